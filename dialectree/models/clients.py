@@ -18,8 +18,10 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx2
 import openai
 from langchain_core.language_models import BaseChatModel, LangSmithParams
+from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
+from openai import RequestOptions
 from pydantic import SecretStr
 
 from dialectree.errors import RequestError
@@ -128,15 +130,6 @@ class Chat(ChatOpenAI):
         """Return what LangSmith shows of the model; the temperature stands in the body."""
         return super()._get_ls_params(stop=stop, **{**options, **options.get("extra_body", {})})
 
-    def _create_chat_result(self, response: Any, *args: Any, **options: Any) -> ChatResult:
-        """Return the result; odd token counts in it would lose a reply that was paid for."""
-        if isinstance(response, openai.BaseModel):
-            reported = getattr(response, "usage", None)
-            if isinstance(reported, openai.BaseModel):
-                reported = reported.model_dump(warnings=False)
-            response = response.model_copy(update={"usage": usage(reported)})
-        return super()._create_chat_result(response, *args, **options)
-
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], *args: Any, **options: Any
     ) -> ChatGenerationChunk | None:
@@ -144,11 +137,32 @@ class Chat(ChatOpenAI):
         chunk = {**chunk, "usage": usage(chunk.get("usage"))}
         return super()._convert_chunk_to_generation_chunk(chunk, *args, **options)
 
-    async def _agenerate(self, *args: Any, **options: Any) -> ChatResult:
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,
+        **options: Any,
+    ) -> ChatResult:
+        """Post the body as it is: the client's ``create`` walks over the types of every message.
+
+        The plain reply is LangChain's to read, too. Odd token counts in it would lose it.
+        """
+        body = self._get_request_payload(messages, stop=stop, **options)
+        sent: RequestOptions = {"extra_json": body.pop("extra_body", {})}
+        if "timeout" in body:
+            sent["timeout"] = body.pop("timeout")
+        response = await self.root_async_client.post(
+            "/chat/completions", body=body, cast_to=httpx2.Response, options=sent
+        )
         try:
-            result = await super()._agenerate(*args, **options)
-        except openai.OpenAIError:
-            raise
+            reply = response.json()
+            result = self._create_chat_result({**reply, "usage": usage(reply.get("usage"))})
+            for choice, generation in zip(reply["choices"], result.generations, strict=True):
+                refusal = choice["message"].get("refusal")
+                generation.message.additional_kwargs["refusal"] = refusal
+        except json.JSONDecodeError:
+            raise Garbled(response.text) from None
         except Exception as error:
             raise Garbled(str(error)) from error
         if not result.generations:
