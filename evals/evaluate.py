@@ -12,7 +12,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dialectree.evals import running
 from dialectree.evals.datasets import notices
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.options import EvaluationOptions, read_options
@@ -20,9 +19,8 @@ from dialectree.evals.plan import Plan, prepare
 from dialectree.evals.reporting import measures, questions, writing
 from dialectree.evals.reporting.formatting import text_of
 from dialectree.evals.reporting.study import study
-from dialectree.evals.standing import Spending, Standing
+from dialectree.evals.running import conduct
 from dialectree.records.folder import private
-from dialectree.report import progress as showing
 from dialectree.report import words
 from dialectree.service.fields import in_python, naming_parameters
 from dialectree.system import loop
@@ -139,20 +137,8 @@ def _plain(cell: Any) -> Any:
 
 
 async def _run(plan: Plan, progress: bool | None) -> EvaluationResults:
-    standing = Standing(len(plan.questions), 0, Spending(plan.shared))
-
-    def watch(now: Standing) -> None:
-        nonlocal standing
-        standing = now
-
-    def line() -> str:
-        asked = f"{standing.total - standing.left} of {standing.total} questions"
-        failed = f", {standing.failed} failed" if standing.failed else ""
-        return f"{plan.loaded.name} · {asked}{failed} · {standing.spent.calls:,} calls"
-
+    await conduct(plan, progress=progress)
     with plan.folder.locked():
-        async with showing.show(line, progress):
-            await running.run(plan, watch)
         await asyncio.to_thread(writing.report, [plan.folder.path])
     return EvaluationResults(plan.folder.path)
 

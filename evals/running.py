@@ -22,6 +22,7 @@ from dialectree.evals.ray_engine import ray_engine
 from dialectree.evals.results import Result
 from dialectree.evals.rows import Ready
 from dialectree.evals.standing import Spending, Standing
+from dialectree.report.progress import show
 from dialectree.system import clock
 
 REFUSED = 20
@@ -37,11 +38,33 @@ def _engine(asker: Asker, plan: Plan, spending: Spending) -> AbstractAsyncContex
     return ray_engine(asker, plan, spending)
 
 
-async def run(plan: Plan, watch: Watch = lambda standing: None) -> Standing:
-    """Run ``plan`` in its folder, which is locked, to its end; finished questions are not asked.
+async def conduct(
+    plan: Plan, *, progress: bool | None = False, watch: Watch = lambda standing: None
+) -> Standing:
+    """Run ``plan`` in its folder to its end; finished questions are not asked again.
 
     Raises what ended the evaluation before its end; the same call again goes on.
+
+    Args:
+        plan: What is asked, and where the results are kept.
+        progress: Whether to show how far it is. None: in notebooks only.
+        watch: Gets the standing after each result.
     """
+    newest: list[Standing] = []
+
+    def note(standing: Standing) -> None:
+        newest[:] = [standing]
+        watch(standing)
+
+    def line() -> str:
+        return f"{plan.loaded.name}: {newest[0]}" if newest else f"{plan.loaded.name}: 0 results"
+
+    with plan.folder.locked():
+        async with show(line, progress):
+            return await _run(plan, note)
+
+
+async def _run(plan: Plan, watch: Watch) -> Standing:
     spending = Spending(plan.shared)
     standing = await _ask_questions(plan, spending, watch)
     if plan.against is not None:

@@ -10,6 +10,7 @@ from dialectree.evals.results_file import Done
 from dialectree.models.limits import Budget
 from dialectree.records import Call, Usage
 from dialectree.system import clock
+from dialectree.text import duration, money
 
 JUDGE_ROLE = "scorer_judge"
 """The role of the judge that scores."""
@@ -95,11 +96,20 @@ class Standing:
         return self.total - self.before - self.done
 
     @property
-    def eta_s(self) -> float | None:
-        """Seconds to the end at the pace so far."""
-        if not self.done:
-            return None
-        return (clock.seconds() - self.started) / self.done * self.left
+    def ended(self) -> str:
+        """``2 failed, 1 degraded``."""
+        return f"{self.failed} failed" + f", {self.degraded} degraded" * bool(self.degraded)
+
+    def __str__(self) -> str:
+        """``12 of 40 questions, 2 failed, 4,500 calls, cost 1.25, 12 min 30 s left``."""
+        spent, count = self.spent, self.total - self.left
+        parts = [f"{count} of {self.total} questions", self.ended, f"{spent.calls:,} calls"]
+        if spent.cost:
+            parts.append(f"cost {money(spent.cost)}")
+        if self.left and self.done:
+            pace = (clock.seconds() - self.started) / self.done
+            parts.append(f"{duration(pace * self.left)} left")
+        return ", ".join(parts)
 
     def add(self, result: Result) -> None:
         """Count one result more."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import asyncio
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import BaseModel
 
-from dialectree.cli import flags
-from dialectree.cli.evaluation_report import rate, report
+from dialectree.cli import evaluation_report, flags
 from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.protocols.protocol import installed
@@ -16,6 +17,12 @@ from dialectree.protocols.settings import about
 from dialectree.system import streams
 from dialectree.system.packages import needed, require
 
+if TYPE_CHECKING:
+    from dialectree.evals.plan import Plan
+    from dialectree.evals.standing import Spent, Standing
+
+NAMED = 5
+"""Failed questions that the closing lines name."""
 EVALUATING = ("dialectree eval", "dialectree[eval]")
 """Who needs the packages, and what pip installs to bring them."""
 
@@ -118,7 +125,7 @@ def run(
     Budgets count over all questions.
     """
     require(*EVALUATING)  # some are imported for the report, when all calls are paid
-    from dialectree.cli import consent, evaluation_progress
+    from dialectree.cli import consent
     from dialectree.evals import langsmith_upload
     from dialectree.evals.estimates import estimate
     from dialectree.evals.plan import prepare
@@ -138,9 +145,87 @@ def run(
         streams.notice(line)
     if expected is not None and not yes and consent.terminal():  # a script's own flags say how much
         consent.require(expected, plan.shared)
-    with plan.folder.locked():
-        evaluation_progress.follow(plan, quiet=quiet, langsmith=langsmith)
+    status = _follow(plan, quiet=quiet)
+    if status in (3, 4, 130):
+        streams.notice("broken off; the same command goes on")
+    if status in (0, 5):
+        for text in evaluation_report.report_after_run(plan.folder.path):
+            if not quiet:
+                streams.notice(text)
+        if langsmith is not None:
+            streams.notice(evaluation_report.upload_after_run(plan.folder.path, langsmith))
+        print(plan.folder.path)
+    raise typer.Exit(status)
 
 
-app.command("report")(report)
-app.command("rate")(rate)
+def _follow(plan: Plan, *, quiet: bool) -> int:
+    """Run an evaluation with progress on stderr; return the exit status."""
+    from dialectree.cli.progress import STOPPING, demonstration
+    from dialectree.errors import DialectreeError
+    from dialectree.evals.datasets import notices
+    from dialectree.evals.running import conduct
+    from dialectree.system import loop
+
+    if plan.evaluation.demonstration:
+        streams.notice(demonstration())
+    if plan.evaluation.judge is not None:
+        streams.notice(f"scored by {plan.evaluation.judge}")
+    for text in notices(plan.loaded, plan.task, plan.items):
+        streams.notice(text)
+    seen: list[Standing] = []
+    fault: DialectreeError | None = None
+    try:
+        work = conduct(plan, progress=not quiet, watch=seen.append)
+        standing = loop.run(loop.stopped_aloud(work, lambda: streams.notice(STOPPING)))
+        seen.append(standing)
+        status = 5 if standing.incomplete else 0
+    except DialectreeError as error:
+        fault, status = error, error.status
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        status = 130
+    for text in _closing(seen[-1]) if seen and not quiet else ():
+        streams.notice(text)
+    if fault is not None:
+        streams.notice(str(fault))
+    return status
+
+
+def _closing(standing: Standing) -> Iterator[str]:
+    """Tell the totals, how the questions ended, and how to ask the failed ones again."""
+    from dialectree.report import words
+    from dialectree.system import clock
+
+    now = " now" if standing.before else ""
+    total = f"{_price(standing.spent, standing.cached)}{now}"
+    debates, judge = standing.spending.spent()
+    if judge.calls or standing.cached_judging:
+        total += f"; debates: {_price(debates, standing.cached - standing.cached_judging)}"
+        total += f"; judge: {_price(judge, standing.cached_judging)}"
+    yield total
+    before = f" ({standing.before} were there)" if standing.before else ""
+    done = f"{standing.total - standing.left} of " if standing.left else ""
+    took = words.duration(clock.seconds() - standing.started)
+    yield f"{done}{standing.total} results{before}, {standing.ended}, {took}"
+    parts: list[str] = []
+    if standing.failed:
+        failing = [f"{item} by {row}" for row, item in standing.failing[:NAMED]]
+        failing += [f"{standing.failed - NAMED} more"] if standing.failed > NAMED else []
+        which = f"{standing.failed} failed ({words.listed(failing)})"
+        parts.append(f"{which} and count neither as right nor as wrong")
+    if lost := standing.incomplete - standing.failed:
+        parts.append(f"{lost} lost a call")
+    if parts:
+        yield f"{'; '.join(parts)}; the same command with --retry-failed asks them again"
+
+
+def _price(spent: Spent, cached: int) -> str:
+    """``4,500 calls and 12 from the cache, 1,234,000 tokens, cost 1.25``."""
+    from dialectree.text import money
+
+    replies = f" and {cached:,} from the cache" if cached else ""
+    cost = f", cost {money(spent.cost)}" if spent.cost else ""
+    return f"{spent.calls:,} calls{replies}, {spent.tokens:,} tokens{cost}"
+
+
+app.command("report")(evaluation_report.report)
+app.command("rate")(evaluation_report.rate)

@@ -18,6 +18,8 @@ from dialectree.report import words
 from dialectree.system import clock
 
 _EVERY_S = 0.5
+_SELDOM_S = 10.0
+"""Seconds between two lines where no terminal can draw one over the other."""
 _LONGEST = 100
 """Characters of the newest text."""
 
@@ -54,8 +56,9 @@ class Account:
 
 @asynccontextmanager
 async def show(line: Callable[[], str], wanted: bool | None) -> AsyncIterator[None]:
-    """Show ``line()`` twice a second until the block ends; its last text stays.
+    """Show ``line()`` until the block ends, redrawn twice a second; its last text stays.
 
+    Where stderr is neither a terminal nor a notebook a line is printed every 10 seconds.
     ``wanted`` True shows it anywhere, False nowhere, and None in a notebook only.
     """
     console = Console(stderr=True)
@@ -63,10 +66,12 @@ async def show(line: Callable[[], str], wanted: bool | None) -> AsyncIterator[No
         yield
         return
 
+    every_s = _EVERY_S if console.is_jupyter or console.is_terminal else _SELDOM_S
+
     async def repeat(draw: Callable[[str], None]) -> None:
         while True:
+            await asyncio.sleep(every_s)
             draw(line())
-            await asyncio.sleep(_EVERY_S)
 
     with _in_a_cell() if console.is_jupyter else _on(console) as draw:
         drawing = asyncio.create_task(repeat(draw))
@@ -92,7 +97,10 @@ def _in_a_cell() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def _on(console: Console) -> Iterator[Callable[[str], None]]:
-    """Draw in one line of a terminal; elsewhere print the last text alone."""
+    """Draw in one line of a terminal; elsewhere print every text."""
+    if not console.is_terminal:
+        yield lambda text: console.print(Text(text), soft_wrap=True)
+        return
     with Live(console=console, auto_refresh=False, redirect_stdout=False) as live:
 
         def draw(text: str) -> None:

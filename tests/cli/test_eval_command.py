@@ -44,7 +44,7 @@ def model(endpoint: LocalEndpoint) -> tuple[str, str]:
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports have tests of their own."""
     monkeypatch.setattr(
-        "dialectree.cli.evaluation_progress.report_after_run", lambda folder: ["reported"]
+        "dialectree.cli.evaluation_report.report_after_run", lambda folder: ["reported"]
     )
 
 
@@ -119,7 +119,7 @@ def test_methods_over_a_file_and_the_same_again(
 
 def test_progress_is_plain_lines_where_there_is_no_terminal(model: tuple[str, str]) -> None:
     done = evaluated(data(3), *model)
-    assert "3/3 0 failed" in done.err and "\x1b" not in done.err
+    assert "3 of 3 questions, 0 failed" in done.err and "\x1b" not in done.err
     assert done.err.endswith("dialectree: reported\n")
     assert evaluated(data(3), *model, "-q").err == ""
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dialectree.evals import running
 from dialectree.evals.judges import TruthReply
 from dialectree.evals.matrix import Matrix, Written
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.evals.plan import Plan, prepare
 from dialectree.evals.results import Result
 from dialectree.evals.results_file import Folder
+from dialectree.evals.running import conduct
 from dialectree.evals.standing import Standing
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.protocols.settings import ProtocolSettings, build
@@ -97,8 +97,7 @@ def plan(
 def evaluate(planned: Plan, out: str = "out", **budgets: Any) -> Standing:
     """Run it to its end, or to whatever ends it."""
     planned = replace(planned, folder=Folder(Path(out)), shared=build(ProtocolSettings, **budgets))
-    with planned.folder.locked():
-        return asyncio.run(running.run(planned))
+    return asyncio.run(conduct(planned))
 
 
 def results(out: str = "out") -> list[Result]:
