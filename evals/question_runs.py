@@ -1,4 +1,4 @@
-"""Asks one question by one row: its run, the vote before it, and its scores.
+"""Ask one question by one row: its run, the vote before it, and its scores.
 
 The run's folder is named after row and item, so that the same question finds it again: a run that
 ended is read, and one that was broken off goes on from its journal. ``--retry-failed`` reopens a
@@ -31,7 +31,7 @@ from dialectree.evals.tasks import TASKS
 from dialectree.models.limits import Budget
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import RunRecord, from_cache, usage
+from dialectree.records import from_cache, usage
 from dialectree.records.folder import RunFolder, files
 from dialectree.running.runner import Started, begin, prepared
 from dialectree.system import clock
@@ -107,17 +107,16 @@ class Asker:
         refused: list[InputError] = []
         try:
             await self._fill(result, name, row, item, refused)
-        except PartFailed as error:
-            result.fault = _line(error)
-        except _NotTaken as error:
-            result.fault, result.run = _line(error), None
         except (RunFolderError, ReplayMiss):
             raise
-        except InputError as error:  # of the endpoint, or of whatever else an item needs
+        except (PartFailed, InputError) as error:
             result.fault = _line(error)
-            refused.append(error)
-        suffixes = ["", *(suffix for suffix, _, _ in votes.voters(row, self.vote_first))]
-        await asyncio.to_thread(_count, result, [self.runs / f"{name}{end}" for end in suffixes])
+            if isinstance(error, _NotTaken):
+                result.run = None
+            elif isinstance(error, InputError):  # of the endpoint, or of what else an item needs
+                refused.append(error)
+        runs = [name, *(f"{name}{suffix}" for suffix, _, _ in votes.voters(row, self.vote_first))]
+        await asyncio.to_thread(_count, result, [self.runs / run for run in runs])
         result.ended = clock.stamp()
         return Answer(result, next(iter(refused), None))
 
@@ -137,8 +136,11 @@ class Asker:
             record = await begun.conduct()
         finally:
             result.usage, result.seconds = begun.record.usage, begun.record.usage.wall_s
-        if failed := _failed(record):
-            result.fault = _line(failed)
+        if record.status == "unresolved" and (parts := record.degraded()):
+            (node, failure), *others = parts
+            more = f" (and {len(others)} more)" if others else ""
+            fault = f"{failure.role} at node {node}: {failure.fault}{more}"
+            result.fault = _line(fault)
             return
         if record.status in ("answered", "degraded", "unresolved"):
             result.status = record.status
@@ -226,15 +228,6 @@ def _count(result: Result, runs: Sequence[Path]) -> None:
     result.lost = sum(call.error is not None for call in [*calls, *judged])
 
 
-def _failed(record: RunRecord) -> str | None:
-    """Return why a debate without an answer failed; None where its answer was withheld."""
-    if record.status != "unresolved" or not (parts := record.degraded()):
-        return None
-    node, failure = parts[0]
-    more = f" (and {len(parts) - 1} more)" if len(parts) > 1 else ""
-    return f"{failure.role} at node {node}: {failure.fault}{more}"
-
-
 def _line(error: object) -> str:
     return " ".join(str(error).split())[:500]
 
@@ -251,7 +244,7 @@ def reopen(path: Path) -> None:
     if (path / "run.json").is_file():
         record = run.record()
         parts = {(node, failure.role, failure.speaker) for node, failure in record.degraded()}
-        if _void(run, parts):
+        if _void(run, parts) or parts:
             run.write("events.jsonl", "")
             record.status = "partial"
             run.write_record(record)
@@ -272,4 +265,4 @@ def _void(folder: RunFolder, parts: set[tuple[str, str, str]]) -> bool:
     ]
     if failed:
         folder.void(failed)
-    return bool(parts) or bool(failed)
+    return bool(failed)

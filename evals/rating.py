@@ -1,4 +1,4 @@
-"""Blind ratings: people rate answers without knowing which method gave them.
+"""Let people rate answers without knowing which method gave them.
 
 A sheet holds answers in an order that a seed fixes, under codes that say nothing. The meaning of
 each code is in ``rating-key.json``, which is read only when the marks come back.
@@ -60,13 +60,6 @@ GRADES = {
 """The meanings of the grades of 0 to 4 (ToD, Appendix C)."""
 
 
-def allowed(part: str) -> tuple[str, ...]:
-    """Return the marks that a part of a sheet can have."""
-    if part == "truthful":
-        return ("truthful", "not")
-    return tuple("01234") if part in GRADES else ("yes", "no")
-
-
 class Part(NamedTuple):
     """One mark to fill in."""
 
@@ -80,6 +73,13 @@ class Part(NamedTuple):
     def allowed(self) -> tuple[str, ...]:
         """The marks that can be given."""
         return allowed(self.name)
+
+
+def allowed(part: str) -> tuple[str, ...]:
+    """Return the marks that a part of a sheet can have."""
+    if part == "truthful":
+        return ("truthful", "not")
+    return tuple("01234") if part in GRADES else ("yes", "no")
 
 
 class Entry(NamedTuple):
@@ -231,10 +231,10 @@ def _marks(file: Path, key: Key) -> Mapping[tuple[str, str], str]:
     wanted = {(code, part) for code, coded in key.codes.items() for part in coded.parts}
     marks: dict[tuple[str, str], str] = {}
     for row in cells(file, text, delimiter):
-        for name in ("code", "part", "mark"):
-            if name not in row.values:
-                raise row.missing(name)
-        code, part, mark = (str(row.values[name]).strip() for name in ("code", "part", "mark"))
+        try:
+            code, part, mark = (str(row.values[name]).strip() for name in ("code", "part", "mark"))
+        except KeyError as error:
+            raise row.missing(str(error.args[0])) from None
         where, mark = f"{code} {part}", mark.lower()
         if (code, part) not in wanted:
             raise row.fault(f"{where} is not on the sheet")
@@ -262,24 +262,19 @@ def _scores(marks: Mapping[str, str]) -> Iterator[Score]:
 def keep(folder: Path, rated: Sequence[Rated], by_name: bool = True) -> Path:
     """Write a rater's scores beside the judge's; the same rater's corrected ones replace the first.
 
-    InputError where they would replace those of another rater whose name gives the same file, or,
-    where the user gave no name (``by_name``), another sheet of the program's own name.
+    InputError where they would replace those of another rater whose name gives the same file, or
+    where the user gave no name (``by_name``) and the file holds other marks.
     """
     rater = rated[0].rater
     name = re.sub(r"[^\w-]+", "-", rater).strip("-") or "rater"
     path = folder / f"ratings-{name}.jsonl"
     before = list(ratings_in(path)) if path.exists() else []
-    others = sorted({one.rater for one in before} - {rater})
-    if others:
+    others = {one.rater for one in before} - {rater}
+    if others or (before and before != [*rated] and not by_name):
+        whose = repr(min(others or {rater}))
         raise InputError(
-            f"{path} holds the marks of {others[0]!r}, not of {rater!r}: tell the two apart with "
-            "--rater NAME"
-        )
-    if before and before != [*rated] and not by_name:
-        raise InputError(
-            f"{path} holds other marks from a sheet called {rater!r}, as the program calls every "
-            "sheet: say whose these are with --rater NAME, or move that file away if these "
-            "replace it"
+            f"{path} holds other marks, of {whose}: say whose these are with --rater NAME, or move "
+            "that file away if these replace it"
         )
     put(path, "".join(f"{line.model_dump_json()}\n" for line in rated))
     return path

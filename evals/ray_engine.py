@@ -1,4 +1,4 @@
-"""Asks questions in a Ray cluster, on this machine or on many.
+"""Ask questions in a Ray cluster, on this machine or on many.
 
 The folder of the evaluation must be the same for all machines. A worker that is lost is begun
 again, and its questions go on from their journals.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -72,19 +72,17 @@ class Worker:
 class RayEngine:
     """The workers, as the process that drives them sees them."""
 
-    workers: Sequence[Any]
-    places: Mapping[str, int]
-    """Each item's worker: its rows have calls in common, and the same cache answers them."""
+    workers: Mapping[str, Any]
+    """By item: its rows have calls in common, and the same cache answers them."""
+    count: int
     budget: Any
     spending: Spending
 
     async def ask(self, row: Ready, item: Item) -> Answer:
         """Ask the item's worker."""
-        count = len(self.workers)
-        worker = self.workers[self.places[item.id] % count]
-        row = replace(row, context=_part_of(row.context, count))
+        row = replace(row, context=_part_of(row.context, self.count))
         try:
-            answer: Answer = await _answer(worker.ask.remote(row, item))
+            answer: Answer = await _answer(self.workers[item.id].ask.remote(row, item))
         finally:
             self.spending.debates, self.spending.judge = await self.budget.spent.remote()
         return answer
@@ -133,9 +131,9 @@ async def ray_engine(asker: Asker, plan: Plan, spending: Spending) -> AsyncItera
         max_task_retries=RESTARTS,
     )
     workers = [worker.remote(asker, spending.context, _environment(), budget) for _ in range(count)]
-    places = {item.id: place for place, item in enumerate(plan.items)}
+    of_items = {item.id: workers[place % count] for place, item in enumerate(plan.items)}
     try:
-        yield RayEngine(workers, places, budget, spending)
+        yield RayEngine(of_items, count, budget, spending)
     finally:
         for actor in [*workers, budget]:
             ray.kill(actor)

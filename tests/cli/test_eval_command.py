@@ -198,44 +198,6 @@ def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["nothing"], "there is no data set and no file 'nothing'; known are truthfulqa"),
-        (["mine.jsonl", "--data", "mine.jsonl"], "--data goes with a data set's name"),
-        (["mine.jsonl", "--methods", "art"], "art does not decide"),
-        (["mine.jsonl", "--methods", "rsd", "--matrix", "rsd"], "exclude one another"),
-        (["mine.jsonl", "--shard", "5/4"], "--shard: write i/n"),
-        (["mine.jsonl", "--limit", "1", "--sample", "1"], "--limit and --sample exclude"),
-        (["mine.jsonl", "--cluster", "herd"], "--cluster herd: there is no such column in"),
-        (["mine.jsonl", "--against", "rsd"], "--against rsd: only summaries of papers"),
-        (["mine.jsonl", "--judge", "openai:x"], "no score of this data set needs a judge"),
-        (["mine.jsonl", "--methods", "self_consistency", "--vote-first", "3"], "before a debate"),
-        (
-            ["mine.jsonl", "--candidates", "oracle", "--distractor", "model", "--vote-first", "1"],
-            "--vote-first: --distractor model: only a debate asks a model",
-        ),
-        (["empty.jsonl"], "empty.jsonl holds no rows"),
-    ],
-)
-def test_a_mistake_is_one_line_and_costs_nothing(words: list[str], said: str) -> None:
-    data(2)
-    Path("empty.jsonl").write_text("")
-    refused(command("eval", *words, "--out", "out"), said)
-    assert not Path("out/results.jsonl").exists()
-
-
-def test_rows_that_do_not_say_what_is_right_are_told_of_before_the_first_call(
-    model: tuple[str, str], endpoint: LocalEndpoint
-) -> None:
-    Path("mine.csv").write_text('question,options,Gold\n"What grows?",a cow;a tree,B\n')
-    done = command("eval", "mine.csv", *model, "--max-calls", "1", "-q")
-    assert done.status == 4
-    unknown, right = done.err.splitlines()[:2]
-    assert unknown.startswith("dialectree: mine.csv: unknown column Gold; known are id, category,")
-    assert right.endswith("no row says what is right (gold): such answers have no score choice")
-
-
 def test_a_missing_key_is_said_before_the_first_call(
     model: tuple[str, str], endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

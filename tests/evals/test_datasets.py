@@ -15,7 +15,6 @@ import pytest
 
 from dialectree.errors import InputError
 from dialectree.evals import datasets
-from dialectree.evals.data_files import columns
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.datasets import load, notices
 from dialectree.protocols.protocol import Dataset
@@ -147,15 +146,6 @@ def test_a_row_of_another_form_is_an_error_with_its_line(
     good: Any = {"openbookqa": OPENBOOKQA, "tree-of-debate": PAIRS}
     with pytest.raises(InputError, match=message):
         load(name, lines(tmp_path / "d.jsonl", good[name], row))
-
-
-def test_a_name_without_a_file_is_told_what_there_is(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"medqa .*--data FILE with id, claim, label"):
-        load("medqa")
-    with pytest.raises(InputError, match=r"'trivia'; known are truthfulqa, .*medqa, tree-of-deb"):
-        load("trivia")
-    with pytest.raises(InputError, match="No such file"):
-        load("openbookqa", tmp_path / "none.jsonl")
 
 
 # The published files
@@ -414,18 +404,3 @@ def test_oddities_of_the_data_are_told_before_the_first_call(tmp_path: Path) -> 
     )
     assert right.startswith(f"{path}: 1 of 4 rows do not say what is right (gold)")
     assert load(path, mapped="question=question").unknown == ()
-
-
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        ("frage=Frage", "frage=Frage: known are id"),
-        ("question", "write question=COLUMN"),
-        ("gold=a|b", "only options, true, false take several"),
-        ("gold=a,gold=b", "gold is mapped twice"),
-    ],
-)
-def test_a_map_that_is_none_is_told_so(written: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        columns(written)
-    assert message in str(caught.value)

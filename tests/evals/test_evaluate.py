@@ -140,22 +140,6 @@ def test_python_and_the_command_go_on_with_one_another(model: str) -> None:
     assert "2 results (2 were there)" in done.err
 
 
-def test_a_wrong_argument_names_the_parameter() -> None:
-    made: Any = dialectree
-    wrong: list[tuple[type[Exception], str, dict[str, Any]]] = [
-        (ValueError, "limit and sample exclude one another", {"limit": 1, "sample": 1}),
-        (ValueError, "methods: tsd does not verify", {"methods": "tsd"}),
-        (TypeError, "max_cals: there is no such setting; is max_calls", {"max_cals": 1}),
-        (ValueError, "shard: write i/n", {"shard": "9"}),
-    ]
-    for kind, message, options in wrong:
-        with pytest.raises(kind, match=message) as refused:
-            made.evaluate(CLAIMS, **options)
-        assert "--" not in str(refused.value)
-    with pytest.raises(ValueError, match="there is no data set and no file 'gone'"):
-        dialectree.evaluate("gone")
-
-
 def test_importing_dialectree_imports_no_evaluations() -> None:
     code = "import sys, dialectree; dialectree.load; print('dialectree.evals' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

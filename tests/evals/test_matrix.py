@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.errors import InputError
 from dialectree.evals import rows
 from dialectree.evals.dataset_items import Task
 from dialectree.evals.matrix import Written, packaged, read_matrix
@@ -33,12 +32,6 @@ def read(text: str, name: str = "matrix.yaml") -> list[Written]:
     return read_matrix(name).rows
 
 
-def faults(text: str, name: str = "matrix.yaml") -> list[str]:
-    with pytest.raises(InputError) as wrong:
-        read(text, name)
-    return str(wrong.value).split("\n")
-
-
 def test_rows_and_products() -> None:
     found = {row.name: row for row in read(WHOLE)}
     assert [*found] == [
@@ -59,30 +52,6 @@ def test_rows_and_products() -> None:
     last = found["whole, candidates=balanced, pair"]
     assert last.settings == {"judge_orders": "both", "gate": 1, "candidates": "balanced"}
     assert last.models == {"judge": "openai:other", "debater": "openai:wide"}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("rows: [{method: chess}]", "rows[1].method: there is no method 'chess'; known: art,"),
-        ("rows: [{method: rsd, setings: {}}]", "rows[1].setings: there is no such key"),
-        ("axes: {methods: [rsd, chess]}", "axes[1].methods[2].method: there is no method 'chess'"),
-        ("rows: []", "it needs 'rows' or 'axes'"),
-        ("rows: [{method: rsd}, {method: rsd}]", "two rows are called 'rsd'"),
-        ("rows: [", "cannot be read: while parsing"),
-        ("settings: {depth: 2}\nrows: [{method: rsd}]", "no row has a setting 'depth'"),
-    ],
-)
-def test_a_mistake_is_one_line_that_says_where(text: str, message: str) -> None:
-    (line,) = faults(text)
-    assert message in line and line.startswith("matrix.yaml")
-
-
-def test_a_file_that_is_none_is_said_with_the_names_that_there_are() -> None:
-    with pytest.raises(InputError, match=r"--matrix chess: .* or one of art, rsd, tod, tsd"):
-        read_matrix("chess")
-    with pytest.raises(InputError, match="No such file"):
-        read_matrix("chess.yaml")
 
 
 # The tables of the papers
@@ -186,56 +155,3 @@ def test_what_is_said_nearer_goes_first_for_a_role_and_for_a_family(
     (made,) = rows.ready(read(text), "verify", given)
     found = named(made)
     assert (found["scorer"], found["pairwise_judge"]) == (scorer, pairwise_judge)
-
-
-@pytest.mark.parametrize(
-    ("row", "given", "message"),
-    [
-        (
-            Written(name="r", method="rsd", settings={}, models={"umpire": "openai:x"}),
-            {},
-            "row 'r': there is no role 'umpire'",
-        ),
-        (
-            Written(name="r", method="rsd", settings={"depth": 2}, models={}),
-            {},
-            "depth is no setting of rsd; known: allow",
-        ),
-        (
-            Written(name="r", method="rsd", settings={"judge": "me"}, models={}),
-            {},
-            "judge: in an evaluation nobody",
-        ),
-        (
-            Written(name="r", method="rsd", settings={}, models={}),
-            {"depth": 2},
-            "--depth: that is no setting of rsd",
-        ),
-        (
-            Written(name="r", method="art", settings={}, models={}),
-            {},
-            "the methods for questions with options: rsd",
-        ),
-        (
-            Written(name="r", method="rsd", settings={"gate": -1}, models={}),
-            {},
-            "row 'r': --gate: input should be",
-        ),
-        (
-            Written(name="r", method="rsd", settings={}, models={}),
-            {"roles": {"umpire": "openai:x"}},
-            "--role umpire",
-        ),
-        (
-            Written(name="r", method="rsd", settings={}, models={}),
-            {"max_cost": 1.0},
-            "--max-cost needs prices",
-        ),
-    ],
-)
-def test_a_row_that_cannot_be_run_is_refused_in_one_line(
-    row: Written, given: dict[str, object], message: str
-) -> None:
-    with pytest.raises(InputError) as wrong:
-        ready(row, **given)
-    assert message in str(wrong.value) and "\n" not in str(wrong.value)
