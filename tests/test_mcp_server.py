@@ -15,10 +15,10 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-from dialectree.mcp.debates import Debates
 from dialectree.mcp.server import DebateServer
 from dialectree.protocols import protocol
 from dialectree.protocols.settings import about
+from dialectree.service.debates import Debates
 from tests.cli.commands import command, refused
 from tests.endpoint import LocalEndpoint
 from tests.examples.conftest import installed, target
@@ -55,10 +55,13 @@ async def client(
 ) -> AsyncIterator[Client]:
     """Connect a client to a server of its own, whose owner chose the settings ``own``."""
     settings = {"model": "openai:any", "base_url": endpoint.url, "cache": False, **own}
-    async with Debates(RUNS, [papers] if papers else [], settings) as debates:
-        server = DebateServer(debates, [*protocol.installed().values()], wait)
+    debates = Debates(RUNS, owner="", files_from=[papers] if papers else [], host=settings)
+    server = DebateServer(debates, [*protocol.installed().values()], wait)
+    try:
         async with Client(server.sdk) as connected:
             yield connected
+    finally:
+        await debates.break_off()
 
 
 def content(result: CallToolResult) -> dict[str, Any]:
@@ -178,7 +181,7 @@ def test_what_a_tool_returns_and_shows_fits_its_schema(
         ("decide", {**COWS, "options": ["grass"]}, "one option is no choice"),
         ("submit", {"tool": "show", "arguments": {}}, "tool: 'show' does not debate: "),
         ("submit", {"tool": "verify", "arguments": {}}, "claim: field required"),
-        ("show", {"run_id": "20260101"}, "there is no run '20260101'; `runs` lists them"),
+        ("show", {"run_id": "20260101"}, "there is no run '20260101' of yours here"),
         ("show", {"run_id": "../elsewhere"}, "run_id: string should match"),
         ("show", {"run_id": "elsewhere"}, "there is no run 'elsewhere'"),
         ("contest", {"run_id": "last", "changes": []}, "changes: list should have at least 1"),

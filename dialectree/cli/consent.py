@@ -13,13 +13,14 @@ UNASKED = 300
 """Calls for which nobody is asked: more than any protocol of ours takes by its defaults."""
 
 
-def require(expected: Estimate, context: ProtocolSettings) -> None:
+def require(expected: Estimate, context: ProtocolSettings | None) -> None:
     """Ask before more than :data:`UNASKED` calls; raise InputError where nobody agrees.
 
     A budget of calls, or a replay, bounds what is paid.
     """
-    calls = min(expected.expected[1], context.max_calls or inf)
-    if calls <= UNASKED or context.replay:
+    bound = context.max_calls if context is not None and context.max_calls else inf
+    calls = min(expected.expected[1], bound)
+    if calls <= UNASKED or (context is not None and context.replay):
         return
     if not terminal():
         raise InputError(

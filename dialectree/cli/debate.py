@@ -79,25 +79,25 @@ def command(protocol: Protocol) -> flags.Command:
     ) -> None:
         from dialectree.cli import consent, progress
         from dialectree.protocols.protocol import method as find_method
-        from dialectree.running import estimates
-        from dialectree.running.runner import begin, prepared
+        from dialectree.service.debates import Debates
         from dialectree.system import loop
         from dialectree.system.streams import notice
 
-        chosen = find_method(method, protocol.name)
-        context = chosen.configure(settings, notice)
         read = {name: sys.stdin.read() if text == "-" else text for name, text in inputs.items()}
-        graph_input = prepared(chosen, read, context)
+        chosen = find_method(method, protocol.name)
+        planned = Debates(runs, person=True).plan(chosen, read, settings)
+        for remark in planned.remarks:
+            notice(remark)
         loop.tune()
-        expected = loop.run(estimates.estimate(chosen, graph_input, context, runs))
+        expected = loop.run(planned.estimate())
         if dry_run:
-            print(expected.model_dump_json(indent=1) if json else expected)
+            flags.print_estimate(expected, json=json)
             return
         if not quiet:
             notice(str(expected))
         if not yes:
-            consent.require(expected, context)
-        run = begin(chosen, graph_input, context, runs)
+            consent.require(expected, planned.context)
+        run = planned.begin()
         run.expected = expected.expected
         progress.follow(run, json=json, quiet=quiet)
 

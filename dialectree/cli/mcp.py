@@ -45,12 +45,12 @@ def mcp(
 
     require("dialectree mcp", "dialectree[mcp]")
     from dialectree.mcp import server
-    from dialectree.mcp.debates import Debates
+    from dialectree.service.debates import Debates
 
     for folder in papers or []:
         if not folder.is_dir():
             raise InputError(f"--papers {folder}: there is no such folder")
-    debates = Debates(runs, papers or [], settings)
+    debates = Debates(runs, owner="", files_from=papers or [], host=settings)
     served: list[Protocol] = []
     for one in installed().values():
         if one.missing():
@@ -64,8 +64,8 @@ def mcp(
     listening = server.listen(host, port) if http else None
 
     async def serve() -> None:
-        async with debates:
-            sdk = server.DebateServer(debates, served, wait).sdk
+        sdk = server.DebateServer(debates, served, wait).sdk
+        try:
             if listening is None:
                 await server.serve_stdio(sdk)
             else:
@@ -73,6 +73,8 @@ def mcp(
                 shown = f"[{at[0]}]" if ":" in at[0] else at[0]
                 notice(f"MCP server: http://{shown}:{at[1]}/mcp (Ctrl-C ends it)")
                 await server.serve_http(sdk, debates, listening, host)
+        finally:
+            await debates.break_off()
 
     loop.tune()
     try:

@@ -25,9 +25,9 @@ from dialectree.running.runner import (
     GRACE_S,
     Started,
     failed_calls,
-    leave_reports,
     missing_in_papers,
 )
+from dialectree.service.debates import Underway
 from dialectree.system import loop
 from dialectree.system.streams import notice, print_file, program, say
 from dialectree.text import apart, clean, line, share
@@ -59,7 +59,6 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
     for gap in missing_in_papers(run.record):
         notice(gap)
     watcher = view or _watcher(run, quiet=quiet)
-    run.follow = watcher.follow
 
     shown = set[str]()
 
@@ -70,19 +69,22 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
             shown.add(transcript)
             return await person.ask({**request, "transcript": fresh})
 
-    fault: DialectreeError | None = None
-    status = 0
+    underway, status = Underway(run), 0
     try:
         with watcher:
             loop.tune()
-            work = run.conduct(ask=ask if run.context.asks() else None, watch=watcher.watch)
+            work = underway.conduct(
+                ask if run.context.asks() else None, watcher.watch, watcher.follow
+            )
             loop.run(loop.stopped_aloud(work, lambda: notice(STOPPING)))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
-        fault, status = error, error.status
+        status = error.status
     except (KeyboardInterrupt, asyncio.CancelledError):
         status = 130
-    unreported = fault if isinstance(fault, DiskFull) else _write_reports(run)
+    fault, unreported = underway.fault, underway.unreported
+    if unreported is not None and unreported is not fault:
+        notice(str(unreported))
     _say(run.record, json=json)
     _explain(run, status, fault, reported=unreported is None, quiet=quiet)
     raise typer.Exit(DiskFull.status if isinstance(unreported, DiskFull) else status)
@@ -95,16 +97,6 @@ def _watcher(run: Started, *, quiet: bool) -> Watcher:
         return Lines(console)
     question, rounds = str(run.record.input["question"]), run.context.rounds_by_phase()
     return LiveTree(console, question, rounds=rounds, record=run.record, expected=run.expected)
-
-
-def _write_reports(run: Started) -> DialectreeError | None:
-    """Write the reports to the run's folder; say and return why they cannot be written."""
-    try:
-        leave_reports(run.folder, run.record)
-    except DialectreeError as error:
-        notice(str(error))
-        return error
-    return None
 
 
 def _say(record: RunRecord, *, json: bool) -> None:

@@ -37,7 +37,7 @@ def show(
 
     from dialectree import report
     from dialectree.errors import InputError
-    from dialectree.records.folder import RunFolder
+    from dialectree.service.debates import Debates
     from dialectree.system import streams
 
     if html + md + json + open_ > 1:
@@ -49,25 +49,22 @@ def show(
             raise InputError(f"which run? {streams.program()} show lists them")
         _list(runs, json=json)
         return
-    folder = RunFolder.find(run, runs)
+    folder = Debates(runs).find(run)
     record = folder.record()
-    if node is not None and node not in record.tree.nodes:
-        known = ", ".join(record.tree.nodes)
-        raise InputError(f"--node {node}: the run has no such node; it has {known}")
+    found = None if node is None else Debates(runs).node(record, node)
     if json:
-        shown = record if node is None else record.tree.nodes[node]
-        streams.print_file(shown.model_dump_json(indent=1))
+        streams.print_file((found or record).model_dump_json(indent=1))
     elif html:
         streams.print_file(report.html(record, folder.calls()))
     elif md:
         streams.print_file(report.markdown(record, folder.calls()))
     elif open_:
         _open(folder, record)
-    elif node is None:
+    elif found is not None:
+        Console().print(report.transcript(found, record))
+    else:
         Console().print(report.tree(record))
         Console().print(report.paths(folder.path), soft_wrap=True)
-    else:
-        Console().print(report.transcript(record.tree.nodes[node], record))
 
 
 def _open(folder: RunFolder, record: RunRecord) -> None:
@@ -90,10 +87,10 @@ def _list(runs: Path, *, json: bool) -> None:
     from rich.console import Console
 
     from dialectree import report
-    from dialectree.records.folder import RunFolder
+    from dialectree.service.debates import Debates
     from dialectree.system import streams
 
-    found = [record for _, record in RunFolder.readable(runs, streams.notice)]
+    found = [record for _, record in Debates(runs).every(streams.notice)]
     found.sort(key=lambda record: record.started, reverse=True)  # an id tells no more than seconds
     if json:
         rows = [
@@ -130,11 +127,11 @@ def resume(
     Finished calls are not made again. Budgets count anew from here.
     """
     from dialectree.cli import progress
-    from dialectree.records.folder import RunFolder
-    from dialectree.running.runner import UNFINISHED, again
+    from dialectree.running.runner import UNFINISHED
+    from dialectree.service.debates import Debates
     from dialectree.system import streams
 
-    found = again(RunFolder.find(run, runs), settings, runs)
+    found = Debates(runs, person=True).take_up(run, settings)
     if found.record.status not in UNFINISHED:
         streams.notice("the run has ended and none of its calls failed: nothing is asked again")
     progress.follow(found, json=json, quiet=quiet)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from dialectree.flow.steps import DEMONSTRATION
-from dialectree.records import Node, RunRecord, RunStatus
-from dialectree.report import topics, words
+from dialectree.records import Call, Node, RunRecord, RunStatus
+from dialectree.report import markdown, topics, words
+from dialectree.service.debates import Underway
 
 
 class Result(BaseModel):
@@ -133,6 +134,45 @@ def finished(record: RunRecord, more: list[str]) -> Debate:
     )
     result._record = record if done else None
     return result
+
+
+def underway(one: Underway) -> Debate:
+    """Return how far a run in the background has come, or what came of it."""
+    record = one.record
+    if one.task is None or one.task.done():
+        return finished(record, one.remarks)
+    return Debate(
+        run_id=record.run_id,
+        method=record.method,
+        status="running",
+        question=str(record.input["question"]),
+        notes=one.remarks,
+        started=record.started,
+        calls=one.calls,
+        expected_calls=one.expected(),
+        seconds=one.seconds(),
+        next=f'It goes on. Call `result` with run_id "{record.run_id}" to wait for it.',
+    )
+
+
+def row(record: RunRecord, *, here: bool) -> Row:
+    """Return a run of a list; ``here`` says that it is under way in this server."""
+    status = "partial" if record.status == "running" else record.status
+    return Row(
+        run_id=record.run_id,
+        method=record.method,
+        status="running" if here else status,
+        question=str(record.input["question"]),
+        started=record.started,
+        answer=record.verdict.answer if record.verdict else None,
+        contests=record.contest.run if record.contest else None,
+    )
+
+
+def report(record: RunRecord, calls: list[Call], node: Node | None) -> Report:
+    """Return a run, or one of its nodes, in full."""
+    whole = markdown(record, calls) if node is None else None
+    return Report(run_id=record.run_id, nodes=[*record.tree.nodes], report=whole, node=node)
 
 
 def _supports(record: RunRecord) -> list[Support]:

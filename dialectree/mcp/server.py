@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
+from itertools import islice
 from typing import Any, get_type_hints
 from urllib.parse import urlsplit
 
@@ -27,16 +28,16 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dialectree.contests.wishes import CHANGES
 from dialectree.errors import DialectreeError, InputError
-from dialectree.mcp import arguments
-from dialectree.mcp.debates import Debates, Tell, Underway
-from dialectree.mcp.results import Debate, Report, RunList, text
+from dialectree.mcp import arguments, results
+from dialectree.mcp.results import Debate, Report, Row, RunList, text
 from dialectree.protocols.protocol import Method, Protocol, method
 from dialectree.protocols.sources import MCP_KEY
 from dialectree.running.estimates import Estimate
-from dialectree.service.fields import naming_parameters
+from dialectree.service.debates import Debates, Tell, Underway, is_underway
+from dialectree.service.fields import CLIENTS, naming_parameters
 from dialectree.system import clock
+from dialectree.system.streams import notice
 
 Context = ServerRequestContext[Any, Any]
 Handler = Callable[[Any, Tell], Awaitable[BaseModel]]
@@ -47,8 +48,6 @@ INSTRUCTIONS = (
     "calls and how much time a debate takes. `show` has the whole debate, and `contest` changes "
     "something in it and does again only what depends on that."
 )
-_NAMES = {"method": "method", **{name: name for name in CHANGES}}
-"""What messages call flags whose names are others in Python."""
 
 
 @dataclass(frozen=True)
@@ -102,59 +101,73 @@ class DebateServer:
 
     async def _debate(self, protocol: Protocol, given: arguments.Arguments, tell: Tell) -> Debate:
         until = clock.seconds() + self._wait
-        one = await self._debates.start(*_wanted(protocol, given))
-        return await self._ended(one, until, tell)
+        return await self._ended(await self._debates.start(*_wanted(protocol, given)), until, tell)
 
     async def submit(self, given: arguments.Call, tell: Tell) -> Debate:
         """Begin a debate by one of the tools TOOLS, and return its run_id at once. It goes on in
         the background; `status` and `result` take the run_id."""
-        return (await self._debates.start(*self._called(given))).state()
+        return results.underway(await self._debates.start(*self._called(given)))
 
     async def estimate(self, given: arguments.Call, tell: Tell) -> Estimate:
         """Say what a debate by one of the tools TOOLS would take: calls to models, tokens, time,
         and money where prices are known. Calls no model."""
-        return await self._debates.estimate(*self._called(given))
+        planned = await asyncio.to_thread(self._debates.plan, *self._called(given))
+        return await planned.estimate()
 
     async def status(self, given: arguments.Run, tell: Tell) -> Debate:
         """Say how far a run has come, or what came of it. Does not wait."""
-        return self._debates.state(given.run_id)
+        if one := self._debates.underway(given.run_id):
+            return results.underway(one)
+        state = results.finished(self._debates.result(given.run_id), [])
+        if state.status == "partial" and self._debates.busy(given.run_id):
+            state.status, state.next = "running", "Another process is working on it."
+        return state
 
     async def result(self, given: arguments.Run, tell: Tell) -> Debate:
         """Wait until a run has its verdict, and return it. Where that takes longer than a call may,
         the status is still `running`: call it again."""
         if one := self._debates.underway(given.run_id):
-            await one.follow(clock.seconds() + self._wait, tell)
-            return one.state()
-        return self._debates.state(given.run_id)
+            await one.follow(self._wait, tell)
+            return results.underway(one)
+        return await self.status(given, tell)
 
     async def cancel(self, given: arguments.Run, tell: Tell) -> Debate:
         """Break a run off. What was paid stays in its folder; `resume` goes on with it."""
-        if one := self._debates.underway(given.run_id):
-            await one.cancel()
-            return one.state()
-        return self._debates.state(given.run_id)
+        await self._debates.cancel(given.run_id)
+        return await self.status(given, tell)
 
     async def resume(self, given: arguments.Run, tell: Tell) -> Debate:
         """Go on with a run that was broken off, or whose calls failed. Finished calls are not made
         again."""
-        one = self._debates.resume(given.run_id)
-        return await self._ended(one, clock.seconds() + self._wait, tell)
+        until = clock.seconds() + self._wait
+        return await self._ended(await self._debates.resume(given.run_id, {}), until, tell)
 
     async def contest(self, given: arguments.Contest, tell: Tell) -> Debate:
         """Change something in a finished run and do again only what depends on it, as a new run.
         The ids are those that `show` prints: 0.1 is a node, 0.1/A2 a turn."""
-        until = clock.seconds() + self._wait
-        one = await self._debates.contest(given.run_id, [one.wish() for one in given.changes])
-        return await self._ended(one, until, tell)
+        until, wishes = clock.seconds() + self._wait, [one.wish() for one in given.changes]
+        return await self._ended(await self._debates.contest(given.run_id, wishes, {}), until, tell)
 
     async def runs(self, given: arguments.Runs, tell: Tell) -> RunList:
         """List runs, the newest first."""
-        return await asyncio.to_thread(self._debates.newest, given.limit)
+
+        def newest() -> list[Row]:
+            runs = islice(self._debates.every(notice), given.limit)
+            return [results.row(one, here=is_underway(folder)) for folder, one in runs]
+
+        return RunList(runs=await asyncio.to_thread(newest))
 
     async def show(self, given: arguments.Show, tell: Tell) -> Report:
         """Return a whole run as Markdown: the verdict, the tree, and every turn with its id; or one
         node of it with its transcript."""
-        return await asyncio.to_thread(self._debates.show, given.run_id, given.node)
+
+        def read() -> Report:
+            folder = self._debates.find(given.run_id)
+            record = folder.record()
+            node = None if given.node is None else self._debates.node(record, given.node)
+            return results.report(record, folder.calls(), node)
+
+        return await asyncio.to_thread(read)
 
     def _called(self, given: arguments.Call) -> tuple[Method, dict[str, Any], dict[str, Any]]:
         """Return the method, the input and the settings that a call of another tool names."""
@@ -171,11 +184,12 @@ class DebateServer:
         A client that cancels its call breaks the debate off; `resume` goes on with it.
         """
         try:
-            await one.follow(until, tell)
+            await one.follow(until - clock.seconds(), tell)
         except asyncio.CancelledError:
-            one.task.cancel()
+            if one.task is not None:
+                one.task.cancel()
             raise
-        state = one.state()
+        state = results.underway(one)
         if one.fault is not None:
             raise DialectreeError(
                 f"{one.fault}. Run {state.run_id} is {state.status}. {state.next}"
@@ -192,7 +206,7 @@ class DebateServer:
     ) -> types.CallToolResult:
         """Call a tool. A failure is an error of the tool, in one line."""
         try:
-            with naming_parameters(_NAMES):
+            with naming_parameters(CLIENTS):
                 if call.name not in self._tools:
                     raise InputError(f"there is no tool {call.name!r}; {', '.join(self._tools)}")
                 tool = self._tools[call.name]

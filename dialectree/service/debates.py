@@ -190,6 +190,11 @@ _underway: dict[Path, Underway] = {}
 """The runs in the background of this process, by their folders."""
 
 
+def is_underway(folder: RunFolder) -> bool:
+    """Return whether a run is under way in the background of this process."""
+    return folder.path.absolute() in _underway
+
+
 class Debates:
     """The debates in one folder of runs, for the person of this machine or for a client.
 
