@@ -10,28 +10,31 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from textwrap import shorten
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
-from langchain_core.callbacks import AsyncCallbackManager
 from langchain_core.messages import BaseMessage, convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, LLMResult
-from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
+from langchain_core.runnables.config import RunnableConfig
 from langchain_core.tracers.langchain import LangChainTracer
 from langchain_core.tracers.schemas import Run
-from langchain_core.utils.uuid import uuid7
 from langgraph.graph.state import CompiledStateGraph
 from langsmith.utils import is_env_var_truish
 
 from dialectree.protocols import sources
-from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call
 from dialectree.system import packages
+from dialectree.trace.langchain_internals import (
+    RunTracer,
+    TracedGraph,
+    current_tracer,
+    successor,
+    with_tracer,
+)
 
 NAME_LENGTH = 60
 """Characters of a question in the name of its run."""
@@ -59,51 +62,39 @@ _OPENTELEMETRY = ("OTEL_ENABLED", "OTEL_ONLY")
 _HIDDEN = "[redacted]"
 _ERROR = re.compile(r"(\w+)(?:\(|$)")
 """The class at the beginning of an error."""
-_NOTHING = object()
-_Tracer = TypeVar("_Tracer", bound=LangChainTracer)
 _COLLECTOR = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
-class _TracedGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A graph that puts a tracer of its own in the place of LangSmith's."""
-
-    def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        """Walk the graph as LangGraph does."""
-        traced = self._traced(config)
-        if traced is None:
-            return super().astream(input, config, **options)
-        steps: Any = super().astream(input, traced, **options)
-        return _alone(steps)
-
-    def _traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
-        """Return ``config`` with another tracer; None if the one there may stay."""
-        raise NotImplementedError
-
-
-class DebateGraph(_TracedGraph):
+class DebateGraph(TracedGraph):
     """The graph of a whole protocol: a trace shows the debate."""
 
-    def _traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
-        return _replaced(config, self._tracer)
+    def traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        """Return ``config`` with the tracer of a debate, or None if nothing is traced."""
+        _provide_spans()
+        return with_tracer(config, self._tracer)
 
     def _tracer(self, tracer: LangChainTracer) -> DebateTracer:
         debate = _Debate(*_called(self), sources.trace_redacted())
         if isinstance(tracer, DebateTracer) and tracer.debate.root is not None:
             debate.around = tracer.debate.root.id
-        new = _successor(DebateTracer, tracer)
+        new = successor(DebateTracer, tracer)
         new.debate = debate
         return new
 
 
-class ChatGraph(_TracedGraph):
+class ChatGraph(TracedGraph):
     """The graph of a chat: a redacted trace shows its steps without their texts."""
 
-    def _traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
-        traced = _replaced(config, _redacting)
+    def traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        """Return ``config`` with a tracer that hides texts, or None if texts are shown."""
+        _provide_spans()
+        if not sources.trace_redacted():
+            return None
+        traced = with_tracer(config, lambda tracer: successor(RedactedTracer, tracer))
         return traced and {**traced, "run_name": self.get_name()}  # a client may name its run
 
 
-def show(graph: CompiledStateGraph[Any, Any, Any, Any], kind: type[_TracedGraph]) -> None:
+def show(graph: CompiledStateGraph[Any, Any, Any, Any], kind: type[TracedGraph]) -> None:
     """Let traces show ``graph`` as ``kind`` does.
 
     Spans are provided for now: where a host's graph or a server comes first, LangSmith's client is
@@ -111,25 +102,6 @@ def show(graph: CompiledStateGraph[Any, Any, Any, Any], kind: type[_TracedGraph]
     """
     _provide_spans()
     graph.__class__ = kind
-
-
-async def _alone(stream: AsyncGenerator[Any]) -> AsyncGenerator[Any]:
-    """Yield what ``stream`` yields; it begins without the tracer of the step around it.
-
-    LangGraph would add that tracer to the one in the configuration.
-    """
-    async with aclosing(stream):
-        around: RunnableConfig = {**(var_child_runnable_config.get() or {})}
-        around.pop("callbacks", None)
-        token = var_child_runnable_config.set(around)
-        try:
-            first = await anext(stream, _NOTHING)
-        finally:
-            var_child_runnable_config.reset(token)
-        if first is not _NOTHING:
-            yield first
-        async for one in stream:
-            yield one
 
 
 @dataclass
@@ -150,8 +122,10 @@ class _Debate:
     texts: dict[str, str] = field(default_factory=dict)
 
 
-class DebateTracer(LangChainTracer):
+class DebateTracer(RunTracer):
     """Send a debate to LangSmith, or wherever its client sends runs."""
+
+    ignore_retriever = True  # an event shows what it found, with ids
 
     debate: _Debate
 
@@ -183,7 +157,7 @@ class DebateTracer(LangChainTracer):
         )
         run.tags = [tag for tag in about.get("tags") or () if not tag.startswith(_POSITIONS)]
         self.debate.root = self.debate.nodes["0"] = run
-        self._begin(run)
+        self.begin(run)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> Any:
         """End the run of the debate with its verdict."""
@@ -194,20 +168,21 @@ class DebateTracer(LangChainTracer):
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
         """End the run of the debate with what ended it."""
         if (root := self._root(run_id)) is not None:
-            root.error = self._get_stacktrace(error)
-            self._end_debate(root, None)
+            self._end_debate(root, None, error)
 
     def _root(self, run_id: UUID) -> Run | None:
         root = self.debate.root
         return root if root is not None and root.id == run_id else None
 
-    def _end_debate(self, root: Run, verdict: Mapping[str, Any] | None) -> None:
+    def _end_debate(
+        self, root: Run, verdict: Mapping[str, Any] | None, error: BaseException | None = None
+    ) -> None:
         for run in [*self.debate.nodes.values()][:0:-1]:
-            if str(run.id) in self.run_map:
-                self._end(run)
+            if self.under_way(run):
+                self.end(run)
         root.outputs = {**(verdict or root.outputs or {})}
         root.extra["metadata"]["run_id"] = self.debate.run_id
-        self._end(root)
+        self.end(root, error)
 
     # Its calls to models
 
@@ -225,7 +200,7 @@ class DebateTracer(LangChainTracer):
         """Show a call under its node of the tree."""
         inputs = {"messages": convert_to_openai_messages(messages[0])}
         run = self._run("llm", name, inputs, metadata, invocation_params, id=run_id)
-        self._begin(run)
+        self.begin(run)
         return run
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> Run:
@@ -238,18 +213,6 @@ class DebateTracer(LangChainTracer):
             usage = getattr(generation.message, "usage_metadata", None)
         self._answer(run, message, (generation.generation_info or {}).get("finish_reason"), usage)
         return run
-
-    def on_retriever_start(self, *_: Any, **__: Any) -> Any:
-        """Leave a retriever's own run out: the event shows what was retrieved, with ids."""
-
-    def on_retriever_end(self, *_: Any, **__: Any) -> Any:
-        """Leave its end out, too."""
-
-    def on_retriever_error(self, *_: Any, **__: Any) -> Any:
-        """Leave its error out: it ends the debate, whose run shows it."""
-
-    def _llm_run_with_token_event(self, token: Any, run_id: UUID, *_: Any, **__: Any) -> Run:
-        return super()._llm_run_with_token_event("", run_id)  # when it came, not what it says
 
     def replay(
         self,
@@ -265,10 +228,10 @@ class DebateTracer(LangChainTracer):
         about = {**config.get("metadata", {}), **metadata, "source": source}
         run = self._run("llm", config.get("run_name"), inputs, about, parameters)
         run.tags = ["person" if source == "person" else "cached"]
-        self._begin(run)
+        self.begin(run)
         if call.error is not None:
             run.error = call.error
-            self._end(run)
+            self.end(run)
             return
         message = {"role": "assistant", "content": call.reply or ""}
         self._answer(run, message, call.finish, dict.fromkeys(_TOKENS, 0))
@@ -281,7 +244,7 @@ class DebateTracer(LangChainTracer):
                 tokens["input_token_details"] = {"cache_read": read}
             outputs["usage_metadata"] = run.extra["metadata"]["usage_metadata"] = tokens
         run.outputs = outputs
-        self._end(run)
+        self.end(run)
 
     # Its tree
 
@@ -318,7 +281,7 @@ class DebateTracer(LangChainTracer):
             inputs = {"question": self.debate.texts.get(node, "")}
             run = self._run("chain", self._name(node), inputs, {"tree_node": node}, parent=above.id)
             self.debate.nodes[node] = run
-            self._begin(run)
+            self.begin(run)
         return run
 
     def _name(self, node: str, kind: str | None = None) -> str:
@@ -336,10 +299,8 @@ class DebateTracer(LangChainTracer):
             run.outputs = {**(outcome or {"answer": None})}
         if run is self.debate.root:
             return
-        run.end_time = datetime.now(UTC)
         if self.client.otel_exporter is None:  # a span that has ended takes no more children
-            self.run_map.pop(str(run.id), None)
-            self._update_run_single(run)
+            self.end(run)
 
     def _retrieved(self, node: str, data: Mapping[str, Any], took_s: float) -> None:
         scores = {found["id"]: found["score"] for found in data["found"]}
@@ -350,7 +311,7 @@ class DebateTracer(LangChainTracer):
             {"tree_node": node},
         )
         run.start_time -= timedelta(seconds=took_s)
-        self._begin(run)
+        self.begin(run)
         run.outputs = {
             "documents": [
                 {
@@ -361,7 +322,7 @@ class DebateTracer(LangChainTracer):
                 for one in data["segments"]
             ]
         }
-        self._end(run)
+        self.end(run)
 
     # Sending runs
 
@@ -388,26 +349,7 @@ class DebateTracer(LangChainTracer):
         if parameters is not None:
             unset = {k: v for k, v in parameters.items() if v is not None and k != "timeout"}
             extra["invocation_params"] = unset
-        return Run(
-            id=id or uuid7(),
-            name=name or run_type,
-            run_type=run_type,
-            inputs=inputs,
-            parent_run_id=parent,
-            start_time=datetime.now(UTC),
-            events=[],
-            tags=[],
-            **self._get_run_kwargs(parent, extra),
-        )
-
-    def _begin(self, run: Run) -> None:
-        self._start_trace(run)
-        self._persist_run_single(run)
-
-    def _end(self, run: Run) -> None:
-        run.end_time = run.end_time or datetime.now(UTC)
-        self._end_trace(run)
-        self._update_run_single(run)
+        return self.made(run_type, name or run_type, inputs, extra, parent, id)
 
     def _start_trace(self, run: Run) -> None:
         """Hang a run whose parent is left out, such as a live model's tool, under its node."""
@@ -416,26 +358,12 @@ class DebateTracer(LangChainTracer):
             run.parent_run_id = None if self.debate.root is None else self._node(node).id
         super()._start_trace(run)
 
-    def _persist_run_single(self, run: Run) -> None:
-        """Send a run as it begins; a call to a model is sent whole, when it ends."""
-        if not run.extra.get("__disabled") and not self._sent_whole(run):
-            self._require_discretion(run).post()
-
-    def _update_run_single(self, run: Run) -> None:  # type: ignore[override]
-        """Send how a run ended."""
-        if run.extra.get("__disabled"):
-            return
-        sent = self._require_discretion(run)
-        if self._sent_whole(run):
-            sent.post()
-        else:
-            sent.patch()
-
-    def _sent_whole(self, run: Run) -> bool:
+    def sent_whole(self, run: Run) -> bool:
+        """Return whether ``run`` is a call to a model, unless spans are sent."""
         return run.run_type == "llm" and self.client.otel_exporter is None
 
-    def _require_discretion(self, run: Run) -> Run:
-        """Take out of a run what a trace does not show."""
+    def shown(self, run: Run) -> Run:
+        """Return ``run`` without what a trace does not show."""
         metadata = run.extra.setdefault("metadata", {})
         for name in [*metadata]:
             within = self.debate.redacted or run is not self.debate.root
@@ -445,57 +373,12 @@ class DebateTracer(LangChainTracer):
         return _redact(run, metadata) if self.debate.redacted else run
 
 
-class RedactedTracer(LangChainTracer):
+class RedactedTracer(RunTracer):
     """Send the steps of a graph without their texts."""
 
-    def _persist_run_single(self, run: Run) -> None:
-        if not run.extra.get("__disabled"):
-            _redact(run, {}).post()
-
-    def _update_run_single(self, run: Run) -> None:  # type: ignore[override]
-        if not run.extra.get("__disabled"):
-            _redact(run, {}).patch()
-
-
-# Finding the tracer
-
-
-def _replaced(
-    config: RunnableConfig | None,
-    successor: Callable[[LangChainTracer], LangChainTracer | None],
-) -> RunnableConfig | None:
-    """Return ``config`` with the successor of LangSmith's tracer; None if there is none."""
-    _provide_spans()
-    outer: RunnableConfig = var_child_runnable_config.get() or {}
-    callbacks = (config or {}).get("callbacks") or outer.get("callbacks")
-    manager = AsyncCallbackManager.configure(callbacks)
-    tracer = next((one for one in manager.handlers if isinstance(one, LangChainTracer)), None)
-    new = None if tracer is None else successor(tracer)
-    if new is None:
-        return None
-    for handlers in (manager.handlers, manager.inheritable_handlers):
-        handlers[:] = [new if isinstance(one, LangChainTracer) else one for one in handlers]
-    return {**(config or {}), "callbacks": manager}
-
-
-def _redacting(tracer: LangChainTracer) -> RedactedTracer | None:
-    """Return a tracer that hides texts, if the environment asks for it."""
-    return _successor(RedactedTracer, tracer) if sources.trace_redacted() else None
-
-
-def _successor(kind: type[_Tracer], tracer: LangChainTracer) -> _Tracer:
-    """Return a tracer of another kind that goes on where ``tracer`` is."""
-    return kind(
-        example_id=tracer.example_id,
-        project_name=tracer.project_name,
-        address=tracer.address,
-        client=tracer.client,
-        tags=tracer.tags,
-        metadata=tracer.tracing_metadata,
-        run_map=tracer.run_map,
-        order_map=tracer.order_map,
-        _external_run_ids=tracer._external_run_ids,
-    )
+    def shown(self, run: Run) -> Run:
+        """Return ``run`` without its texts."""
+        return _redact(run, {})
 
 
 def _provide_spans() -> None:
@@ -507,23 +390,18 @@ def _provide_spans() -> None:
 
 
 def _called(graph: DebateGraph) -> tuple[str, str]:
-    """Return what to call a debate of ``graph``, and a node of its tree."""
-    from dialectree.protocols.protocol import protocol
-
-    settings = graph.context_schema
-    if settings is None or not issubclass(settings, ProtocolSettings) or not settings.protocol:
+    """Return the name of a debate of ``graph``, and the noun for a node of its tree."""
+    declared = getattr(graph.context_schema, "declaration", None)
+    if declared is None:
         return graph.name.replace("_", " "), "part"
-    declared = protocol(settings.protocol)
-    variant = graph.name in declared.methods() and graph.name != declared.name
     name = declared.name.upper()
+    variant = graph.name in declared.methods() and graph.name != declared.name
     return f"{name} {graph.name}" if variant else name, declared.unit
 
 
 def tracer() -> DebateTracer | None:
     """Return the tracer of the debate in which this code runs, if it is traced."""
-    callbacks = (var_child_runnable_config.get() or {}).get("callbacks")
-    handlers = getattr(callbacks, "handlers", None) or ()
-    return next((one for one in handlers if isinstance(one, DebateTracer)), None)
+    return current_tracer(DebateTracer)
 
 
 # What a trace shows

@@ -21,7 +21,7 @@ from langgraph_sdk import get_client
 from dialectree.records.folder import RunFolder
 from tests.endpoint import ROOT, LocalEndpoint
 from tests.server.test_langgraph_dev import serving
-from tests.server.trace_recorder import run_program
+from tests.trace.trace_recorder import run_program
 
 pytestmark = pytest.mark.clients
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.endpoint import LocalEndpoint
 from tests.rules import children
-from tests.server.trace_recorder import KEY
+from tests.trace.trace_recorder import KEY
 
 GUARD = """
 import os, sys

@@ -10,7 +10,7 @@ import pytest
 from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
 from tests.rules import FOUR_CHILDREN, children
-from tests.server.trace_recorder import KEY, Recorder, recorder, run_program, tracing_to
+from tests.trace.trace_recorder import KEY, Recorder, recorder, run_program, tracing_to
 
 QUESTION = "Which language do all people in Europe speak?"
 PROGRAM = """
