@@ -260,8 +260,7 @@ def _void(folder: RunFolder, parts: set[tuple[str, str, str]]) -> bool:
     failed = [
         call
         for call in folder.ledger()
-        if not call.void
-        and (call.error is not None or (call.node, call.role, call.name) in parts)
+        if not call.void and (call.error is not None or (call.node, call.role, call.name) in parts)
     ]
     if failed:
         folder.void(failed)

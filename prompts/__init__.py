@@ -79,6 +79,8 @@ def rearmed(text: str) -> str:
 
 def _brackets(text: str) -> Iterator[re.Match[str]]:
     """Yield every opening bracket of ``text`` with what a reader sees behind it."""
+    if not _BRACKET_ALONE.search(text):  # most texts have none
+        return iter(())
     hidden = {ord(char) for char in set(text) if unseen(char)}
     return _BRACKET.finditer(text.translate(dict.fromkeys(hidden)) if hidden else text)
 

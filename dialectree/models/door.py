@@ -58,6 +58,9 @@ async def ask(
     context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
     turn = Turn.at(place)
     ids = ids or {}
+    asked = endpoint(resolve(context.speaker(place.role, place.name), context))
+    # OpenAI's API caches prompts by itself.
+    shared = "" if asked.spec.openai_compatible else words.shared(values)
     request = Request(
         messages(*words.render(values)),
         form(reply, {**ids, **(suggested or {})}, at_most),
@@ -65,9 +68,8 @@ async def ask(
         context.call_deadline,
         context.requests_per_minute,
         _trace(turn, words.label, reply.__name__),
-        len(wellformed(words.shared(values))),
+        len(wellformed(shared)),
     )
-    asked = endpoint(resolve(context.speaker(place.role, place.name), context))
     read = partial(_read, words, reply, ids, check, conflict)
     small = await run.asks_small(context, asked.spec)
     asking = Asking(context, turn, words.label, asked, request, read=read, small=small)

@@ -388,9 +388,15 @@ class RunFolder:
         """contested.json: the record of the run that this one contests, as it was."""
         return self._read("contested.json")
 
-    def write_record(self, record: RunRecord, name: str = "run.json") -> None:
+    def write_record(self, record: RunRecord, name: str = "run.json", *, sync: bool = True) -> None:
         """Replace run.json."""
-        self.write(name, record.model_dump_json(indent=1) + "\n")
+        self.write(name, record.model_dump_json(indent=1) + "\n", sync=sync)
+
+    def sync(self) -> None:
+        """Wait until the disk has run.json."""
+        path = self.path / "run.json"
+        with files(path), open(path, "r+b", buffering=0) as file:
+            os.fsync(file.fileno())
 
     def write_whole(self, record: RunRecord, events: list[Event], calls: list[Call]) -> None:
         """Write a finished run; the record last, for from there on the folder is a run."""
@@ -398,14 +404,14 @@ class RunFolder:
             self.write(name, "".join(line.model_dump_json() + "\n" for line in lines))
         self.write_record(record)
 
-    def write(self, name: str, text: str) -> None:
-        """Replace one file of the folder, whole or not at all."""
+    def write(self, name: str, text: str, *, sync: bool = True) -> None:
+        """Replace one file of the folder, whole or not at all; ``sync`` waits for the disk."""
         path = self.path / name
         draft = path.with_name(f".{name}.{os.getpid()}{_DRAFT}")
         with files(path):
             try:
                 with open(draft, "wb", buffering=0, opener=private) as file:
-                    _append(file, text.encode(), sync=True)
+                    _append(file, text.encode(), sync=sync)
                 os.replace(draft, path)
             except OSError:
                 draft.unlink(missing_ok=True)

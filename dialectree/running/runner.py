@@ -142,7 +142,7 @@ def begin(
     record = new_record(chosen, graph_input, context)
     folder = folder or RunFolder.create(runs)
     record.run_id = folder.run_id
-    folder.write_record(record)
+    folder.write_record(record, sync=False)  # the disk has it before the first call is made
     return Started(folder, record, chosen, context)
 
 
@@ -273,6 +273,7 @@ async def _holding(folder: RunFolder) -> AsyncIterator[None]:
     def enter() -> None:
         held.__enter__()
         folder.resume_events()
+        folder.sync()
 
     entering = asyncio.ensure_future(asyncio.to_thread(enter))
     try:
