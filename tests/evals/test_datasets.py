@@ -62,65 +62,62 @@ def test_every_set_says_where_it_is_from_under_which_licence() -> None:
             assert "/main/" not in dataset.url and "/master/" not in dataset.url
 
 
-@pytest.mark.parametrize(
-    ("name", "row", "inputs", "reference", "category"),
-    [
-        (
-            "truthfulqa",
-            TRUTHFULQA,
-            {"question": "Can cats see in the dark?"},
-            {
-                "true": ["A little", "Better than people"],
-                "false": ["Yes, as by day"],
-                "best": "A little",
-                "best_false": "Yes, as by day",
-            },
-            "Animals",
-        ),
-        (
-            "truthfulqa-binary",
-            TRUTHFULQA,
-            {"question": TRUTHFULQA["question"], "options": ["Yes, as by day", "A little"]},
-            {"gold": "B"},
-            "Animals",
-        ),
-        (
-            "truthfulqa-claims",
-            {**TRUTHFULQA, "answer": "A little", "label": True},
-            {"claim": "The answer to the question “Can cats see in the dark?” is: “A little”"},
-            {"label": True},
-            "Animals",
-        ),
-        (
-            "openbookqa",
-            OPENBOOKQA,
-            {"question": "Ice is", "options": ["warm", "cold", "dry"]},
-            {"gold": "B"},
-            None,
-        ),
-        (
-            "strategyqa",
-            STRATEGYQA,
-            {"claim": "The answer to the question “Is a cube round?” is yes."},
-            {"label": False},
-            None,
-        ),
-        ("medqa", MEDQA, {"claim": "Ice is warm"}, {"label": False}, None),
-        (
-            "tree-of-debate",
-            PAIRS,
-            {
-                "topic": "debate",
-                "papers": [
-                    {"title": title, "abstract": "We", "introduction": "In"}
-                    for title in ("On A", "On B")
-                ],
-            },
-            {},
-            "task, cited",
-        ),
-    ],
-)
+ASKED_OF = "The answer to the question"
+DOCUMENTED: list[tuple[str, object, object, object, object]] = [
+    (
+        "truthfulqa",
+        TRUTHFULQA,
+        {"question": "Can cats see in the dark?"},
+        {"true": ["A little", "Better than people"], "false": ["Yes, as by day"]}
+        | {"best": "A little", "best_false": "Yes, as by day"},
+        "Animals",
+    ),
+    (
+        "truthfulqa-binary",
+        TRUTHFULQA,
+        {"question": TRUTHFULQA["question"], "options": ["Yes, as by day", "A little"]},
+        {"gold": "B"},
+        "Animals",
+    ),
+    (
+        "truthfulqa-claims",
+        {**TRUTHFULQA, "answer": "A little", "label": True},
+        {"claim": f"{ASKED_OF} “Can cats see in the dark?” is: “A little”"},
+        {"label": True},
+        "Animals",
+    ),
+    (
+        "openbookqa",
+        OPENBOOKQA,
+        {"question": "Ice is", "options": ["warm", "cold", "dry"]},
+        {"gold": "B"},
+        None,
+    ),
+    (
+        "strategyqa",
+        STRATEGYQA,
+        {"claim": f"{ASKED_OF} “Is a cube round?” is yes."},
+        {"label": False},
+        None,
+    ),
+    ("medqa", MEDQA, {"claim": "Ice is warm"}, {"label": False}, None),
+    (
+        "tree-of-debate",
+        PAIRS,
+        {
+            "topic": "debate",
+            "papers": [
+                {"title": title, "abstract": "We", "introduction": "In"}
+                for title in ("On A", "On B")
+            ],
+        },
+        {},
+        "task, cited",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "inputs", "reference", "category"), DOCUMENTED)
 def test_the_documented_form_of_a_set_gives_inputs_and_references_apart(
     name: str, row: object, inputs: object, reference: object, category: object, tmp_path: Path
 ) -> None:
@@ -131,21 +128,9 @@ def test_the_documented_form_of_a_set_gives_inputs_and_references_apart(
     assert (example["inputs"], example["reference_outputs"]) == (inputs, reference)
     assert (item.category, item.inputs.task) == (category, CATALOGUE[name].task)
     assert loaded.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-@pytest.mark.parametrize(
-    ("name", "row", "message"),
-    [
-        ("openbookqa", STRATEGYQA, r"line 2: there is no column 'choices'; there are: id, quest"),
-        ("tree-of-debate", {**PAIRS, "paper_b": "On B"}, "'paper_b' is not an object"),
-    ],
-)
-def test_a_row_of_another_form_is_an_error_with_its_line(
-    name: str, row: object, message: str, tmp_path: Path
-) -> None:
-    good: Any = {"openbookqa": OPENBOOKQA, "tree-of-debate": PAIRS}
-    with pytest.raises(InputError, match=message):
-        load(name, lines(tmp_path / "d.jsonl", good[name], row))
+    other = {"url": "x", "paper_b": "On B"}
+    with pytest.raises(InputError, match=r"line 2: .*(there is no column|is not an object)"):
+        load(name, lines(path, row, other))
 
 
 # The published files
@@ -165,11 +150,19 @@ PAIR_LINE = "topic\tu\tA\tab\tin\tv\tB\tba\tni\t1\t0"
 def published(name: str, content: str, path: Path) -> list[Item]:
     """Read a file as the published one of a data set."""
     path.write_text(content)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return load(name, path, known={name: replace(CATALOGUE[name], sha256=digest)}).items
+    return load(name, path, known={name: replace(CATALOGUE[name], sha256=digest(path))}).items
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_the_published_files_give_the_items_of_the_documented_rows(tmp_path: Path) -> None:
+    content = json.dumps([{"qid": "ab", "question": "Is it?", "answer": True, "facts": ["yes"]}])
+    (item,) = published("strategyqa", content, tmp_path / "mine.json")
+    known = {"strategyqa": replace(CATALOGUE["strategyqa"], sha256=digest(tmp_path / "mine.json"))}
+    assert load(tmp_path / "mine.json", known=known).items == [item]  # known by its digest
+    assert (item.id, item.reference.label) == ("ab", True)
     first, second = published("truthfulqa", TRUTHFULQA_CSV, tmp_path / "TruthfulQA.csv")
     assert (first.id, second.id) == ("tqa-000", "tqa-001")
     assert first.reference.true == ("A little", "Some, by night")
@@ -189,9 +182,6 @@ def test_the_published_files_give_the_items_of_the_documented_rows(tmp_path: Pat
     (item,) = published("openbookqa", content, tmp_path / "test.json")
     assert (item.id, item.reference.gold) == ("obqa-test-000", "B")
     assert item.inputs.options == ("warm", "cold and hard", "dry", "old")
-    content = json.dumps([{"qid": "ab", "question": "Is it?", "answer": True, "facts": ["yes"]}])
-    (item,) = published("strategyqa", content, tmp_path / "dev.json")
-    assert (item.id, item.reference.label) == ("ab", True)
     content = f'head\n{PAIR_LINE}\nbroken\tline\n"{PAIR_LINE}\n'
     first, second = published("tree-of-debate", content, tmp_path / "t.tsv")
     assert (first.id, second.id) == ("tod-000", "tod-002")
