@@ -24,9 +24,8 @@ def data() -> None:
     choices(2).rename(MINE)
     claims(2).rename(CLAIMS)
     write([{"question": "What?"}], Path(OPEN))
-    papers = {
-        f"{part}_{side}": f"{part} {side}" for part in ("title", "introduction") for side in "ab"
-    }
+    parts = ("title", "abstract", "introduction")
+    papers = {f"{part}_{side}": f"On {side}, {part}." for side in "ab" for part in parts}
     write([{"topic": "ores", **papers}], Path(PAIRS))
     write([{"id": "x", "question": "What?", "options": ["a cow", "a tree"]}], Path("ungold.jsonl"))
     write([{"id": id, "claim": f"{id} is so."} for id in ("a", "a#1")], Path("hashed.jsonl"))
