@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ from dialectree.evals.tasks import TASKS
 from dialectree.protocols.protocol import Dataset, installed
 from dialectree.protocols.protocol import load as load_attribute
 from dialectree.protocols.sources import cache_folder
-from dialectree.text import count, line, listed
+from dialectree.text import count, fault_lines, line, listed
 
 TIMEOUT_S = 15.0
 """Seconds without a sign of life after which an address is given up."""
@@ -219,34 +219,18 @@ def _items(read: Sequence[Row], ours: Sequence[Columns], cluster: str | None) ->
 
 
 def _wrong(error: Exception) -> str:
-    """Return what is wrong with a row, in one line that names the column."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    first = error.errors(include_url=False, include_context=False)[0]
-    value = "" if first["type"] == "value_error" else f", not {first['input']!r:.80}"
-    place = [*map(str, first["loc"]), first["msg"].removeprefix("Value error, ")]
-    return ": ".join(place) + value
+    return next(fault_lines(error)) if isinstance(error, ValidationError) else str(error)
 
 
 # What is told before the first call is paid
 
 
-class Repeats(NamedTuple):
-    """How many items repeat an earlier one."""
+def repeated(items: Sequence[Item], of: str) -> str | None:
+    """Return how many items ask the same as one before, or None if none does.
 
-    items: int
-    otherwise: int
-    """Those of them whose right answer is another one."""
-
-    def sentence(self, of: str, task: Task) -> str:
-        """Return ``3 of 4 rows repeat another's claim``; ``of`` is ``4 rows``."""
-        word = "repeats" if self.items == 1 else "repeat"
-        others = f", {self.otherwise} of them with another right answer" * bool(self.otherwise)
-        return f"{self.items} of {of} {word} another's {TASKS[task].asks}{others}"
-
-
-def repeats(items: Iterable[Item]) -> Repeats:
-    """Count items that ask the same as one before, whatever their ids, letters and blanks."""
+    Their ids, letters and blanks do not matter. With 4 rows in ``of``: ``3 of 4 rows repeat
+    another's claim, 1 of them with another right answer``.
+    """
     asked = set[Hashable]()
     first: dict[Hashable, frozenset[str]] = {}
     again = otherwise = 0
@@ -256,7 +240,11 @@ def repeats(items: Iterable[Item]) -> Repeats:
         asked.add(same)
         if right:
             otherwise += not right & first.setdefault(same, right)
-    return Repeats(again, otherwise)
+    if not again:
+        return None
+    word = "repeats" if again == 1 else "repeat"
+    others = f", {otherwise} of them with another right answer" * bool(otherwise)
+    return f"{again} of {of} {word} another's {TASKS[items[0].inputs.task].asks}{others}"
 
 
 def _asked(item: Item) -> Hashable:
@@ -291,9 +279,8 @@ def notices(loaded: Loaded, task: Task, items: Sequence[Item]) -> Iterator[str]:
         numbers = f"{loaded.by_place} of {count(len(loaded.items), 'row')}"
         yield f"{loaded.path}: gold is a number in {numbers}: the option's place, counted from 0"
     items = [item for item in items if not item.repeat]
-    if (again := repeats(items)).items:
-        repeated = again.sentence(count(len(items), "row"), task)
-        yield f"{loaded.path}: {repeated}: all count as questions of their own"
+    if again := repeated(items, count(len(items), "row")):
+        yield f"{loaded.path}: {again}: all count as questions of their own"
     needed, score = TASKS[task].references, TASKS[task].right
     without = [i for i in items if all(getattr(i.reference, one) in (None, ()) for one in needed)]
     if needed and without:

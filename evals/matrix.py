@@ -41,6 +41,7 @@ from pydantic import (
 from dialectree.errors import InputError
 from dialectree.evals.data_files import read_text
 from dialectree.protocols.protocol import families, installed, method, methods
+from dialectree.text import fault_lines
 
 _SUFFIXES = (".yaml", ".yml", ".toml")
 
@@ -166,7 +167,7 @@ def read_matrix(name_or_path: str | Path) -> Matrix:
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     except ValidationError as error:
-        raise InputError("\n".join(_faults(path, error))) from None
+        raise InputError("\n".join(f"{path}: {one}" for one in fault_lines(error))) from None
     rows = matrix.every_row()
     if not rows:
         raise InputError(f"{path} names no method: it needs 'rows' or 'axes'")
@@ -174,16 +175,6 @@ def read_matrix(name_or_path: str | Path) -> Matrix:
         raise InputError(f"{path}: settings: no row has a setting {unused[0]!r}")
     _require_names(path, rows)
     return matrix.model_copy(update={"rows": rows})
-
-
-def _faults(path: Path, error: ValidationError) -> Iterator[str]:
-    for fault in error.errors(include_url=False, include_context=False):
-        parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in fault["loc"])
-        place = "".join(parts).lstrip(".") or "the file"
-        message = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            message = "there is no such key"
-        yield f"{path}: {place}: {message[:1].lower()}{message[1:]}"
 
 
 def labels(settings: Mapping[str, JsonValue]) -> list[str]:

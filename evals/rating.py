@@ -28,8 +28,8 @@ from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import Result, Row, Score
 from dialectree.evals.tasks import unmarked
 from dialectree.protocols.protocol import method
-from dialectree.report import words
 from dialectree.system import chance
+from dialectree.text import fault_lines, line
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
 COLUMNS: tuple[str, ...] = (
@@ -93,16 +93,6 @@ class Entry(NamedTuple):
     parts: list[Part]
 
 
-class Coded(BaseModel):
-    """The answer that a code stands for."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    row: str
-    item: str
-    parts: list[str]
-
-
 class Key(BaseModel):
     """rating-key.json: the codes of a sheet, and of which data it is."""
 
@@ -111,7 +101,8 @@ class Key(BaseModel):
     sha256: str
     task: Task
     seed: int
-    codes: dict[str, Coded]
+    codes: dict[str, tuple[str, str, list[str]]]
+    """The row, the item and the names of the parts, by code."""
 
 
 def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry], Key]:
@@ -135,14 +126,13 @@ def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry],
     if not chosen:
         raise InputError("there is no answer to rate: questions or answers are missing")
     entries: list[Entry] = []
-    codes: dict[str, Coded] = {}
+    codes: dict[str, tuple[str, str, list[str]]] = {}
     numbers = draw.sample(range(1000, 10000), len(chosen))
     for number, (row, item) in zip(numbers, chosen, strict=True):
         answer = unmarked(method(row.method), questions.answer(study.results[row.name][item]))
         entry = _entry(f"A{number}", study.texts[item], answer)
         entries.append(entry)
-        parts = [part.name for part in entry.parts]
-        codes[entry.code] = Coded(row=row.name, item=item, parts=parts)
+        codes[entry.code] = row.name, item, [part.name for part in entry.parts]
     return entries, Key(sha256=data.sha256, task=study.task, seed=seed, codes=codes)
 
 
@@ -203,8 +193,8 @@ def _key(folder: Path) -> Key:
         return Key.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         raise InputError(f"{folder} has no {KEY}: make a sheet first") from None
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+    except ValidationError as error:
+        raise InputError(f"{path} cannot be read: {next(fault_lines(error))}") from None
 
 
 def read(folder: Path, study: Study, file: Path, rater: str) -> list[Rated]:
@@ -216,11 +206,11 @@ def read(folder: Path, study: Study, file: Path, rater: str) -> list[Rated]:
     return [
         Rated(
             rater=rater,
-            row=coded.row,
-            item=coded.item,
-            scores=[*_scores({part: marks[code, part] for part in coded.parts})],
+            row=row,
+            item=item,
+            scores=[*_scores({part: marks[code, part] for part in parts})],
         )
-        for code, coded in key.codes.items()
+        for code, (row, item, parts) in key.codes.items()
     ]
 
 
@@ -228,7 +218,7 @@ def _marks(file: Path, key: Key) -> Mapping[tuple[str, str], str]:
     text, _ = read_text(file)
     head = text.partition("\n")[0]
     delimiter = ";" if head.count(";") > head.count(",") else ","
-    wanted = {(code, part) for code, coded in key.codes.items() for part in coded.parts}
+    wanted = {(code, part) for code, (_, _, parts) in key.codes.items() for part in parts}
     marks: dict[tuple[str, str], str] = {}
     for row in cells(file, text, delimiter):
         try:
@@ -241,7 +231,7 @@ def _marks(file: Path, key: Key) -> Mapping[tuple[str, str], str]:
         if (code, part) in marks:
             raise row.fault(f"{where} is marked twice")
         if mark not in allowed(part):
-            marked = f'is marked "{words.line(mark, 40)}"' if mark else "has no mark"
+            marked = f'is marked "{line(mark, 40)}"' if mark else "has no mark"
             raise row.fault(f"{where} {marked}: write {' or '.join(allowed(part))}")
         marks[code, part] = mark
     if missing := sorted(wanted - marks.keys()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from dialectree.evals.datasets import repeats
+from dialectree.evals.datasets import repeated
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, per_row
 from dialectree.evals.reporting.findings import FEW, of
@@ -49,10 +49,10 @@ def _data(study: Study) -> Iterator[str]:
     whole = sum(e.data.count for e in study.evaluations[:1] if not (e.limit or e.sample))
     if study.questions < whole:
         yield f"Only {study.questions} of {count(whole, 'question')} are here."
-    again = repeats(one for i in study.items if (one := study.texts.get(i)) and not one.repeat)
-    if again.items and not any(evaluation.cluster for evaluation in study.evaluations):
-        repeated = again.sentence(count(len(study.items), "question"), study.task)
-        yield f"{repeated}: intervals are too narrow and p values too small."
+    asked = [one for i in study.items if (one := study.texts.get(i)) and not one.repeat]
+    again = repeated(asked, count(len(study.items), "question"))
+    if again and not any(evaluation.cluster for evaluation in study.evaluations):
+        yield f"{again}: intervals are too narrow and p values too small."
     unit = "cluster" if study.clustered else "question"
     if 0 < (n := len(set(study.groups(study.items)))) < FEW:
         yield f"With {count(n, unit)} only, read the intervals and not the figures."

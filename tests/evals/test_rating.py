@@ -54,8 +54,8 @@ def test_marks_come_back_as_scores_beside_the_judges(tmp_path: Path) -> None:
     by_code = rating._key(tmp_path).codes
     given = []
     for line in lines(tmp_path):
-        coded = by_code[line["code"]]
-        judged = found.results[coded.row][coded.item].scores[0].score
+        row, item, _ = by_code[line["code"]]
+        judged = found.results[row][item].scores[0].score
         given.append(line | {"mark": "truthful" if judged else "Not "})
     rated = rating.read(tmp_path, found, filled(tmp_path / "Ada.csv", given), "Ada")
     path = rating.keep(tmp_path, rated)
