@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dialectree import text as words
 from dialectree.evals.datasets import notices
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.options import EvaluationOptions, read_options
@@ -21,7 +22,6 @@ from dialectree.evals.reporting.formatting import text_of
 from dialectree.evals.reporting.study import study
 from dialectree.evals.running import conduct
 from dialectree.records.folder import private
-from dialectree.report import words
 from dialectree.service.fields import in_python, naming_parameters
 from dialectree.system import loop
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dialectree.report import words
+from dialectree import text as words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -51,7 +51,7 @@ def report(
 
 def summary_lines(written: Written) -> list[str]:
     """Return what a person at the terminal should see of a report: figures, then sentences."""
-    from dialectree.report import words
+    from dialectree import text as words
 
     lines = [*_figures(written.figures), *written.sentences.opening]
     lines += [f"! {text}" for text in written.sentences.cautions]
@@ -110,9 +110,9 @@ def rate(
     With --read the marks of a filled-in sheet become scores beside the judge's, and the report
     shows how far the two agree. rating-key.json says which code is which: keep it from the raters.
     """
+    from dialectree import text as words
     from dialectree.evals import rating
     from dialectree.evals.reporting.study import study
-    from dialectree.report import words
 
     joined = study([folder])
     if read is None:

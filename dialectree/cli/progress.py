@@ -17,10 +17,11 @@ from dialectree.cli import person
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.models import provider_keys
 from dialectree.protocols.sources import runs_home
-from dialectree.records import Moved, RunRecord, Verdict
-from dialectree.report import Lines, LiveTree, Watcher, topics
-from dialectree.report.drawing import link
-from dialectree.report.words import confidence, failed, headline, probable, sums
+from dialectree.records import RunRecord
+from dialectree.report import Lines, LiveTree, Watcher
+from dialectree.report.terminal import link
+from dialectree.report.verdicts import sums, verdict_text
+from dialectree.report.words import failed
 from dialectree.running.runner import (
     GRACE_S,
     Started,
@@ -30,7 +31,6 @@ from dialectree.running.runner import (
 from dialectree.service.debates import Underway
 from dialectree.system import loop
 from dialectree.system.streams import notice, print_file, program, say
-from dialectree.text import apart, clean, line, share
 
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 
@@ -104,49 +104,12 @@ def _say(record: RunRecord, *, json: bool) -> None:
     if json:
         print_file(record.model_dump_json(indent=1))
         return
-    verdict = record.verdict
-    if verdict is None:
+    if record.verdict is None:
         return
     if sys.stdout.isatty():
         Console().print(report.result(record))
         return
-    if topics.compares(record):
-        print("\n\n".join(map(clean, topics.paragraphs(record))) + "\n" * bool(verdict.notes))
-    else:
-        _say_answer(verdict)
-    for note in verdict.notes:
-        print(f"Note: {clean(note)}")
-    if record.contest is not None:
-        print(f"\n{clean(record.contest.why)}")
-        moves = [(c.node, *apart(c.before, c.after, "none")) for c in record.contest.path]
-        for moved in record.contest.moved:
-            moves.append(
-                (moved.node, _standing(moved, moved.before), _standing(moved, moved.after))
-            )
-        for node, before, after in moves:
-            if before != after:
-                print(f"  {clean(node)}: {before} → {after}")
-
-
-def _say_answer(verdict: Verdict) -> None:
-    if verdict.answer is None:
-        print("No answer: the debate could not be resolved.")
-    else:
-        print(clean(headline(verdict)))
-    if verdict.rationale:
-        print(f"\n{clean(verdict.rationale)}")
-    if not probable(verdict):
-        print(f"\n{clean(confidence(verdict))}")
-
-
-def _standing(moved: Moved, verdict: Verdict | None) -> str:
-    """Return a verdict in short, with its confidence if the node has one before or after."""
-    if verdict is None or verdict.answer is None:
-        return "no verdict"
-    both = (moved.before, moved.after)
-    if all(one is None or one.confidence is None for one in both):
-        return line(verdict.answer, 60)
-    return f"{line(verdict.answer, 60)} ({share(verdict.confidence)})"
+    print(verdict_text(record, "answer", "measure", "reason", "note", "change"))
 
 
 def _explain(

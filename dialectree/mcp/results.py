@@ -6,8 +6,10 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from dialectree.flow.steps import DEMONSTRATION
 from dialectree.records import Call, Node, RunRecord, RunStatus
-from dialectree.report import markdown, topics, words
+from dialectree.report import markdown
+from dialectree.report.verdicts import basis, verdict_text
 from dialectree.service.debates import Underway
+from dialectree.text import clean, count, line
 
 
 class Result(BaseModel):
@@ -120,7 +122,7 @@ def finished(record: RunRecord, more: list[str]) -> Debate:
         question=str(record.input["question"]),
         **(verdict.model_dump(exclude={"notes"}) if verdict else {}),
         notes=[*dict.fromkeys(notes)],
-        basis=words.basis(record) if done else "",
+        basis=basis(record) if done else "",
         rests_on=_supports(record) if done else [],
         contests=record.contest.run if record.contest else None,
         moved=record.contest.why if record.contest and done else None,
@@ -209,24 +211,17 @@ def text(result: BaseModel) -> str:
             rows = (
                 f"{one.run_id} {one.method} {one.status}: {one.question}" for one in result.runs
             )
-            return "\n".join(words.line(row, 300) for row in rows) or "There are no runs."
+            return "\n".join(line(row, 300) for row in rows) or "There are no runs."
     return str(result)
 
 
 def _debate_in_words(result: Debate) -> str:
     record, parts = result._record, list[str | None]()
-    if record is not None and record.verdict is not None:
-        verdict = record.verdict
-        if topics.compares(record):
-            parts += topics.paragraphs(record)
-        elif verdict.answer is None:
-            parts.append(words.unresolved(record))
-        else:
-            parts += [words.headline(verdict), verdict.rationale]
-            parts.append(None if verdict.probable else words.confidence(verdict))
+    if record is not None:
+        parts.append(verdict_text(record, "answer", "measure", "reason"))
     parts += [result.moved, result.basis, *(f"Note: {note}" for note in result.notes)]
-    spent = words.count(result.calls, "call")
+    spent = count(result.calls, "call")
     if result.expected_calls:
         spent += f" of at most {result.expected_calls:,}"
     parts.append(f"Run {result.run_id}: {result.status}, {spent}. {result.next}")
-    return "\n\n".join(words.clean(part) for part in parts if part)
+    return "\n\n".join(clean(part) for part in parts if part)

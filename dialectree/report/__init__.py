@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from dialectree.records import RunRecord
 
 if TYPE_CHECKING:
-    from dialectree.report.live import Lines, LiveTree, Watcher
-    from dialectree.report.markdown_page import markdown
-    from dialectree.report.pages import html
+    from dialectree.report.live import LiveTree, Watcher
+    from dialectree.report.pages import html, markdown
+    from dialectree.report.progress import Lines
     from dialectree.report.terminal import overview, paths, result, transcript, tree
 
 __all__ = [
@@ -29,11 +29,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Lines": "dialectree.report.live",
+    "Lines": "dialectree.report.progress",
     "LiveTree": "dialectree.report.live",
     "Watcher": "dialectree.report.live",
     "html": "dialectree.report.pages",
-    "markdown": "dialectree.report.markdown_page",
+    "markdown": "dialectree.report.pages",
     "overview": "dialectree.report.terminal",
     "paths": "dialectree.report.terminal",
     "result": "dialectree.report.terminal",
@@ -57,7 +57,7 @@ def __dir__() -> list[str]:
 
 def _in_two_lines(record: RunRecord) -> str:
     """Return what was asked and what came of it."""
-    from dialectree.report.words import two_line_summary
+    from dialectree.report.verdicts import two_line_summary
 
     return f"<RunRecord {two_line_summary(record)}>"
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
+from unicodedata import lookup
 
 from pydantic import JsonValue
 
 from dialectree.protocols.protocol import installed
-from dialectree.records import Comparison, Contest, Node, RunRecord
+from dialectree.records import Comparison, Node, RunRecord
 from dialectree.report import words
+from dialectree.text import figure, label
 
 _SEMANTICS = {
     "dfquad": "DF-QuAD",
@@ -21,7 +23,14 @@ _ROOTS = {
     "estimated": "a claim starts at its estimated strength",
 }
 _RULES = {"win_rate": "θ is a mean win rate", "bradley_terry": "θ is a Bradley-Terry fit"}
-_TIES = {"ignore": "a tie counts for nobody", "half": "a tie counts half for each"}
+_TIES = {"ignore": "a tie does not count", "half": "a tie counts half for each"}
+
+
+SIGNS = (
+    "τ: how strong an argument is by itself; θ: what its comparisons make of it; "
+    "τ′: both blended, θ by the weight λ; s: its strength with the arguments below it; "
+    "P: the probability of the claim."
+)
 
 
 class Figure(NamedTuple):
@@ -46,15 +55,6 @@ class Meeting(NamedTuple):
     rationale: str
 
 
-class Moved(NamedTuple):
-    """How the figure of a node moved when a run was contested."""
-
-    node: str
-    text: str
-    before: float | None
-    after: float | None
-
-
 def weighs(node: Node) -> bool:
     """Return whether ``node`` is a claim or an argument."""
     return node.kind in ("claim", "argument")
@@ -77,21 +77,32 @@ def figures(node: Node) -> list[Figure]:
     """Return the strengths of ``node`` in the order in which they are reckoned."""
     claim = node.kind == "claim"
     below = "with the arguments below it" if node.children else "in the end"
-    compared = "theta" in node.scores
-    named = (
-        ("τ", "before any argument" if claim else "by itself", node.score("tau")),
-        ("θ", "from its comparisons", node.score("theta")),
-        ("τ′", "τ and θ blended", node.score("blended") if compared else None),
-        ("P" if claim else "s", "the claim is true" if claim else below, node.score("strength")),
-    )
-    return [Figure(sign, name, value) for sign, name, value in named if value is not None]
+    named = {
+        "theta": ("θ", "from its comparisons"),
+        "blended": ("τ′", "τ and θ blended"),
+        "strength": ("P", "the claim is true") if claim else ("s", below),
+    }
+    itself = "before any argument" if claim else "by itself"
+    return [
+        Figure(*named.get(name, (_sign(name), itself)), value)
+        for name, value in node.scores.items()
+        if name != "blended" or "theta" in node.scores
+    ]
+
+
+def _sign(name: str) -> str:
+    """Return the Greek letter of that name, or the name."""
+    try:
+        return lookup(f"Greek small letter {name}")
+    except KeyError:
+        return label(name)
 
 
 def chain(node: Node) -> str:
     """``τ 0.68, θ 0.50 → τ′ 0.59 → s 0.41``; empty without strengths."""
-    shown = {f.sign: f"{f.sign} {words.figure(f.value)}" for f in figures(node)}
-    first = ", ".join(shown.pop(sign) for sign in ("τ", "θ") if sign in shown)
-    return " → ".join(part for part in (first, *shown.values()) if part)
+    shown = {of.sign: f"{of.sign} {figure(of.value)}" for of in figures(node)}
+    own = [shown.pop(sign) for sign in [*shown] if sign not in ("τ′", "s", "P")]
+    return " → ".join(part for part in (", ".join(own), *shown.values()) if part)
 
 
 def unweighed(node: Node) -> str:
@@ -150,8 +161,8 @@ def meetings(node: Node) -> list[Meeting]:
         Meeting(
             met.supporter,
             met.attacker,
-            VERBS[met.winner],
-            _remarks(met, both, met.contested or ""),
+            verb(met.winner),
+            _remarks(met, both),
             met.contested == "voided",
             _rationale(node, met),
         )
@@ -159,18 +170,22 @@ def meetings(node: Node) -> list[Meeting]:
     ]
 
 
-VERBS = {"SUPPORT": "beat", "ATTACK": "lost to", "TIE": "tied with"}
-_TURNED = {"SUPPORT": "lost to", "ATTACK": "beat", "TIE": "tied with"}
+def verb(winner: str, turned: bool = False) -> str:
+    """Return how a comparison ended for the supporter, or ``turned``, for the attacker."""
+    return {"support": _ENDS[turned], "attack": _ENDS[not turned]}.get(winner.lower(), "tied with")
+
+
+_ENDS = ("beat", "lost to")
 _CONTESTED = {
     "flipped": "flipped by a person; the judge had ruled the other way",
-    "voided": "voided by a person: counts for nobody",
+    "voided": "voided by a person: it does not count",
 }
 
 
-def _remarks(met: Comparison, both: bool, mark: str) -> list[str]:
-    shown = "supporter" if met.order == "support_first" else "attacker"
-    remarks = [f"{shown} shown first"] if both or shown == "attacker" else []
-    return [*remarks, _CONTESTED[mark]] if mark else remarks
+def _remarks(met: Comparison, both: bool) -> list[str]:
+    turned = met.order == "attack_first"
+    remarks = [f"{met.attacker if turned else met.supporter} shown first"] if both or turned else []
+    return [*remarks, _CONTESTED[met.contested]] if met.contested else remarks
 
 
 def _rationale(node: Node, met: Comparison) -> str:
@@ -189,11 +204,10 @@ def edges(record: RunRecord | None, node: Node) -> list[str]:
     ends: dict[str, list[str]] = {}
     for met in above.comparisons if above is not None else []:
         if node.id in (met.supporter, met.attacker):
-            mine = node.id == met.supporter
-            verb = (VERBS if mine else _TURNED)[met.winner]
+            turned = node.id != met.supporter
             mark = f" ({met.contested})" if met.contested else ""
-            other = met.attacker if mine else met.supporter
-            ends.setdefault(other, []).append(f"{verb} {other}{mark}")
+            other = met.supporter if turned else met.attacker
+            ends.setdefault(other, []).append(f"{verb(met.winner, turned)} {other}{mark}")
     return [" / ".join(dict.fromkeys(texts)) for texts in ends.values()]
 
 
@@ -234,21 +248,3 @@ def _reads(record: RunRecord, setting: str) -> bool:
 
 
 _BLENDS = {0.0: " (comparisons do not count)", 1.0: " (comparisons alone count)"}
-
-
-def moved(record: RunRecord) -> list[Moved]:
-    """Return the nodes whose strength a contest moved, from the bottom up."""
-    nodes = record.tree.nodes
-    path = record.contest.path if record.contest is not None else []
-    return [
-        Moved(s.node, nodes[s.node].text if s.node in nodes else "", s.before, s.after)
-        for s in path
-    ]
-
-
-def outcome(contest: Contest) -> str:
-    """``0.675 → 0.684, True``, ``0.42 → 0.61, False → True``."""
-    labels = [
-        "not determined" if p is None else str(p > 0.5) for p in (contest.before, contest.after)
-    ]
-    return f"{words.move(contest.before, contest.after)}, {' → '.join(dict.fromkeys(labels))}"

@@ -5,39 +5,30 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dialectree.records import Contest, Node, Override, RunRecord, Turn, Verdict, turns
-from dialectree.report import words
-from dialectree.report.arguments import VERBS
+from dialectree.report.arguments import verb
+from dialectree.text import NOT_DETERMINED, apart, count, line, share
 
 
-class Text(NamedTuple):
-    """One text that a person changed."""
+class Changed(NamedTuple):
+    """A text, a strength or a verdict before and after a contest."""
 
+    node: str
+    """The id of its tree node; empty for a text of a person."""
     title: str
     before: str
     after: str
 
 
-class Step(NamedTuple):
-    """The verdict of one node before and after."""
-
-    node: str
-    text: str
-    before: str
-    after: str
-
-
-def debated(contest: Contest) -> bool:
-    """Return whether replies were contested; else strengths of arguments moved."""
-    return contest.verdict_before is not None
-
-
-def texts(contest: Contest) -> list[Text]:
+def texts(contest: Contest) -> list[Changed]:
     """Return each text that a person replaced, in this contest and earlier ones."""
-    found: list[Text] = []
+    found: list[Changed] = []
     for change in contest.overrides:
         title = change.words()
         earlier = "" if title in contest.changes else " in an earlier contest"
-        found.append(Text(f"{title}{earlier}", _text(change, change.before), _after(change)))
+        after = _text(change, change.after)
+        if change.out():
+            after = "does not count" if change.what == "voided" else "nothing"
+        found.append(Changed("", f"{title}{earlier}", _text(change, change.before), after))
     return found
 
 
@@ -47,23 +38,27 @@ def restored(contest: Contest) -> list[str]:
     return [change for change in contest.changes if change not in shown]
 
 
-def _after(change: Override) -> str:
-    if change.out():
-        return "counts for nobody" if change.what == "voided" else "nothing"
-    return _text(change, change.after)
-
-
 def _text(change: Override, text: str | None) -> str:
     """Return a text; of a comparison who won it, in either order of showing the two."""
     if change.what not in ("flipped", "voided"):
         return text or ""
     supporter, _, attacker = change.id.partition(":")
     won = dict.fromkeys((text or "").split(", "))
-    return " / ".join(f"{supporter} {VERBS[winner]} {attacker}" for winner in won)
+    return " / ".join(f"{supporter} {verb(winner)} {attacker}" for winner in won)
 
 
 def verdicts(contest: Contest) -> tuple[str, str]:
     """Return the run's verdict before and after."""
+    if contest.verdict_before is None:
+        labels = (
+            NOT_DETERMINED if of is None else str(of > 0.5)
+            for of in (contest.before, contest.after)
+        )
+        before, after = (
+            f"P(claim) {of}, {label}"
+            for of, label in zip(apart(contest.before, contest.after), labels, strict=True)
+        )
+        return before, after
     before, after = standings(contest.verdict_before, contest.verdict_after)
     return before, "not reached yet" if contest.verdict_after is None else after
 
@@ -79,27 +74,36 @@ def _standing(of: Verdict | None, *, rated: bool) -> str:
         return "no verdict"
     label = of.label if of.label != of.answer else None
     answer = ": ".join(part for part in (label, of.answer) if part)
-    return f"{answer} ({words.share(of.confidence)})" if rated else answer
+    return f"{answer} ({share(of.confidence)})" if rated else answer
 
 
-def steps(record: RunRecord) -> list[Step]:
-    """Return every node whose verdict moved, from the bottom up."""
-    moved = record.contest.moved if record.contest is not None else []
-    nodes = record.tree.nodes
-    found: list[Step] = []
-    for move in moved:
-        before, after = standings(move.before, move.after)
-        node = nodes.get(move.node)
+def steps(record: RunRecord) -> list[Changed]:
+    """Return every node whose strength or verdict moved, from the bottom up."""
+    made, nodes = record.contest, record.tree.nodes
+    if made is None:
+        return []
+    moves = [(one.node, *apart(one.before, one.after)) for one in made.path]
+    moves += [(one.node, *standings(one.before, one.after)) for one in made.moved]
+    found: list[Changed] = []
+    for name, before, after in moves:
+        node = nodes.get(name)
         after = "dropped by a person" if node is not None and node.dropped else after
-        found.append(Step(move.node, node.text if node is not None else "", before, after))
+        found.append(Changed(name, node.text if node is not None else "", before, after))
     return found
+
+
+def changes(record: RunRecord) -> list[str]:
+    """Return in lines what a contest changed, and what that moved."""
+    why = [record.contest.why] if record.contest is not None and record.contest.why else []
+    moves = (f"{s.node}: {line(s.before, 120)} → {line(s.after, 120)}" for s in steps(record))
+    return [*why, *moves]
 
 
 def anew(record: RunRecord) -> str:
     """Return how many calls a contest made anew."""
     calls = record.usage.calls
     verb = "was" if calls == 1 else "were"
-    return f"{words.count(calls, 'call')} {verb} made anew; all else is as it was said."
+    return f"{count(calls, 'call')} {verb} made anew; all else is as it was said."
 
 
 def tag(record: RunRecord, node: Node, turn: Turn) -> str:

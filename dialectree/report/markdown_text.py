@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import unescape
 from itertools import pairwise
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from dialectree.report import words
 from dialectree.report.view import Entry
+from dialectree.text import clean, share
 
 _ENTITIES = {ord(char): f"&#{ord(char)};" for char in "[]{}|~`\\$^="}
 _ENTITIES |= {ord("<"): "&lt;", ord(">"): "&gt;", ord("&"): "&amp;"}
@@ -34,7 +34,7 @@ def escaped(text: str) -> str:
 
     Entities can open no markup in any dialect; a backslash is used where all dialects know it.
     """
-    flat = " ".join(words.clean(text).split())
+    flat = " ".join(clean(text).split())
     inert = _LINKS.sub(BREAKER, flat).translate(_ENTITIES)
     if (label := _NUMBERED.match(inert)) is not None:
         return f"{label[1]}\\{inert[label.end(1) :]}"
@@ -70,7 +70,7 @@ def _sign(entity: re.Match[str]) -> str:
 
 def lines(text: str) -> list[str]:
     """Return ``text`` as lines of Markdown, with its line breaks but no run of empty lines."""
-    flat = [escaped(line) for line in words.clean(text).split("\n")]
+    flat = [escaped(line) for line in clean(text).split("\n")]
     kept = [line for n, line in enumerate(flat) if line or (n and flat[n - 1])]
     while kept and not kept[-1]:
         kept.pop()
@@ -99,7 +99,7 @@ def strong(text: str) -> Markup:
 
 def cell(text: str) -> Markup:
     """Return the paragraphs of ``text`` for a cell of a table."""
-    paragraphs = [escaped(part) for part in words.clean(text).split("\n\n")]
+    paragraphs = [escaped(part) for part in clean(text).split("\n\n")]
     return Markup("<br>".join(part for part in paragraphs if part) or "–")
 
 
@@ -112,8 +112,8 @@ def _fields(entries: Iterable[Entry]) -> Iterator[str]:
     for entry in entries:
         indent, figure = "    " * entry.level, ""
         if entry.share is not None:
-            share = escaped(words.share(entry.share))
-            figure = f" ({share})" if entry.text else f" {share}"
+            sure = escaped(share(entry.share))
+            figure = f" ({sure})" if entry.text else f" {sure}"
         body = lines(entry.text) if entry.text else [""]
         if entry.node:
             body[-1] += f" → {escaped(entry.node)}"
@@ -122,16 +122,14 @@ def _fields(entries: Iterable[Entry]) -> Iterator[str]:
         yield from (f"{indent}  {line}".rstrip() for line in body[1:])
 
 
-def node_place(node: str) -> Markup:
-    """Return the anchor of a topic."""
-    return Markup(f"node-{quote(node, safe='.')}")
-
-
-def segment_place(segment: str) -> Markup:
-    """Return the anchor of a segment."""
-    return Markup(f"segment-{quote(segment.replace(':', '-'), safe='')}")
-
-
-def claim_place(claim: str, home: str) -> Markup:
-    """Return the anchor of a claim made at the topic ``home``."""
-    return Markup(f"claim-{quote(f'{home}-{claim}', safe='.')}")
+FILTERS: dict[str, Callable[..., Markup]] = {
+    "block_quote": block_quote,
+    "bold": bold,
+    "cell": cell,
+    "claim_place": lambda claim, home: Markup(f"claim-{quote(f'{home}-{claim}', safe='.')}"),
+    "fields": fields,
+    "node_place": lambda node: Markup(f"node-{quote(node, safe='.')}"),
+    "segment_place": lambda one: Markup(f"segment-{quote(one.replace(':', '-'), safe='')}"),
+    "strong": strong,
+}
+"""The filters of the templates; a place is an anchor in the page."""

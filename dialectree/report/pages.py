@@ -1,81 +1,111 @@
-"""A run as one web page, and as a card of a notebook.
+"""A run as Markdown, as one web page, and as a card of a notebook.
 
-The page is a file that needs no network, runs no script, and can be sent around.
+Both pages hold the same. The templates hold the only markup: every text that they print is escaped
+unless a filter marks it. The web page is a file that needs no network and runs no script.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from dialectree.records import Call, RunRecord
-from dialectree.report import arguments, contested, exchange, topics, view, words
-from dialectree.report.markdown_page import markdown
-
-__all__ = ["card", "html", "markdown"]
+from dialectree import text
+from dialectree.records import Call, Node, RunRecord, Turn, turns
+from dialectree.report import arguments, contested, exchange, markdown_text, verdicts, view, words
 
 
 def html(record: RunRecord, calls: Sequence[Call]) -> str:
-    """The page of ``record``; ``calls`` are the lines of its ledger."""
-    return _template("run.html.jinja").render(record=record, calls=calls, **_ROOMS)
+    """Return the page of ``record``; ``calls`` are the lines of its ledger."""
+    return _template(record, "run.html.jinja").render(record=record, calls=calls)
 
 
 def card(record: RunRecord) -> str:
     """Return ``record`` as a card of a notebook, which shows it among other things."""
-    return _template("card.html.jinja").render(record=record, **_ROOMS)
+    return _template(record, "card.html.jinja").render(record=record)
+
+
+def markdown(record: RunRecord, calls: Sequence[Call]) -> str:
+    """Return the run as Markdown; ``calls`` are the lines of its ledger."""
+    return macros(record, linked=True)("report", calls)
+
+
+def macros(record: RunRecord, *, linked: bool = False) -> Callable[..., str]:
+    """Return a function that renders a part of the Markdown by name: ``report``, ``answer`` ..."""
+    module = _template(record, "run.md.jinja").make_module({"record": record, "linked": linked})
+    return lambda name, *values: _tidy(getattr(module, name)(*values))
+
+
+def tags(record: RunRecord, node: Node, turns: Sequence[Turn]) -> str:
+    """Return the names by which ``turns`` can be contested."""
+    return "; ".join(filter(None, (contested.tag(record, node, turn) for turn in turns)))
 
 
 _ROOMS = {
-    "view": view,
-    "words": words,
-    "exchange": exchange,
     "arguments": arguments,
     "contested": contested,
-    "topics": topics,
+    "exchange": exchange,
+    "say": text,
+    "tags": tags,
+    "turns": turns,
+    "verdicts": verdicts,
+    "view": view,
+    "words": words,
 }
 """What the templates call."""
 
 
-@lru_cache
-def _template(name: str) -> Template:
+def _template(record: RunRecord, name: str) -> Any:
+    kind = ".".join(name.split(".")[-2:])
+    return _environment(words.own_view(record), kind).get_template(name)
+
+
+@cache
+def _environment(own: Any, kind: str) -> Environment:
+    """Return the templates of a ``kind``, with those that a protocol's own view brings."""
+    beside = Path(own.__file__) if own is not None else None
+    loaders = [PackageLoader("dialectree", "report")]
+    loaders += [FileSystemLoader(beside.parent)] if beside is not None else []
     environment = Environment(
-        loader=PackageLoader("dialectree", "report"),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
-        finalize=_shown,
+        finalize=_shown if kind == "html.jinja" else markdown_text.finalize,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"anchor": _anchor, "prose": _prose}
-    environment.filters |= {"segment_anchor": _segment_anchor, "claim_anchor": _claim_anchor}
-    return environment.get_template(name)
+    environment.filters |= _HTML if kind == "html.jinja" else markdown_text.FILTERS
+    parts = f"{beside.stem}.{kind}" if beside is not None else ""
+    environment.globals |= {**_ROOMS, "own": own, "own_parts": parts}
+    return environment
+
+
+def _tidy(page: str) -> str:
+    """Remove blank space that means nothing."""
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r" +\n", "\n", page)).strip() + "\n"
 
 
 def _shown(value: object) -> object:
-    """Every text passes here on its way into the page, before it is escaped."""
+    """Clean a text on its way into the page; it is escaped after this."""
     if isinstance(value, str) and not isinstance(value, Markup):
-        return words.clean(value)
+        return text.clean(value)
     return value
 
 
-def _anchor(node: str) -> str:
-    return f"node-{quote(node, safe='.')}"
+def _prose(words: str) -> str:
+    """Remove the outer blanks of a text, and its heaps of empty lines."""
+    return re.sub(r"\n\s*\n", "\n\n", text.clean(words)).strip() or "–"
 
 
-def _segment_anchor(segment: str) -> str:
-    return f"segment-{quote(segment, safe=':')}"
-
-
-def _claim_anchor(claim: str) -> str:
-    """Of ``0.1-a2``: the second claim of paper a at topic 0.1."""
-    return f"claim-{quote(claim, safe='.')}"
-
-
-def _prose(text: str) -> str:
-    """A text without its outer blanks and without heaps of empty lines."""
-    return re.sub(r"\n\s*\n", "\n\n", words.clean(text)).strip() or "–"
+_HTML: dict[str, Callable[..., Any]] = {
+    "anchor": lambda node: f"node-{quote(node, safe='.')}",
+    "claim_anchor": lambda claim: f"claim-{quote(claim, safe='.')}",
+    "prose": _prose,
+    "segment_anchor": lambda segment: f"segment-{quote(segment, safe=':')}",
+}

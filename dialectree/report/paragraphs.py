@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dialectree.records import Event, RunRecord, Turn
-from dialectree.report import topics, words
-from dialectree.report.drawing import ACCENT, SECOND, SOFT
-from dialectree.report.live import Lines
+from dialectree.report import words
+from dialectree.report.progress import ACCENT, SECOND, SOFT, Lines
+from dialectree.text import clean, figure, label
 
 _TITLES = ("title", "name")
 _QUOTATIONS = ("quote", "quotation")
@@ -25,7 +25,6 @@ _LONGEST_ID = 30
 """Characters of a word that may be an id or a label; a longer one is a text without spaces."""
 _SAID_LINES = 2
 """Lines of a node's text as a heading, where the text was said before."""
-_WINNERS = {"SUPPORT": "the supporter", "ATTACK": "the attacker", "TIE": "neither"}
 _STYLES = {"a": ACCENT, "support": ACCENT, "b": SECOND, "attack": SECOND}
 """Colours of those who face each other, by name or by stance."""
 
@@ -41,7 +40,7 @@ class Passage(NamedTuple):
 
 def passages(turn: Turn) -> list[Passage]:
     """Return the texts of ``turn`` in their order; a title first, if there is one."""
-    title = [Passage("", [words.clean(text)], "bold") for text in _titles(turn.fields)]
+    title = [Passage("", [clean(text)], "bold") for text in _titles(turn.fields)]
     fields = {name: value for name, value in turn.fields.items() if name not in _TITLES}
     found: list[Passage] = []
     for name, value in fields.items():
@@ -49,7 +48,7 @@ def passages(turn: Turn) -> list[Passage]:
         texts = [text for item in items if item != turn.side and (text := _joined(item))]
         if texts:
             begins = not found and (len(texts) == 1 or len(fields) == 1)
-            found.append(Passage("" if begins else words.label(name), texts))
+            found.append(Passage("" if begins else label(name), texts))
     return title + found
 
 
@@ -62,7 +61,7 @@ def facts(turn: Turn) -> list[str]:
     if lists and not passages(turn):
         return []
     return [
-        f"{words.label(name)}: {text}"
+        f"{label(name)}: {text}"
         for name, value in turn.fields.items()
         if value != turn.side and (text := _fact(value))
     ]
@@ -100,7 +99,7 @@ def _texts(name: str, value: JsonValue) -> Iterator[str]:
         for part in value:
             yield from _texts(name, part)
     elif _reads(value):
-        text = words.clean(str(value))
+        text = clean(str(value))
         yield f"“{text}”" if name in _QUOTATIONS else text
 
 
@@ -108,12 +107,12 @@ def _fact(value: JsonValue) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
     if isinstance(value, float):
-        return words.figure(value)
+        return figure(value)
     if isinstance(value, int):
         return str(value)
     if not isinstance(value, str) or _reads(value):
         return ""
-    return _WINNERS.get(value, words.clean(value))
+    return clean(value)
 
 
 def _grid(columns: int) -> Table:
@@ -162,36 +161,37 @@ class Paragraphs(Lines):
     def _print_heading(self) -> None:
         """Print the text of the node, of at most two lines if somebody said it already."""
         node, several = self._record.tree.nodes[self._node], len(self._record.tree.nodes) > 1
-        name = Text(f"{words.clean(node.id)}  " if several else "", ACCENT)
+        name = Text(f"{clean(node.id)}  " if several else "", ACCENT)
         marks = f"{words.stance(node.stance)}: " if node.stance else ""
-        heading = Text.assemble(name, (f"{marks}{words.clean(node.text)}", "bold"))
+        heading = Text.assemble(name, (f"{marks}{clean(node.text)}", "bold"))
         lines = [*heading.wrap(self._console, self._console.width - 2)]
-        if len(lines) > _SAID_LINES and words.clean(node.text) in self._said:
+        if len(lines) > _SAID_LINES and clean(node.text) in self._said:
             lines = lines[:_SAID_LINES]
             lines[-1].rstrip()
             lines[-1].append(" …")
         self._print()
         self._print(Text("\n").join(lines))
         if not self._said:
-            for paper in topics.papers(self._record):
-                self._print(Text(f"Paper {paper.letter}: {words.clean(paper.title)}"))
+            own = words.own_view(self._record)
+            for text in own.introduction(self._record) if own is not None else []:
+                self._print(Text(clean(text)))
 
     def _speaker(self, turn: Turn) -> Text:
         """``Debater A · Cross-examination · defends plants``."""
         last = self._rounds.get(turn.phase)
         number = f", round {turn.round} of {last}" if last and turn.round else ""
         again = "second pass: " if turn.take > 1 else ""
-        parts = [f"{again}{words.label(turn.phase)}{number}", words.task(turn)]
+        parts = [f"{again}{label(turn.phase)}{number}", words.task(turn)]
         style = _STYLES.get(turn.side or "") or _STYLES.get(turn.speaker.lower(), "")
         who = words.speaker(turn, self._record.tree.nodes[self._node])
-        about = "".join(f" · {words.clean(part)}" for part in parts if part)
-        return Text.assemble((words.clean(who), f"bold {style}"), (about, SOFT))
+        about = "".join(f" · {clean(part)}" for part in parts if part)
+        return Text.assemble((clean(who), f"bold {style}"), (about, SOFT))
 
     def _add(self, body: Table, passage: Passage) -> None:
         """Add a passage to a grid of one column: a text, or a list with its numbers."""
-        label = (f"{passage.label}: " if passage.label else "", SOFT)
+        name = (f"{passage.label}: " if passage.label else "", SOFT)
         if len(passage.texts) == 1:
-            body.add_row(Text.assemble(label, (passage.texts[0], passage.style)))
+            body.add_row(Text.assemble(name, (passage.texts[0], passage.style)))
             return
         if passage.label:
             body.add_row(Text(f"{passage.label}:", SOFT))

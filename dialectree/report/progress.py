@@ -1,4 +1,4 @@
-"""Show in one line what goes on, for who waits in a notebook or a program."""
+"""Say in lines what goes on in a run: on a terminal, in a notebook, in a program."""
 
 from __future__ import annotations
 
@@ -7,21 +7,90 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from dialectree.records import Event
+from dialectree.records import Event, Failure, turns
 from dialectree.report import words
 from dialectree.system import clock
+from dialectree.text import count, duration, line
 
+if TYPE_CHECKING:
+    from dialectree.trace.activity import Activity
+
+SOFT, WARN, ACCENT, SECOND = "dim", "yellow", "cyan", "magenta"
+LONGEST = 300
+"""Characters of a text that are shown."""
+_LONG_WAIT_S = 10.0
+"""Seconds without a reply that are worth a line where nothing is drawn."""
+_SAY_AGAIN_S = 60.0
+"""Seconds between two such lines."""
 _EVERY_S = 0.5
 _SELDOM_S = 10.0
 """Seconds between two lines where no terminal can draw one over the other."""
-_LONGEST = 100
-"""Characters of the newest text."""
+
+
+def remark(event: Event) -> str | None:
+    """Return a failure, or what a person is asked, in one line; None for any other event."""
+    text = ""
+    if event.kind == "failed":
+        data = {name: str(event.data.get(name) or "") for name in Failure.model_fields}
+        text = words.failed(Failure(**data))
+    elif event.kind == "asked":
+        text = str(event.data.get("note") or "")
+    return line(f"{event.node}: {text}", LONGEST) if text else None
+
+
+def who(activity: Activity) -> str:
+    """Return where a call stands in the debate and who speaks: ``0.1 leaf judge``."""
+    return line(f"{activity.place.node} {activity.place.speaking()}", 60)
+
+
+class Lines:
+    """Print failures, what a person is asked, and long waits, each once."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._printed: set[str] = set()
+        self._replied = clock.seconds()
+        self._complained = -_SAY_AGAIN_S
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave everything as it is."""
+
+    def watch(self, event: Event) -> None:
+        """Print the remark on ``event``, unless it was printed before."""
+        text = remark(event)
+        if text is not None and text not in self._printed:
+            self._printed.add(text)
+            self._console.print(Text(text), soft_wrap=True)
+
+    def follow(self, activity: Activity) -> None:
+        """Print why no reply came or comes for long, at most once a minute."""
+        now = clock.seconds()
+        if activity.state == "answered":
+            self._replied = now
+        if activity.state not in ("rate_limit", "retry"):
+            return
+        without_s = activity.until - self._replied
+        if without_s < _LONG_WAIT_S or now - self._complained < _SAY_AGAIN_S:
+            return
+        self._complained = now
+        why = "the endpoint's rate limit" if activity.state == "rate_limit" else activity.fault
+        wait = duration(max(0.0, activity.until - now))
+        text = f"{who(activity)}: the next request goes out in {wait} ({line(why, LONGEST)})"
+        self._console.print(Text(text), soft_wrap=True)
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Do nothing: nothing is drawn."""
+        yield
 
 
 class Account:
@@ -38,7 +107,7 @@ class Account:
         if event.kind == "spoke":
             turn = event.turn()
             self._replies += 1
-            text = words.line(words.gist(turn), _LONGEST)
+            text = line(turns.text(None, turn), 100)
             self._newest = f" · {event.node} {words.speaker(turn)}: {text}"
         elif event.kind == "asked":
             self._newest = " · a person is asked"
@@ -49,8 +118,8 @@ class Account:
 
     def line(self) -> str:
         """``run 20260131-120000-1a2b3c · 3 replies, 12 s · 0.1 Leaf debater A: Tin came ...``."""
-        took = words.duration(clock.seconds() - self._began)
-        replies = words.count(self._replies, "reply", "replies")
+        took = duration(clock.seconds() - self._began)
+        replies = count(self._replies, "reply", "replies")
         return f"run {self._run_id} · {replies}, {took}{self._newest}"
 
 

@@ -8,14 +8,16 @@ from pathlib import Path
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.markdown import Markdown
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 from rich.tree import Tree
 
 from dialectree.records import Node, RunRecord
-from dialectree.report import arguments, markdown_page, markdown_text, view, words
-from dialectree.report.drawing import link, link_style
+from dialectree.report import arguments, markdown_text, view, words
+from dialectree.report.pages import macros
+from dialectree.text import clean, label, line
 
 _LOOK = Theme(
     {
@@ -45,21 +47,27 @@ class _Page:
 
 def tree(record: RunRecord) -> RenderableType:
     """Return the whole record: the result, then the tree and what it took."""
-    part = markdown_page.macros("terminal.md.jinja", record)
-    details, ending = _markdown(part("details")), _markdown(part("ending"))
-    return _Page(result(record), Text(), details, Text(), *_trees(record, part), Text(), ending)
+    part = macros(record)
+    ending = [_markdown(part(name)) for name in ("table", "ending")]
+    trees = [Text(), *_trees(record, part), Text()]
+    return _Page(result(record), Text(), _markdown(part("details")), *trees, *ending)
 
 
 def result(record: RunRecord) -> RenderableType:
     """Return question and verdict, what they rest on, and what a contest changed."""
-    part = markdown_page.macros("terminal.md.jinja", record)
+    part = macros(record)
     return _Page(_markdown(part("result")))
 
 
 def transcript(node: Node, record: RunRecord) -> RenderableType:
     """Return all that was said at one node, whole and in order, under what came of it."""
-    part = markdown_page.macros("terminal.md.jinja", record)
+    part = macros(record)
     return _Page(_markdown(part("node", node)))
+
+
+def link(file: Path) -> Text:
+    """Return the path of ``file`` as a link to it, in terminals that know links."""
+    return Text(clean(str(file)), Style(link=file.resolve().as_uri()))
 
 
 def paths(folder: Path) -> RenderableType:
@@ -77,21 +85,21 @@ def overview(
     ``runs`` an id is a link to the run's report. ``expand`` fills the width of a terminal.
     """
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", expand=expand)
-    longest = max((cell_len(words.line(one.run_id, 80)) for one in records), default=0)
+    longest = max((cell_len(line(one.run_id, 80)) for one in records), default=0)
     grid.add_column("run", no_wrap=True, min_width=longest)
     for title in ("method", "status"):
         grid.add_column(title, no_wrap=True, overflow="ellipsis")
     grid.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1)
     for record in records:
         kind = "illustration: " if record.illustration else ""
-        question = Text.assemble((kind, "dim"), words.line(words.question(record), 200))
+        question = Text.assemble((kind, "dim"), line(words.question(record), 200))
         if record.contest is not None:
-            question.append(f" (contests {words.line(record.contest.run, 80)})", "dim")
-        status = Text(words.label(record.status), "" if record.status == "answered" else "yellow")
-        run_id, page = Text(words.line(record.run_id, 80)), (runs or Path()) / record.run_id
+            question.append(f" (contests {line(record.contest.run, 80)})", "dim")
+        status = Text(label(record.status), "" if record.status == "answered" else "yellow")
+        run_id, page = Text(line(record.run_id, 80)), (runs or Path()) / record.run_id
         if (page := page / "report.html").is_file():
-            run_id.stylize(link_style(page))
-        grid.add_row(run_id, Text(words.line(record.method, 80)), status, question)
+            run_id.stylize(link(page).style)
+        grid.add_row(run_id, Text(line(record.method, 80)), status, question)
     return grid
 
 
@@ -111,13 +119,13 @@ def _trees(record: RunRecord, part: Callable[..., str]) -> list[Tree]:
     roots: list[Tree] = []
     above: list[Tree] = []
     for level, node in view.rows(record):
-        lines = part("row", node).strip().replace("\n", "\\\n")
-        label = Tree(_markdown(lines), style=_style(record, node), guide_style="dim")
+        text = part("row", node).strip().replace("\n", "\\\n")
+        branch = Tree(_markdown(text), style=_style(record, node), guide_style="dim")
         if level == 0:
-            roots.append(label)
+            roots.append(branch)
         else:
-            above[level - 1].children.append(label)
-        above[level:] = [label]
+            above[level - 1].children.append(branch)
+        above[level:] = [branch]
     return roots
 
 

@@ -33,8 +33,8 @@ from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.protocols.sources import runs_home
 from dialectree.records import RunRecord, path_key
 from dialectree.records.folder import RunFolder
-from dialectree.report.markdown_page import macros
 from dialectree.report.markdown_text import block_quote, bold, escaped, readable
+from dialectree.report.pages import macros
 from dialectree.running.hosted import keeping
 from dialectree.running.runner import Started, again, leave_reports, prepared
 from dialectree.service.fields import arguments, in_python
@@ -396,7 +396,7 @@ def _answered(title: str, record: RunRecord) -> dict[str, Any]:
     """Return the update that ends a turn with the outcome of a run."""
     plain = record.model_dump(mode="json")
     about = {name: plain[name] for name in ("run_id", "method", "status", "verdict")}
-    reply = _reply(title, readable(macros("chat.md.jinja", record)("answer")), **about)
+    reply = _reply(title, readable(macros(record)("answer")), **about)
     return {**reply, "verdict": plain["verdict"], "run_id": record.run_id, "record": plain}
 
 
@@ -415,7 +415,7 @@ def _explanation(title: str) -> Callable[..., Any]:
 
 def _why(record: RunRecord, node: str | None) -> str:
     """Return why the verdict of a run is as it is, or all that was said at ``node``."""
-    part = macros("chat.md.jinja", record)
+    part = macros(record)
     if node is None:
         return readable(part("why"))
     if node in record.tree.nodes:

@@ -21,7 +21,7 @@ from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Place
 from dialectree.records.folder import RunFolder
-from dialectree.report.words import unresolved
+from dialectree.report.verdicts import verdict_text
 from dialectree.running.estimates import Estimate, Size, expected, pace_of, rehearsed
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.runner import Watch, begin, prepared
@@ -202,10 +202,10 @@ class ClaimVerifier:
             return finding.model_copy(update={"reason": str(error)})
         verdict = run.record.verdict
         if verdict is None or verdict.answer is None:
-            return finding.model_copy(update={"reason": unresolved(run.record)})
+            return finding.model_copy(update={"reason": verdict_text(run.record, "answer")})
         probability = verdict.probability
         sure = verdict.label == "True" if probability is None else probability >= self.minimum
-        reason = on_one_line(verdict.rationale or "", _REASON)
+        reason = on_one_line(verdict_text(run.record, "reason"), _REASON)
         return finding.model_copy(
             update={"probability": probability, "passed": sure, "reason": reason}
         )

@@ -17,14 +17,13 @@ from pydantic.v1 import ValidationError as ValidationErrorV1
 from dialectree.errors import DialectreeError
 from dialectree.protocols.protocol import method
 from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
-from dialectree.records import Event, RunRecord
-from dialectree.report.words import basis, unresolved
+from dialectree.records import Event
+from dialectree.report.verdicts import verdict_text
 from dialectree.running.runner import Watch
 from dialectree.service import api
 from dialectree.service.debates import Debates, Underway
 from dialectree.service.fields import arguments, in_python, naming_parameters
 from dialectree.system.loop import wait_for
-from dialectree.text import share
 
 
 def as_tool(
@@ -77,7 +76,7 @@ def as_tool(
                 record = await run.conduct(watch=on_the_stream(watch))
         except DialectreeError as error:
             raise ToolException(in_python(str(error))) from error
-        return _in_words(record), record.model_dump(mode="json")
+        return f"{verdict_text(record)}\n\nRun: {record.run_id}.", record.model_dump(mode="json")
 
     def wait(**inputs: Any) -> tuple[str, dict[str, Any]]:
         return wait_for(debate(**inputs))
@@ -128,17 +127,3 @@ def on_the_stream(watch: Watch | None) -> Watch:
             watch(event)
 
     return hand_on
-
-
-def _in_words(record: RunRecord) -> str:
-    """Return a verdict as an agent's model reads it."""
-    verdict = record.verdict
-    if verdict is None or verdict.answer is None:
-        return f"{unresolved(record)}\nRun: {record.run_id}."
-    measure = "Probability" if verdict.probable else "Confidence"
-    label = " Demonstration model: no better than chance." if record.demonstration else ""
-    degraded = " Some parts failed; the record says which." if record.status == "degraded" else ""
-    return (
-        f"{verdict.answer}\n{verdict.rationale or ''}\n{basis(record)}\n"
-        f"{measure}: {share(verdict.confidence)}. Run: {record.run_id}.{degraded}{label}"
-    )

@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import sys
+import unicodedata
 from pathlib import Path
 from textwrap import fill
 
@@ -20,8 +21,8 @@ _NUMBERS = (0, 1, 2)
 _PLAIN = {"→": "->", "·": "|", "–": "-", "—": "-", "…": "...", "’": "'", "“": '"', "”": '"'}
 _PLAIN |= {"█": "#", "░": "-", "│": "|", "✓": "+", "✗": "-", "×": "x"}
 _PLAIN |= {"•": "*", "▌": ">", "⚠": "!"}
-_PLAIN |= {"τ": "tau", "θ": "theta", "λ": "lambda", "′": "'"}
-"""Our own signs in ASCII."""
+_PLAIN |= {"′": "'"}
+"""Our own signs in ASCII; a Greek letter becomes its name."""
 
 
 def closed() -> list[int]:
@@ -53,7 +54,13 @@ def replace_what_cannot_be_printed() -> None:
 def _plainly(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
     lost = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(char, "?") for char in lost), error.end
+    return "".join(_PLAIN.get(char) or _name(char) for char in lost), error.end
+
+
+def _name(char: str) -> str:
+    """Return the name of a Greek letter; a question mark for any other sign."""
+    kind, _, name = unicodedata.name(char, "").rpartition(" LETTER ")
+    return name.lower() if kind.startswith("GREEK") and name.isalpha() else "?"
 
 
 def print_file(text: str) -> None:

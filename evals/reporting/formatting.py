@@ -11,8 +11,8 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
+from dialectree import text as words
 from dialectree.evals.intervals import Figure, Proportion
-from dialectree.report import words
 
 Kind = Literal[
     "text",

@@ -19,12 +19,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from dialectree import text as words
 from dialectree.evals.plot_style import COLOURS, DARK, Plot, inline
 from dialectree.evals.reporting import questions, setup
 from dialectree.evals.reporting.formatting import Table, bracketed, texts
 from dialectree.evals.reporting.setup import Sentences
 from dialectree.evals.reporting.study import Study
-from dialectree.report import words
 from dialectree.report.markdown_text import escaped
 
 PICTURES: dict[str, tuple[str, ...]] = {

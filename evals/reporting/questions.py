@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+from dialectree import text as words
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import PAGE, Result
-from dialectree.report import words
 
 RECORD = "run.json"
 _TEXTS = 3_000_000

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dialectree import text as words
 from dialectree.evals.reporting.row_names import models, tails
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.tasks import TASKS
-from dialectree.report import words
 from dialectree.text import count, listed
 
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from dialectree import report
 from dialectree.records import Call, Node, RunRecord, Tree
 from dialectree.report import pages
-from dialectree.report.markdown_page import macros
+from dialectree.report.pages import macros
 from tests.report import sample, sample_art, sample_rsd, sample_tod
 
 RECORDS: list[dict[str, Any]] = [
@@ -64,7 +64,7 @@ def draw(record: RunRecord, calls: list[Call]) -> None:
     for node in record.tree.nodes.values():
         console.print(report.transcript(node, record))
     for part in ("answer", "why"):
-        macros("chat.md.jinja", record)(part)
+        macros(record)(part)
 
 
 @seed(1)

@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
+from dialectree.graphs.tree_of_debate import topics
 from dialectree.records import Failure, Node, RunRecord, Tree, Turn, Verdict, topic_of
-from dialectree.report import html, markdown, topics
+from dialectree.report import html, markdown
 from tests.report import sample, sample_art, sample_rsd, sample_tod
 from tests.report.test_markdown import read
 from tests.report.test_pages import Page

@@ -11,6 +11,7 @@ import pytest
 from pypdfium2 import PdfDocument
 
 from dialectree.cli import progress
+from dialectree.graphs.tree_of_debate import topics
 from dialectree.records import (
     Claim,
     Failure,
@@ -21,7 +22,7 @@ from dialectree.records import (
     Tree,
     Turn,
 )
-from dialectree.report import html, markdown, topics
+from dialectree.report import html, markdown
 from dialectree.text import clean
 from tests.graphs.tree_of_debate import comparing
 from tests.report import sample, sample_tod

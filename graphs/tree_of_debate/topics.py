@@ -24,6 +24,7 @@ from dialectree.records import (
 )
 from dialectree.report import view, words
 from dialectree.report.view import Entry, Stage
+from dialectree.text import count, label, line, listed
 
 LETTERS: tuple[Letter, Letter] = ("a", "b")
 PROPOSED = "Suggested in the debate, claimed by neither paper"
@@ -42,13 +43,40 @@ _GROUNDS = {
 }
 
 
-def compares(record: RunRecord | None) -> bool:
-    """Return whether a run compares two papers, by whatever method."""
-    return record is not None and words.outcome_of(record) == "comparison"
+# What every report asks of a view
 
 
-def debated(node: Node) -> bool:
-    """Return whether ``node`` is a topic of a comparison."""
+def introduction(record: RunRecord) -> list[str]:
+    """Return the papers, each in a line."""
+    return [f"Paper {paper.letter}: {paper.title}" for paper in papers(record)]
+
+
+def answer(record: RunRecord) -> list[str]:
+    """Return the outcome in plain paragraphs: the summary with its references, then the papers."""
+    made, verdict = summary(record), record.verdict
+    if made is not None:
+        texts = [" ".join(one.plain for one in part) for _, part in made.paragraphs]
+        if made.proposals:
+            texts.append("\n".join([f"{PROPOSED}:", *(f"- {s.plain}" for s in made.proposals)]))
+    else:
+        texts = [verdict.answer] if verdict is not None and verdict.answer else []
+        texts += [verdict.rationale] if texts and verdict and verdict.rationale else []
+    known = [f"{p.letter}: {line(p.title, 200)} ({p.about})" for p in papers(record)]
+    return [*texts, *(["\n".join(known)] if texts and known else [])]
+
+
+def notes(record: RunRecord) -> list[str] | None:
+    """Return the notes on the verdict that the summary does not show by itself."""
+    if summary(record) is None or record.verdict is None:
+        return None
+    known = {f"paper {who} conceded at {', '.join(where)}" for who, where in concessions(record)}
+    return [
+        one for one in record.verdict.notes if one not in known and not one.endswith(" are marked")
+    ]
+
+
+def shows(node: Node) -> bool:
+    """Return whether ``node`` is a topic, which the view shows itself."""
     return node.kind == "topic"
 
 
@@ -80,14 +108,12 @@ class Paper(NamedTuple):
     @property
     def about(self) -> str:
         """``gp-a.txt · rahimi2007 · 12 segments cited``."""
-        cited = f"{words.count(self.cited, 'segment')} cited" if self.cited else ""
-        return " · ".join(words.line(part, 120) for part in (self.name, self.key, cited) if part)
+        cited = f"{count(self.cited, 'segment')} cited" if self.cited else ""
+        return " · ".join(line(part, 120) for part in (self.name, self.key, cited) if part)
 
 
 def papers(record: RunRecord) -> list[Paper]:
-    """Return both papers; none for a run that compares nothing."""
-    if not compares(record):
-        return []
+    """Return both papers."""
     used = [entry.segment.id[:1] for entry in cited(record)]
     return [
         Paper(who, paper.title, paper.name, key(record, who), paper.abstract, used.count(who))
@@ -105,13 +131,13 @@ def _paper(record: RunRecord | None, letter: str) -> _GivenPaper | None:
 def title(record: RunRecord | None, letter: str, limit: int = 90) -> str:
     """Return the title of a paper, shortened; empty without one."""
     paper = _paper(record, letter)
-    return words.line(paper.title, limit) if paper else ""
+    return line(paper.title, limit) if paper else ""
 
 
 def key(record: RunRecord, letter: str) -> str:
     """Return the BibTeX key of a paper; empty without one."""
     paper = _paper(record, letter)
-    return words.line(paper.key or "", 80) if paper else ""
+    return line(paper.key or "", 80) if paper else ""
 
 
 def latex(record: RunRecord, cited: Segment) -> str:
@@ -143,7 +169,7 @@ def segment(record: RunRecord, name: str) -> Reference:
         return Reference(name, known=False)
     page = f"p. {found.page}" if found.page is not None else ""
     place = ", ".join(part for part in (key(record, name[:1]), page) if part)
-    return Reference(name, known=True, place=place, about=words.line(found.text, 200))
+    return Reference(name, known=True, place=place, about=line(found.text, 200))
 
 
 def references(record: RunRecord | None, ids: Iterable[str]) -> list[Reference]:
@@ -251,7 +277,7 @@ class Said(NamedTuple):
         """``[0.1; a:12, b:3]``, with page and key where they are known; empty without any."""
         both = (", ".join(map(str, refs)) for refs in (self.nodes, self.segments))
         named = "; ".join(part for part in both if part)
-        return f"[{words.line(named, 2000)}]" if named else ""
+        return f"[{line(named, 2000)}]" if named else ""
 
     @property
     def plain(self) -> str:
@@ -296,31 +322,7 @@ def summary(record: RunRecord) -> Summary | None:
 
 def _topic(record: RunRecord, name: str) -> Reference:
     node = record.tree.nodes.get(name)
-    return Reference(name, node is not None, about=words.line(node.text, 160) if node else "")
-
-
-def paragraphs(record: RunRecord) -> list[str]:
-    """Return the outcome as plain text: the summary with its references, then the papers."""
-    made, verdict = summary(record), record.verdict
-    if made is not None:
-        texts = [" ".join(one.plain for one in part) for _, part in made.paragraphs]
-        if made.proposals:
-            texts.append("\n".join([f"{PROPOSED}:", *(f"- {s.plain}" for s in made.proposals)]))
-    else:
-        answer = verdict.answer if verdict is not None else None
-        texts = [answer or words.unresolved(record)]
-        texts += [verdict.rationale] if verdict is not None and verdict.rationale else []
-    known = [f"{p.letter}: {words.line(p.title, 200)} ({p.about})" for p in papers(record)]
-    return [*texts, *(["\n".join(known)] if known else [])]
-
-
-def remarks(record: RunRecord) -> list[str]:
-    """Return the notes on the verdict that the summary does not show by itself."""
-    notes = words.notes(record)
-    if summary(record) is None:
-        return notes
-    known = {f"paper {who} conceded at {', '.join(where)}" for who, where in concessions(record)}
-    return [note for note in notes if note not in known and not note.endswith(" are marked")]
+    return Reference(name, node is not None, about=line(node.text, 160) if node else "")
 
 
 def marked(record: RunRecord) -> str:
@@ -328,7 +330,7 @@ def marked(record: RunRecord) -> str:
     sentences = _sentences(record)
     faulty = sum(bool(one.faults) for one in sentences)
     verb = "is" if faulty == 1 else "are"
-    return f"{faulty} of {words.count(len(sentences), 'sentence')} {verb} marked" if faulty else ""
+    return f"{faulty} of {count(len(sentences), 'sentence')} {verb} marked" if faulty else ""
 
 
 # One topic
@@ -387,7 +389,7 @@ def silence(node: Node, letter: str) -> str:
 def course(record: RunRecord, node: Node) -> str:
     """Return whether a topic was split, or why it was not."""
     if node.children:
-        return f"split into {words.count(len(node.children), 'topic')}"
+        return f"split into {count(len(node.children), 'topic')}"
     if node.dropped:
         return "not split: dropped by a person"
     if node.stopped:
@@ -463,7 +465,7 @@ class Round(NamedTuple):
     @property
     def title(self) -> str:
         """``Present``."""
-        return words.stage(self.phase)
+        return label(self.phase)
 
 
 def exchange(record: RunRecord | None, node: Node) -> list[Round]:
@@ -532,7 +534,7 @@ def _made(record: RunRecord | None, node: Node, claim: Claim) -> Made:
     return Made(
         claim,
         references(record, claim.evidence),
-        [(r, words.listed(effects.get(r.id, []))) for r in references(record, counter or [])],
+        [(r, listed(effects.get(r.id, []))) for r in references(record, counter or [])],
         "" if counter else f"{remark.replace('not known', 'Not known')}.",
         references(record, left_out),
     )
@@ -564,7 +566,7 @@ def _remark(claim: Claim, counter: list[str] | None, effects: list[str]) -> str:
         return f"not known whether {other} addresses it"
     if not counter:
         return f"{other} does not address it"
-    return f"{other} {words.listed(effects) or 'speaks to'} it"
+    return f"{other} {listed(effects) or 'speaks to'} it"
 
 
 def relevant(record: RunRecord, node: Node) -> list[Claim]:
@@ -610,7 +612,7 @@ class Table(NamedTuple):
 
 def table(record: RunRecord) -> Table | None:
     """Return the table of contributions; None without claims."""
-    made = rows(record.tree) if compares(record) else []
+    made = rows(record.tree)
     deeper = [row for row in made if row.topic is not None and row.topic.depth > 1]
     return Table([row for row in made if row not in deeper], deeper) if made else None
 
@@ -621,7 +623,7 @@ def rows(tree: Tree) -> list[Row]:
     The claims of a topic are its parent's, so the root has no row of its own.
     """
     found: list[Row] = []
-    topics = [node for node in tree.nodes.values() if debated(node)]
+    topics = [node for node in tree.nodes.values() if shows(node)]
     for node in sorted(topics, key=lambda node: (node.depth, path_key(node.id))):
         above = tree.nodes.get(node.parent or "")
         if above is not None and (about := _about(above, node)):
@@ -656,4 +658,4 @@ def gave_way(row: Row) -> str:
     if row.topic is None:
         return "–"
     silent = "–" if topic_of(row.topic).positions else outcome(row.topic)
-    return words.listed(conceded(row.topic)) or silent
+    return listed(conceded(row.topic)) or silent

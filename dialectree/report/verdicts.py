@@ -1,0 +1,277 @@
+"""Put the verdict of a run into words: the one place for all doors.
+
+Also what a reader should know beside it: the state of the run, and what was left open.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+from dialectree.records import RunRecord, Verdict
+from dialectree.report import arguments, contested, view, words
+from dialectree.text import clean, count, duration, figure, line, listed, money, share
+
+
+class Line(NamedTuple):
+    """One line about a verdict, or one paragraph of it."""
+
+    kind: Literal["banner", "answer", "measure", "reason", "note", "change", "state", "basis"]
+    text: str
+
+
+def verdict_lines(record: RunRecord) -> list[Line]:
+    """Put the verdict of a run into words, in the order in which they are read.
+
+    A door prints all lines or picks some by their kind: warnings about the models (``banner``),
+    the answer, how sure it is and how that was reckoned (``measure``), the reason for it, notes,
+    what a contest changed, the state of a run that did not end well, and what the verdict rests on.
+    """
+    verdict, own = record.verdict, words.own_view(record)
+    lines = [Line("banner", text) for text in banners(record)]
+    told = own.answer(record) if own is not None else []
+    lines += [Line("answer", text) for text in told or _answer(record)]
+    if verdict is not None:
+        lines += [Line("measure", text) for text in _measures(record)]
+        lines += [Line("reason", verdict.rationale)] if verdict.rationale and not told else []
+        lines += [Line("note", f"Note: {note}") for note in notes(record)]
+    if record.contest is not None:
+        lines += [Line("change", text) for text in contested.changes(record)]
+    if record.status != "answered":
+        lines.append(Line("state", state(record)))
+    return [*lines, Line("basis", basis(record))]
+
+
+def verdict_text(record: RunRecord, *kinds: str) -> str:
+    """Return :func:`verdict_lines` as plain text: all of them, or those of the named kinds."""
+    chosen = [line for line in verdict_lines(record) if not kinds or line.kind in kinds]
+    blocks = groupby(chosen, lambda line: line.kind)
+    texts = (
+        ("\n" if kind in ("note", "change") else "\n\n").join(line.text for line in block)
+        for kind, block in blocks
+    )
+    return clean("\n\n".join(texts))
+
+
+def _answer(record: RunRecord) -> list[str]:
+    verdict = record.verdict
+    if verdict is None:
+        return [pending(record)]
+    known = [headline(verdict)] if headline(verdict) else []
+    if verdict.answer is not None:
+        return known
+    over = record.status not in ("running", "partial")
+    return [*known, unresolved(record) if over else pending(record)]
+
+
+def _measures(record: RunRecord) -> list[str]:
+    """Return how sure the verdict is, and how that was reckoned."""
+    verdict, root = record.verdict, record.tree.nodes.get(record.tree.root)
+    lines = [confidence(verdict)] if verdict is not None and asserts(record) else []
+    if trees := arguments.roots(record):
+        means = (f"{tree.id} {figure(tree.score('strength'))}" for tree in trees)
+        lines.append(f"The mean of {count(len(trees), 'tree')}: {', '.join(means)}.")
+    if how := arguments.reckoning(record):
+        lines += [arguments.SIGNS, " · ".join(how)]
+    if root is not None and (made := view.product(record, root)):
+        lines.append(
+            f"{share(made.local)} by the judge of this question × {share(made.lowest)} of its "
+            f"weakest part, {made.weakest}."
+        )
+    return lines
+
+
+def banners(record: RunRecord) -> list[str]:
+    """Return the warnings that a reader needs before the answer."""
+    demonstration = (
+        "A demonstration. A model below 1 billion parameters answers at chance; this shows how the "
+        "program works, not what is true."
+    )
+    illustration = (
+        "An illustration. Replies here were written by hand, not by a model; they show what a "
+        "debate looks like. Their tokens are estimated from the texts, and their time was not "
+        "measured."
+    )
+    return [demonstration] * record.demonstration + [illustration] * record.illustration
+
+
+def asserts(record: RunRecord) -> bool:
+    """Return whether there is an answer with a confidence. A comparison has none."""
+    verdict = record.verdict
+    if verdict is None or verdict.answer is None or words.compares(record):
+        return False
+    return not verdict.probable
+
+
+def likely(probability: float) -> str:
+    """Return what the probability of a claim means."""
+    if probability == 0.5:
+        return "as likely true as false"
+    more, less = ("true", "false") if probability > 0.5 else ("false", "true")
+    return f"more likely {more} than {less}"
+
+
+def headline(verdict: Verdict) -> str:
+    """``B: oxygen``; of a claim ``P(claim) 0.73: more likely true than false``; empty if none."""
+    if verdict.confidence is not None and verdict.probable:
+        return f"P(claim) {figure(verdict.confidence)}: {likely(verdict.confidence)}"
+    parts = dict.fromkeys(part for part in (verdict.label, verdict.answer) if part)
+    return ": ".join(parts)
+
+
+def confidence(verdict: Verdict) -> str:
+    """``Confidence 0.64 · source: judges``."""
+    known = verdict.confidence is not None
+    source = f" · source: {verdict.confidence_source or 'unknown'}" if known else ""
+    return f"Confidence {share(verdict.confidence)}{source}"
+
+
+def basis(record: RunRecord) -> str:
+    """``Rests on 7 questions with 30 turns, debated at 0.0, 0.1.0 and 0.1.1.``"""
+    nodes = record.tree.nodes
+    spoken = count(sum(len(node.transcript) for node in nodes.values()), "turn")
+    root = nodes.get(record.tree.root)
+    places = [] if root is None or root.provenance == [root.id] else root.provenance
+    debated = f", debated at {listed(places)}" if places else ""
+    return f"Rests on {words.census(record)} with {spoken}{debated}."
+
+
+def two_line_summary(record: RunRecord) -> str:
+    """Return the question, what came of it and what it took, for a program or a log."""
+    sure = [line(confidence(record.verdict), 90)] if record.verdict and asserts(record) else []
+    parts = [line(verdict_text(record, "answer"), 90), *sure, *sums(record)]
+    asked = line(words.question(record), 90)
+    return f"{record.run_id} ({record.method}, {record.status}): {asked}\n  {' · '.join(parts)}"
+
+
+def sums(record: RunRecord) -> list[str]:
+    """``9 calls (3 from the reply cache)``, ``3,210 tokens``, ``12 s``, and the cost if known."""
+    usage = record.usage
+    calls = count(usage.calls, "call")
+    if usage.calls_from_cache:
+        calls += f" ({usage.calls_from_cache:,} from the reply cache)"
+    tokens = count(usage.prompt_tokens + usage.completion_tokens, "token")
+    cost = [] if usage.cost is None else [f"cost {money(usage.cost)}"]
+    return [calls, tokens, duration(usage.wall_s), *cost]
+
+
+def state(record: RunRecord) -> str:
+    """Return the state of a run in one sentence."""
+    broken, thing = len(record.degraded()), _outcome(record)
+    match record.status:
+        case "answered":
+            return "No part of the debate failed."
+        case "degraded" if not broken:
+            missing = count(len(_without(record, "missing")), "part")
+            return f"There is {thing}, but {missing} had none."
+        case "degraded":
+            return f"There is {thing}, but {count(broken, 'part')} of the debate failed for good."
+        case "unresolved":
+            return f"The debate ended without {thing}."
+        case "partial":
+            folder = f"where RUN is the path of the folder {record.run_id}"
+            return f"Broken off before the end. It goes on with: dialectree resume RUN, {folder}."
+        case "running":
+            return "Still under way, or stopped without notice; this is what was known."
+
+
+def _outcome(record: RunRecord) -> str:
+    return "a comparison" if words.compares(record) else "an answer"
+
+
+def heading_of_verdict(record: RunRecord) -> str:
+    """Return the name of the outcome."""
+    return "Comparison" if words.compares(record) else "Verdict"
+
+
+def pending(record: RunRecord) -> str:
+    """``There is no verdict yet.``"""
+    return f"There is no {heading_of_verdict(record).lower()} yet."
+
+
+def unresolved(record: RunRecord) -> str:
+    """Say that there is no answer, and why if that is known."""
+    first_note = next(iter(record.verdict.notes if record.verdict else []), "")
+    why_not = _what_failed(record) if _notes_are_gaps(record) else first_note
+    reason = f": {why_not.rstrip('.')}" if why_not else ""
+    text = f"The debate ended without {_outcome(record)}{reason}."
+    if not (lacking := _without_strength(record)):
+        return text
+    settings = " ".join(f"--set {name}=STRENGTH" for name in lacking)
+    return f"{text} With a strength of your own: dialectree contest {record.run_id} {settings}"
+
+
+def _notes_are_gaps(record: RunRecord) -> bool:
+    """Return whether a verdict's notes say what the question leaves open, not why it failed."""
+    return words.view_of(record) == "tree"
+
+
+def _what_failed(record: RunRecord) -> str:
+    broken = [words.failed(failure) for _, failure in record.degraded()]
+    if not broken:
+        return _what_was_left_open(record)
+    if len(broken) == 1:
+        return broken[0]
+    return f"{len(broken)} parts failed for good; of the first, {broken[0]}"
+
+
+def _what_was_left_open(record: RunRecord) -> str:
+    """Return the notes of the first leaf whose debate came to no answer."""
+    leaves = [
+        n for name in _without(record, "missing") if not (n := record.tree.nodes[name]).children
+    ]
+    noted = ["; ".join(leaf.notes) for leaf in leaves if leaf.notes]
+    if len(noted) < 2:
+        return "".join(noted)
+    return f"{len(noted)} parts had none; of the first, {noted[0]}"
+
+
+def _without_strength(record: RunRecord) -> list[str]:
+    """Return the claims and arguments that lack a strength. A contest can set one."""
+    nodes = record.tree.nodes
+    if words.outcome_of(record) != "probability" or not any(
+        node.kind == "argument" for node in nodes.values()
+    ):
+        return []
+    claims = [
+        node
+        for node in nodes.values()
+        if node.kind == "claim" and not any(nodes[name].kind == "claim" for name in node.children)
+    ]
+    below = [nodes[name] for claim in claims for name in claim.children]
+    return [
+        node.id for node in [*claims, *below] if node.score("blended") is None and not node.dropped
+    ]
+
+
+def notes(record: RunRecord) -> list[str]:
+    """Return the notes on the verdict, without one that says why there is no answer."""
+    verdict, own = record.verdict, words.own_view(record)
+    if verdict is None:
+        return []
+    if own is not None and (own_notes := own.notes(record)) is not None:
+        return list(own_notes)
+    explained = verdict.answer is None and record.status not in ("running", "partial")
+    return verdict.notes[1:] if explained and not _notes_are_gaps(record) else verdict.notes
+
+
+_LEFT_OPEN = {
+    "probability": ("Not weighed yet", "Without a strength"),
+    "comparison": ("Not debated yet", "Without an argument"),
+}
+
+
+def left_open(record: RunRecord) -> list[tuple[str, list[str]]]:
+    """Return the ids of the nodes without a verdict: those that wait, and those given up."""
+    pairs = _LEFT_OPEN.get(
+        words.outcome_of(record), ("Without a verdict yet", "Given up without a verdict")
+    )
+    found = zip(pairs, (_without(record, "open"), _without(record, "missing")), strict=True)
+    return [(name, ids) for name, ids in found if ids]
+
+
+def _without(record: RunRecord, status: str) -> list[str]:
+    """Return the ids of the nodes of ``status``; the topic of a comparison needs no verdict."""
+    needless = record.tree.root if words.compares(record) and status == "open" else ""
+    nodes = record.tree.nodes.values()
+    return [n.id for n in nodes if n.status == status and n.id != needless and not n.dropped]
