@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dialectree import text as words
 from dialectree.errors import InputError
 from dialectree.evals.data_files import cells, read_text
 from dialectree.evals.dataset_items import Item, Task

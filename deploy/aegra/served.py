@@ -20,8 +20,7 @@ from dialectree.errors import SettingsError
 from dialectree.protocols.protocol import load
 from dialectree.server import owners
 from dialectree.server.debates import exception_handlers, routes
-from dialectree.server.json_only import JsonOnly
-from dialectree.server.keys import keys
+from dialectree.server.keys import JsonOnly, keys
 
 if not keys():
     raise SettingsError("no client has a key: set DIALECTREE_SERVER_KEYS=name:key,...")

@@ -10,8 +10,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from dialectree.server.debates import exception_handlers, routes
-from dialectree.server.json_only import JsonOnly
-from dialectree.server.keys import NO_KEYS, LocalOnly, keys
+from dialectree.server.keys import NO_KEYS, JsonOnly, LocalOnly, keys
 from dialectree.server.owners import auth
 from dialectree.server.presets import offer_presets
 

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,18 +16,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from dialectree import report
-from dialectree.contests import start
 from dialectree.contests.wishes import Change
-from dialectree.errors import DialectreeError, InputError, RunFolderError, RunNotFound
-from dialectree.protocols.protocol import flag, protocol
+from dialectree.errors import DialectreeError, InputError, RunNotFound
+from dialectree.protocols.protocol import protocol
 from dialectree.protocols.sources import runs_home
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
-from dialectree.running.recorded_settings import BUDGETS
-from dialectree.running.runner import Started
-from dialectree.server.owners import visible
+from dialectree.server.keys import owner_of
+from dialectree.service.debates import Debates
 from dialectree.service.fields import in_python
-from dialectree.system.threads import Threads
 
 
 class _Contest(BaseModel):
@@ -44,11 +38,8 @@ class _Contest(BaseModel):
 
 _SHAPE = '`changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
 _log = logging.getLogger("dialectree")
-_RUN_ID = re.compile(r"[\w-]+")
 _WAIT_S = 5.0
 """Seconds that a client waits for a contest before it is told where to look for it."""
-_CONTESTS = Threads(4, "contest")
-"""Each waits for the process of a contest."""
 _PAGE = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
@@ -57,16 +48,9 @@ _PAGE = {
 _SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 
 
-def _folder(run_id: str, identity: str) -> RunFolder:
-    """Return the folder of a run; RunNotFound for another client's, as for none."""
-    folder = RunFolder(runs_home() / run_id)
-    there = _RUN_ID.fullmatch(run_id) is not None and folder.exists()
-    try:
-        if there and visible(folder.record().owner, identity):
-            return folder
-    except RunFolderError as error:  # whose it is cannot be told
-        _log.warning(str(error))
-    raise RunNotFound(f"you have no run {run_id!r} on this server that can be read")
+def _debates(request: Request) -> Debates:
+    """Return the debates that the client may see."""
+    return Debates(runs_home(), owner=owner_of(_identity(request)))
 
 
 def _identity(request: Request) -> str:
@@ -78,7 +62,7 @@ def _found(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]
 
     async def answer(request: Request) -> Response:
         def read() -> str | bytes:
-            return work(_folder(request.path_params["run_id"], _identity(request)))
+            return work(_debates(request).find(request.path_params["run_id"]))
 
         kind = {"html": "text/html", "md": "text/markdown"}.get(
             request.url.path.rpartition(".")[2], "application/json"
@@ -106,8 +90,7 @@ async def list_runs(request: Request) -> Response:
     """Answer with the client's runs, the newest first."""
 
     def read() -> list[dict[str, Any]]:
-        runs = RunFolder.readable(runs_home(), _log.warning)
-        return [_line(one) for _, one in runs if visible(one.owner, _identity(request))]
+        return [_line(one) for _, one in _debates(request).every(_log.warning)]
 
     return JSONResponse(await asyncio.to_thread(read), headers=_SAFE)
 
@@ -121,31 +104,26 @@ def _line(record: RunRecord) -> dict[str, Any]:
 
 async def contest(request: Request) -> Response:
     """Begin a contest; answer with its record, or with its id where it takes longer."""
-    body = _body(await request.body())
-    wishes = [change.wish() for change in body.changes]
-    settings = body.settings or {}
+    body, debates = _body(await request.body()), _debates(request)
+    wishes, settings = [change.wish() for change in body.changes], body.settings or {}
+    run_id = request.path_params["run_id"]
 
-    def begin() -> Started:
-        folder = _folder(request.path_params["run_id"], _identity(request))
-        old = folder.record()
-        kind = protocol(old.protocol).settings
+    def require_harmless() -> None:
+        kind = protocol(debates.result(run_id).protocol).settings
         if kind.places(settings) or kind.reserved(settings):
             raise InputError(
                 "a contest names no address, no file of a model and no setting of the operator: "
                 "they stand in the server's setup"
             )
-        return start(folder, wishes, runs_home(), settings, person=False)
 
-    begun = await asyncio.to_thread(begin)
-    run_id = begun.record.run_id
-    place = {"Location": f"/debates/{run_id}", **_SAFE}
-    loop = asyncio.get_running_loop()
-    conducted = loop.run_in_executor(_CONTESTS, _conduct, begun.folder, settings)
-    if not (await asyncio.wait([conducted], timeout=_WAIT_S))[0]:
-        return JSONResponse({"run_id": run_id, "status": "running"}, 202, headers=place)
-    await conducted
-    record = (await asyncio.to_thread(begun.folder.record)).model_dump(mode="json")
-    answer = {"run_id": run_id, "status": record["status"], "record": record}
+    await asyncio.to_thread(require_harmless)
+    begun = await debates.contest(run_id, wishes, settings)
+    new = begun.record.run_id
+    place = {"Location": f"/debates/{new}", **_SAFE}
+    if not await begun.follow(_WAIT_S):
+        return JSONResponse({"run_id": new, "status": "running"}, 202, headers=place)
+    record = (await asyncio.to_thread(begun.started.folder.record)).model_dump(mode="json")
+    answer = {"run_id": new, "status": record["status"], "record": record}
     return JSONResponse(answer, 201, headers=place)
 
 
@@ -157,16 +135,6 @@ def _body(content: bytes) -> _Contest:
         fault = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, fault["loc"])) or "the body"
         raise InputError(f"{where:.200}: {fault['msg']}; {_SHAPE}") from None
-
-
-def _conduct(folder: RunFolder, settings: dict[str, Any]) -> None:
-    """Conduct a contest that has begun to its end; its record says what went wrong.
-
-    A process of its own writes the files, which a server's event loop may not.
-    """
-    budgets = [f"{flag(name)}={settings[name]}" for name in BUDGETS if settings.get(name)]
-    command = [sys.executable, "-m", "dialectree", "resume", str(folder.path), "--json", *budgets]
-    subprocess.run(command, capture_output=True, check=False)
 
 
 async def refuse(request: Request, error: Exception) -> Response:

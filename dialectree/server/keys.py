@@ -1,4 +1,4 @@
-"""Who may use the server: named keys, or the programs of this machine where there are none."""
+"""Let clients in by named keys; without keys, the programs of this machine, and no web page."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from dialectree.errors import SettingsError
 from dialectree.protocols.sources import server_keys
@@ -21,6 +22,7 @@ NO_KEYS = (
     "no keys are configured, so that only programs of this machine are served; "
     "DIALECTREE_SERVER_KEYS=name:key,... lets others in"
 )
+_REFUSED = "send the body as JSON, with the header Content-Type: application/json"
 _ENTRY = re.compile(r"(?P<name>[A-Za-z0-9_-]+):(?P<key>\S{16,})")
 
 
@@ -61,6 +63,11 @@ def name_of(key: str) -> str | None:
     return matches[0] if matches else None
 
 
+def owner_of(identity: str) -> str:
+    """Return whose runs a client sees; empty where no keys are configured: all of the server's."""
+    return identity if keys() else ""
+
+
 class LocalOnly:
     """Answers 403 to everybody but the programs of this machine where no keys are configured.
 
@@ -92,3 +99,33 @@ def _is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return False
+
+
+class JsonOnly:
+    """Answers 415 to a body that does not say that it is JSON; closes the WebSocket of a page.
+
+    A browser sends a form or plain text to another site without asking that site first, and
+    LangGraph's API would read JSON in it. JSON under its own name is asked for first, and
+    ``http.cors`` in langgraph.json says no. A WebSocket is never asked for first: only pages name
+    their Origin in it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http" and _is_unnamed(Headers(scope=scope)):
+            refused = JSONResponse({"detail": _REFUSED}, status_code=415)
+            await refused(scope, receive, send)
+        elif scope["type"] == "websocket" and "origin" in Headers(scope=scope):
+            await WebSocketClose()(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _is_unnamed(headers: Headers) -> bool:
+    """Tell whether there is a body, and it is not called JSON."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    return body and kind != "application/json"

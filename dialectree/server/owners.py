@@ -43,11 +43,6 @@ async def authenticate(headers: dict[bytes, bytes]) -> MinimalUserDict:
     return {"identity": name, "is_authenticated": True}
 
 
-def visible(owner: str | None, identity: str) -> bool:
-    """Return whether the client may see what belongs to ``owner``."""
-    return not keys() or owner == identity
-
-
 @auth.on
 async def own(ctx: AuthContext, value: Any) -> Filter:
     """Mark what a client makes as its own, and let it see no other: threads, runs, crons."""

@@ -1,0 +1,167 @@
+"""Read the messages of a chat: what a person asks, attaches, chooses from, or answers."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Annotated, Any, NamedTuple, get_args
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langgraph.channels import EphemeralValue
+from pydantic import Field
+
+from dialectree.errors import InputError
+from dialectree.flow.human_input import Payload
+from dialectree.protocols.protocol import ProtocolInput
+from dialectree.service.fields import arguments
+
+KEY = "dialectree"
+"""Where a message's ``response_metadata`` has what a program reads."""
+HELP = """\
+- A question begins a debate.{inputs}
+- `why?` shows what the last answer rests on, and `why 0.1?` all that was said at one place.
+- `contest 0.1/A2: text` lets a turn say something else and does again what depends on it. Other \
+changes: `contest verdict 0.1: text`, `contest drop 0.1/A2`, `contest restore 0.1/A2`; where \
+arguments are weighed also `contest set 0.1=0.3`, `contest flip 0.0:0.1`, `contest void 0.0:0.1` \
+and `contest add support:0: text`."""
+
+_OPTION = re.compile(r"\s*(?:[-*•]|\w{1,2}[).]|option:)\s+(?P<text>\S.*)", re.IGNORECASE)
+
+
+class Asked(NamedTuple):
+    """What a chat asks a person."""
+
+    request: Payload
+    run_id: str
+    replies: Sequence[HumanMessage]
+    """The person's messages since."""
+
+
+def asked_for(messages: Sequence[BaseMessage]) -> Asked | None:
+    """Return what the last message of ours asks a person, if it does."""
+    for n, message in reversed([*enumerate(messages)]):
+        if about := said_to_programs(message):
+            replies = [one for one in messages[n + 1 :] if isinstance(one, HumanMessage)]
+            request = about.get("asked")
+            return request and Asked(request, str(about["run_id"]), replies)
+    return None
+
+
+def said_to_programs(message: BaseMessage) -> Mapping[str, Any]:
+    """Return what a message of ours says to programs."""
+    about = message.response_metadata.get(KEY)
+    return about if isinstance(about, Mapping) else {}
+
+
+def last_turn(messages: Sequence[BaseMessage]) -> list[HumanMessage]:
+    """Return the person's last message, after those that we asked to complete."""
+    turn: list[HumanMessage] = []
+    wanted = True
+    for message in reversed(messages):
+        if isinstance(message, HumanMessage):
+            if not wanted:
+                break
+            turn.insert(0, message)
+            wanted = False
+        elif isinstance(message, AIMessage) and turn:
+            wanted = bool(said_to_programs(message).get("missing"))
+            if not wanted:
+                break
+    return turn
+
+
+def inputs_of(
+    kind: type[ProtocolInput], turn: Sequence[HumanMessage], sent: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the protocol's input: what the client sent by name, then what the messages hold.
+
+    Lines that begin like a list are the options, attached files are the papers, and the rest of the
+    text is the question. A text completes what is missing; it replaces nothing.
+    """
+    texts, lists, papers = _fields(kind)
+    if wrong := [name for name in papers if not isinstance(sent.get(name, {}), Mapping)]:
+        raise InputError(f"{wrong[0]}: attach the file; a name or a path is not read here")
+    inputs = {**sent}
+    for message in turn:
+        lines = message.text.splitlines()
+        options = [found["text"].strip() for found in map(_OPTION.fullmatch, lines) if found]
+        if lists and options:
+            inputs.setdefault(lists[0], options)
+            lines = [line for line in lines if not _OPTION.fullmatch(line)]
+        files = [*attachments(message)]
+        empty = [name for name in papers if name not in inputs]
+        inputs |= zip(empty, files, strict=False)
+        if left := files[len(empty) :]:
+            raise InputError(f"{left[0]['name']}: a debate takes {len(papers)} attached files")
+        text = "\n".join(lines).strip()
+        if text and (unasked := [name for name in texts if name not in inputs]):
+            inputs[unasked[0]] = text
+    return inputs
+
+
+def _fields(kind: type[ProtocolInput]) -> tuple[list[str], list[str], list[str]]:
+    """Return the required texts of an input, its lists of texts, and what a file can give."""
+    fields = arguments(kind).model_fields
+    types = {
+        name: {field.annotation, *get_args(field.annotation)} for name, field in fields.items()
+    }
+    papers = [name for name, parts in types.items() if Path in parts]
+    lists = [name for name, parts in types.items() if list[str] in parts]
+    texts = [name for name, field in fields.items() if field.is_required()]
+    return [name for name in texts if name not in {*papers, *lists}], lists, papers
+
+
+def fields_sent(kind: type[ProtocolInput]) -> dict[str, Any]:
+    """Return the input that a client may send beside its messages, as fields of a state.
+
+    Each holds for one question.
+    """
+    fields, (_, _, papers) = arguments(kind).model_fields, _fields(kind)
+    types: dict[str, Any] = {name: field.annotation for name, field in fields.items()}
+    types |= dict.fromkeys(papers, dict[str, Any])  # a path would name a file of the server
+    return {
+        name: Annotated[types[name], Field(description=field.description), EphemeralValue]
+        for name, field in fields.items()
+    }
+
+
+def attachments(message: HumanMessage) -> Iterator[dict[str, str]]:
+    """Yield name and content of each file in a message, in the shapes that clients send."""
+    blocks = message.content if isinstance(message.content, list) else []
+    for number, block in enumerate(blocks, 1):
+        file: Mapping[str, Any] = block if isinstance(block, Mapping) else {}
+        match file:
+            case {"type": "file" | "text-plain", "text": str(text)}:
+                data = b64encode(text.encode()).decode()
+            case {"type": "file", "base64": str(data)} | {"type": "file", "data": str(data)}:
+                pass
+            case {"type": "file", "file": {"file_data": str(url)}}:
+                data, file = url.partition("base64,")[2], file["file"]
+            case _:
+                continue
+        extras = file.get("metadata") or file.get("extras") or {}
+        name = extras.get("filename") or file.get("filename") or file.get("title")
+        yield {"name": PurePath(str(name or f"file {number}")).name, "base64": data}
+
+
+def missing_in(kind: type[ProtocolInput], inputs: Mapping[str, Any]) -> str:
+    """Return a request for what the protocol cannot do without; empty where nothing is missing."""
+    _, lists, papers = _fields(kind)
+    lines: list[str] = []
+    for name, field in kind.model_fields.items():
+        if field.is_required() and name not in inputs:
+            how = " Write one a line, each after a dash." if name in lists else ""
+            what = f"{(field.description or name).partition('; -')[0].removesuffix('.')}.{how}"
+            what = "Attach its file." if name in papers else what
+            lines.append(f"- **{name.replace('_', ' ')}**: {what}")
+    return "\n".join(["Before a debate can begin, this is missing:", "", *lines]) if lines else ""
+
+
+def help_on(kind: type[ProtocolInput]) -> str:
+    """Return what a person can write."""
+    _, lists, papers = _fields(kind)
+    inputs = " Write each option on a line of its own, after a dash." if lists else ""
+    inputs += f" Attach {len(papers)} files, and write what they are about." if papers else ""
+    return HELP.format(inputs=inputs)
