@@ -112,7 +112,8 @@ class Underway:
     def go_on(self) -> None:
         """Conduct the run in the background."""
         self.task = asyncio.create_task(self._alone())
-        key = self.started.folder.path.absolute()
+        key = self.record.path
+        assert key is not None
         _underway[key] = self
         self.task.add_done_callback(lambda _: _underway.pop(key, None))
 
@@ -363,13 +364,13 @@ class Debates:
 
     async def resume(self, run: str, settings: Mapping[str, Any]) -> Underway:
         """Go on in the background with a run; one that is under way stays as it is."""
-        if one := self.underway(run):
+        if one := await asyncio.to_thread(self.underway, run):
             return one
         return self._go_on(Underway(await asyncio.to_thread(self.take_up, run, settings)))
 
     async def cancel(self, run: str) -> RunRecord:
         """Break a run off, and return its record. What was paid stays in its folder."""
-        if one := self.underway(run):
+        if one := await asyncio.to_thread(self.underway, run):
             await one.cancel()
         return await asyncio.to_thread(self.result, run)
 
