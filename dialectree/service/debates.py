@@ -160,7 +160,7 @@ class Underway:
 class FinishedRecord(RunRecord):
     """The record of a run that has ended, kept in a folder."""
 
-    verdict: Verdict  # pyright: ignore[reportIncompatibleVariableOverride]
+    verdict: Verdict = Verdict()  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @property
     def path(self) -> Path:
@@ -172,7 +172,7 @@ class FinishedRecord(RunRecord):
 class ContestRecord(FinishedRecord):
     """The record of a run that contests another one."""
 
-    contest: Contest  # pyright: ignore[reportIncompatibleVariableOverride]
+    contest: Contest  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues]
 
 
 Finished = TypeVar("Finished", bound=FinishedRecord)
