@@ -12,7 +12,7 @@ from statistics import median
 from benchmarks.cases import TREE
 from benchmarks.figures import Figure
 from tests.endpoint import ROOT, LocalEndpoint
-from tests.server.trace_recorder import recorder, tracing_to
+from tests.trace.trace_recorder import recorder, tracing_to
 
 PROGRAM = """
 import sys, time, dialectree

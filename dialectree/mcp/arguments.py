@@ -14,6 +14,7 @@ from dialectree.errors import InputError
 from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.settings import about
 from dialectree.protocols.sources import no_such
+from dialectree.protocols.trust import addressed
 from dialectree.service.fields import arguments, description
 
 
@@ -73,7 +74,7 @@ def of_protocol(protocol: Protocol) -> type[Arguments]:
     settings = {
         name: kind.model_fields[name]
         for kind, name in protocol.declared_settings()
-        if _offered(about(kind, name)) and name not in {*given, *protocol.settings.addressed()}
+        if _offered(about(kind, name)) and name not in {*given, *addressed(protocol.settings)}
     }
     fields: dict[str, Any] = {
         name: (field.annotation, _shown(field)) for name, field in {**given, **settings}.items()

@@ -18,7 +18,7 @@ from dialectree.protocols.sources import known
 
 JsonSchema = dict[str, Any]
 
-_SETTING = ("common", "positional", "alias", "metavar", "person", "speaker", "rounds_of")
+_SETTING = ("common", "positional", "alias", "metavar", "person", "rounds_of")
 """What a declaration says of a field for the command line alone."""
 _OF_INPUT = ("title", "description", "minItems", "maxItems", "minLength")
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -21,7 +20,6 @@ from typing import (
     Literal,
     Self,
     TypeVar,
-    get_args,
     overload,
 )
 
@@ -41,14 +39,23 @@ from dialectree.errors import ArgumentError, SettingsError
 from dialectree.protocols import sources
 from dialectree.protocols.forms import settings_form
 from dialectree.protocols.plugins import known_roles
-from dialectree.protocols.trust import CLIENT, Access, Trust, opener
+from dialectree.protocols.trust import (
+    ADDRESS,
+    CLIENT,
+    Access,
+    Trust,
+    addressed,
+    each,
+    opener,
+    places,
+)
 from dialectree.system.addresses import (
     harmless,
-    place_in,
     public,
     require_address,
     require_spec,
     shown,
+    veiled,
     whole,
 )
 from dialectree.system.platform_internals import on_a_server
@@ -83,7 +90,7 @@ def _role(name: str) -> str:
     return name
 
 
-Speaker = Annotated[Any, AfterValidator(_speaker), WithJsonSchema({"type": "string"})]
+Speaker = Annotated[Any, AfterValidator(_speaker), ADDRESS, WithJsonSchema({"type": "string"})]
 """A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
 ``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
 PromptForm = Literal["auto", "small", "full"]
@@ -113,7 +120,6 @@ def option(
     evaluation_only: bool = False,
     operator: bool = False,
     person: bool = False,
-    speaker: bool = False,
     rounds_of: str = "",
     **constraints: Any,
 ) -> Any:
@@ -124,8 +130,8 @@ def option(
     flag where that is not its name, ``metavar`` what stands for its value. ``hidden`` keeps it out
     of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``operator``
     marks a setting for whoever runs the program: a server's form does not show it. ``person`` marks
-    one that lets a person take part, ``speaker`` one that names a model, and ``rounds_of`` one that
-    says how many rounds a phase of that name has.
+    one that lets a person take part, and ``rounds_of`` one that says how many rounds a phase of
+    that name has.
     """
     about = {
         "group": group,
@@ -137,7 +143,6 @@ def option(
         "evaluation_only": evaluation_only,
         "operator": operator,
         "person": person,
-        "speaker": speaker,
         "rounds_of": rounds_of,
     }
     extra: dict[str, Any] = {name: value for name, value in about.items() if value}
@@ -166,15 +171,15 @@ class ProtocolSettings(BaseModel):
     declaration: ClassVar[Any] = None
     """The :class:`Protocol` that declares these settings, which sets this."""
 
-    model: Speaker = option(EMBEDDED, group="Models", common=True, speaker=True, metavar="SPEC")
+    model: Speaker = option(EMBEDDED, group="Models", common=True, metavar="SPEC")
     """The model of every role that has none of its own."""
     roles: dict[Annotated[str, AfterValidator(_role)], Speaker] = option(
         default_factory=dict, group="Models", common=True, alias="role", metavar="ROLE=SPEC"
     )
     """A model of its own for a role, by the role's name. Those of all methods may be named; a
     method reads its own."""
-    base_url: Annotated[str, AfterValidator(require_address)] | None = option(
-        None, operator=True, group="Models", common=True, speaker=True, metavar="URL"
+    base_url: Annotated[str, AfterValidator(require_address), ADDRESS] | None = option(
+        None, operator=True, group="Models", common=True, metavar="URL"
     )
     """Address of the OpenAI-compatible endpoint, for specs that name none. User, password and query
     of an address are used and never kept: a run that is resumed must be given them again. The key
@@ -241,7 +246,7 @@ class ProtocolSettings(BaseModel):
         configured = sources.configured(type(self).protocol, type(self).model_fields)
         super().__init__(**sources.over(own, configured))
         self._given = values
-        self._trust = _passed_trust(type(self), own)
+        self._trust = Trust.passed(type(self), own)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -255,9 +260,15 @@ class ProtocolSettings(BaseModel):
     @model_validator(mode="after")
     def _keep_secrets_apart(self) -> Self:
         """Leave no password to whoever prints, traces or records the settings from here on."""
-        for name in self.addressed():
-            public_one = _each(getattr(self, name), shown)
+        for name in addressed(type(self)):
+            public_one = each(getattr(self, name), shown)
             object.__setattr__(self, name, public_one)  # frozen for everybody else
+        return self
+
+    @model_validator(mode="after")
+    def _check_replay(self) -> Self:
+        if self.replay and not self.cache:
+            raise ValueError("--replay and --no-cache exclude each other: a replay reads the cache")
         return self
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
@@ -265,40 +276,6 @@ class ProtocolSettings(BaseModel):
         copy = super().model_copy(update=update, deep=deep)
         copy._given = {**self._given, **(update or {})}
         return copy
-
-    @classmethod
-    @lru_cache(maxsize=256)
-    def addressed(cls) -> tuple[str, ...]:
-        """Return the names of the settings that may hold an address, or several.
-
-        Each field of the type Speaker is one, also a list or a table of them.
-        """
-        return tuple(
-            name
-            for name, field in cls.model_fields.items()
-            if about(cls, name).get("speaker") or _names_speaker(field.annotation, field.metadata)
-        )
-
-    @classmethod
-    def reserved(cls, values: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return those of ``values`` that only the operator of a server may choose, by name."""
-        own = [name for name in values if name in cls.model_fields and name not in cls.addressed()]
-        return tuple(name for name in own if about(cls, name).get("operator"))
-
-    @classmethod
-    def places(cls, values: Mapping[str, Any]) -> frozenset[str]:
-        """Return the addresses, whole, and the files of models that ``values`` name."""
-        places: set[str] = set()
-
-        def take(text: object) -> object:
-            if isinstance(text, str):
-                places.add(place_in(whole(text)))
-            return text
-
-        for name in cls.addressed():
-            if name in values and values[name] != cls.model_fields[name].default:
-                _each(values[name], take)
-        return frozenset(places - {""})
 
     def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
         """Return the model that plays ``role``; ``who`` names the speaker where two play it.
@@ -331,30 +308,8 @@ class ProtocolSettings(BaseModel):
     def shared(self) -> dict[str, Any]:
         """Return the settings that every protocol has, addresses with their passwords."""
         values = {name: getattr(self, name) for name in ProtocolSettings.model_fields}
-        opened = {name: _each(values[name], _opened) for name in ProtocolSettings.addressed()}
+        opened = {name: each(values[name], whole) for name in addressed(ProtocolSettings)}
         return {**values, **opened}
-
-
-def _opened(value: object) -> object:
-    return whole(value) if isinstance(value, str) else value
-
-
-def _names_speaker(annotation: object, metadata: Sequence[object] = ()) -> bool:
-    """Return whether a field of this type holds a Speaker, or a list or a table of them."""
-    if any(isinstance(one, AfterValidator) and one.func is _speaker for one in metadata):
-        return True
-    return any(
-        _names_speaker(one, getattr(one, "__metadata__", ())) for one in get_args(annotation)
-    )
-
-
-def _each(value: object, change: Callable[[object], object]) -> object:
-    """Return ``value`` with ``change`` applied to it, or to each entry of a table or a list."""
-    if isinstance(value, Mapping):
-        return {name: _each(one, change) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_each(one, change) for one in value)
-    return change(value)
 
 
 def _embedder(name: str) -> str:
@@ -364,12 +319,11 @@ def _embedder(name: str) -> str:
 class RetrievalSettings(ProtocolSettings):
     """The settings of a protocol that retrieves evidence from texts."""
 
-    embeddings: Annotated[str, AfterValidator(_embedder)] = option(
+    embeddings: Annotated[str, AfterValidator(_embedder), ADDRESS] = option(
         "BAAI/bge-small-en-v1.5",
         min_length=1,
         operator=True,
         group="Evidence",
-        speaker=True,
         metavar="NAME",
     )
     """What retrieves: a sentence-transformers model by name, path or installed package,
@@ -396,12 +350,12 @@ def build(kind: type[Own], **values: Any) -> Own:
 
     A wrong value is a SettingsError that names it in one line.
     """
-    return _built(kind, values, _trust(kind, values))
+    return _built(kind, values, Trust.of(kind, values))
 
 
 def from_client(kind: type[Own], values: Mapping[str, Any]) -> Own:
     """Return settings of what a client of a server gave."""
-    return _built(kind, values, _trust(kind, {}, values, CLIENT))
+    return _built(kind, values, Trust.of(kind, {}, values, CLIENT))
 
 
 def rebuilt(
@@ -420,65 +374,24 @@ def rebuilt(
     Args:
         own_run: ``lender`` is a run in the folder of runs that is in use.
     """
-    trust = _trust(kind, values, recorded, lender, own_run=own_run)
-    addressed, opened = kind.addressed(), opener(trust.named)
-    again = {n: _each(one, opened) if n in addressed else one for n, one in recorded.items()}
+    trust = Trust.of(kind, values, recorded, lender, own_run)
+    addresses, opened = addressed(kind), opener(trust.named)
+    again = {n: each(one, opened) if n in addresses else one for n, one in recorded.items()}
     made = _built(kind, {**again, **values}, trust)
     made._given = values
     return made
 
 
 def _built(kind: type[Own], values: Mapping[str, Any], trust: Trust) -> Own:
+    if unknown := sorted(values.keys() - kind.model_fields.keys()):
+        faults = (f"{veiled(name)}: {sources.no_such(name, kind.model_fields)}" for name in unknown)
+        raise ArgumentError("; ".join(faults))
     try:
         made = kind(**values)
     except ValidationError as error:
-        known = kind.model_fields
-        message = "; ".join(sources.lines(error, values, kind.protocol, known))
-        unknown = values.keys() - known.keys()
-        raise (ArgumentError if unknown else SettingsError)(message) from None
-    if others := _others(values, kind):  # on a server these are passed over
-        raise ArgumentError(
-            "; ".join(
-                f"{name}: {sources.no_such(name, kind.model_fields)}" for name in sorted(others)
-            )
-        )
-    if made.replay and not made.cache:
-        replay = sources.source("replay", [], values, kind.protocol)
-        cache = sources.source("cache", [], values, kind.protocol)
-        no_cache = "--no-cache" if "cache" in values else f"{cache}=false"
-        raise SettingsError(f"{replay} and {no_cache} exclude each other: a replay reads the cache")
+        raise SettingsError("; ".join(sources.lines(error, values, kind.protocol))) from None
     made._trust = trust
     return made
-
-
-def _trust(
-    kind: type[ProtocolSettings],
-    named: Mapping[str, Any],
-    lent: Mapping[str, Any] | None = None,
-    lender: str = "",
-    *,
-    own_run: bool = False,
-) -> Trust:
-    """Return the trust in settings; ``DIALECTREE_...`` variables are the person's, too."""
-    fields, places = kind.model_fields, kind.places(lent or {})
-    reserved: tuple[str, ...] = ()
-    if lender == CLIENT:  # what the server's own file names is the operator's
-        places -= kind.places(sources.configured(kind.protocol, fields))
-        reserved = kind.reserved(lent or {})
-    known = kind.places(named) | kind.places(sources.from_environment(kind.protocol, fields))
-    return Trust(known, places, lender, own_run, reserved)
-
-
-def _passed_trust(
-    kind: type[ProtocolSettings],
-    values: Mapping[str, Any],
-    recorded: Mapping[str, Any] | None = None,
-    lender: str = "",
-) -> Trust:
-    """Return the trust in ``values`` that were passed to a graph: on a server, by a client."""
-    if on_a_server():
-        return _trust(kind, {}, {**(recorded or {}), **values}, CLIENT)
-    return _trust(kind, values, recorded, lender)
 
 
 host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)
@@ -518,7 +431,7 @@ def resumed(
         return settings(runtime, kind)
     values = _without_others(own, kind)
     made = rebuilt(kind, recorded, values, lender)
-    made._trust = _passed_trust(kind, values, recorded, lender)
+    made._trust = Trust.passed(kind, values, recorded, lender)
     return made
 
 
@@ -530,7 +443,7 @@ def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) 
     """
     trust = outer.trust
     if trust.lender == CLIENT:
-        trust = replace(trust, lent=trust.lent | kind.places(values))
+        trust = replace(trust, lent=trust.lent | places(kind, values))
     return _built(kind, {**outer.shared(), **values}, trust)
 
 
@@ -593,7 +506,7 @@ def _made(origin: Mapping[str, Any] | ProtocolSettings, kind: type[Own]) -> Own:
         made = within(origin, kind, {})
     else:
         values = _without_others(origin, kind)
-        made = _built(kind, values, _passed_trust(kind, values))
+        made = _built(kind, values, Trust.passed(kind, values))
     _cached[key] = origin, state, made
     if len(_cached) > _CACHED:
         _cached.popitem(last=False)

@@ -9,9 +9,12 @@ operator allows them, and without a key.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, Self, get_args
+
+from pydantic import BaseModel
 
 from dialectree.errors import SettingsError
 from dialectree.protocols import sources
@@ -31,6 +34,14 @@ CLIENT = "the context, thread or assistant of a client of this server"
 """The lender of what a client of a server chose."""
 OPENAI = "https://api.openai.com/v1"
 NAME_IT = "name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or OPENAI_BASE_URL"
+
+
+class _Mark:
+    """Mark the type of a setting."""
+
+
+ADDRESS = _Mark()
+"""Marks, in ``Annotated``, the type of a setting that may hold an address or a file of a model."""
 
 
 class Access(NamedTuple):
@@ -58,6 +69,45 @@ class Trust:
     """True where ``lender`` is a run in the folder of runs that is in use."""
     reserved: tuple[str, ...] = ()
     """Settings of the operator that a client of a server chose."""
+
+    @classmethod
+    def of(
+        cls,
+        kind: type[BaseModel],
+        named: Mapping[str, Any],
+        lent: Mapping[str, Any] | None = None,
+        lender: str = "",
+        own_run: bool = False,
+    ) -> Self:
+        """Return the trust in settings of ``kind``.
+
+        Args:
+            kind: a class of ``ProtocolSettings``.
+            named: what the person or the host's program gave. ``DIALECTREE_...`` variables are the
+                person's, too.
+            lent: what ``lender`` gave.
+            own_run: ``lender`` is a run in the folder of runs that is in use.
+        """
+        fields, protocol = kind.model_fields, getattr(kind, "protocol", "")
+        borrowed, operators = places(kind, lent or {}), tuple[str, ...]()
+        if lender == CLIENT:  # what the server's own file names is the operator's
+            borrowed -= places(kind, sources.configured(protocol, fields))
+            operators = reserved(kind, lent or {})
+        own = places(kind, sources.from_environment(protocol, fields))
+        return cls(places(kind, named) | own, borrowed, lender, own_run, operators)
+
+    @classmethod
+    def passed(
+        cls,
+        kind: type[BaseModel],
+        values: Mapping[str, Any],
+        recorded: Mapping[str, Any] | None = None,
+        lender: str = "",
+    ) -> Self:
+        """Return the trust in ``values`` that were passed to a graph: on a server, by a client."""
+        if on_a_server():
+            return cls.of(kind, {}, {**(recorded or {}), **values}, CLIENT)
+        return cls.of(kind, values, recorded, lender)
 
     def stranger(self, place: str) -> str | None:
         """Return where ``place`` came from, or None if the person or the host's program named it.
@@ -120,6 +170,50 @@ class Trust:
             f"{what} is not sent to {public(url)}: that address comes from {self.stranger(url)}. "
             f"If it may have the key, {NAME_IT}"
         )
+
+
+@lru_cache(maxsize=256)
+def addressed(kind: type[BaseModel]) -> tuple[str, ...]:
+    """Return the names of the settings that may hold an address, a list or a table of them too."""
+    return tuple(
+        name for name, one in kind.model_fields.items() if _marked(one.annotation, one.metadata)
+    )
+
+
+def _marked(annotation: object, metadata: Iterable[object]) -> bool:
+    inner = get_args(annotation)
+    return ADDRESS in metadata or any(_marked(o, getattr(o, "__metadata__", ())) for o in inner)
+
+
+def places(kind: type[BaseModel], values: Mapping[str, Any]) -> frozenset[str]:
+    """Return the addresses, whole, and the files of models that ``values`` name."""
+    found: set[str] = set()
+
+    def take(text: object) -> object:
+        if isinstance(text, str):
+            found.add(place_in(whole(text)))
+        return text
+
+    for name in addressed(kind):
+        if name in values and values[name] != kind.model_fields[name].default:
+            each(values[name], take)
+    return frozenset(found - {""})
+
+
+def reserved(kind: type[BaseModel], values: Iterable[str]) -> tuple[str, ...]:
+    """Return those of ``values`` that only the operator of a server may choose, by name."""
+    own = [name for name in values if name in kind.model_fields and name not in addressed(kind)]
+    extras = {name: kind.model_fields[name].json_schema_extra for name in own}
+    return tuple(n for n, one in extras.items() if isinstance(one, dict) and one.get("operator"))
+
+
+def each(value: object, change: Callable[[object], object]) -> object:
+    """Return ``value`` with ``change`` applied to it, or to each entry of a table or a list."""
+    if isinstance(value, Mapping):
+        return {name: each(one, change) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(each(one, change) for one in value)
+    return change(value)
 
 
 def key() -> str | None:

@@ -35,7 +35,7 @@ from dialectree.protocols.settings import (
     settings,
 )
 from dialectree.protocols.sources import runs_folder
-from dialectree.protocols.trust import CLIENT
+from dialectree.protocols.trust import CLIENT, reserved
 from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
 from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken
@@ -406,8 +406,8 @@ def _resumed(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) 
     recorded = {name: value for name, value in stored["settings"].items() if name not in BUDGETS}
     lender = f"run {stored['id']}"
     if on_a_server():  # a client may write what it wants into the state of its thread
-        reserved = kind.reserved(recorded)
-        recorded = {name: one for name, one in recorded.items() if name not in reserved}
+        operators = reserved(kind, recorded)
+        recorded = {name: one for name, one in recorded.items() if name not in operators}
         lender = CLIENT
     return resumed(runtime, kind, recorded, lender)
 

@@ -20,6 +20,7 @@ from dialectree.contests.wishes import Change
 from dialectree.errors import DialectreeError, InputError, RunNotFound
 from dialectree.protocols.protocol import protocol
 from dialectree.protocols.sources import runs_home
+from dialectree.protocols.trust import places, reserved
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from dialectree.server.keys import owner_of
@@ -110,7 +111,7 @@ async def contest(request: Request) -> Response:
 
     def require_harmless() -> None:
         kind = protocol(debates.result(run_id).protocol).settings
-        if kind.places(settings) or kind.reserved(settings):
+        if places(kind, settings) or reserved(kind, settings):
             raise InputError(
                 "a contest names no address, no file of a model and no setting of the operator: "
                 "they stand in the server's setup"

@@ -18,7 +18,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel
 
 from dialectree.protocols.protocol import Protocol, installed
-from dialectree.protocols.settings import Speaker, about
+from dialectree.protocols.settings import ProtocolSettings, Speaker
 from dialectree.service.api import arun, run
 from dialectree.service.debates import FinishedRecord
 from dialectree.service.stub import OPTIONS, document, settings_of
@@ -73,7 +73,7 @@ def _parameter(kind: type[BaseModel], name: str, place: Any) -> inspect.Paramete
         if field.is_required()
         else field.get_default(call_default_factory=True)
     )
-    speaks = name == "model" and about(kind, name).get("speaker")
+    speaks = name == "model" and issubclass(kind, ProtocolSettings)
     annotation = Speaker if speaks else field.annotation
     return inspect.Parameter(name, place, default=default, annotation=_plain(annotation))
 

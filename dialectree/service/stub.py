@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from dialectree.protocols.protocol import Protocol, installed
-from dialectree.protocols.settings import Speaker, about
+from dialectree.protocols.settings import ProtocolSettings, Speaker
 from dialectree.service.fields import description
 
 _DOC = """{summary}
@@ -140,7 +140,7 @@ _SHARED = [
 def _line(kind: type[BaseModel], name: str) -> str:
     """Return the line of a parameter."""
     field = kind.model_fields[name]
-    speaks = name == "model" and about(kind, name).get("speaker")
+    speaks = name == "model" and issubclass(kind, ProtocolSettings)
     written = _written(Speaker if speaks else field.annotation)
     if field.is_required():
         return f"    {name}: {written},"

@@ -6,11 +6,13 @@ import base64
 import hashlib
 import re
 from functools import lru_cache
-from typing import Self
+from typing import Self, TypeVar
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails
+
+T = TypeVar("T")
 
 _URL = re.compile(r"(?P<scheme>\w+://)(?:[^/?#\s]*@)?(?P<place>[^?#\s]*)(?:[?#]\S*)?")
 _NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]+@)?(?:\w+://)?")
@@ -150,9 +152,9 @@ class Shown(str):
         return made
 
 
-def whole(text: str) -> str:
+def whole(text: T) -> T:
     """Return ``text`` with the user, password and query that it was given with."""
-    return text.whole if isinstance(text, Shown) else text
+    return text.whole if isinstance(text, Shown) else text  # type: ignore[return-value]
 
 
 def shown(text: object) -> object:
