@@ -24,10 +24,11 @@ from dialectree.errors import (
     SettingsError,
     Unreachable,
 )
-from dialectree.models.error_mapping import map_error, one_line
+from dialectree.models.error_mapping import map_error
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import OPENAI, WITH_KEY, key
 from dialectree.system.addresses import basic, is_loopback, public, require_address, veiled
+from dialectree.text import line
 
 if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
@@ -163,7 +164,7 @@ def _load(place: _Place) -> SentenceTransformer:
     try:
         return load(local_files_only=False)
     except OSError as error:
-        raise _missing(place.name, f"the download failed: {one_line(str(error))}") from error
+        raise _missing(place.name, f"the download failed: {line(str(error), 300)}") from error
     except Exception as error:
         raise _unusable(place.where, error) from error
 
@@ -171,7 +172,7 @@ def _load(place: _Place) -> SentenceTransformer:
 def _unusable(name: str, error: Exception) -> SettingsError:
     if "trust_remote_code" in str(error):
         return SettingsError(f"{name} brings code of its own, which is never run; choose another")
-    return SettingsError(f"{name} is no embedding model that can be used: {one_line(str(error))}")
+    return SettingsError(f"{name} is no embedding model that can be used: {line(str(error), 300)}")
 
 
 def _require_hub(name: str) -> None:
@@ -187,7 +188,7 @@ def _require_hub(name: str) -> None:
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise SettingsError(f"--embeddings: the Hub has no model {name} for everybody") from error
     except Exception as error:
-        raise _missing(name, f"the Hub does not answer ({one_line(str(error))})") from error
+        raise _missing(name, f"the Hub does not answer ({line(str(error), 300)})") from error
 
 
 def _missing(name: str, why: str) -> ModelUnavailable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dialectree.cli import flags
 from dialectree.errors import DialectreeError
@@ -62,9 +62,7 @@ def _installed(package: str) -> str:
 
 async def _examine(context: ProtocolSettings) -> DialectreeError | None:
     from dialectree.models import provider_keys
-    from dialectree.models.local_servers import local_servers
-    from dialectree.models.probe import probe
-    from dialectree.models.sizes import at_chance
+    from dialectree.models.sizes import at_chance, local_servers
     from dialectree.models.specs import resolve
     from dialectree.text import clean, duration
 
@@ -75,15 +73,15 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
         print("  below 1 billion parameters: shows how the program works, answers at chance")
     fault: DialectreeError | None = None
     try:
-        probed = await probe(context)
+        rung, seconds, wrong = await _probe(context)
     except DialectreeError as error:
         fault = error
         print("  does not answer")
     else:
-        print(f"  answers in {duration(probed.seconds)}; structured replies by {probed.rung}")
-        if probed.fault:
-            wrong = clean(probed.fault)
-            listed(f"its first reply was not valid ({wrong}); a debate would ask again", indent=2)
+        print(f"  answers in {duration(seconds)}; structured replies by {rung}")
+        if wrong:
+            invalid = f"its first reply was not valid ({clean(wrong)})"
+            listed(f"{invalid}; a debate would ask again", indent=2)
     print("\nKeys in the environment")
     for line in provider_keys.advice():
         listed(line, indent=2)
@@ -100,3 +98,41 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
     if not servers:
         print("  none on the usual ports of Ollama, LM Studio, vLLM and llama.cpp")
     return fault
+
+
+async def _probe(context: ProtocolSettings) -> tuple[str, float, str]:
+    """Make the smallest call to the model; raise what a debate would.
+
+    Returns how its endpoint is asked for structured replies, the seconds, and what was wrong.
+    """
+    from pydantic import Field, create_model
+
+    from dialectree.errors import CallError
+    from dialectree.models import replies
+    from dialectree.models.asking import messages
+    from dialectree.models.endpoints import Decoding, Request, endpoint
+    from dialectree.models.forms import form
+    from dialectree.models.specs import resolve
+    from dialectree.system import clock
+
+    text = Annotated[str, Field(min_length=1, max_length=40)]
+    kind = create_model("ProbeReply", __doc__="A reply that any model should manage.", answer=text)
+    asked, wanted = endpoint(resolve(context.model, context)), form(kind, {})
+    request = Request(
+        messages(f"Reply with {wanted.words}", "What colour is a clear sky by day?"),
+        wanted,
+        Decoding(0.0, 100, context.seed),
+        min(60.0, context.call_deadline),
+        None,
+        {},
+    )
+    began = clock.seconds()
+    done = await asked.complete(request)
+    seconds = clock.seconds() - began
+    if done.error is not None:
+        raise CallError(done.error)
+    try:
+        replies.read(kind, {}, done.text, done.finish, done.refusal)
+    except replies.Fault as fault:
+        return asked.rung, seconds, str(fault)
+    return asked.rung, seconds, ""

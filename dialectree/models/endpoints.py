@@ -18,9 +18,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
 
 from dialectree.errors import DialectreeError, KeyRefused, RequestError, Unreachable
-from dialectree.models.bounds import Oversized, bounded, token_count
 from dialectree.models.error_mapping import Failed, Garbled, MappedError, map_error
 from dialectree.models.forms import Form
+from dialectree.models.http_client import Oversized, bounded, token_count
 from dialectree.models.limits import limiter
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import OPENAI, key
@@ -268,7 +268,7 @@ class Endpoint:
         return Completion(attempts=attempts.made, error=text)
 
     async def _send(self, request: Request, rung: Rung) -> Completion:
-        from dialectree.models.clients import clients  # heavy
+        from dialectree.models.chat_models import clients  # heavy
 
         made = await clients()
         if not self.spec.openai_compatible:
@@ -293,16 +293,16 @@ class Endpoint:
 
         Interrupts of LangGraph, our own errors, and mistakes in a program pass through.
         """
-        from dialectree.models import providers
+        from dialectree.models import chat_models
 
         values = {k: v for k, v in request.decoding._asdict().items() if k not in self.dropped}
-        chat = providers.decoded(chat, values, own=self.spec.live is not None)
+        chat = chat_models.decoded(chat, values, own=self.spec.live is not None)
         if rung == RUNGS[0]:
             try:
-                chat = providers.structured(chat, request.form)
+                chat = chat_models.structured(chat, request.form)
             except NotImplementedError:
                 self.rung = rung = RUNGS[-1]
-        messages = providers.with_cache_mark(chat, _messages(request, rung), request.shared)
+        messages = chat_models.with_cache_mark(chat, _messages(request, rung), request.shared)
         try:
             return _completion(await chat.ainvoke(messages, request.config))
         except (openai.OpenAIError, TimeoutError, DialectreeError, GraphBubbleUp, *_MISTAKES):
@@ -377,7 +377,7 @@ def _messages(request: Request, rung: Rung) -> list[Message]:
 
 def _completion(message: BaseMessage) -> Completion:
     """Return what a chat model replied."""
-    from dialectree.models.providers import text_of
+    from dialectree.models.chat_models import text_of
 
     usage: Mapping[str, Any] = getattr(message, "usage_metadata", None) or {}
     details: Mapping[str, Any] = usage.get("input_token_details") or {}

@@ -12,11 +12,12 @@ import aiohttp
 import openai
 
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
-from dialectree.models.bounds import Oversized
+from dialectree.models.http_client import Oversized
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import NAME_IT
 from dialectree.system import clock
 from dialectree.system.streams import program
+from dialectree.text import line
 
 OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens", "stream_options")
 """Parameters that a request can do without."""
@@ -63,7 +64,7 @@ def map_error(error: Exception, spec: Spec, dropped: Container[str]) -> MappedEr
     Raises KeyRefused, RequestError or ModelUnavailable if no other call could succeed either.
     """
     causes = [*_causes(error)]
-    text = one_line(discreet(_message(causes), spec))
+    text = line(spec.discreet(_message(causes)), 300)
     for cause in causes:
         if isinstance(cause, Oversized):
             return MappedError("again", str(cause))
@@ -197,16 +198,3 @@ def _is_broken(causes: list[BaseException]) -> bool:
     ours = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
     names = ("ReadError", "WriteError", "RemoteProtocolError")
     return any(isinstance(cause, ours) or type(cause).__name__ in names for cause in causes)
-
-
-def discreet(text: str, spec: Spec) -> str:
-    """Return ``text`` without the key, user, password and query that open the endpoint."""
-    for secret in spec.secrets():
-        text = text.replace(secret, "***")
-    return text
-
-
-def one_line(text: str, limit: int = 300) -> str:
-    """Return ``text`` on one line, without control characters, cut to ``limit`` characters."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * limit]).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"

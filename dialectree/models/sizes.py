@@ -1,25 +1,37 @@
-"""Tell how large a model is: a file by its header, a local server by asking it."""
+"""Ask the model servers of this machine for their models, and tell how large a model is.
+
+The size stands in the header of a model's file; a server is asked for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 import threading
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from dialectree.models import embedded
-from dialectree.models.bounds import Oversized, bounded
-from dialectree.models.gguf import read_header
-from dialectree.models.local_servers import KINDS, ListedModel, ModelList
+from dialectree.models.http_client import Oversized, bounded
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import key
 from dialectree.system.addresses import is_loopback
 
+PORTS = (11434, 1234, 8000, 8080)
+"""The usual ports of Ollama, LM Studio, vLLM and llama.cpp."""
+_KINDS = {
+    "library": "Ollama",
+    "organization_owner": "LM Studio",
+    "vllm": "vLLM",
+    "llamacpp": "llama.cpp",
+}
+"""The programs by what they write as the owner of a model."""
 TIMEOUT_S = 1.0
 """Seconds in which a server has to tell the size of its model."""
 
@@ -30,51 +42,73 @@ _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _asking = threading.Lock()
 
 
-class _Meta(BaseModel):
-    n_params: int
+# Servers that run on this machine
 
 
-class _Details(BaseModel):
-    parameter_size: str = ""
+class LocalServer(NamedTuple):
+    """A model server that answers on this machine."""
+
+    kind: str
+    base_url: str
+    models: tuple[str, ...]
+
+    @property
+    def flags(self) -> str:
+        """Return what to add to a command to use the first model, or nothing."""
+        if not self.models:
+            return ""
+        spec = shlex.quote(f"openai:{self.models[0]}")
+        return f"--model {spec} --base-url {shlex.quote(self.base_url)}"
 
 
-class _ModelInfo(BaseModel):
-    parameter_count: int = Field(0, alias="general.parameter_count")
+class _Listed(BaseModel):
+    """A model in the list of a server."""
+
+    id: str = Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")
+    owned_by: str = ""
+    meta: object = None
+    """What llama.cpp tells of the model."""
 
 
-class _Shown(BaseModel):
-    """What Ollama shows of a model."""
+class _List(BaseModel):
+    """The reply of ``GET /v1/models``."""
 
-    details: _Details = _Details()
-    model_info: _ModelInfo | None = None
-
-
-class _Instance(BaseModel):
-    id: str
+    data: list[_Listed] | None  # an Ollama without models writes null
 
 
-class _Stored(BaseModel):
-    key: str
-    params_string: str | None = None
-    loaded_instances: list[_Instance] = []
+async def local_servers(ports: Iterable[int] = PORTS, timeout_s: float = 1.0) -> list[LocalServer]:
+    """Return the servers that list their models on ``ports`` in time; others are left out."""
+    async with httpx2.AsyncClient(trust_env=False, timeout=timeout_s) as client:
+        replies = await asyncio.gather(*(_server(client, port, timeout_s) for port in ports))
+    return [server for server in replies if server is not None]
 
 
-class _Stock(BaseModel):
-    """The models that LM Studio has."""
+async def _server(client: httpx2.AsyncClient, port: int, timeout_s: float) -> LocalServer | None:
+    base_url = f"http://127.0.0.1:{port}/v1"
+    try:
+        async with asyncio.timeout(timeout_s):
+            response = await client.get(f"{base_url}/models")
+        models = _List.model_validate_json(response.content).data or []
+    except (httpx2.HTTPError, TimeoutError, ValidationError):
+        return None
+    owners = {model.owned_by for model in models}
+    kind = _KINDS.get(owners.pop(), "") if len(owners) == 1 else ""
+    return LocalServer(kind or "OpenAI-compatible", base_url, tuple(model.id for model in models))
 
-    models: list[_Stored]
+
+# How large a model is
 
 
 def file_parameters(file: Path) -> int | None:
-    """Return the number of parameters of a GGUF file; None where its header does not tell it."""
+    """Return the number of parameters of a GGUF file, or None if it is unknown."""
     try:
-        return read_header(file).parameters
+        return embedded.read_header(file).parameters
     except (OSError, ValueError):
         return None
 
 
 async def parameters(spec: Spec) -> int | None:
-    """Return the number of parameters of a model, or None where nobody tells it.
+    """Return the number of parameters of a model, or None if it is unknown.
 
     A ``local:`` model is looked up in its file. Of other models only those of a server at a
     loopback address are asked for, once in a process; nothing is sent to any other address.
@@ -88,7 +122,7 @@ async def parameters(spec: Spec) -> int | None:
 
 
 def local_parameters(model: str) -> int | None:
-    """Return the number of parameters of ``smollm2`` or of a .gguf file; None if it is unknown."""
+    """Return the number of parameters of ``smollm2`` or of a .gguf file, or None."""
     if embedded.is_demonstration(model):
         return embedded.PARAMETERS
     return file_parameters(Path(model).expanduser())
@@ -117,7 +151,7 @@ def _told(url: str, secret: str, model: str) -> int | None:
 
 
 async def _ask(url: str, secret: str, model: str) -> int | None:
-    from dialectree.models.clients import HttpClient
+    from dialectree.models.http_client import HttpClient
 
     try:
         async with HttpClient(url, secret) as client:
@@ -128,33 +162,52 @@ async def _ask(url: str, secret: str, model: str) -> int | None:
         return None
 
 
+class _Shown(BaseModel):
+    """What Ollama shows of a model, an older one only in words."""
+
+    count: int = Field(0, validation_alias=AliasPath("model_info", "general.parameter_count"))
+    words: str = Field("", validation_alias=AliasPath("details", "parameter_size"))
+
+
+class _Stored(BaseModel):
+    """A model that LM Studio has."""
+
+    key: str
+    params_string: str | None = None
+    loaded_instances: list[dict[str, object]] = []
+
+
+class _Stock(BaseModel):
+    models: list[_Stored]
+
+
 async def _answer(client: Any, model: str) -> int | None:
     """Return what the server of ``client`` tells, each program in its own way; see the tests."""
     address = client.address.rstrip("/")
     root = address.removesuffix("/v1")
     response = await client.get(f"{address}/models", follow_redirects=False)
-    listed = _listed(ModelList.model_validate_json(response.content).data or [], model)
+    listed = _listed(_List.model_validate_json(response.content).data or [], model)
     if listed is None:
         return None
     if listed.meta is not None:
-        return _Meta.model_validate(listed.meta).n_params
-    kind = KINDS.get(listed.owned_by)
+        size = listed.meta.get("n_params") if isinstance(listed.meta, dict) else None
+        return size if isinstance(size, int) else None
+    kind = _KINDS.get(listed.owned_by)
     if kind == "LM Studio":
         response = await client.get(f"{root}/api/v1/models", follow_redirects=False)
         for stored in _Stock.model_validate_json(response.content).models:
-            if model in (stored.key, *(instance.id for instance in stored.loaded_instances)):
+            if model in (stored.key, *(one.get("id") for one in stored.loaded_instances)):
                 return _count(stored.params_string or "")
     elif kind != "vLLM":  # models of Ollama that are not from its library have other owners
         response = await client.post(
             f"{root}/api/show", json={"model": model}, follow_redirects=False
         )
         shown = _Shown.model_validate_json(response.content)
-        told = shown.model_info.parameter_count if shown.model_info else 0
-        return told or _count(shown.details.parameter_size)
+        return shown.count or _count(shown.words)
     return None
 
 
-def _listed(models: list[ListedModel], name: str) -> ListedModel | None:
+def _listed(models: list[_Listed], name: str) -> _Listed | None:
     """Return the model that answers to ``name``; llama.cpp's only one answers to any."""
     if len(models) == 1 and models[0].meta is not None:
         return models[0]

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from langchain_core.runnables import Runnable
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableWithFallbacks
 from pydantic import SecretStr
 
-from dialectree.errors import SettingsError
+from dialectree.errors import ModelUnavailable, SettingsError
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.protocols.sources import endpoint_from_environment
 from dialectree.protocols.trust import endpoint
 from dialectree.system.addresses import mark, place_in, public, require_spec, secrets, whole
+from dialectree.text import line
 
 
 @dataclass(frozen=True)
@@ -63,13 +68,17 @@ class Spec:
         """Return what no message may show: keys, password, token, and values of the query."""
         keys: list[str] = []
         if self.live is not None:
-            from dialectree.models.providers import models
-
             fields = [value for model in models(self.live) for value in vars(model).values()]
             keys = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
         elif not self.openai_compatible:
             keys = [value for name, value in os.environ.items() if name.endswith("_API_KEY")]
         return secrets(self.whole_url or "", endpoint_from_environment()[0] or "", *keys)
+
+    def discreet(self, text: str) -> str:
+        """Return ``text`` without the key, user, password and query that open the endpoint."""
+        for secret in self.secrets():
+            text = text.replace(secret, "***")
+        return text
 
 
 def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spec:
@@ -86,8 +95,6 @@ def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spe
         context.trust.require_file(place_in(whole(speaker)))
         return Spec(provider, model)
     if provider != "openai":
-        from dialectree.models.providers import require
-
         if url:
             context.trust.require_provider(provider, url)
         spec = Spec(provider, model, public(url) if url else None, url)
@@ -102,8 +109,6 @@ def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spe
 
 def _name_of(live: Runnable[Any, Any]) -> str:
     """Return the name of the first model of ``live``, after the class that holds it."""
-    from dialectree.models.providers import models
-
     model = next(models(live), None)
     if model is None:
         raise SettingsError(
@@ -113,3 +118,48 @@ def _name_of(live: Runnable[Any, Any]) -> str:
     name = getattr(model, "model_name", None) or getattr(model, "model", None)
     kind = type(model).__name__
     return f"{kind}/{name}" if isinstance(name, str) and name else kind
+
+
+def chat_model(spec: Spec) -> BaseChatModel:
+    """Return the model of ``spec`` without retries of its own; its package finds the key.
+
+    Raises SettingsError for an unknown provider or a missing package.
+    """
+    from langchain.chat_models import init_chat_model
+
+    options: dict[str, Any] = {"base_url": spec.whole_url} if spec.whole_url else {}
+    try:
+        model: BaseChatModel = init_chat_model(
+            spec.model, model_provider=spec.provider, max_retries=0, **options
+        )
+    except ImportError as error:
+        package = re.search(r"pip install [\w.-]+", str(error))
+        hint = package[0] if package else str(error)
+        raise SettingsError(f"{spec.name} needs a package that is not installed: {hint}") from None
+    except Exception as error:  # of any library: as a rule, a missing key
+        if isinstance(error, ValueError) and "provider" in str(error).partition("\n")[0]:
+            known = str(error).partition("providers are: ")[2] or "see LangChain's documents"
+            raise SettingsError(
+                f"there is no provider {spec.provider!r}: write openai:NAME, local:smollm2, "
+                f"local:PATH.gguf, or one of {known}"
+            ) from None
+        text = line(spec.discreet(str(error)), 300)
+        raise ModelUnavailable(f"{spec.name} cannot be used: {text}") from None
+    return model
+
+
+@lru_cache(maxsize=64)
+def require(spec: Spec) -> None:
+    """Raise what ``chat_model`` raises, once for each spec."""
+    chat_model(spec)
+
+
+def models(chat: Runnable[Any, Any]) -> Iterator[BaseChatModel]:
+    """Yield the chat models that ``chat`` is made of."""
+    if isinstance(chat, BaseChatModel):
+        yield chat
+    elif isinstance(chat, RunnableBinding):
+        yield from models(chat.bound)
+    elif isinstance(chat, RunnableWithFallbacks):
+        for each in chat.runnables:
+            yield from models(each)

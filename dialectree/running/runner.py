@@ -31,7 +31,6 @@ from dialectree.flow.human_input import (
     without_person,
 )
 from dialectree.models.door import REPAIRS, Run
-from dialectree.models.error_mapping import one_line
 from dialectree.models.limits import Budget
 from dialectree.models.sizes import at_chance
 from dialectree.protocols.protocol import Method, method
@@ -50,6 +49,7 @@ from dialectree.running.recorded_settings import (
     without_models,
 )
 from dialectree.system import clock
+from dialectree.text import line
 from dialectree.trace.activity import Follow
 
 Watch = Callable[[Event], None]
@@ -429,7 +429,7 @@ def complete(
 def _notice(ended: BaseException) -> str:
     if isinstance(ended, asyncio.CancelledError):
         return str(ended) or INTERRUPTED
-    return str(ended) if isinstance(ended, DialectreeError) else one_line(repr(ended))
+    return str(ended) if isinstance(ended, DialectreeError) else line(repr(ended), 300)
 
 
 def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from dialectree.models import local_servers
-from dialectree.models.local_servers import LocalServer
+from dialectree.models import sizes
+from dialectree.models.sizes import LocalServer
 from dialectree.protocols.protocol import Protocol, installed
 from dialectree.protocols.settings import about
 from dialectree.records.folder import RunFolder, files
@@ -337,7 +337,7 @@ def test_doctor_says_which_keys_and_servers_can_be_used(
     async def found() -> list[LocalServer]:
         return [server]
 
-    monkeypatch.setattr(local_servers, "local_servers", found)
+    monkeypatch.setattr(sizes, "local_servers", found)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     out = command("doctor", "--model", f"openai:any@{endpoint.url}").out
     assert "  ANTHROPIC_API_KEY is set: --model anthropic:NAME\n" in out

@@ -13,8 +13,8 @@ import pytest
 from aiohttp import web
 
 from dialectree.errors import CallError
-from dialectree.models.bounds import BODY_BYTES, Oversized, bounded
-from dialectree.models.clients import clients
+from dialectree.models.chat_models import clients
+from dialectree.models.http_client import BODY_BYTES, Oversized, bounded
 from dialectree.models.run import Run
 from dialectree.records import Call
 from dialectree.records.folder import Journal

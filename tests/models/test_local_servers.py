@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from dialectree.models.local_servers import LocalServer, local_servers
+from dialectree.models.sizes import LocalServer, local_servers
 
 
 def listing(*models: object) -> object:

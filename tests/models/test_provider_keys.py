@@ -9,8 +9,7 @@ import pytest
 from dialectree.cli.progress import demonstration
 from dialectree.errors import MissingPackage, SettingsError
 from dialectree.models import embedded, provider_keys
-from dialectree.models.providers import chat_model
-from dialectree.models.specs import Spec
+from dialectree.models.specs import Spec, chat_model
 
 SECRET = "sk-nobody-sees-this"
 KEYS = [

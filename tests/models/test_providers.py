@@ -19,7 +19,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr, SecretStr
 
 from dialectree.errors import KeyRefused, SettingsError
-from dialectree.models import providers
+from dialectree.models import specs
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
 from dialectree.protocols.settings import ProtocolSettings, build
@@ -92,7 +92,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> list[ToolModel]:
     package = ModuleType("langchain_ollama")
     package.ChatOllama = ChatOllama  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "langchain_ollama", package)
-    providers.require.cache_clear()
+    specs.require.cache_clear()
     MADE.clear()
     return MADE
 

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from dialectree.models import embedded, sizes
-from dialectree.models.gguf import read_header
+from dialectree.models.embedded import read_header
 from dialectree.models.sizes import at_chance, file_parameters, parameters
 from dialectree.models.specs import Spec
 from tests.models.gguf_file import gguf
@@ -190,7 +190,7 @@ def test_a_server_that_is_slow_or_says_too_much_tells_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sizes, "TIMEOUT_S", 0.1)
-    monkeypatch.setattr("dialectree.models.bounds.BODY_BYTES", 1000)
+    monkeypatch.setattr("dialectree.models.http_client.BODY_BYTES", 1000)
     long = Told(
         models({"id": "m" * 200, "owned_by": "x" * 2000}, {"id": "m", "meta": {"n_params": 9}})
     )

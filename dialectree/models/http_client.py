@@ -1,20 +1,33 @@
-"""Bound what comes back with a reply: the size of its body, and the token counts it reports.
+"""The HTTP client of an address: its key, and the bounds of what comes back.
 
-Chat models of every library read their replies over httpx or httpx2, so the size is limited there,
-for requests sent within :func:`bounded` alone. Seen with httpx 0.28 and httpx2 2.16.
+Chat models of every library read their replies over httpx or httpx2, so the size of a body is
+limited there, for requests sent within :func:`bounded` alone. Seen with httpx 0.28 and httpx2 2.16.
 """
 
 from __future__ import annotations
 
+import json
+import logging
+import ssl
 import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import httpx2
+import openai
 
+from dialectree.errors import RequestError
+from dialectree.system.addresses import basic, is_loopback, public, secrets
+
+CONNECTIONS = 1000
+"""Connections to an address at once, whatever the limits of the runs."""
+_HEADERS = ("content-type", "retry-after", "retry-after-ms")
+"""Headers that say how to go on; others may quote the request."""
 BODY_BYTES = 8_000_000
 """Bytes of a reply's body, decompressed; no reply needs a tenth of it."""
 MOST_TOKENS = 10**9
@@ -146,3 +159,89 @@ def usage(value: object) -> dict[str, Any]:
         else:
             counts[name] = token_count(count) if name.endswith("_tokens") else count
     return counts
+
+
+def _log_no_secret(record: logging.LogRecord) -> bool:
+    """Take user, password and query out of the addresses that httpx2 logs."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            public(str(value)) if isinstance(value, httpx2.URL) else value for value in record.args
+        )
+    return True
+
+
+logging.getLogger("httpx2").addFilter(_log_no_secret)
+
+
+@contextmanager
+def checked_proxy(url: str) -> Iterator[None]:
+    """Raise RequestError where the environment names a proxy for ``url`` that no client can use."""
+    try:
+        yield
+    except (ValueError, ImportError, httpx2.InvalidURL):
+        raise RequestError(
+            f"the proxy that the environment names for {urlsplit(url).hostname} cannot be used: "
+            "set an http:// one, or NO_PROXY"
+        ) from None
+
+
+class HttpClient(openai.DefaultAioHttpClient):
+    """Send requests to one address.
+
+    Adds key, user, password and query. LangChain's models do not have them, so that no trace can
+    show them. Errors that quote them are changed.
+    """
+
+    def __init__(self, url: str, key: str) -> None:
+        parts, token = urlsplit(url), basic(url)
+        self.address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        """The address without user, password and query."""
+        self._authorization = f"Basic {token}" if token else f"Bearer {key or 'none'}"
+        self._query = dict(parse_qsl(parts.query))
+        self._secrets = secrets(url, key)
+        with checked_proxy(url):
+            super().__init__(
+                limits=httpx2.Limits(max_connections=CONNECTIONS),
+                verify=_certificates(),
+                trust_env=not is_loopback(url),  # no proxy between this machine and itself
+            )
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send ``request`` with what opens the address; take the secrets out of the response."""
+        request.headers["Authorization"] = self._authorization
+        if self._query:
+            request.url = request.url.copy_merge_params(self._query)
+        response = await super().send(request, **options)
+        if response.headers.get("content-type", "").startswith("text/event-stream"):
+            return response
+        text = before = (await response.aread()).decode("utf-8", "replace")
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        if response.is_success and options.get("stream"):
+            return _as_stream(response, json.loads(text))
+        if response.is_success and text == before:
+            return response
+        headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
+        return httpx2.Response(
+            response.status_code, headers=headers, content=text.encode(), request=request
+        )
+
+
+def _as_stream(response: httpx2.Response, reply: dict[str, Any]) -> httpx2.Response:
+    """Return the reply of an endpoint that does not stream as a stream of one piece."""
+    choice = {**reply["choices"][0]}
+    choice["delta"] = choice.pop("message")
+    chunks = ({**reply, "choices": [choice], "usage": None}, {**reply, "choices": []})
+    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+    return httpx2.Response(
+        response.status_code,
+        headers={"content-type": "text/event-stream"},
+        content=f"{body}data: [DONE]\n\n",
+        request=response.request,
+    )
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return the certificates to trust; reading all of them takes a while."""
+    return httpx2.create_ssl_context()

@@ -1,121 +1,44 @@
-"""HTTP clients and chat models, made once for each event loop and address.
+"""The chat models of LangChain that are asked: ours for OpenAI's API, other providers', live ones.
 
-Connections belong to an event loop, so a process with several loops has clients for each.
+Ours are made once for each event loop and address: connections belong to an event loop, so a
+process with several loops has clients for each.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import logging
-import ssl
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
-import openai
 from langchain_core.language_models import BaseChatModel, LangSmithParams
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.runnables import (
+    Runnable,
+    RunnableBinding,
+    RunnableParallel,
+    RunnableSequence,
+    RunnableWithFallbacks,
+)
 from langchain_openai import ChatOpenAI
 from openai import RequestOptions
 from pydantic import SecretStr
 
-from dialectree.errors import RequestError
-from dialectree.models import providers
-from dialectree.models.bounds import usage
 from dialectree.models.error_mapping import Garbled
-from dialectree.models.specs import Spec
+from dialectree.models.forms import Form, Schema
+from dialectree.models.http_client import HttpClient, checked_proxy, usage
+from dialectree.models.specs import Spec, chat_model, models
 from dialectree.system import clock
-from dialectree.system.addresses import basic, is_loopback, public, secrets
 
-CONNECTIONS = 1000
-"""Connections to an address at once, whatever the limits of the runs."""
-_HEADERS = ("content-type", "retry-after", "retry-after-ms")
-"""Headers that say how to go on; others may quote the request."""
+_MAX_TOKENS = ("max_tokens", "max_output_tokens", "num_predict")
+"""The names that providers have for the token limit."""
 
-
-def _log_no_secret(record: logging.LogRecord) -> bool:
-    """Take user, password and query out of the addresses that httpx2 logs."""
-    if isinstance(record.args, tuple):
-        record.args = tuple(
-            public(str(value)) if isinstance(value, httpx2.URL) else value for value in record.args
-        )
-    return True
-
-
-logging.getLogger("httpx2").addFilter(_log_no_secret)
-
-
-@contextmanager
-def _checked_proxy(url: str) -> Iterator[None]:
-    """Raise RequestError where the environment names a proxy for ``url`` that no client can use."""
-    try:
-        yield
-    except (ValueError, ImportError, httpx2.InvalidURL):
-        raise RequestError(
-            f"the proxy that the environment names for {urlsplit(url).hostname} cannot be used: "
-            "set an http:// one, or NO_PROXY"
-        ) from None
-
-
-class HttpClient(openai.DefaultAioHttpClient):
-    """Send requests to one address.
-
-    Adds key, user, password and query. LangChain's models do not have them, so that no trace can
-    show them. Errors that quote them are changed.
-    """
-
-    def __init__(self, url: str, key: str) -> None:
-        parts, token = urlsplit(url), basic(url)
-        self.address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-        """The address without user, password and query."""
-        self._authorization = f"Basic {token}" if token else f"Bearer {key or 'none'}"
-        self._query = dict(parse_qsl(parts.query))
-        self._secrets = secrets(url, key)
-        with _checked_proxy(url):
-            super().__init__(
-                limits=httpx2.Limits(max_connections=CONNECTIONS),
-                verify=_certificates(),
-                trust_env=not is_loopback(url),  # no proxy between this machine and itself
-            )
-
-    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send ``request`` with what opens the address; take the secrets out of the response."""
-        request.headers["Authorization"] = self._authorization
-        if self._query:
-            request.url = request.url.copy_merge_params(self._query)
-        response = await super().send(request, **options)
-        if response.headers.get("content-type", "").startswith("text/event-stream"):
-            return response
-        text = before = (await response.aread()).decode("utf-8", "replace")
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        if response.is_success and options.get("stream"):
-            return _as_stream(response, json.loads(text))
-        if response.is_success and text == before:
-            return response
-        headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-        return httpx2.Response(
-            response.status_code, headers=headers, content=text.encode(), request=request
-        )
-
-
-def _as_stream(response: httpx2.Response, reply: dict[str, Any]) -> httpx2.Response:
-    """Return the reply of an endpoint that does not stream as a stream of one piece."""
-    choice = {**reply["choices"][0]}
-    choice["delta"] = choice.pop("message")
-    chunks = ({**reply, "choices": [choice], "usage": None}, {**reply, "choices": []})
-    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
-    return httpx2.Response(
-        response.status_code,
-        headers={"content-type": "text/event-stream"},
-        content=f"{body}data: [DONE]\n\n",
-        request=response.request,
-    )
+Asked = Runnable[Any, Any]
+"""A chat model, with what was bound to it."""
+Message = tuple[str, str]
+"""Role and content."""
 
 
 class Chat(ChatOpenAI):
@@ -189,12 +112,6 @@ class Chat(ChatOpenAI):
             raise Garbled("a stream without a reply")
 
 
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Return the certificates to trust; reading all of them takes a while."""
-    return httpx2.create_ssl_context()
-
-
 class Clients:
     """The clients of one event loop."""
 
@@ -210,7 +127,7 @@ class Clients:
             if (url, key) not in self._http:
                 self._http[url, key] = HttpClient(url, key)
             http = self._http[url, key]
-            with _checked_proxy(url):  # LangChain makes a client of its own, too
+            with checked_proxy(url):  # LangChain makes a client of its own, too
                 self._chats[name] = Chat(
                     model=model,
                     base_url=http.address,
@@ -229,7 +146,7 @@ class Clients:
     def other(self, spec: Spec) -> BaseChatModel:
         """Return the model of another provider."""
         if spec not in self._others:
-            self._others[spec] = providers.chat_model(spec)
+            self._others[spec] = chat_model(spec)
         return self._others[spec]
 
     async def close(self) -> None:
@@ -258,3 +175,99 @@ async def _life(loop: asyncio.AbstractEventLoop) -> AsyncIterator[Clients]:
     finally:
         del _open[loop]
         await made.close()
+
+
+# Models of other providers, and live ones
+
+
+def changed(chat: Asked, change: Any) -> Asked:
+    """Return ``chat`` with ``change`` applied to each of its models.
+
+    What ``.bind()``, ``.with_config()`` and ``.with_fallbacks()`` added stays.
+    """
+    if isinstance(chat, RunnableBinding):
+        return chat.model_copy(update={"bound": changed(chat.bound, change)})
+    if isinstance(chat, RunnableWithFallbacks):
+        first, *others = (changed(each, change) for each in chat.runnables)
+        return chat.model_copy(update={"runnable": first, "fallbacks": others})
+    return change(chat)  # type: ignore[no-any-return]
+
+
+def structured(chat: Asked, form: Form) -> Asked:
+    """Return ``chat`` bound to the schema of ``form``; its replies stay messages.
+
+    Raises NotImplementedError for a model that has no structured output.
+    """
+    schema: Schema = {"title": form.name, "description": "The reply.", **form.strict}
+
+    def bind(model: Asked) -> Asked:
+        if not isinstance(model, BaseChatModel):
+            raise NotImplementedError
+        of_openai = type(model).__module__.startswith("langchain_openai")
+        if of_openai and not getattr(model, "use_responses_api", None):
+            return _openai_structured(model, form)
+        chain = model.with_structured_output(schema, include_raw=True)
+        first = chain.first if isinstance(chain, RunnableSequence) else None
+        if not isinstance(first, RunnableParallel):
+            raise NotImplementedError
+        return first.steps__["raw"]  # without the parser: replies are read here
+
+    return changed(chat, bind)
+
+
+def _openai_structured(model: Any, form: Form) -> Asked:
+    """Send the schema past LangChain's parser, which raises where a reply was cut off."""
+    wanted = {"name": form.name, "schema": form.strict, "strict": True}
+    response_format = {"type": "json_schema", "json_schema": wanted}
+    chat = model.model_copy(update={"use_responses_api": False})  # some names would choose it
+    body = {**(model.extra_body or {}), "response_format": response_format}
+    bound: Asked = chat.bind(extra_body=body)
+    return bound
+
+
+def decoded(chat: Asked, decoding: Mapping[str, float | None], *, own: bool) -> Asked:
+    """Return ``chat`` with those values of ``decoding`` that its models know.
+
+    ``own``: the model came with a decoding of its own, and only a seed that it lacks is added.
+    """
+
+    def set_fields(model: Asked) -> Asked:
+        if not isinstance(model, BaseChatModel):
+            return model
+        fields, update = type(model).model_fields, dict[str, float]()
+        for name, value in decoding.items():
+            names = _MAX_TOKENS if name == "max_tokens" else (name,)
+            known = next((each for each in names if each in fields), None)
+            if value is None or known is None:
+                continue
+            if not own or (name == "seed" and getattr(model, name) is None):
+                update[known] = value
+        return model.model_copy(update=update) if update else model
+
+    return changed(chat, set_fields)
+
+
+def with_cache_mark(chat: Asked, messages: Sequence[Message], shared: int) -> list[Any]:
+    """Return ``messages``, for Anthropic's models with a mark after ``shared`` characters.
+
+    Their API caches a prompt up to such a mark in the user message. Others need none, or refuse it.
+    """
+    anthropic = all(type(m).__module__.startswith("langchain_anthropic") for m in models(chat))
+    if not (shared and anthropic):
+        return [*messages]
+    system, (role, user), *rest = messages
+    parts = [
+        {"type": "text", "text": user[:shared], "cache_control": {"type": "ephemeral"}},
+        {"type": "text", "text": user[shared:]},
+    ]
+    return [system, (role, parts), *rest]
+
+
+def text_of(message: BaseMessage) -> str:
+    """Return the text of ``message``, or the arguments of the tool call that holds the reply."""
+    if isinstance(message, AIMessage):
+        if message.tool_calls:
+            return json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
+        if message.invalid_tool_calls:
+            return message.invalid_tool_calls[0]["args"] or ""
+    return str(message.text)
