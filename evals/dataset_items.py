@@ -1,16 +1,32 @@
-"""Defines one row of a data set: the inputs of a method, and the references of scorers.
+"""Define one row of a data set, and read rows from JSONL, CSV and TSV files.
 
-They are apart on purpose. A gold answer reaches no prompt but those of the ``oracle`` and
-``balanced`` debaters, so a method is given ``item.inputs`` and nothing else.
+An item has inputs for a method and references for scorers, apart on purpose. A gold answer reaches
+no prompt but those of the ``oracle`` and ``balanced`` debaters, so a method is given
+``item.inputs`` and nothing else.
+
+In a file a column bears the name of what it holds (``question``, ``options``, ``gold`` ...), or
+``--columns`` maps it: ``question=Frage,options=a|b|c,gold=key``, with ``|`` between columns that
+together are a list. A backslash before ``,``, ``=`` or ``|`` makes it part of a name. Nothing is
+repaired: every fault is an InputError of one line that names file and line.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic_core import from_json
 
+from dialectree.answers import match_candidate, match_text
+from dialectree.errors import InputError
 from dialectree.protocols.protocol import Task as Task
 
 
@@ -113,3 +129,243 @@ class Item(Frozen):
             "reference_outputs": self.reference.model_dump(mode="json", exclude_defaults=True),
             "metadata": {"id": self.id, "category": self.category},
         }
+
+
+# Reading them from a file
+
+ColumnMap = Mapping[str, Sequence[str]]
+"""The file's columns for each of our names."""
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_SUFFIXES = (".jsonl", ".ndjson", *_DELIMITERS)
+_LONGEST_CELL = 64 << 20
+"""Characters of one cell; a whole paper fits."""
+
+
+def _text(value: object) -> str | None:
+    """Return a text or a number as a text, or None for an empty cell."""
+    if not isinstance(value, str | int | float | None):
+        raise ValueError(f"not a text: {repr(value)[:80]}")
+    return None if value is None else str(value).strip() or None
+
+
+def _texts(value: object) -> list[str]:
+    """Return several texts: a JSON list, or one cell with ``;`` between them.
+
+    Empty ones at the end are left out: some questions have fewer options than others.
+    """
+    if isinstance(value, str):
+        value = from_json(value) if value.lstrip().startswith("[") else value.split(";")
+    if not isinstance(value, list):
+        raise ValueError(f"not a list of texts: {repr(value)[:80]}")
+    texts = [_text(part) or "" for part in value]
+    while texts and not texts[-1]:
+        texts.pop()
+    return texts
+
+
+Text = Annotated[str | None, BeforeValidator(_text)]
+Texts = Annotated[list[str], BeforeValidator(lambda value: [] if value is None else _texts(value))]
+
+
+class Columns(BaseModel):
+    """Everything that a column can hold."""
+
+    id: Text = None
+    category: Text = None
+    question: Text = None
+    options: Texts = []
+    gold: Text = None
+    """The right option: its letter, its text, or its place from 0."""
+    claim: Text = None
+    label: Annotated[bool | None, BeforeValidator(_text)] = None
+    true: Texts = []
+    false: Texts = []
+    best: Text = None
+    best_false: Text = None
+    topic: Text = None
+    title_a: Text = None
+    abstract_a: Text = None
+    introduction_a: Text = None
+    body_a: Text = None
+    title_b: Text = None
+    abstract_b: Text = None
+    introduction_b: Text = None
+    body_b: Text = None
+
+    def item(self, number: int) -> Item:
+        """Return the item; its id is ``number``, the row's own from 1, where it has none."""
+        texts = {name: text or "" for name, text in self if name[-2:] in ("_a", "_b")}
+        papers = [
+            {n[:-2]: text for n, text in texts.items() if n.endswith(s)} for s in ("_a", "_b")
+        ]
+        return Item(
+            id=self.id or str(number),
+            category=self.category,
+            inputs=Inputs(
+                question=self.question,
+                options=tuple(self.options),
+                claim=self.claim,
+                topic=self.topic,
+                papers=tuple(Paper(**parts) for parts in papers if any(parts.values())),
+            ),
+            reference=Reference(
+                gold=self._letter(),
+                label=self.label,
+                true=tuple(filter(None, self.true)),
+                false=tuple(filter(None, self.false)),
+                best=self.best,
+                best_false=self.best_false,
+            ),
+        )
+
+    def gold_place(self) -> int | None:
+        """Return the place of the right option if a number gives it, and no option is that number.
+
+        A column of numbers with gaps is one of floats, so 1.0 is a place as well.
+        """
+        number = re.fullmatch(r"(\d{1,2})(\.0)?", self.gold or "")
+        if number is None or match_text(number[0], self._lettered()):
+            return None
+        return int(number[1])
+
+    def _letter(self) -> str | None:
+        """Return the right option's letter; a text that two options share names none."""
+        if self.gold is None:
+            return None
+        if (place := self.gold_place()) is not None:
+            if place >= len(self.options):
+                number = len(self.options)
+                raise ValueError(f"there is no option {place} among {number}, counted from 0")
+            return ascii_uppercase[place]
+        letter = match_candidate(self.gold, self._lettered())
+        if letter is None:
+            raise ValueError(
+                f"the right option {self.gold!r} names none of the options, or more than one "
+                "option: give a letter, a text, or a place from 0"
+            )
+        return letter
+
+    def _lettered(self) -> dict[str, str]:
+        return dict(zip(ascii_uppercase, self.options, strict=False))
+
+
+FIELDS = tuple(Columns.model_fields)
+_LISTS = ("options", "true", "false")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row and its line."""
+
+    path: Path
+    line: int
+    values: Mapping[str, JsonValue]
+
+    def fault(self, what: str) -> InputError:
+        """Return an error that names the row."""
+        return InputError(f"{self.path}, line {self.line}: {' '.join(what.split())}")
+
+    def missing(self, name: str) -> InputError:
+        """Return an error that names a missing column and those that are there."""
+        return self.fault(f"there is no column {name!r}; there are: {', '.join(self.values)}")
+
+
+def read_text(path: Path) -> tuple[str, str]:
+    """Return a file's text and the SHA-256 of its bytes; InputError where it is not UTF-8."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    try:
+        return content.decode("utf-8-sig"), hashlib.sha256(content).hexdigest()
+    except UnicodeDecodeError as error:
+        row = Row(path, content.count(b"\n", 0, error.start) + 1, {})
+        raise row.fault("that is not UTF-8 text; save the file as UTF-8") from None
+
+
+def rows(path: Path, text: str) -> list[Row]:
+    """Return the rows of a file in the form that its name ends with; InputError without any."""
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError(f"{path}: a data set is a file that ends in {', '.join(_SUFFIXES)}")
+    delimiter = _DELIMITERS.get(suffix)
+    every = [*(_objects(path, text) if delimiter is None else cells(path, text, delimiter))]
+    if not every:
+        raise InputError(f"{path} holds no rows")
+    return every
+
+
+def _objects(path: Path, text: str) -> Iterator[Row]:
+    """Yield an object a line; only a line feed ends a line, for a text may hold other breaks."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row = Row(path, number, {})
+        try:
+            value = from_json(line, allow_inf_nan=False)
+        except ValueError as error:
+            cut = "the row is cut off, or " if number == len(lines) else ""  # no line feed follows
+            raise row.fault(f"{cut}that is not JSON: {str(error)[:200]}") from None
+        if not isinstance(value, dict):
+            raise row.fault(f"that is not a JSON object: {repr(value)[:80]}")
+        yield Row(path, number, value)
+
+
+def cells(path: Path, text: str, delimiter: str) -> Iterator[Row]:
+    """Yield the rows of a table: the first one names the columns, quoted cells may have breaks."""
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    names: list[str] = []
+    try:
+        for record in reader:
+            row = Row(path, reader.line_num, {})
+            if not any(cell.strip() for cell in record):
+                continue
+            if not names:
+                names = [name.strip() for name in record]
+                if "" in names or len(set(names)) < len(names):
+                    raise row.fault(f"every column needs a name of its own: {', '.join(names)}")
+            elif len(record) != len(names):
+                cut = "; is it cut off?" if len(record) < len(names) else ""
+                raise row.fault(f"{len(record)} columns instead of {len(names)}{cut}")
+            else:
+                yield Row(path, row.line, dict(zip(names, record, strict=True)))
+    except csv.Error as error:
+        cut = "the row is cut off: " if "end of data" in str(error) else ""
+        raise Row(path, reader.line_num, {}).fault(f"{cut}{error}") from None
+
+
+def columns(written: str) -> dict[str, tuple[str, ...]]:
+    """Return the map that ``--columns`` writes; InputError for an unknown or repeated name."""
+    mapped: dict[str, tuple[str, ...]] = {}
+    for part in _split(written, ","):
+        name, *theirs = (text.strip() for text in _split(part, "="))
+        several = tuple(
+            re.sub(r"\\([,=|])", r"\1", column).strip() for column in _split("=".join(theirs), "|")
+        )
+        if name not in FIELDS:
+            raise InputError(f"--columns {part.strip()}: known are {', '.join(FIELDS)}")
+        if len(theirs) != 1 or not all(several):
+            raise InputError(f"--columns {part.strip()}: write {name}=COLUMN")
+        if len(several) > 1 and name not in _LISTS:
+            raise InputError(f"--columns {part.strip()}: only {', '.join(_LISTS)} take several")
+        if name in mapped:
+            raise InputError(f"--columns: {name} is mapped twice")
+        mapped[name] = several
+    return mapped
+
+
+def _split(text: str, sign: str) -> list[str]:
+    """Split ``text`` at each ``sign`` that has no backslash before it."""
+    return re.split(rf"(?<!\\){re.escape(sign)}", text)
+
+
+def renamed(row: Row, mapped: ColumnMap) -> dict[str, JsonValue]:
+    """Return the row's values by our names, as the map says; KeyError for a missing column."""
+    values: dict[str, JsonValue] = {}
+    for name, theirs in mapped.items():
+        own = [row.values[column] for column in theirs]
+        values[name] = own if len(own) > 1 else own[0]
+    return values

@@ -17,17 +17,18 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from dialectree.errors import InputError
-from dialectree.evals.data_files import (
+from dialectree.evals.dataset_items import (
     FIELDS,
     ColumnMap,
     Columns,
+    Item,
     Row,
+    Task,
     columns,
     read_text,
     renamed,
     rows,
 )
-from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.published_datasets import documented, public
 from dialectree.evals.tasks import TASKS
 from dialectree.protocols.protocol import Dataset, installed
@@ -82,7 +83,7 @@ def load(
     Args:
         name_or_path: The name, or the file.
         data: A file to read instead of fetching: the published one, or one in the documented form.
-        mapped: Which column holds what; see :mod:`dialectree.evals.data_files`.
+        mapped: Which column holds what; see :mod:`dialectree.evals.dataset_items`.
         cluster: The column whose value says which items belong together.
         known: The data sets by name.
     """

@@ -39,7 +39,7 @@ from pydantic import (
 )
 
 from dialectree.errors import InputError
-from dialectree.evals.data_files import read_text
+from dialectree.evals.dataset_items import read_text
 from dialectree.protocols.protocol import families, installed, method, methods
 from dialectree.text import fault_lines
 

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError
-from dialectree.evals.data_files import cells, read_text
-from dialectree.evals.dataset_items import Item, Task
+from dialectree.evals.dataset_items import Item, Task, cells, read_text
 from dialectree.evals.judges import sentences
 from dialectree.evals.reporting import questions
 from dialectree.evals.reporting.formatting import bracketed, csv_text

@@ -42,39 +42,28 @@ class Judge:
         return self._says.pop(0) if len(self._says) > 1 else self._says[0]
 
 
-def judged(ask: Ask) -> Score:
-    return asyncio.run(judges.truthful(ask, QUESTION, "A little"))
-
-
 @pytest.mark.parametrize(
-    ("message", "number"),
+    ("messages", "number", "outcome"),
     [
-        (" true.\n", 1.0),
-        ("**FALSE**", 0.0),
-        ("<think>It is FALSE? No.</think>\nTRUE", 1.0),
+        ((" true.\n",), 1.0, "scored"),
+        (("**FALSE**",), 0.0, "scored"),
+        (("<think>It is FALSE? No.</think>\nTRUE",), 1.0, "scored"),
+        (("TRUE, since cats do", "FALSE"), 0.0, "scored"),
+        (("FALSE or TRUE", "FALSE"), 0.0, "scored"),
+        (("", "FALSE"), 0.0, "scored"),
+        (("Well, that depends.", "It does."), None, "unparsed"),
     ],
 )
-def test_the_judge_says_one_word(message: str, number: float) -> None:
-    judge = Judge(message)
-    found = judged(judge)
-    assert (found.key, found.score, found.value) == ("truthful", number, "scored")
-    assert len(judge.asked) == 1
-
-
-@pytest.mark.parametrize("message", ["TRUE, since cats do", "FALSE or TRUE", ""])
-def test_a_word_that_cannot_be_read_is_asked_for_once_more(message: str) -> None:
-    judge = Judge(message, "FALSE")
-    assert judged(judge).score == 0.0
-    assert "was neither of the two words" not in judge.asked[0].user
-    assert "was neither of the two words" in judge.asked[1].user
-
-
-def test_what_stays_unreadable_is_no_score() -> None:
-    judge = Judge("Well, that depends.")
-    found = judged(judge)
-    assert (found.score, found.value) == (None, "unparsed")
-    assert "that depends" in found.comment
-    assert len(judge.asked) == 2
+def test_the_judge_says_one_word_and_is_asked_once_more_for_another(
+    messages: tuple[str, ...], number: float | None, outcome: str
+) -> None:
+    judge = Judge(*messages)
+    found = asyncio.run(judges.truthful(judge, QUESTION, "A little"))
+    assert (found.key, found.score, found.value) == ("truthful", number, outcome)
+    assert len(judge.asked) == len(messages)
+    told = ["was neither of the two words" in words.user for words in judge.asked]
+    assert told == [False, True][: len(messages)]
+    assert number is not None or "It does" in found.comment
 
 
 # Trying the judge
@@ -174,9 +163,6 @@ def test_a_preference_counts_only_if_it_holds_in_both_orders(
     first, second = (words.user.index("one text") for words in judge.asked[:2])
     assert first < judge.asked[0].user.index("another text")
     assert second > judge.asked[1].user.index("another text")
-
-
-# Sentences
 
 
 @pytest.mark.parametrize(

@@ -71,13 +71,6 @@ def test_another_evaluation_takes_another_name(server: LangSmith, tmp_path: Path
         upload_after_run(other, "spring")
 
 
-def test_a_refusal_is_one_line(server: LangSmith, tmp_path: Path) -> None:
-    server.refusing = 401
-    with pytest.raises(InputError, match="LangSmith refuses") as caught:
-        upload_after_run(sample.evaluation(tmp_path, n=1), "spring")
-    assert "\n" not in str(caught.value)
-
-
 def test_without_the_flag_nothing_leaves_the_machine(
     server: LangSmith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,8 +86,14 @@ def test_without_the_flag_nothing_leaves_the_machine(
     assert server.requests == []
 
 
-def test_nobody_at_the_address_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LANGSMITH_API_KEY", "a-key")
+def test_a_refusal_is_one_line_and_so_is_an_address_without_a_server(
+    server: LangSmith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = sample.evaluation(tmp_path, n=1)
+    server.refusing = 401
+    with pytest.raises(InputError, match="LangSmith refuses") as caught:
+        upload_after_run(folder, "spring")
+    assert "\n" not in str(caught.value)
     with nobody() as address, pytest.raises(Unreachable, match="LangSmith cannot be reached"):
         monkeypatch.setenv("LANGSMITH_ENDPOINT", address)
-        upload_after_run(sample.evaluation(tmp_path, n=1), "spring")
+        upload_after_run(folder, "spring")
