@@ -1,4 +1,4 @@
-"""Says how the items of each task are asked, and by what the answers are scored."""
+"""Say how the items of each task are asked, and by what the answers are scored."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ class Scoring:
     """How the items of one task are asked and scored."""
 
     items: str
-    """What the items are, in messages."""
-    kind: str
-    """The same, in the head of a report."""
+    """The items, in messages and in the head of a report."""
     one: str = "question"
     many: str | None = None
     """One item, and several where that is not the same with an s."""
@@ -40,8 +38,7 @@ class Scoring:
 
 TASKS: Mapping[Task, Scoring] = {
     "answer": Scoring(
-        items="questions without options",
-        kind="open questions",
+        items="open questions",
         asks="question",
         computed=("informative",),
         judged=("truthful",),
@@ -50,7 +47,6 @@ TASKS: Mapping[Task, Scoring] = {
     ),
     "decide": Scoring(
         items="questions with options",
-        kind="questions with options",
         asks="question and options",
         computed=("choice",),
         right="choice",
@@ -58,7 +54,6 @@ TASKS: Mapping[Task, Scoring] = {
     ),
     "verify": Scoring(
         items="claims",
-        kind="claims to verify",
         one="claim",
         asks="claim",
         computed=("claim_label", "claim_brier"),
@@ -67,7 +62,6 @@ TASKS: Mapping[Task, Scoring] = {
     ),
     "compare": Scoring(
         items="pairs of papers",
-        kind="pairs of papers to compare",
         one="pair of papers",
         many="pairs of papers",
         asks="topic and papers",

@@ -35,7 +35,7 @@ def title(study: Study) -> str:
 def kicker(study: Study) -> str:
     """Return when, and on what kind of question."""
     begun = min(evaluation.started for evaluation in study.evaluations)
-    return f"Evaluation · {TASKS[study.task].kind} · {words.moment(begun)}"
+    return f"Evaluation · {TASKS[study.task].items} · {words.moment(begun)}"
 
 
 def one_model(study: Study) -> str:
