@@ -47,7 +47,7 @@ class Paper(Frozen):
 
 
 class Inputs(Frozen):
-    """What a method is given: a question (with options or without), a claim, or two papers."""
+    """A question (with options or without), a claim, or two papers: the input of a method."""
 
     question: str | None = None
     options: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Inputs(Frozen):
 
 
 class Reference(Frozen):
-    """What a scorer measures an answer by; no method reads it."""
+    """The right and wrong answers that a scorer reads, and no method."""
 
     gold: str | None = None
     """The letter of the right option."""

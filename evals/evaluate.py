@@ -40,9 +40,9 @@ def evaluate(
     progress: bool | None = None,
     **options: Any,
 ) -> EvaluationResults:
-    """Ask every item by every method, once, and return the results, as ``dialectree eval`` does.
+    """Ask every item by every method and return the results, as ``dialectree eval`` does.
 
-    The same call goes on after whatever broke it off. The folder gets a report, too.
+    The same call goes on after an interruption. The folder gets a report, too.
 
     Args:
         dataset: A name of ``dialectree eval list``, a file, a list of rows, or a DataFrame. A row
@@ -138,13 +138,12 @@ def _plain(cell: Any) -> Any:
 
 async def _run(plan: Plan, progress: bool | None) -> EvaluationResults:
     await conduct(plan, progress=progress)
-    with plan.folder.locked():
-        await asyncio.to_thread(writing.report, [plan.folder.path])
+    await asyncio.to_thread(writing.report, [plan.folder.path])
     return EvaluationResults(plan.folder.path)
 
 
 class EvaluationResults:
-    """What came of an evaluation: its folder, the accuracies, and a line for each question."""
+    """The results of an evaluation: its folder, the accuracies, and a line for each question."""
 
     def __init__(self, folder: str | Path) -> None:
         """Read the results in an evaluation's folder."""

@@ -1,4 +1,4 @@
-"""Judges answers by a model: their truth, the quality of summaries, and which of two is better.
+"""Judge answers by a model: their truth, the quality of summaries, and which of two is better.
 
 A reply that cannot be read is asked for once more; one that stays unreadable is the outcome
 ``unparsed`` and no score.
@@ -33,7 +33,7 @@ class PreferenceReply(RootModel[Literal["FIRST", "SECOND", "TIE"]]):
 
 
 class SentenceRating(BaseModel):
-    """Whether one sentence is borne out by the papers."""
+    """A ruling on one sentence: do the papers bear it out?"""
 
     number: str
     factual: bool
@@ -101,8 +101,8 @@ async def _form(
 async def truthful(ask: Ask, item: Item, answer: str) -> Score:
     """Return the ruling of TruthfulQA's judge: 1 for TRUE, 0 for FALSE (TSD, Appendix C).
 
-    It sees the question, the answer and the references; a refusal is TRUE. It is not asked where
-    there is no answer.
+    It sees the question, the answer and the references; a refusal is TRUE. An empty answer scores
+    0 without a call.
     """
     if not answer:
         return score("truthful", 0.0, "there is no answer", "unanswered")
@@ -195,8 +195,8 @@ _POINTS = {"FIRST": 1.0, "SECOND": 0.0, "TIE": 0.5}
 async def preference(ask: Ask, item: Item, texts: Sequence[str]) -> Score:
     """Return which of two texts is better, asked in both orders: 1 the first, 0.5 a tie.
 
-    Where the two rulings differ the judge went by the place, at least in part: the outcome is
-    ``swayed`` and there is no score.
+    Two rulings that differ show that the judge went by the place, at least in part: the outcome
+    is ``swayed``, without a score.
     """
     rulings: list[str] = []
     for shown in (texts, texts[::-1]):

@@ -1,4 +1,4 @@
-"""Uploads an evaluation to LangSmith: the data set, and an experiment for each row, with scores.
+"""Upload an evaluation to LangSmith: the data set, and an experiment for each row, with scores.
 
 Only ``--langsmith`` does this. Every id is made from what it names, so that a second upload finds
 everything there already.
@@ -40,8 +40,8 @@ def upload(
 
     Return one line on what is there now. With several rows the row's name follows the project's.
     Key and address are LangSmith's own settings in the environment. InputError where they are
-    refused or an experiment of that name belongs to another evaluation; Unreachable where nobody
-    answers.
+    refused or an experiment of that name belongs to another evaluation; Unreachable where no
+    server answers.
     """
     if not items:
         raise InputError("--langsmith: the items are not kept beside the results")

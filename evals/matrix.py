@@ -1,4 +1,4 @@
-"""Read what is compared with what: methods of the command line, or a small YAML or TOML file.
+"""Read the rows of an evaluation: methods of the command line, or a small YAML or TOML file.
 
 A file lists rows, and blocks of axes whose product is taken::
 

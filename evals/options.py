@@ -14,7 +14,7 @@ from dialectree.protocols.sources import lines
 
 
 def _names(methods: str | Sequence[str] | None) -> list[str] | None:
-    """Return names of methods as a list; raise ValueError where there is none in it."""
+    """Return names of methods as a list; raise ValueError for an empty one."""
     if methods is None:
         return None
     names = methods.split(",") if isinstance(methods, str) else methods
@@ -31,7 +31,7 @@ def _part(shard: str) -> str:
 
 
 class EvaluationOptions(BaseModel):
-    """What is asked, by what, and where the results are kept."""
+    """The options of one evaluation: its items, its rows, its judge, its folder."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True

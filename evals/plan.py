@@ -35,7 +35,7 @@ AHEAD = 2.5
 
 @dataclass(frozen=True)
 class Plan:
-    """What one command runs over what, and where."""
+    """The items and rows that one command runs, and the folder of their results."""
 
     options: EvaluationOptions
     shared: ProtocolSettings
@@ -63,7 +63,7 @@ class Plan:
 
     @property
     def retry_failed(self) -> bool:
-        """Whether questions that failed, or lost a call, are asked once more."""
+        """True if questions that failed, or lost a call, are asked once more."""
         return self.options.retry_failed
 
     @property
@@ -125,7 +125,7 @@ def prepare(dataset: str | Path, options: EvaluationOptions, settings: Mapping[s
 
 
 def _judge(judge: Any, scores: list[str], settings: dict[str, Any]) -> ProtocolSettings | None:
-    """Return the settings of the judge that scores, without budgets; None where none is needed."""
+    """Return the settings of the judge, without budgets, or None if no score needs one."""
     if not scores:
         if judge:
             raise InputError(f"--judge {judge}: no score of this data set needs a judge")

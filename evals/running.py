@@ -1,4 +1,4 @@
-"""Run an evaluation: ask every item by every row, once, whatever happens on the way.
+"""Run an evaluation: ask every item by every row, and pay for each once.
 
 Questions run side by side in one event loop, enough of them to keep all slots for requests in use.
 The result of each is a line of ``results.jsonl``. A question that was broken off goes on from its

@@ -17,7 +17,7 @@ from dialectree.records import RunRecord
 
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """How the items of one task are asked and scored."""
+    """The words and scores of the items of one task."""
 
     items: str
     """The items, in messages and in the head of a report."""
@@ -87,7 +87,7 @@ def methods(task: Task) -> list[str]:
 
 
 def usual_method(task: Task) -> str:
-    """Return the protocol that a task is given to where nobody says which."""
+    """Return the protocol that answers a task by default."""
     of_task = [
         one for one in installed().values() if one.evaluation and one.evaluation.task == task
     ]
@@ -157,7 +157,7 @@ def user_input(method: Method, item: Item, gold: str | None) -> dict[str, Any]:
 
 
 def unmarked(method: Method, answer: str) -> str:
-    """Return an answer without the marks that the program left in it, for whoever judges it."""
+    """Return an answer without the marks that the program left in it, ready to be judged."""
     path = evaluated(method).unmarked
     return str(load(path)(answer)) if path else answer
 

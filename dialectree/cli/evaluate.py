@@ -28,7 +28,7 @@ EVALUATING = ("dialectree eval", "dialectree[eval]")
 
 
 class OrRun(GroupedCommands):
-    """A group whose commands may be left out: what is none of them is a data set to run over."""
+    """A group with a default command: any other first word is a data set to run over."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
@@ -120,7 +120,7 @@ def run(
     dry_run: flags.DryRun = False,
     yes: flags.Yes = False,
 ) -> None:
-    """Ask every item by every method, once; the same command goes on after whatever broke it off.
+    """Ask every item by every method, once; the same command goes on after an interruption.
 
     Budgets count over all questions.
     """

@@ -15,7 +15,7 @@ import pytest
 
 from dialectree.errors import InputError
 from dialectree.evals import datasets
-from dialectree.evals.dataset_items import Inputs, Item, Reference
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.datasets import load, notices
 from dialectree.protocols.protocol import Dataset
 
@@ -374,10 +374,6 @@ def test_a_bad_file_is_one_line_that_names_file_and_row(
 
 
 # What is told before the first call
-
-
-def claim(text: str, label: bool | None) -> Item:
-    return Item(id="q", inputs=Inputs(claim=text), reference=Reference(label=label))
 
 
 def test_oddities_of_the_data_are_told_before_the_first_call(tmp_path: Path) -> None:
