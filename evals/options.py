@@ -83,5 +83,5 @@ def read_options(given: Mapping[str, Any]) -> EvaluationOptions:
     try:
         return EvaluationOptions(**given)
     except ValidationError as error:
-        wrong = lines(error, given, "", EvaluationOptions.model_fields)
+        wrong = lines(error, given, "")
         raise SettingsError("; ".join(wrong)) from None

@@ -16,7 +16,8 @@ from langgraph_sdk import get_client
 from pydantic import TypeAdapter
 
 from dialectree.protocols.protocol import load
-from dialectree.server.chat import KEY, chat_graph
+from dialectree.server.chat import chat_graph
+from dialectree.server.messages import KEY
 from tests.endpoint import ROOT, LocalEndpoint
 from tests.rules import FOUR_CHILDREN
 from tests.server.test_langgraph_dev import serving
