@@ -15,26 +15,39 @@ from zlib import crc32
 
 from dialectree.contests import Wish, start
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
-from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
-from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, ScorerReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import (
+    ClaimScorerReply,
+    PairwiseReply,
+    ScorerReply,
+)
 from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
     RebuttalReply,
     SwitchReply,
     UncertaintyReply,
 )
-from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
-from dialectree.nodes.tree_of_debate.comparison import SummaryReply
+from dialectree.nodes.tree_of_debate.comparison import (
+    ComparisonReply,
+    PaperSummaryReply,
+    SummaryReply,
+)
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ResponseReply
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
-from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
-from dialectree.nodes.tree_structured_debate.critic import CriticReply
-from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
-from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
-from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
-from dialectree.nodes.tree_structured_debate.picker import PickerReply
-from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
+from dialectree.nodes.tree_structured_debate.answerer import (
+    AnswererReply,
+    CriticReply,
+    ExplorerReply,
+    PickerReply,
+)
+from dialectree.nodes.tree_structured_debate.leaf_debater import (
+    DebaterReply,
+    LeafJudgeReply,
+    OpeningReply,
+)
+from dialectree.nodes.tree_structured_debate.synthesis_debater import (
+    SynthesisJudgeReply,
+    SynthesisReply,
+)
 from dialectree.records import Contest, RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.runner import Started

@@ -16,8 +16,7 @@ from dialectree import report
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
-from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
-from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import PairwiseReply, ScorerReply
 from dialectree.records import RunRecord, Stance
 from tests import running
 from tests.contesting import (

@@ -8,7 +8,7 @@ import pytest
 
 from dialectree.contests import Drop, Replace, Restore, Rule, Wish
 from dialectree.errors import InputError
-from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
+from dialectree.nodes.tree_of_debate.evidence import RelevanceReply
 from dialectree.records import RunRecord, topic_of
 from dialectree.report import html, markdown, topics
 from tests.contesting import RUNS, begin, contest, debate, speakers

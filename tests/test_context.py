@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from dialectree.cli.flags import _price
 from dialectree.errors import SettingsError
-from dialectree.graphs.tree_structured_debate import single_shot
+from dialectree.graphs.tree_structured_debate.baselines import single_shot
 from dialectree.models.specs import resolve
 from dialectree.nodes.tree_of_debate.state import Settings as TopicSettings
 from dialectree.nodes.tree_structured_debate.state import Settings
@@ -218,7 +218,7 @@ def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(
     assert line.startswith(f"--role {name}: no method has such a role; known: {first}")
     assert all(role in line for role in known_roles())
     with pytest.raises(ValidationError, match="no method has such a role"):
-        asyncio.run(single_shot.graph.ainvoke({"question": "Why?"}, context=given))
+        asyncio.run(single_shot.ainvoke({"question": "Why?"}, context=given))
 
 
 # Secrets in addresses

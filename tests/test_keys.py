@@ -18,7 +18,7 @@ import dialectree
 from dialectree.errors import KeyRefused, SettingsError
 from dialectree.evals import ray_engine
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
-from dialectree.graphs.tree_structured_debate import single_shot
+from dialectree.graphs.tree_structured_debate.baselines import single_shot
 from dialectree.mcp.arguments import of_protocol
 from dialectree.models.specs import resolve
 from dialectree.nodes.role_switching_debate.state import Settings as Debate
@@ -104,7 +104,7 @@ def test_an_address_in_the_file_of_the_working_folder_gets_no_key(
     refused(done, f"{thief.url}: that address comes from dialectree.toml")
     assert "--base-url" in done.err
     with pytest.raises(SettingsError, match=r"dialectree\.toml"):
-        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=Settings()))
+        asyncio.run(single_shot.ainvoke(QUESTION, context=Settings()))
 
 
 @ways
@@ -186,7 +186,7 @@ def test_an_address_of_a_servers_client_gets_no_key(
     monkeypatch.setitem(sys.modules, server, ModuleType(server))
     given: Any = way(thief.url)
     with pytest.raises(SettingsError, match=f"{thief.url}: clients of a server may name no addr"):
-        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=given))
+        asyncio.run(single_shot.ainvoke(QUESTION, context=given))
 
 
 def on_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +203,7 @@ def test_an_allowed_address_of_a_servers_client_is_asked_without_the_key(
     given: Any = way(thief.url)
     with_a_query = "?to=me" in str(given)
     with pytest.raises(SettingsError if with_a_query else KeyRefused):
-        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=given))
+        asyncio.run(single_shot.ainvoke(QUESTION, context=given))
     assert bool(thief.sent) != with_a_query  # the whole address counts
 
 
@@ -247,7 +247,7 @@ def test_what_a_client_writes_into_the_state_of_a_thread_is_its_own(
     monkeypatch.setenv("DIALECTREE_MODEL", "openai:any")
     text = json.dumps(settings).replace('any@"', f'any@{thief.url}"')
     stored = json.loads(text.replace('""', f'"{thief.url}"'))
-    graph = single_shot.graph.copy({"checkpointer": InMemorySaver()})
+    graph = single_shot.copy({"checkpointer": InMemorySaver()})
     thread: Any = {"configurable": {"thread_id": "one"}}
 
     async def changed() -> None:
@@ -326,7 +326,7 @@ def test_a_person_who_resumes_a_run_names_its_address_again(
 def test_an_address_of_a_hosts_program_gets_the_key(friend: Recorder, kind: Any) -> None:
     context = kind(model="openai:any", base_url=friend.url, cache=False)
     with pytest.raises(KeyRefused):
-        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=context))
+        asyncio.run(single_shot.ainvoke(QUESTION, context=context))
 
 
 def test_a_hosts_program_names_an_address_on_a_server_too(

@@ -15,7 +15,7 @@ from dialectree.errors import BudgetReached
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
-from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
+from dialectree.nodes.tree_of_debate.evidence import RelevanceReply
 from dialectree.records import RunRecord
 from dialectree.running.runner import Started, again
 from tests import contesting, running

@@ -53,7 +53,7 @@ protocol = Protocol(
         Phase(
             role="pairwise_judge",
             name="tournament",
-            reply=(f"{_NODES}.pairwise_judge:PairwiseReply",),
+            reply=(f"{_NODES}.scorer:PairwiseReply",),
             winner=_winner,
         ),
         Phase(
@@ -108,7 +108,7 @@ protocol = Protocol(
             name="direct",
             title="yes or no without debate",
             summary="One model says true or false.",
-            graph=f"{_HERE}.direct:graph",
+            graph=f"{_HERE}.graph:direct",
             reads=(),
             roles=_ALONE,
             prompts=("direct",),
@@ -118,7 +118,7 @@ protocol = Protocol(
             name="cot",
             title="reasoning, then yes or no, without debate",
             summary="One model reasons step by step, then says true or false.",
-            graph=f"{_HERE}.direct:cot",
+            graph=f"{_HERE}.graph:cot",
             reads=(),
             roles=_ALONE,
             prompts=("cot",),

@@ -1,7 +1,9 @@
 """One claim or argument of an ART tree and all that grows below it: the same graph for each child.
 
-ART, section 3.1. The arguments of a level meet in their tournament while they grow arguments of
-their own, so a tree of depth d takes d + 1 calls one after another.
+ART, sections 3.1 and 3.2. The arguments of a level meet in their tournament while they grow
+arguments of their own, so a tree of depth d takes d + 1 calls one after another. A tournament that
+alone decides (lambda = 1) compares all pairs at once, and scores after it only the arguments that
+it left without a comparison that counts.
 """
 
 from __future__ import annotations
@@ -13,22 +15,57 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from dialectree.flow import Flow
-from dialectree.graphs.adaptive_reasoning_tree import tournament
 from dialectree.models.run import run_of
-from dialectree.nodes.adaptive_reasoning_tree.arguer import arguer
-from dialectree.nodes.adaptive_reasoning_tree.arguments import (
+from dialectree.nodes.adaptive_reasoning_tree.arguer import arguer, near_duplicates
+from dialectree.nodes.adaptive_reasoning_tree.scorer import pairwise_judge, scorer, to_score
+from dialectree.nodes.adaptive_reasoning_tree.state import (
     STANCES,
     Argument,
     Grown,
+    Growth,
+    Pair,
+    Settings,
+    Sprout,
     Stance,
+    Tournament,
     pairs,
 )
-from dialectree.nodes.adaptive_reasoning_tree.near_duplicates import near_duplicates
-from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import pairwise_judge
-from dialectree.nodes.adaptive_reasoning_tree.scorer import scorer, to_score
-from dialectree.nodes.adaptive_reasoning_tree.state import Growth, Settings, Sprout
 from dialectree.protocols.settings import settings
 from dialectree.trace.events import tell
+
+
+def all_pairs(state: Tournament) -> list[Pair]:
+    """Compare every pair at once."""
+    return state["pairs"]
+
+
+def left_over(state: Tournament, settings: Settings) -> list[Send] | Literal["__end__"]:
+    """Score the arguments without a comparison that counts.
+
+    A comparison that a person made void is taken as it was: nobody is asked anew because of it.
+    """
+    ties_count = settings.tie_rule() == "half"
+    counted = [c for c in state["comparisons"] if ties_count or c["winner"] != "TIE"]
+    met = {name for c in counted for name in (c["supporter"], c["attacker"])}
+    left = {
+        argument["id"]: to_score(argument, pair["parent"])
+        for pair in state["pairs"]
+        for argument in (pair["supporter"], pair["attacker"])
+        if argument["id"] not in met
+    }
+    return [Send("late_scorer", entry) for entry in left.values()] or "__end__"
+
+
+flow = Flow(Tournament, settings=Settings, input=Tournament, output=Grown)
+flow.role("pairwise_judge", pairwise_judge)
+flow.step("heard")
+flow.role("late_scorer", scorer(late=True))
+
+flow.fan(START, "pairwise_judge", all_pairs)
+flow.then("pairwise_judge", "heard")
+flow.route("heard", left_over, "late_scorer")
+flow.then("late_scorer", END)
+tournament = flow.compile("tournament")
 
 
 async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -161,7 +198,7 @@ flow.role("supporter_again", arguer("support", again=True))
 flow.role("attacker_again", arguer("attack", again=True))
 flow.role("scorer", scorer())
 flow.role("pairwise_judge", pairwise_judge)
-flow.graph("tournament", tournament.graph)
+flow.graph("tournament", tournament)
 flow.step("grow", grow, calls_itself=True)
 
 flow.then(START, ("supporter", "attacker"), "branching")

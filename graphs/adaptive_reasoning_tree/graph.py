@@ -1,7 +1,8 @@
 """ART, Adaptive Reasoning Trees: a claim grows arguments, and their strengths carry to the claim.
 
 Paper: ART: Adaptive Reasoning Trees for Explainable Claim Verification (Wadhwa et al.). The tree is
-``argument_growth``, the judging of its arguments ``tournament``; here it is weighed.
+``argument_growth``, where its arguments meet in tournaments; here it is weighed.
+Direct and chain-of-thought verification are baselines: one model, one claim, yes or no.
 """
 
 from __future__ import annotations
@@ -15,10 +16,17 @@ from langgraph.types import Send
 
 from dialectree.errors import InputError
 from dialectree.flow import Flow, Graph, Step
-from dialectree.flow.state import Question
+from dialectree.flow.state import Answering, Question
+from dialectree.flow.steps import opening as usual_opening
 from dialectree.flow.steps import require_question
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth
-from dialectree.nodes.adaptive_reasoning_tree.scorer import claim_scorer, unasked
+from dialectree.nodes.adaptive_reasoning_tree.scorer import (
+    ReasonedReply,
+    VerifierReply,
+    claim_scorer,
+    unasked,
+    verifier,
+)
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     AdaptiveReasoningTree,
     Leaf,
@@ -118,6 +126,22 @@ def _grow_and_weigh(flow: Flow, aggregation: Step) -> None:
     flow.then("strengths", "aggregation", END)
 
 
+async def alone(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Take the claim up; a question is refused."""
+    require_claim(state)
+    return await usual_opening(state, runtime)
+
+
+def baseline(name: str, verifier: Step) -> Graph:
+    """Return the baseline that asks ``verifier`` once."""
+    flow = Flow(Answering, settings=Settings, input=Question, opening=alone)
+    flow.role("verifier", verifier, required=True)
+    flow.then(START, "verifier", END)
+    return flow.compile(name)
+
+
 graph = adaptive_reasoning_tree("adaptive_reasoning_tree")
 argllm = adaptive_reasoning_tree("argllm", tournament=False)
 leaf = leaf_tree()
+direct = baseline("direct", verifier("direct/verifier", VerifierReply))
+cot = baseline("cot", verifier("cot/verifier", ReasonedReply))

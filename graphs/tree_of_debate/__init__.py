@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dialectree.nodes.tree_of_debate.state import Input, Settings
@@ -31,12 +32,12 @@ _PAIRS = Dataset(
     source="github.com/pkargupta/tree-of-debate",
     citation="Kargupta and others: Tree-of-Debate. ACL 2025",
     form="id, topic, method_or_task, cites, paper_a and paper_b {title, abstract, ...}",
-    row=f"{_HERE}.pairs_of_papers:pair",
+    row=f"{_HERE}:pair",
     count=97,
     url="https://raw.githubusercontent.com/pkargupta/tree-of-debate/"
     "e2a311f23cd8d6fc8ffc94e5dc4312a7661490a9/dataset/tree_of_debate_dataset.tsv",
     sha256="4ff5d15771510e880d4f58f1747eb79ff5b5bc96495573a57e32135ca8c9a58b",
-    published=f"{_HERE}.pairs_of_papers:published",
+    published=f"{_HERE}:published",
 )
 
 protocol = Protocol(
@@ -99,13 +100,13 @@ protocol = Protocol(
         ),
         Phase(
             role="summariser",
-            reply=(f"{_NODES}.comparer:PaperSummaryReply",),
+            reply=(f"{_NODES}.comparison:PaperSummaryReply",),
             editable=("summary",),
             withdrawn={"summary": WITHDRAWN},
         ),
         Phase(
             role="comparer",
-            reply=(f"{_NODES}.comparer:ComparisonReply",),
+            reply=(f"{_NODES}.comparison:ComparisonReply",),
             editable=("summary",),
             ruling=_whole,
         ),
@@ -143,7 +144,7 @@ protocol = Protocol(
             name="single_stage",
             title="both papers compared in one step, without debate",
             summary="One model compares both papers at once.",
-            graph=f"{_HERE}.comparison_baselines:single_stage",
+            graph=f"{_HERE}.graph:single_stage",
             reads=(),
             roles={"comparer": ""},
             prompts=("single_stage",),
@@ -153,7 +154,7 @@ protocol = Protocol(
             name="two_stage",
             title="a summary of each paper, then a comparison, without debate",
             summary="One model summarises each paper, then compares the summaries.",
-            graph=f"{_HERE}.comparison_baselines:two_stage",
+            graph=f"{_HERE}.graph:two_stage",
             reads=(),
             roles={"summariser": "", "comparer": ""},
             prompts=("two_stage",),
@@ -161,3 +162,47 @@ protocol = Protocol(
         ),
     ),
 )
+
+
+_PARTS = ("title", "abstract", "introduction")
+_COLUMNS = (
+    *("topic", "url_a", "title_a", "abstract_a", "introduction_a"),
+    *("url_b", "title_b", "abstract_b", "introduction_b", "task", "cites"),
+)
+
+
+def pair(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return two papers and a topic; the category says what they share and whether one cites.
+
+    ``method_or_task`` is ``method`` where the task is the same and the method another.
+    """
+    cited = str(row["cites"]).lower() in ("true", "1", "yes")
+    fields = {
+        "category": f"{row['method_or_task']}, {'cited' if cited else 'not cited'}",
+        "topic": row["topic"],
+    }
+    for side in "ab":
+        paper = row[f"paper_{side}"]
+        if not isinstance(paper, dict):
+            raise ValueError(f"'paper_{side}' is not an object with title, abstract, introduction")
+        fields |= {f"{part}_{side}": paper.get(part) for part in (*_PARTS, "body")}
+    return fields
+
+
+def published(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of tree_of_debate_dataset.tsv: a pair a line, eleven cells, nothing quoted.
+
+    Lines broken by a stray tab or line break are left out; an id is a place among all lines.
+    """
+    for place, line in enumerate(text.split("\n")[1:]):
+        cells = [cell.strip() for cell in line.rstrip("\r").split("\t")]
+        if len(cells) != len(_COLUMNS) or not {cells[-2], cells[-1]} <= {"0", "1"}:
+            continue
+        row = dict(zip(_COLUMNS, cells, strict=True))
+        yield {
+            "id": f"tod-{place:03}",
+            "topic": row["topic"],
+            "method_or_task": "task" if row["task"] == "1" else "method",
+            "cites": row["cites"],
+            **{f"paper_{s}": {part: row[f"{part}_{s}"] for part in _PARTS} for s in "ab"},
+        }

@@ -2,7 +2,8 @@
 
 Paper: Tree-of-Debate: Multi-Persona Debate Trees Elicit Critical Thinking for Scientific
 Comparative Analysis. The debate of a topic is ``topic_debate``; here the papers are taken up, and
-the tree becomes a summary.
+the tree becomes a summary. The baselines compare in one call, or by way of a
+summary of each paper (section 4.2).
 """
 
 from __future__ import annotations
@@ -13,11 +14,18 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from dialectree.flow import Flow, Graph
+from dialectree.flow.steps import opening as usual_opening
 from dialectree.graphs.tree_of_debate.topic_debate import topic_debate
-from dialectree.nodes.tree_of_debate.comparison import comparison
+from dialectree.nodes.tree_of_debate.comparison import comparer, comparison, summariser
 from dialectree.nodes.tree_of_debate.evidence import at_hand, contested
 from dialectree.nodes.tree_of_debate.papers import authors, require
-from dialectree.nodes.tree_of_debate.state import DebatedTopic, Papers, Settings, TreeOfDebate
+from dialectree.nodes.tree_of_debate.state import (
+    Comparison,
+    DebatedTopic,
+    Papers,
+    Settings,
+    TreeOfDebate,
+)
 from dialectree.nodes.tree_of_debate.topics import open_topic, root
 
 
@@ -60,6 +68,42 @@ def tree_of_debate(name: str, *, deliberates: bool = True, splits: bool = True) 
     return flow.compile(name)
 
 
+async def introduced(state: Papers, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Take both papers up, each with its introduction."""
+    return {
+        "authors": authors(require(state), introduced=True),
+        **await usual_opening(state, runtime),
+    }
+
+
+def after_summaries(state: Comparison) -> Literal["comparer", "unresolved"]:
+    """A comparison needs both summaries."""
+    return "comparer" if len(state["summaries"]) == 2 else "unresolved"
+
+
+def one_call() -> Graph:
+    """Return the baseline that reads both introductions."""
+    flow = Flow(Comparison, settings=Settings, input=Papers, opening=introduced)
+    flow.role("comparer", comparer("single_stage/comparer"), required=True)
+    flow.then(START, "comparer", END)
+    return flow.compile("single_stage")
+
+
+def by_summaries() -> Graph:
+    """Return the baseline that reads a summary of each paper."""
+    flow = Flow(Comparison, settings=Settings, input=Papers, opening=introduced)
+    flow.role("summariser_a", summariser("a"))
+    flow.role("summariser_b", summariser("b"))
+    flow.step("summaries")
+    flow.role("comparer", comparer("two_stage/comparer", step=1), required=True)
+    flow.then(START, ("summariser_a", "summariser_b"), "summaries")
+    flow.route("summaries", after_summaries)
+    flow.then("comparer", END)
+    return flow.compile("two_stage")
+
+
 graph = tree_of_debate("tree_of_debate")
 no_tree = tree_of_debate("no_tree", splits=False)
 no_self_deliberation = tree_of_debate("no_self_deliberation", deliberates=False)
+single_stage = one_call()
+two_stage = by_summaries()

@@ -14,10 +14,9 @@ from langgraph.types import Send
 
 from dialectree.flow import Flow, Graph
 from dialectree.flow.steps import stop
-from dialectree.nodes.tree_of_debate.evidence import retrieval
+from dialectree.nodes.tree_of_debate.evidence import pre_emption, relevance, retrieval
 from dialectree.nodes.tree_of_debate.moderator import bare_subtopics, progress, subtopics
 from dialectree.nodes.tree_of_debate.persona import claims, persona
-from dialectree.nodes.tree_of_debate.pre_emption import pre_emption, relevance
 from dialectree.nodes.tree_of_debate.state import (
     Compared,
     DebatedTopic,

@@ -1,8 +1,8 @@
 """TSD, Tree-Structured Debate: split a question, debate the leaves, merge the verdicts upward.
 
 Paper: Coordinating LLMs via Debate Trees (Fu and Gold), Algorithm 1. The tree is ``subtree``, the
-debates at its leaves and inner nodes are ``leaf_debate`` and ``synthesis_debate``; ``second_pass``
-visits doubtful leaves again.
+debates at its leaves ``leaf``. In the second pass fresh debaters visit doubtful leaves again, and
+what rests on them is merged again; all other verdicts stay, and serve as facts.
 """
 
 from __future__ import annotations
@@ -11,19 +11,83 @@ from typing import Literal
 
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
+from langgraph.types import Send
 
 from dialectree.flow import Flow
 from dialectree.flow.state import Question
 from dialectree.flow.steps import require_question
-from dialectree.graphs.tree_structured_debate import second_pass, subtree
+from dialectree.graphs.tree_structured_debate import leaf, subtree
 from dialectree.nodes.tree_structured_debate.answer_writer import (
     answer_writer,
     as_it_stands,
     unresolved,
 )
-from dialectree.nodes.tree_structured_debate.second_pass import weakest_leaves
-from dialectree.nodes.tree_structured_debate.state import Settings, TreeStructuredDebate
+from dialectree.nodes.tree_structured_debate.findings import reopening, weakest_leaves
+from dialectree.nodes.tree_structured_debate.state import (
+    Finding,
+    Findings,
+    Judged,
+    Leaf,
+    Revisit,
+    SecondPass,
+    Settings,
+    TreeStructuredDebate,
+)
 from dialectree.protocols.settings import settings
+
+
+def after_reopening(state: SecondPass) -> Literal["leaf_again"] | list[Send]:
+    """Debate a leaf that is to be visited; else go on to each child on the way to one."""
+    if state["id"] in state["leaves"]:
+        return "leaf_again"
+    return [
+        Send("solve", _child(state, child["id"]))
+        for child in state["findings"]
+        if any(f"{name}.".startswith(f"{child['id']}.") for name in state["leaves"])
+    ]
+
+
+def _child(state: SecondPass, child: str) -> Revisit:
+    return {
+        "id": child,
+        "path": [*state["path"], state["question"]],
+        "depth": state["depth"] + 1,
+        "leaves": state["leaves"],
+        "certified": state["certified"],
+    }
+
+
+async def solve(state: Revisit, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
+    """Solve one child by this very graph."""
+    outcome = await second_pass.ainvoke(state)
+    return {"findings": [outcome["finding"]]}
+
+
+async def leaf_again(state: Leaf) -> Judged:
+    """Let fresh debaters debate one leaf.
+
+    A helper calls the graph, where LangGraph does not look for subgraphs: a Mermaid drawing that
+    holds a subgraph twice raises.
+    """
+    return await _leaf(state)
+
+
+async def _leaf(state: Leaf) -> Judged:
+    outcome = await leaf.graph.ainvoke(state)
+    return {"finding": outcome["finding"]}
+
+
+flow = Flow(SecondPass, settings=Settings, input=Revisit, output=Findings)
+flow.step("reopening", reopening)
+flow.step("solve", solve, calls_itself=True)
+flow.step("leaf_again", leaf_again)
+flow.graph("synthesis_again", subtree.synthesis_debate)
+
+flow.then(START, "reopening")
+flow.route("reopening", after_reopening, "solve")
+flow.then("leaf_again", END)
+flow.then("solve", "synthesis_again", END)
+second_pass = flow.compile("second_pass")
 
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -55,7 +119,7 @@ def after_answer_writer(
 flow = Flow(TreeStructuredDebate, settings=Settings, input=Question, opening=opening)
 flow.graph("tree", subtree.graph)
 flow.step("weakest_leaves", weakest_leaves)
-flow.graph("second_pass", second_pass.graph)
+flow.graph("second_pass", second_pass)
 flow.role(
     "answer_writer",
     answer_writer,

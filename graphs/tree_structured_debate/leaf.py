@@ -1,6 +1,7 @@
 """A leaf of TSD: settled by its own debate, by a role-switching debate or by an argument tree.
 
-One protocol inside another; docs/decisions/leaf-protocol.md says what goes through.
+In its own debate two debaters alternate for a fixed number of rounds; a judge rules. One protocol
+inside another: docs/decisions/leaf-protocol.md says what goes through.
 """
 
 from __future__ import annotations
@@ -12,17 +13,53 @@ from langgraph.graph import END, START
 from dialectree.flow import Flow
 from dialectree.graphs.adaptive_reasoning_tree import graph as adaptive_reasoning_tree
 from dialectree.graphs.role_switching_debate import five_phases
-from dialectree.graphs.tree_structured_debate import leaf_debate
-from dialectree.nodes.tree_structured_debate.findings import Judged
-from dialectree.nodes.tree_structured_debate.leaf_sides import (
+from dialectree.nodes.tree_structured_debate.findings import missing
+from dialectree.nodes.tree_structured_debate.leaf_debater import (
     BorrowedLeaf,
     claiming,
     decided,
+    leaf_debater,
+    leaf_judge,
     pairing,
     verified,
 )
-from dialectree.nodes.tree_structured_debate.sides import is_polar
-from dialectree.nodes.tree_structured_debate.state import Leaf, Settings
+from dialectree.nodes.tree_structured_debate.sides import is_polar, opener
+from dialectree.nodes.tree_structured_debate.state import Judged, Leaf, LeafDebate, Settings
+
+
+def who_opens(state: LeafDebate, settings: Settings) -> Literal["debater_a", "debater_b"]:
+    """Draw the opener from the seed."""
+    first = opener(settings.seed, state["id"], state["take"], state["question"])
+    return "debater_a" if first == "A" else "debater_b"
+
+
+def after_debater_a(state: LeafDebate, settings: Settings) -> Literal["debater_b", "leaf_judge"]:
+    """B answers until the rounds are spent."""
+    return "leaf_judge" if spent(state, settings) else "debater_b"
+
+
+def after_debater_b(state: LeafDebate, settings: Settings) -> Literal["debater_a", "leaf_judge"]:
+    """A answers until the rounds are spent."""
+    return "leaf_judge" if spent(state, settings) else "debater_a"
+
+
+def spent(state: LeafDebate, settings: Settings) -> bool:
+    """Return whether both debaters have spoken in each round."""
+    return len(state["transcript"]) >= 2 * settings.leaf_rounds
+
+
+flow = Flow(LeafDebate, settings=Settings, input=Leaf, output=Judged, unresolved="missing")
+flow.role("debater_a", leaf_debater("A"), required=True)
+flow.role("debater_b", leaf_debater("B"), required=True)
+flow.role("leaf_judge", leaf_judge, required=True)
+flow.step("missing", missing)
+
+flow.route(START, who_opens)
+flow.route("debater_a", after_debater_a)
+flow.route("debater_b", after_debater_b)
+flow.then("leaf_judge", END)
+flow.then("missing", END)
+leaf_debate = flow.compile("leaf_debate")
 
 
 def who_settles(state: Leaf, settings: Settings) -> Literal["leaf_debate", "pairing", "claiming"]:
@@ -35,7 +72,7 @@ def who_settles(state: Leaf, settings: Settings) -> Literal["leaf_debate", "pair
 
 
 flow = Flow(BorrowedLeaf, settings=Settings, input=Leaf, output=Judged)
-flow.graph("leaf_debate", leaf_debate.graph)
+flow.graph("leaf_debate", leaf_debate)
 flow.step("pairing", pairing)
 flow.graph("five_phases", five_phases.graph, Settings.leaf_settings)
 flow.step("decided", decided)

@@ -1,6 +1,7 @@
 """One question of a TSD tree and all below it: the same graph, calling itself for each child.
 
-Each instance waits for its own children only, so a tree takes no longer than its longest branch.
+Each instance waits for its own children only, so a tree takes no longer than its longest branch. In
+the synthesis debate concise and full write side by side, then a judge chooses.
 """
 
 from __future__ import annotations
@@ -12,15 +13,84 @@ from langgraph.runtime import Runtime
 
 from dialectree.flow import Flow
 from dialectree.flow.steps import stop
-from dialectree.graphs.tree_structured_debate import leaf, synthesis_debate
+from dialectree.graphs.tree_structured_debate import leaf
 from dialectree.maths.tree import children_that_fit
-from dialectree.nodes.tree_structured_debate.branching import branching, clarification, opening
-from dialectree.nodes.tree_structured_debate.complexity_evaluator import complexity_evaluator
-from dialectree.nodes.tree_structured_debate.decomposer import decomposer
-from dialectree.nodes.tree_structured_debate.decomposition_judge import decomposition_judge
-from dialectree.nodes.tree_structured_debate.findings import Finding
-from dialectree.nodes.tree_structured_debate.state import Findings, Question, Settings, Subtree
+from dialectree.nodes.tree_structured_debate.decomposer import (
+    branching,
+    clarification,
+    complexity_evaluator,
+    decomposer,
+    decomposition_judge,
+    opening,
+)
+from dialectree.nodes.tree_structured_debate.findings import missing
+from dialectree.nodes.tree_structured_debate.state import (
+    STYLES,
+    Finding,
+    Findings,
+    Judged,
+    Parts,
+    Question,
+    Settings,
+    Subtree,
+    SynthesisDebate,
+)
+from dialectree.nodes.tree_structured_debate.synthesis_debater import (
+    synthesis_debater,
+    synthesis_judge,
+    unjudged,
+)
 from dialectree.protocols.settings import settings
+
+Way = Literal["concise", "full", "synthesis_judge", "missing"]
+
+
+async def next_round(state: Parts) -> dict[str, int]:
+    """Count the rounds: both debaters have spoken, or are gone."""
+    return {"round": 1}
+
+
+def after_round(state: SynthesisDebate, settings: Settings) -> list[Way]:
+    """Both write, round after round, then the judge chooses.
+
+    There is nothing to put together where no child has a (new) answer, or nobody wrote a text.
+    """
+    news = [f for f in state["findings"] if f["answer"] is not None and f["take"] == state["take"]]
+    writers: list[Way] = [style for style in STYLES if style not in state["gone"]]
+    if news and writers and state["round"] <= settings.synthesis_rounds:
+        return writers
+    return ["synthesis_judge"] if news and state["candidates"] else ["missing"]
+
+
+def after_synthesis_judge(state: SynthesisDebate) -> Literal["unjudged", "missing", "__end__"]:
+    """Without a judge a text goes upward unrated; a contradictory ruling settles nothing."""
+    if state.get("fault") == "contradicted":
+        return "missing"
+    return "unjudged" if state.get("fault") == "failed" else "__end__"
+
+
+flow = Flow(SynthesisDebate, settings=Settings, input=Parts, output=Judged)
+flow.step("next_round", next_round)
+for style in STYLES:
+    flow.role(style, synthesis_debater(style), on_failure={"gone": [style]})
+flow.role(
+    "synthesis_judge",
+    synthesis_judge,
+    on_failure={"fault": "failed"},
+    on_contradiction={"fault": "contradicted"},
+)
+flow.step("unjudged", unjudged)
+flow.step("missing", missing)
+
+flow.then(START, "next_round")
+flow.route("next_round", after_round)
+flow.then("concise", "next_round")
+flow.then("full", "next_round")
+flow.route("synthesis_judge", after_synthesis_judge)
+flow.then("unjudged", END)
+flow.then("missing", END)
+synthesis_debate = flow.compile("synthesis_debate")
+
 
 Why = Literal[
     "max_depth",
@@ -111,7 +181,7 @@ flow.role("complexity_evaluator", complexity_evaluator, required=True)
 flow.step("clarification", clarification)
 flow.step("branching", branching)
 flow.step("solve", solve, calls_itself=True)
-flow.graph("synthesis", synthesis_debate.graph)
+flow.graph("synthesis", synthesis_debate)
 for why in get_args(Why):
     flow.step(f"stop_{why}", stop(why))
     flow.then(f"stop_{why}", "leaf")

@@ -1,19 +1,22 @@
 """The supporter and the attacker of an argument tree: one generator, two personas.
 
-ART, section 3.1. One call gives all the arguments of a side (the paper asks for one at a time).
+ART, section 3.1. One call gives all the arguments of a side (the paper asks for one at a time);
+near-duplicates among them are asked for again.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
+from dialectree.answers import normal
 from dialectree.flow import Step
 from dialectree.models.door import ask
-from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance
-from dialectree.nodes.adaptive_reasoning_tree.state import Draft, Growth, Settings
+from dialectree.nodes.adaptive_reasoning_tree.state import Draft, Growth, Settings, Stance
 from dialectree.protocols.settings import settings
 from dialectree.records import Turn
 
@@ -72,3 +75,24 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
         return {"drafts": drafts}
 
     return arguer
+
+
+ALIKE = 0.8
+"""Shared words over all words of two near-duplicates, at least. Ours; no paper gives a figure."""
+
+
+def near_duplicates(texts: Sequence[str]) -> list[int]:
+    """Return the places of the texts that are near-duplicates of an earlier, distinct one.
+
+    Compare sets of words by Jaccard similarity: case, order and punctuation do not count. A text
+    without words has no near-duplicate. The meaning is not read, so one "not" makes no difference.
+    """
+    distinct: list[set[str]] = []
+    duplicates: list[int] = []
+    for place, text in enumerate(texts):
+        words = set(re.findall(r"\w+", normal(text).replace("'", "")))
+        if any(len(words & earlier) >= ALIKE * len(words | earlier) for earlier in distinct):
+            duplicates.append(place)
+        elif words:
+            distinct.append(words)
+    return duplicates

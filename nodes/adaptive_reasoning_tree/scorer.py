@@ -1,21 +1,31 @@
-"""The scorer of an argument tree: how strong one argument is for its parent, by itself.
+"""The evaluator of an argument tree: it scores arguments, and compares two of them.
 
-ART, section 3.3. The scorer belongs to the evaluator, apart from the generator of the arguments.
+ART, sections 3.2 and 3.3. The evaluator is apart from the generator of the arguments. The verifier
+of the baselines says yes or no at once.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
 from typing_extensions import TypedDict
 
+from dialectree.answers import normal
 from dialectree.flow import Step
+from dialectree.flow.state import Question, Ruling
+from dialectree.flow.steps import settle
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
-from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument
-from dialectree.nodes.adaptive_reasoning_tree.state import Settings, Sprout
+from dialectree.nodes.adaptive_reasoning_tree.state import (
+    NEUTRAL,
+    Argument,
+    Compared,
+    Pair,
+    Settings,
+    Sprout,
+)
 from dialectree.records import Place
 from dialectree.trace.events import tell
 
@@ -130,3 +140,81 @@ def _strength(node: str) -> Place:
 def _scored(runtime: Runtime[Settings], node: str, tau: float) -> Scores:
     tell(runtime, node, "scored", {"scores": {"tau": tau}})
     return {"scores": {node: tau}}
+
+
+class PairwiseReply(BaseModel):
+    """Which side wins, or neither."""
+
+    rationale: Annotated[str, Field(max_length=2000)]
+    winner: Literal["SUPPORT", "ATTACK", "TIE"]
+
+
+async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, list[Compared]]:
+    """Compare one supporter with one attacker of the same parent.
+
+    Nobody is asked about a pair whose comparison a person let count for nobody.
+    """
+    supporter, attacker = pair["supporter"], pair["attacker"]
+    shown = [("SUPPORT", supporter), ("ATTACK", attacker)]
+    if pair["order"] == "attack_first":
+        shown.reverse()
+    names = ":".join(argument["id"] for _, argument in shown)
+    place = Place(node=pair["id"], phase="tournament", role="pairwise_judge", speaker=names)
+    removed = run_of(runtime).overrides.removed(place)
+    if removed is not None:
+        reply = PairwiseReply.model_validate(removed)
+    else:
+        reply = await ask(
+            runtime,
+            place,
+            "adaptive_reasoning_tree/pairwise_judge",
+            PairwiseReply,
+            max_tokens=512,
+            parent=pair["parent"],
+            shown=[(side, argument["text"]) for side, argument in shown],
+        )
+    compared: Compared = {
+        "parent": pair["id"],
+        "supporter": supporter["id"],
+        "attacker": attacker["id"],
+        "winner": reply.winner,
+        "order": pair["order"],
+    }
+    if removed is not None:
+        compared["void"] = True
+    else:
+        told = {name: value for name, value in compared.items() if name != "parent"}
+        tell(runtime, pair["id"], "compared", told)
+    return {"comparisons": [compared]}
+
+
+_YesNo = Annotated[
+    Literal["yes", "no"], BeforeValidator(lambda v: normal(v) if isinstance(v, str) else v)
+]
+
+
+class VerifierReply(BaseModel):
+    """Whether the claim is true."""
+
+    answer: _YesNo
+
+
+class ReasonedReply(BaseModel):
+    """The same after reasoning, which is written first."""
+
+    reasoning: Annotated[str, Field(min_length=1, max_length=6000)]
+    answer: _YesNo
+
+
+def verifier(prompt: str, kind: type[VerifierReply] | type[ReasonedReply]) -> Step:
+    """Return the role that answers yes or no, without a confidence as in the paper."""
+
+    async def verifier(state: Question, runtime: Runtime[Settings]) -> Ruling:
+        place = Place(node="0", phase="answer", role="verifier")
+        claim = state["question"]
+        reply = await ask(runtime, place, prompt, kind, max_tokens=512, claim=claim)
+        reasoning = reply.reasoning if isinstance(reply, ReasonedReply) else None
+        label = str(reply.answer == "yes")
+        return settle(runtime, label, label=label, rationale=reasoning)
+
+    return verifier

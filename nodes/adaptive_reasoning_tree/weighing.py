@@ -17,9 +17,15 @@ from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Blended, Weight
 from dialectree.maths.bradley_terry import Comparison
 from dialectree.models.run import run_of
-from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument, Compared
 from dialectree.nodes.adaptive_reasoning_tree.scorer import set_by_person
-from dialectree.nodes.adaptive_reasoning_tree.state import AdaptiveReasoningTree, Settings, Weighing
+from dialectree.nodes.adaptive_reasoning_tree.state import (
+    NEUTRAL,
+    AdaptiveReasoningTree,
+    Argument,
+    Compared,
+    Settings,
+    Weighing,
+)
 from dialectree.protocols.settings import settings
 from dialectree.text import figure
 from dialectree.trace.events import tell

@@ -13,12 +13,20 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
+from dialectree.flow import Step
 from dialectree.flow.state import Ruling
-from dialectree.flow.steps import ruling
+from dialectree.flow.steps import ruling, settle
 from dialectree.models.door import ask
 from dialectree.nodes.quotations import own_words, unfounded
 from dialectree.nodes.tree_of_debate.evidence import at_hand, known_text, quotable
-from dialectree.nodes.tree_of_debate.state import LETTERS, DebatedTopic, Settings, TreeOfDebate
+from dialectree.nodes.tree_of_debate.state import (
+    LETTERS,
+    Comparison,
+    DebatedTopic,
+    Letter,
+    Settings,
+    TreeOfDebate,
+)
 from dialectree.records import Place
 from dialectree.records.topics import Sentence
 from dialectree.trace.events import tell
@@ -183,3 +191,60 @@ def _concessions(debates: Sequence[DebatedTopic]) -> list[str]:
         if ids:
             notes.append(f"paper {letter} conceded at {', '.join(ids)}")
     return notes
+
+
+_Paragraph = Annotated[str, Field(min_length=1, max_length=8000)]
+
+
+class PaperSummaryReply(BaseModel):
+    """What one paper contributes to a topic."""
+
+    summary: _Paragraph
+
+
+class ComparisonReply(BaseModel):
+    """What two papers share, and what sets them apart."""
+
+    summary: _Paragraph
+
+
+def summariser(letter: Letter) -> Step:
+    """Return the role that sums one paper up in a paragraph."""
+
+    async def summariser(
+        state: Comparison, runtime: Runtime[Settings]
+    ) -> dict[str, dict[Letter, str]]:
+        reply = await ask(
+            runtime,
+            Place(node="0", phase="summary", role="summariser", speaker=letter, round=1),
+            "two_stage/summariser",
+            PaperSummaryReply,
+            max_tokens=900,
+            paper=state["authors"][letter],
+            question=state["question"],
+        )
+        return {"summaries": {letter: reply.summary}}
+
+    return summariser
+
+
+def comparer(prompt: str, *, step: int = 0) -> Step:
+    """Return the role that compares the papers with ``prompt``.
+
+    The prompt sees ``papers``, their ``summaries`` where there are any, and the ``question``.
+    """
+
+    async def comparer(state: Comparison, runtime: Runtime[Settings]) -> Ruling:
+        reply = await ask(
+            runtime,
+            Place(node="0", phase="summary", role="comparer", round=1, step=step),
+            prompt,
+            ComparisonReply,
+            max_tokens=1500,
+            papers=state["authors"],
+            summaries=state["summaries"],
+            question=state["question"],
+        )
+        return settle(runtime, reply.summary)
+
+    return comparer

@@ -1,14 +1,19 @@
-"""Evidence: the segments of a paper that speak to a topic or to a claim."""
+"""Evidence: the segments of a paper that speak to a topic or to a claim.
+
+ToD, section 3.3. Pre-emption looks in each paper for what speaks to the other's claims.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from langgraph.runtime import Runtime
+from pydantic import BaseModel
 
+from dialectree.models.door import ask
 from dialectree.models.run import run_of
 from dialectree.nodes.quotations import unfounded
 from dialectree.nodes.tree_of_debate.papers import sources
@@ -18,9 +23,14 @@ from dialectree.nodes.tree_of_debate.state import (
     Letter,
     Settings,
     Topic,
+    TopicDebate,
+    ToWeigh,
     TreeOfDebate,
+    Weighed,
+    opponent,
 )
 from dialectree.nodes.tree_of_debate.topics import query
+from dialectree.records import Place
 from dialectree.retrieval import library
 from dialectree.retrieval.library import Source
 from dialectree.system import clock
@@ -162,3 +172,67 @@ async def at_hand(state: TreeOfDebate, runtime: Runtime[Settings]) -> AsyncItera
     async with library.shelved([*papers], context.embeddings, context.base_url, access):
         run_of(runtime).embedding_s += clock.seconds() - began
         yield
+
+
+_Answer = Literal["yes", "no"]
+
+
+class Relevance(BaseModel):
+    """What one segment does to a claim."""
+
+    id: str
+    supports: _Answer
+    refutes: _Answer
+    clarifies: _Answer
+    irrelevant: _Answer
+
+
+class RelevanceReply(BaseModel):
+    """What every segment does to a claim."""
+
+    segments: list[Relevance]
+
+
+async def pre_emption(
+    state: TopicDebate, runtime: Runtime[Settings]
+) -> dict[str, dict[str, list[str]]]:
+    """Look in each paper for segments that may speak to the other's claims."""
+
+    async def look(letter: Letter) -> dict[str, list[str]]:
+        others = [claim for claim in state["own"] if claim["paper"] != letter]
+        wanted = {claim["id"]: f"{claim['title']}: {claim['description']}" for claim in others}
+        return await retrieve(state, runtime, letter, wanted)
+
+    a, b = await asyncio.gather(*map(look, LETTERS))
+    return {"met": {**a, **b}}
+
+
+async def relevance(state: ToWeigh, runtime: Runtime[Settings]) -> dict[str, list[Weighed]]:
+    """Let the other paper's persona say which segments speak to a claim."""
+    claim = state["claim"]
+    number = int(claim["id"][1:]) + 100 * state["place"]
+    reply = await ask(
+        runtime,
+        Place(
+            node=state["id"],
+            phase="relevance",
+            role="persona",
+            speaker=opponent(claim["paper"]),
+            round=number,
+        ),
+        "tree_of_debate/relevance",
+        RelevanceReply,
+        ids={"segments.id": state["segments"]},
+        told=lambda reply: {"claim": claim["id"], **reply.model_dump(mode="json")},
+        max_tokens=100 + 90 * len(state["segments"]),
+        claim=claim,
+        evidence=quotable(runtime, state["authors"], state["segments"]),
+    )
+    speaking = {
+        one.id for one in reply.segments if "yes" in (one.supports, one.refutes, one.clarifies)
+    }
+    weighed: list[Weighed] = [
+        {"claim": claim["id"], "segment": segment, "speaks": segment in speaking}
+        for segment in state["segments"]
+    ]
+    return {"weighed": weighed}

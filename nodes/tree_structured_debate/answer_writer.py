@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from dialectree.flow.state import Ruling, VerdictFields
 from dialectree.models.door import ask
-from dialectree.nodes.tree_structured_debate.findings import Finding, parent
+from dialectree.nodes.tree_structured_debate.findings import parent
 from dialectree.nodes.tree_structured_debate.sides import is_polar, leading, says_otherwise
-from dialectree.nodes.tree_structured_debate.state import Settings, TreeStructuredDebate
+from dialectree.nodes.tree_structured_debate.state import Finding, Settings, TreeStructuredDebate
 from dialectree.records import Place
 from dialectree.trace.events import tell
 

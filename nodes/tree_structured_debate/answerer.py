@@ -1,18 +1,55 @@
-"""The roles that give a whole answer in one reply: answerer, sampler and synthesiser."""
+"""The roles of TSD's baselines: answerer, sampler and picker, explorer, critic and synthesiser."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import operator
+from typing import Annotated, Any, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
+from typing_extensions import TypedDict
 
 from dialectree.flow import state as shared
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
-from dialectree.nodes.tree_structured_debate.state import BestOfN, Sample, Settings, TwoRound
+from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.records import Place
+
+
+class Sample(TypedDict):
+    """One answer among several."""
+
+    number: int
+    """From 1."""
+    answer: str
+    explanation: str
+    confidence: float
+
+
+class BestOfN(shared.Answering):
+    """A question and several answers to it."""
+
+    number: int
+    """Which of them a step is to give, from 1."""
+    samples: Annotated[list[Sample], operator.add]
+
+
+class Turn(TypedDict):
+    """An answer of the explorer, or what the critic has against it."""
+
+    speaker: Literal["explorer", "critic"]
+    round: int
+    """From 1."""
+    text: str
+
+
+class TwoRound(shared.Answering):
+    """A question and what explorer and critic say about it."""
+
+    transcript: Annotated[list[Turn], operator.add]
+    broken_off: bool
+    """True when the explorer or the critic failed for good."""
 
 
 class AnswererReply(BaseModel):
@@ -69,3 +106,110 @@ async def _ruling(runtime: Runtime[Settings], place: Place, prompt: str, **shown
         confidence=reply.confidence,
         confidence_source=place.role,
     )
+
+
+def _number(value: object) -> object:
+    """Return a bare number as a text."""
+    return str(value) if type(value) is int else value
+
+
+class PickerReply(BaseModel):
+    """The number of the best answer, and the reason for it."""
+
+    rationale: Annotated[str, Field(max_length=2500)]
+    number: Annotated[str, BeforeValidator(_number)]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+async def picker(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
+    """Pick by accuracy, completeness, clarity and avoidance of misconceptions.
+
+    The node shows why the sample was picked; the ruling gives the sample's own explanation.
+    """
+    samples = sorted(state["samples"], key=lambda sample: sample["number"])
+    by_number = {str(sample["number"]): sample for sample in samples}
+    reply = await ask(
+        runtime,
+        Place(node="0", phase="answer", role="picker"),
+        "best_of_n/picker",
+        PickerReply,
+        ids={"number": [*by_number]},
+        max_tokens=700,
+        question=state["question"],
+        samples=samples,
+    )
+    picked = by_number[reply.number]
+    ruling = settle(
+        runtime,
+        picked["answer"],
+        rationale=reply.rationale,
+        confidence=reply.confidence,
+        confidence_source="picker",
+        notes=[f"sample {reply.number} was picked out of {len(samples)}"],
+    )
+    return {"verdict": {**ruling["verdict"], "rationale": picked["explanation"]}}
+
+
+async def sole_sample(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
+    """Take the only answer. There is nothing to pick from, so nobody is asked."""
+    (sample,) = state["samples"]
+    return settle(
+        runtime,
+        sample["answer"],
+        rationale=sample["explanation"],
+        confidence=sample["confidence"],
+        confidence_source="sampler",
+        notes=["there was one sample, and nothing to pick from"],
+    )
+
+
+ROUNDS = 2
+"""Explorer and critic both speak once in each."""
+
+
+class ExplorerReply(BaseModel):
+    """A whole answer."""
+
+    answer: Annotated[str, Field(min_length=1, max_length=6000)]
+
+
+async def explorer(state: TwoRound, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
+    """Open, or respond to the critique."""
+    turns = len(state["transcript"])
+    round_ = turns // 2 + 1
+    reply = await ask(
+        runtime,
+        Place(node="0", phase="debate", role="explorer", round=round_, step=turns),
+        "two_round/explorer",
+        ExplorerReply,
+        max_tokens=1000,
+        question=state["question"],
+        transcript=state["transcript"],
+        round=round_,
+        rounds=ROUNDS,
+    )
+    return {"transcript": [{"speaker": "explorer", "round": round_, "text": reply.answer}]}
+
+
+class CriticReply(BaseModel):
+    """What is wrong with an answer."""
+
+    critique: Annotated[str, Field(min_length=1, max_length=6000)]
+
+
+async def critic(state: TwoRound, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
+    """Look for errors of fact, gaps and misconceptions."""
+    turns = len(state["transcript"])
+    round_ = turns // 2 + 1
+    reply = await ask(
+        runtime,
+        Place(node="0", phase="debate", role="critic", round=round_, step=turns),
+        "two_round/critic",
+        CriticReply,
+        max_tokens=1000,
+        question=state["question"],
+        transcript=state["transcript"],
+        round=round_,
+        rounds=ROUNDS,
+    )
+    return {"transcript": [{"speaker": "critic", "round": round_, "text": reply.critique}]}

@@ -1,46 +1,23 @@
-"""What the parts of a tree hand upward."""
+"""How a part of a tree is settled, and how a second pass opens it again."""
 
 from __future__ import annotations
 
-from typing_extensions import TypedDict
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
 
 from dialectree.nodes.tree_structured_debate.sides import Side
-
-
-class Finding(TypedDict):
-    """The answer of one question of the tree; None where it has none."""
-
-    id: str
-    question: str
-    answer: str | None
-    rationale: str
-    confidence: float | None
-    """The aggregate, 0 to 1; None where no judge gave one."""
-    leaves: list[str]
-    """Ids of the leaves that the answer rests on."""
-    unclear: list[str]
-    """What the question and those below it leave open."""
-    take: int
-    """The pass that it comes from: 1, or 2."""
-    side: Side | None
-    """The side that won; None where no model ruled on one."""
-
-
-class Judged(TypedDict):
-    """The outcome of a debate about one question of the tree."""
-
-    finding: Finding
-
-
-class Debated(TypedDict):
-    """What a debate at a leaf or above is about."""
-
-    id: str
-    question: str
-    take: int
-    """1, or 2 in a second pass."""
-    unclear: list[str]
-    """What the question leaves open."""
+from dialectree.nodes.tree_structured_debate.state import (
+    Debated,
+    Finding,
+    Judged,
+    Revisit,
+    Settings,
+    TreeStructuredDebate,
+)
+from dialectree.protocols.settings import settings
+from dialectree.trace.events import tell
 
 
 def is_leaf(finding: Finding) -> bool:
@@ -53,15 +30,81 @@ def parent(node: str) -> str | None:
     return node.rpartition(".")[0] or None
 
 
-def standing(first: Finding, second: Finding) -> Finding:
-    """Return the newer finding unless it would replace an answer with None."""
-    answered = first.get("answer") is not None  # an empty channel has no key
-    return first if answered and second["answer"] is None else second
+def make_finding(
+    state: Debated,
+    answer: str | None,
+    rationale: str = "",
+    confidence: float | None = None,
+    leaves: Sequence[str] = (),
+    unclear: Sequence[str] = (),
+    side: Side | None = None,
+) -> Judged:
+    """Return the finding about the question in ``state``; its parts leave ``unclear`` open, too."""
+    return {
+        "finding": {
+            "id": state["id"],
+            "question": state["question"],
+            "answer": answer,
+            "rationale": rationale,
+            "confidence": confidence,
+            "leaves": [*leaves],
+            "unclear": [*dict.fromkeys([*state["unclear"], *unclear])],
+            "take": state["take"],
+            "side": side,
+        }
+    }
 
 
-def merge_findings(old: list[Finding], new: list[Finding]) -> list[Finding]:
-    """Return the standing finding of each question, in the order of the tree."""
-    merged = {finding["id"]: finding for finding in old}
-    for finding in new:
-        merged[finding["id"]] = standing(merged.get(finding["id"], finding), finding)
-    return [merged[i] for i in sorted(merged, key=lambda i: [int(n) for n in i.split(".")])]
+def settle(
+    runtime: Runtime[Any],
+    judged: Judged,
+    local_confidence: float | None,
+    winner: str | None = None,
+) -> Judged:
+    """Tell of a finding and return it. ``local_confidence`` is the judge's in this part alone."""
+    finding = judged["finding"]
+    verdict = {
+        "answer": finding["answer"],
+        "rationale": finding["rationale"],
+        "confidence": finding["confidence"],
+        "local_confidence": local_confidence,
+        "winner": winner,
+        "take": finding["take"],
+    }
+    settled = {"take": finding["take"], "verdict": verdict, "provenance": finding["leaves"]}
+    tell(runtime, finding["id"], "settled", settled)
+    return judged
+
+
+async def missing(state: Debated, runtime: Runtime[Any]) -> Judged:
+    """Find no answer. In a second pass the verdict of the first one stands."""
+    if state["take"] == 1:
+        tell(runtime, state["id"], "settled", {"verdict": None})
+    else:
+        note = "the second pass came to no verdict here; that of the first pass stands"
+        tell(runtime, state["id"], "noted", {"note": note})
+    return make_finding(state, None)
+
+
+async def weakest_leaves(
+    state: TreeStructuredDebate, runtime: Runtime[Settings]
+) -> dict[str, object]:
+    """Choose the leaves with the least confidence; of two alike the first in the tree."""
+    certified = [state["finding"], *state["certified"]]
+    leaves = sorted(filter(is_leaf, certified), key=lambda leaf: leaf["confidence"] or 0.0)
+    most = settings(runtime, Settings).second_pass_leaves
+    return {"leaves": [leaf["id"] for leaf in leaves[:most]], "certified": certified}
+
+
+async def reopening(state: Revisit) -> dict[str, object]:
+    """Take a question up again, with the findings of the first pass here, below and elsewhere."""
+    certified = state["certified"]
+    first = next(finding for finding in certified if finding["id"] == state["id"])
+    others = [f for f in certified if is_leaf(f) and f["id"] not in state["leaves"]]
+    return {
+        "question": first["question"],
+        "take": 2,
+        "facts": [f"{finding['question']} {finding['answer']}" for finding in others],
+        "unclear": first["unclear"],
+        "findings": [f for f in certified if parent(f["id"]) == state["id"]],
+    }

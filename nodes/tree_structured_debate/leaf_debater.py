@@ -1,8 +1,11 @@
-"""The leaf debaters: A and B defend opposing answers to one question, turn by turn."""
+"""The leaves: A and B defend opposing answers turn by turn, and a judge rules.
+
+Or a leaf becomes two candidates or a claim for another protocol, and its outcome a finding.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
@@ -10,11 +13,32 @@ from pydantic import BaseModel, Field
 from dialectree.flow import Step
 from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import ask
-from dialectree.nodes.tree_structured_debate.sides import CHOSEN, Debater, side
-from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings, Statement
+from dialectree.models.run import run_of
+from dialectree.nodes.adaptive_reasoning_tree.state import NEUTRAL, Weighing
+from dialectree.nodes.role_switching_debate import state as switching
+from dialectree.nodes.role_switching_debate.candidates import drawn
+from dialectree.nodes.tree_structured_debate.findings import make_finding, missing, settle
+from dialectree.nodes.tree_structured_debate.sides import (
+    CHOSEN,
+    Debater,
+    Side,
+    is_polar,
+    names_another,
+    says_otherwise,
+    side,
+)
+from dialectree.nodes.tree_structured_debate.state import (
+    Judged,
+    Leaf,
+    LeafDebate,
+    Settings,
+    Statement,
+)
 from dialectree.protocols.protocol import WITHDRAWN
 from dialectree.protocols.settings import settings
-from dialectree.records import Turn
+from dialectree.records import Place, Turn
+from dialectree.text import figure
+from dialectree.trace.events import tell
 
 _Text = Annotated[str, Field(min_length=1, max_length=1600)]
 
@@ -85,3 +109,113 @@ def leaf_debater(name: Debater) -> Step:
         return {"transcript": [statement]}
 
     return leaf_debater
+
+
+class LeafJudgeReply(BaseModel):
+    """A ruling on a leaf debate."""
+
+    rationale: Annotated[str, Field(max_length=2000)]
+    winner: Literal["A", "B"]
+    answer: Annotated[str, Field(min_length=1, max_length=2000)]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+def last_claims(transcript: list[Statement]) -> dict[str, str]:
+    """Return the last claim of each debater who spoke, leaving out turns that were withdrawn."""
+    last: dict[str, str] = {}
+    for turn in transcript:
+        if turn["claim"] != WITHDRAWN or turn["debater"] not in last:
+            last[turn["debater"]] = turn["claim"]
+    return dict(sorted(last.items()))
+
+
+async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
+    """Rule by facts, not by style; the more careful answer wins a tie."""
+    node, take, question = state["id"], state["take"], state["question"]
+    seed, polar = settings(runtime, Settings).seed, is_polar(question)
+    claims = last_claims(state["transcript"])
+    sides: dict[str, Side] = {name: side(seed, node, take, question, name) for name in claims}
+
+    def conflict(reply: LeafJudgeReply) -> str | None:
+        if polar:
+            return says_otherwise(reply.answer, sides[reply.winner], f"debater {reply.winner}")
+        return names_another(reply.winner, reply.answer, claims)
+
+    place = Place(
+        node=node, phase="debate", role="leaf_judge", step=len(state["transcript"]), take=take
+    )
+    reply = await ask(
+        runtime,
+        place,
+        "tree_structured_debate/leaf_judge",
+        LeafJudgeReply,
+        ids={"winner": ("A", "B")},
+        conflict=conflict,
+        max_tokens=700,
+        question=question,
+        unclear=state["unclear"],
+        transcript=state["transcript"],
+        claims=[{"debater": n, "side": sides[n], "claim": claim} for n, claim in claims.items()],
+        polar=polar,
+    )
+    # A person rules by the text alone: the winner in such a reply is still the model's.
+    won = None if run_of(runtime).overrides.at(place) else sides[reply.winner]
+    finding = make_finding(
+        state, reply.answer, reply.rationale, reply.confidence, leaves=[node], side=won
+    )
+    return settle(runtime, finding, reply.confidence, reply.winner)
+
+
+YES: switching.Candidate = {"label": "A", "text": "Yes"}
+NO: switching.Candidate = {"label": "B", "text": "No"}
+
+
+class BorrowedLeaf(Leaf, switching.Pair, switching.Debated, Weighing, Judged):
+    """A leaf that any of the three protocols may settle, on its way to a finding."""
+
+    claim: str
+    """A polar question as a claim."""
+
+
+async def pairing(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Give a polar question the candidates Yes and No; leave any other open."""
+    polar = is_polar(state["question"])
+    place = (state["id"], str(state["take"]), state["question"])
+    return {
+        "background": [
+            *(f"This is part of a larger question: {question}" for question in state["path"]),
+            *(f"Settled elsewhere in the same inquiry: {fact}" for fact in state["facts"]),
+            *(f"Left open by the question: {gap}" for gap in state["unclear"]),
+        ],
+        "options": [YES, NO] if polar else [],
+        "assigned": polar,
+        "candidates": drawn(YES, NO, settings(runtime, Settings).seed, *place) if polar else {},
+        "first": "a",
+    }
+
+
+async def decided(state: BorrowedLeaf) -> Judged:
+    """Take the winner as the leaf's answer, with the judge's confidence."""
+    outcome = state["outcome"]
+    leaves = [] if outcome["answer"] is None else [state["id"]]
+    rationale = outcome["rationale"] or ""
+    return make_finding(state, outcome["answer"], rationale, outcome["confidence"], leaves)
+
+
+async def claiming(state: Leaf) -> dict[str, str]:
+    """Claim that the answer is yes; nothing is put into other words."""
+    return {"claim": f"The answer to the question “{state['question']}” is yes."}
+
+
+async def verified(state: BorrowedLeaf, runtime: Runtime[Settings]) -> Judged:
+    """Answer yes where the claim is likelier true than not, as surely as that is probable."""
+    node, probability, verdict = state["id"], state["probability"], state["verdict"]
+    if run_of(runtime).overrides.dropped(node) is None:
+        for note in verdict["notes"]:
+            tell(runtime, node, "noted", {"note": note})
+    if probability is None:
+        return await missing(state, runtime)
+    answer, confidence = ("Yes", probability) if probability > NEUTRAL else ("No", 1 - probability)
+    known = f"The claim that the answer is yes has a probability of {figure(probability)}."
+    rationale = "\n".join(filter(None, [known, verdict["rationale"]]))
+    return settle(runtime, make_finding(state, answer, rationale, confidence, [node]), confidence)

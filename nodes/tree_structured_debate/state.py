@@ -11,13 +11,7 @@ from typing_extensions import TypedDict
 
 from dialectree.errors import InputError, SettingsError
 from dialectree.flow import state as shared
-from dialectree.nodes.tree_structured_debate.findings import (
-    Debated,
-    Finding,
-    Judged,
-    merge_findings,
-    standing,
-)
+from dialectree.nodes.tree_structured_debate.sides import Side
 from dialectree.protocols.protocol import Method, ProtocolInput, protocol
 from dialectree.protocols.settings import ProtocolSettings, Unit, option, within
 
@@ -144,6 +138,56 @@ class Question(shared.Question):
     """Nodes that the subtree may have, this one included."""
 
 
+class Finding(TypedDict):
+    """The answer of one question of the tree; None where it has none."""
+
+    id: str
+    question: str
+    answer: str | None
+    rationale: str
+    confidence: float | None
+    """The aggregate, 0 to 1; None where no judge gave one."""
+    leaves: list[str]
+    """Ids of the leaves that the answer rests on."""
+    unclear: list[str]
+    """What the question and those below it leave open."""
+    take: int
+    """The pass that it comes from: 1, or 2."""
+    side: Side | None
+    """The side that won; None where no model ruled on one."""
+
+
+class Judged(TypedDict):
+    """The outcome of a debate about one question of the tree."""
+
+    finding: Finding
+
+
+class Debated(TypedDict):
+    """What a debate at a leaf or above is about."""
+
+    id: str
+    question: str
+    take: int
+    """1, or 2 in a second pass."""
+    unclear: list[str]
+    """What the question leaves open."""
+
+
+def standing(first: Finding, second: Finding) -> Finding:
+    """Return the newer finding unless it would replace an answer with None."""
+    answered = first.get("answer") is not None  # an empty channel has no key
+    return first if answered and second["answer"] is None else second
+
+
+def merge_findings(old: list[Finding], new: list[Finding]) -> list[Finding]:
+    """Return the standing finding of each question, in the order of the tree."""
+    merged = {finding["id"]: finding for finding in old}
+    for finding in new:
+        merged[finding["id"]] = standing(merged.get(finding["id"], finding), finding)
+    return [merged[i] for i in sorted(merged, key=lambda i: [int(n) for n in i.split(".")])]
+
+
 class Findings(Judged):
     """What a subtree hands upward."""
 
@@ -259,38 +303,3 @@ class Revisit(TypedDict):
 
 class SecondPass(Leaf, Revisit, Findings):
     """One question of the tree while it is visited again."""
-
-
-class Sample(TypedDict):
-    """One answer among several."""
-
-    number: int
-    """From 1."""
-    answer: str
-    explanation: str
-    confidence: float
-
-
-class BestOfN(shared.Answering):
-    """A question and several answers to it."""
-
-    number: int
-    """Which of them a step is to give, from 1."""
-    samples: Annotated[list[Sample], operator.add]
-
-
-class Turn(TypedDict):
-    """An answer of the explorer, or what the critic has against it."""
-
-    speaker: Literal["explorer", "critic"]
-    round: int
-    """From 1."""
-    text: str
-
-
-class TwoRound(shared.Answering):
-    """A question and what explorer and critic say about it."""
-
-    transcript: Annotated[list[Turn], operator.add]
-    broken_off: bool
-    """True when the explorer or the critic failed for good."""

@@ -14,7 +14,7 @@ import dialectree
 from dialectree.cli.progress import demonstration
 from dialectree.errors import SettingsError
 from dialectree.flow.steps import DEMONSTRATION as TOOK_PART
-from dialectree.graphs.tree_structured_debate import single_shot
+from dialectree.graphs.tree_structured_debate.baselines import single_shot
 from dialectree.models import embedded
 from dialectree.models.embedded import Served
 from tests.cli.commands import command, refused, runs
@@ -101,5 +101,5 @@ def test_a_host_is_told_where_a_model_that_answers_at_chance_took_part(
     name: str, notes: list[str]
 ) -> None:
     context = {"model": f"local:{name}.gguf", "cache": False}
-    asked = single_shot.graph.ainvoke({"question": "What do cows eat?"}, context=context)
+    asked = single_shot.ainvoke({"question": "What do cows eat?"}, context=context)
     assert asyncio.run(asked)["verdict"]["notes"] == notes

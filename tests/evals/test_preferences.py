@@ -20,7 +20,7 @@ from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import Preferred, Row, Score, ScoreOutcome
 from dialectree.evals.results_file import Folder
 from dialectree.evals.standing import Spending, Standing
-from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.tree_of_debate.comparison import ComparisonReply, PaperSummaryReply
 from dialectree.protocols.settings import ProtocolSettings, build
 from tests.evals import sample
 from tests.evals.evaluating import evaluate, plan, row, write

@@ -21,10 +21,10 @@ from dialectree.evals.question_runs import run_id
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import REFUSED
 from dialectree.models.limits import limiter
-from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import VerifierReply
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, RebuttalReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.tree_of_debate.comparer import ComparisonReply
+from dialectree.nodes.tree_of_debate.comparison import ComparisonReply
 from dialectree.records.folder import RunFolder
 from tests.evals.evaluating import (
     by_item,

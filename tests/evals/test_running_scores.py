@@ -13,11 +13,10 @@ from dialectree.evals.judges import TruthReply
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import study
 from dialectree.evals.standing import JUDGE_ROLE
-from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.tree_structured_debate.critic import CriticReply
-from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
+from dialectree.nodes.tree_structured_debate.answerer import CriticReply, ExplorerReply
 from dialectree.records.folder import RunFolder
 from tests.evals.evaluating import (
     MARK,

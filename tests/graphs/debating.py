@@ -14,14 +14,23 @@ from typing_extensions import TypeVar
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.models.door import Run
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
-from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply, Score
-from dialectree.nodes.tree_structured_debate.decomposer import ChildReply, DecomposerReply
-from dialectree.nodes.tree_structured_debate.decomposition_judge import DecompositionJudgeReply
-from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
-from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.decomposer import (
+    ChildReply,
+    ComplexityReply,
+    DecomposerReply,
+    DecompositionJudgeReply,
+    Score,
+)
+from dialectree.nodes.tree_structured_debate.leaf_debater import (
+    DebaterReply,
+    LeafJudgeReply,
+    OpeningReply,
+)
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
+from dialectree.nodes.tree_structured_debate.synthesis_debater import (
+    SynthesisJudgeReply,
+    SynthesisReply,
+)
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import (
     Call,

@@ -10,15 +10,17 @@ from typing import Any
 import pytest
 
 from dialectree.flow import Graph
-from dialectree.graphs.adaptive_reasoning_tree import direct
+from dialectree.graphs.adaptive_reasoning_tree.graph import cot, direct
 from dialectree.graphs.role_switching_debate import self_consistency
-from dialectree.graphs.tree_structured_debate import best_of_n, single_shot, two_round
-from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply
+from dialectree.graphs.tree_structured_debate.baselines import best_of_n, single_shot, two_round
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ReasonedReply, VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
-from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
-from dialectree.nodes.tree_structured_debate.critic import CriticReply
-from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
-from dialectree.nodes.tree_structured_debate.picker import PickerReply
+from dialectree.nodes.tree_structured_debate.answerer import (
+    AnswererReply,
+    CriticReply,
+    ExplorerReply,
+    PickerReply,
+)
 from dialectree.protocols.protocol import methods
 from dialectree.records import Verdict
 from tests.graphs.debating import QUESTION, Debated, debate
@@ -112,7 +114,7 @@ def test_every_baseline_tells_a_leaf_from_its_opening_to_its_conclusion(
 def test_the_question_goes_to_one_model_once() -> None:
     model = ScriptedModel()
     model.will_say(AnswererReply(answer="Drought.", explanation="It dried up.", confidence=0.6))
-    done = debate(model, graph=single_shot.graph)
+    done = debate(model, graph=single_shot)
     assert model.places == [("0", "answerer")]
     assert QUESTION in model.prompts[0]
     assert (done.verdict.answer, done.verdict.confidence) == ("Drought.", 0.6)
@@ -128,7 +130,7 @@ def test_best_of_n_samples_side_by_side_and_picks_once() -> None:
     model = ScriptedModel()
     model.will_say(*(sample(f"Answer {n}.") for n in range(1, 6)))
     model.will_say(pick(3))
-    done = debate(model, graph=best_of_n.graph)
+    done = debate(model, graph=best_of_n)
     assert model.places == [("0", "sampler")] * 5 + [("0", "picker")]
     assert (done.usage.calls, done.usage.critical_path_calls) == (6, 2)
     assert done.verdict.answer == next(
@@ -144,7 +146,7 @@ def test_the_picker_reads_every_sample_by_its_number() -> None:
     model = ScriptedModel()
     model.will_say(lambda call: sample(f"Take {len(model.calls)}."), to=AnswererReply)
     model.will_say(pick(1))
-    debate(model, graph=best_of_n.graph, samples=3)
+    debate(model, graph=best_of_n, samples=3)
     shown = model.prompts[-1].partition("<answers>")[2]
     assert re.findall(r"^(\d): Take", shown, re.MULTILINE) == ["1", "2", "3"]
     for criterion in ("accuracy", "completeness", "clarity", "misconceptions"):
@@ -155,7 +157,7 @@ def test_a_failed_sample_is_no_candidate_and_the_others_keep_their_numbers() -> 
     model = ScriptedModel()
     model.will_say(failing(2, otherwise=sample()), to=AnswererReply)
     model.will_say(pick(2), pick(5))
-    done = debate(model, graph=best_of_n.graph)
+    done = debate(model, graph=best_of_n)
     assert [who for who in done.spoke() if who.isdigit()] == ["1", "3", "4", "5"]
     assert model.asked[5:] == ["PickerReply", "PickerReply"]  # 2 was not offered
     assert done.verdict.notes == ["sample 5 was picked out of 4"]
@@ -167,7 +169,7 @@ def test_a_sole_sample_is_the_answer_and_nobody_picks() -> None:
     samples = 3
     model = ScriptedModel()
     model.will_say(failing(2, 3, otherwise=sample()), to=AnswererReply)
-    done = debate(model, graph=best_of_n.graph, samples=samples)
+    done = debate(model, graph=best_of_n, samples=samples)
     assert {*model.asked} == {"AnswererReply"}
     assert (done.verdict.answer, done.verdict.confidence) == ("Drought.", 0.6)
     assert done.verdict.confidence_source == "sampler"
@@ -182,7 +184,7 @@ def test_explorer_and_critic_alternate_for_two_rounds_and_one_synthesis_follows(
     model.will_say(ExplorerReply(answer="First answer."), ExplorerReply(answer="Second answer."))
     model.will_say(CriticReply(critique="First attack."), CriticReply(critique="Second attack."))
     model.will_say(sample("In the end."))
-    done = debate(model, graph=two_round.graph)
+    done = debate(model, graph=two_round)
     order = ["explorer", "critic", "explorer", "critic", "synthesiser"]
     assert [call.role for call in model.calls] == done.spoke() == order
     assert [call.round for call in model.calls] == [1, 1, 2, 2, 0]
@@ -209,7 +211,7 @@ def test_a_debate_that_breaks_off_is_judged_by_what_was_said(
     kind = ExplorerReply if role == "explorer" else CriticReply
     usual = model.says(kind)
     model.will_say_now(lambda call: no_reply() if call.round == round_ else usual(call), to=kind)
-    done = debate(model, graph=two_round.graph)
+    done = debate(model, graph=two_round)
     assert done.spoke() == [*heard, "synthesiser"]
     assert done.verdict.answer == "Drought."
     assert [failure.role for _, failure in done.failures] == [role]
@@ -222,7 +224,7 @@ def test_a_debate_that_breaks_off_is_judged_by_what_was_said(
 def test_direct_asks_once_for_yes_or_no(said: str, label: str) -> None:
     model = ScriptedModel()
     model.will_say(VerifierReply.model_validate({"answer": said}))
-    done = debate(model, CLAIM, graph=direct.graph)
+    done = debate(model, CLAIM, graph=direct)
     assert model.places == [("0", "verifier")]
     assert CLAIM in model.prompts[0]
     verdict = done.verdict
@@ -233,7 +235,7 @@ def test_direct_asks_once_for_yes_or_no(said: str, label: str) -> None:
 
 def test_chain_of_thought_gives_its_reasoning_as_the_explanation() -> None:
     model = speakers()
-    done = debate(model, CLAIM, graph=direct.cot)
+    done = debate(model, CLAIM, graph=cot)
     assert model.asked == ["ReasonedReply"]
     assert (done.verdict.label, done.verdict.rationale) == ("True", "It was dry.")
     assert done.verdict.confidence is None
@@ -244,7 +246,7 @@ def test_chain_of_thought_gives_its_reasoning_as_the_explanation() -> None:
 def test_what_is_neither_yes_nor_no_decides_nothing(said: str) -> None:
     model = ScriptedModel()
     model.will_say(f'{{"answer": "{said}"}}', to=VerifierReply)
-    done = debate(model, CLAIM, graph=direct.graph)
+    done = debate(model, CLAIM, graph=direct)
     assert model.asked == ["VerifierReply"] * 3
     assert (done.verdict.answer, done.verdict.label) == (None, None)
     assert [failure.role for _, failure in done.failures] == ["verifier"]

@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
-from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
+from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply, DecomposerReply
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocols.settings import build
 from dialectree.records import Tree

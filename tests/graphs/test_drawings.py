@@ -7,23 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.graphs.adaptive_reasoning_tree import argument_growth, tournament
+from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.graphs.tree_of_debate.topic_debate import topic_debate
-from dialectree.graphs.tree_structured_debate import (
-    leaf,
-    leaf_debate,
-    second_pass,
-    subtree,
-    synthesis_debate,
-)
+from dialectree.graphs.tree_structured_debate import leaf, subtree
+from dialectree.graphs.tree_structured_debate.graph import second_pass
 from dialectree.protocols.protocol import methods
 
 PAGE = Path(__file__).parents[2] / "docs" / "graphs.md"
 AGREED = Path(__file__).parent / "drawings"
-PARTS = (leaf, leaf_debate, second_pass, subtree, synthesis_debate, argument_growth, tournament)
+PARTS = (
+    *(leaf.graph, leaf.leaf_debate, subtree.graph, subtree.synthesis_debate, second_pass),
+    *(argument_growth.graph, argument_growth.tournament),
+)
 GRAPHS = {
     **{(graph := method.graph()).name: graph for method in methods().values()},
-    **{part.graph.name: part.graph for part in PARTS},
+    **{part.name: part for part in PARTS},
     "topic_debate": topic_debate("topic_debate"),
     "topic_debate_in_turn": topic_debate("topic_debate_in_turn", alternating=True),
     "topic_debate_no_tree": topic_debate("topic_debate_no_tree", splits=False),
@@ -31,8 +29,8 @@ GRAPHS = {
 }
 DRAWINGS = {
     "Tree-Structured Debate": methods()["tsd"].graph().get_graph(xray=1),
-    "The debate at a leaf": leaf_debate.graph.get_graph(),
-    "The synthesis above the leaves": synthesis_debate.graph.get_graph(),
+    "The debate at a leaf": leaf.leaf_debate.get_graph(),
+    "The synthesis above the leaves": subtree.synthesis_debate.get_graph(),
     "Role-Switching Debate": methods()["rsd"].graph().get_graph(xray=True),
     "Adaptive Reasoning Trees": methods()["art"].graph().get_graph(xray=True),
     "Tree-of-Debate": methods()["tod"].graph().get_graph(xray=True),

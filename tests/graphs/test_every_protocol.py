@@ -25,7 +25,7 @@ from dialectree.errors import (
     Unreachable,
 )
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
-from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
+from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply
 from dialectree.protocols.protocol import methods
 from dialectree.protocols.settings import build
 from dialectree.records import Event

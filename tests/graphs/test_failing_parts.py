@@ -6,13 +6,16 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
-from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
-from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
-from dialectree.nodes.tree_structured_debate.decomposition_judge import DecompositionJudgeReply
-from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply
-from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
-from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
+from dialectree.nodes.tree_structured_debate.decomposer import (
+    ComplexityReply,
+    DecomposerReply,
+    DecompositionJudgeReply,
+)
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.synthesis_debater import (
+    SynthesisJudgeReply,
+    SynthesisReply,
+)
 from tests.graphs.debating import Debated, debate, debaters
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 

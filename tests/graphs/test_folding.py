@@ -10,7 +10,7 @@ from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.leaf_debater import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.records import Comparison, Event, EventKind, Tree, Turn
 from tests.folding import fold

@@ -12,7 +12,7 @@ from langgraph.graph import END, START, StateGraph
 
 from dialectree.errors import BudgetReached, SettingsError
 from dialectree.flow.state import Debate
-from dialectree.graphs.tree_structured_debate import single_shot
+from dialectree.graphs.tree_structured_debate.baselines import single_shot
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocols.settings import build, settings
@@ -30,7 +30,7 @@ def answering(*first: BaseException) -> ScriptedModel:
 
 
 async def debate(context: Any) -> Any:
-    return (await single_shot.graph.ainvoke(QUESTION, context=context))["verdict"]["answer"]
+    return (await single_shot.ainvoke(QUESTION, context=context))["verdict"]["answer"]
 
 
 def hosted(work: Any, **node: Any) -> Any:
@@ -64,7 +64,7 @@ class Own:
 def within(context: Any, schema: Any = None) -> Any:
     """The answer of a debate that is a node of a host with ``context``."""
     builder = StateGraph(Debate, context_schema=schema)
-    builder.add_node("debate", single_shot.graph)
+    builder.add_node("debate", single_shot)
     builder.add_edge(START, "debate")
     builder.add_edge("debate", END)
     found = asyncio.run(builder.compile().ainvoke(QUESTION, context=context))

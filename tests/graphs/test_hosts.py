@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.graphs.tree_structured_debate import best_of_n
+from dialectree.graphs.tree_structured_debate.baselines import best_of_n
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from tests.graphs.debating import QUESTION, context
 from tests.scripted import ScriptedModel
@@ -82,7 +82,7 @@ def test_a_hosts_run_that_is_cancelled_starts_no_further_call() -> None:
 
     async def cancelled() -> None:
         given = context(model, samples=20, concurrency=1)
-        debate = asyncio.create_task(best_of_n.graph.ainvoke({"question": QUESTION}, context=given))
+        debate = asyncio.create_task(best_of_n.ainvoke({"question": QUESTION}, context=given))
         while not model.calls:
             await asyncio.sleep(0.01)
         debate.cancel()

@@ -16,21 +16,15 @@ from langgraph.graph.state import CompiledStateGraph
 
 from dialectree import graphs as every
 from dialectree import testing
-from dialectree.graphs.adaptive_reasoning_tree import argument_growth, tournament
+from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.role_switching_debate import graph as role_switching_debate
-from dialectree.graphs.tree_of_debate import comparison_baselines, topic_debate
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
+from dialectree.graphs.tree_of_debate import topic_debate
 from dialectree.graphs.tree_structured_debate import graph as tree_structured_debate
-from dialectree.graphs.tree_structured_debate import (
-    leaf,
-    leaf_debate,
-    second_pass,
-    subtree,
-    synthesis_debate,
-)
+from dialectree.graphs.tree_structured_debate import leaf, subtree
 from dialectree.nodes.adaptive_reasoning_tree import state as of_arguments
-from dialectree.nodes.adaptive_reasoning_tree.arguments import STANCES, Argument, pairs
+from dialectree.nodes.adaptive_reasoning_tree.state import STANCES, Argument, pairs
 from dialectree.nodes.role_switching_debate import state as of_switching
 from dialectree.nodes.tree_of_debate import state as of_topics
 from dialectree.nodes.tree_structured_debate import state as of_questions
@@ -223,53 +217,43 @@ TOPICS = anything(
 
 # The laws
 
-RULED: list[tuple[ModuleType, States, States]] = [
-    (subtree, SPLIT, QUESTIONS),
-    (leaf, LEAF, QUESTIONS),
-    (leaf_debate, STATEMENTS, QUESTIONS),
-    (synthesis_debate, SYNTHESIS, QUESTIONS),
-    (second_pass, SECOND_PASS, QUESTIONS),
-    (tree_structured_debate, state(finding=findings, fault=fault), QUESTIONS),
-    (five_phases, FIVE_PHASES, SWITCHING),
-    (role_switching_debate, WHOLE_DEBATE, SWITCHING),
-    (argument_growth, GROWTH, ARGUMENTS),
-    (tournament, TOURNAMENT, ARGUMENTS),
-    (topic_debate, TOPIC, TOPICS),
-    (tree_of_debate, PAPERS, TOPICS),
-    (comparison_baselines, PAPERS, TOPICS),
+RULED: list[tuple[ModuleType, Any, States, States]] = [
+    (subtree, subtree.graph, SPLIT, QUESTIONS),
+    (subtree, subtree.synthesis_debate, SYNTHESIS, QUESTIONS),
+    (leaf, leaf.graph, LEAF, QUESTIONS),
+    (leaf, leaf.leaf_debate, STATEMENTS, QUESTIONS),
+    (tree_structured_debate, tree_structured_debate.second_pass, SECOND_PASS, QUESTIONS),
+    (
+        *(tree_structured_debate, tree_structured_debate.graph),
+        *(state(finding=findings, fault=fault), QUESTIONS),
+    ),
+    (five_phases, five_phases.graph, FIVE_PHASES, SWITCHING),
+    (role_switching_debate, role_switching_debate.graph, WHOLE_DEBATE, SWITCHING),
+    (argument_growth, argument_growth.graph, GROWTH, ARGUMENTS),
+    (argument_growth, argument_growth.tournament, TOURNAMENT, ARGUMENTS),
+    (topic_debate, topic_debate.topic_debate("topic"), TOPIC, TOPICS),
+    (topic_debate, topic_debate.topic_debate("topic", splits=False), TOPIC, TOPICS),
+    (tree_of_debate, tree_of_debate.graph, PAPERS, TOPICS),
+    (tree_of_debate, tree_of_debate.two_stage, PAPERS, TOPICS),
 ]
-GRAPHS = {
-    "after_only_debate": topic_debate.topic_debate("topic", splits=False),
-    "after_start": topic_debate.topic_debate("topic"),
-    "after_last_words": topic_debate.topic_debate("topic"),
-    "after_progress": topic_debate.topic_debate("topic"),
-    "after_pre_emption": topic_debate.topic_debate("topic"),
-    "after_summaries": comparison_baselines.two_stage,
+RULES = {
+    name: (graph, getattr(module, name), states, settings)
+    for module, graph, states, settings in RULED
+    for rules in graph.builder.branches.values()
+    for name in rules
+    if name.startswith(("after_", "who_")) or name == "left_over"
 }
-"""The graphs of rules whose module holds several."""
-RULES = [
-    (module, name, states, settings)
-    for module, states, settings in RULED
-    for name in vars(module)
-    if name.startswith(("after_", "before_", "who_")) or name == "left_over"
-]
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "states", "settings"),
-    RULES,
-    ids=[f"{module.__name__.rpartition('.')[2]}.{name}" for module, name, *_ in RULES],
-)
-def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
-    module: Any, name: str, states: States, settings: States
-) -> None:
-    graph = GRAPHS.get(name) or module.graph
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(name: str) -> None:
+    graph, rule, states, settings = RULES[name]
 
     @seed(1)
     @hypothesis_settings(max_examples=60, deadline=None, database=None)
     @given(state=states, context=settings)
     def check(state: dict[str, Any], context: Any) -> None:
-        testing.check_rule(graph, getattr(module, name), state, context)
+        testing.check_rule(graph, rule, state, context)
 
     check()
 
@@ -279,7 +263,7 @@ def all_graphs() -> Iterator[tuple[str, CompiledStateGraph[Any, Any, Any, Any]]]
         for name, value in vars(import_module(found.name)).items():
             if isinstance(value, CompiledStateGraph):
                 yield f"{found.name}.{name}", value
-    yield "topic_debate", GRAPHS["after_start"]
+    yield "topic_debate", topic_debate.topic_debate("topic")
 
 
 def test_no_rule_is_sent_to_a_thread() -> None:

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 from dialectree.graphs.adaptive_reasoning_tree.graph import graph
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply, ArgumentText
-from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
-from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, ScorerReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import (
+    ClaimScorerReply,
+    PairwiseReply,
+    ScorerReply,
+)
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.records import Comparison
 from tests.graphs import debating

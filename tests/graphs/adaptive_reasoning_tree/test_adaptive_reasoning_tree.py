@@ -16,8 +16,11 @@ from dialectree.graphs.adaptive_reasoning_tree.graph import argllm
 from dialectree.maths.argument_tree import Argument
 from dialectree.maths.bradley_terry import Comparison
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
-from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
-from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, ScorerReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import (
+    ClaimScorerReply,
+    PairwiseReply,
+    ScorerReply,
+)
 from dialectree.report.words import declined_sides
 from tests import running
 from tests.graphs.adaptive_reasoning_tree.arguing import (

@@ -7,8 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dialectree.graphs.tree_of_debate.graph import graph
-from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
-from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryReply
+from dialectree.nodes.tree_of_debate.comparison import (
+    ComparisonReply,
+    PaperSummaryReply,
+    SentenceText,
+    SummaryReply,
+)
+from dialectree.nodes.tree_of_debate.evidence import Relevance, RelevanceReply
 from dialectree.nodes.tree_of_debate.moderator import (
     BareSubtopicsReply,
     BareSubtopicText,
@@ -22,7 +27,6 @@ from dialectree.nodes.tree_of_debate.persona import (
     ClaimText,
     ResponseReply,
 )
-from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
 from dialectree.nodes.tree_of_debate.state import Settings
 from tests.graphs import debating
 from tests.graphs.debating import Debated, debate

@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
-from dialectree.nodes.tree_of_debate.comparison import SummaryReply
+from dialectree.nodes.tree_of_debate.comparison import (
+    ComparisonReply,
+    PaperSummaryReply,
+    SummaryReply,
+)
+from dialectree.nodes.tree_of_debate.evidence import Relevance, RelevanceReply
 from dialectree.nodes.tree_of_debate.moderator import (
     ProgressReply,
     SubtopicsReply,
 )
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
-from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
 from dialectree.protocols.protocol import methods
 from dialectree.records import topic_of
 from tests.graphs.debating import Debated

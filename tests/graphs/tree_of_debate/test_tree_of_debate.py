@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
+from dialectree.nodes.tree_of_debate.evidence import Relevance, RelevanceReply
 from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
 from dialectree.nodes.tree_of_debate.persona import (
     ArgumentReply,
@@ -17,7 +18,6 @@ from dialectree.nodes.tree_of_debate.persona import (
     ClaimText,
     ResponseReply,
 )
-from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
 from dialectree.protocols.protocol import methods
 from dialectree.records import topic_of
 from tests.graphs.debating import debate

@@ -12,7 +12,7 @@ from langgraph.types import Command, Interrupt
 
 from dialectree.flow.human_input import payload_of
 from dialectree.graphs.tree_structured_debate.graph import graph
-from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
+from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply
 from dialectree.records import Event
 from tests.folding import fold
 from tests.graphs.debating import context, debaters, rate_all, told

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
-from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.leaf_debater import (
+    DebaterReply,
+    LeafJudgeReply,
+    OpeningReply,
+)
 from dialectree.nodes.tree_structured_debate.sides import opener
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from tests.graphs.debating import QUESTION, Debated, debate, debaters, rate, rule

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialectree.nodes.adaptive_reasoning_tree.near_duplicates import near_duplicates
+from dialectree.nodes.adaptive_reasoning_tree.arguer import near_duplicates
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,7 @@
 """How findings are merged on their way up."""
 
 from dialectree.nodes.tree_structured_debate.answer_writer import highlights
-from dialectree.nodes.tree_structured_debate.findings import (
-    Finding,
-    merge_findings,
-    standing,
-)
+from dialectree.nodes.tree_structured_debate.state import Finding, merge_findings, standing
 
 
 def finding(

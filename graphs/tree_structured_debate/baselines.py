@@ -1,0 +1,84 @@
+"""TSD's baselines: one answer; several, and a pick among them; two rounds of debate.
+
+Paper: Tree-Structured Debate, Experiments. Best-of-5 samples at 0.8 and picks at 0. In a two-round
+debate an explorer answers and a critic attacks, twice; then one synthesis.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langgraph.graph import END, START
+
+from dialectree.flow import Flow
+from dialectree.flow.state import Answering, Question
+from dialectree.nodes.tree_structured_debate.answerer import (
+    ROUNDS,
+    BestOfN,
+    TwoRound,
+    answerer,
+    critic,
+    explorer,
+    picker,
+    sampler,
+    sole_sample,
+    synthesiser,
+)
+from dialectree.nodes.tree_structured_debate.state import SAMPLES, Settings
+
+flow = Flow(Answering, settings=Settings, input=Question)
+flow.role("answerer", answerer, required=True)
+flow.then(START, "answerer", END)
+single_shot = flow.compile("single_shot")
+
+
+def samples(state: BestOfN, settings: Settings) -> list[dict[str, object]]:
+    """Return what each sampler is asked; all are asked at once."""
+    count = settings.samples or SAMPLES
+    return [{"question": state["question"], "number": number} for number in range(1, count + 1)]
+
+
+def after_samples(state: BestOfN) -> Literal["picker", "sole_sample", "unresolved"]:
+    """Pick among the samples that came; it takes two to choose between."""
+    if not state["samples"]:
+        return "unresolved"
+    return "sole_sample" if len(state["samples"]) == 1 else "picker"
+
+
+flow = Flow(BestOfN, settings=Settings, input=Question)
+flow.role("sampler", sampler)
+flow.step("sampled")
+flow.role("picker", picker, required=True)
+flow.step("sole_sample", sole_sample)
+
+flow.fan(START, "sampler", samples)
+flow.then("sampler", "sampled")
+flow.route("sampled", after_samples)
+flow.then("picker", END)
+flow.then("sole_sample", END)
+best_of_n = flow.compile("best_of_n")
+
+
+def after_explorer(state: TwoRound) -> Literal["critic", "synthesiser", "unresolved"]:
+    """The critic reads every answer. A debate that breaks off is judged by its transcript."""
+    if state.get("broken_off"):
+        return "synthesiser" if state["transcript"] else "unresolved"
+    return "critic"
+
+
+def after_critic(state: TwoRound) -> Literal["explorer", "synthesiser"]:
+    """The explorer responds until the rounds are spent."""
+    spent = len(state["transcript"]) >= 2 * ROUNDS
+    return "synthesiser" if spent or state.get("broken_off") else "explorer"
+
+
+flow = Flow(TwoRound, settings=Settings, input=Question)
+flow.role("explorer", explorer, on_failure={"broken_off": True})
+flow.role("critic", critic, on_failure={"broken_off": True})
+flow.role("synthesiser", synthesiser, required=True)
+
+flow.then(START, "explorer")
+flow.route("explorer", after_explorer)
+flow.route("critic", after_critic)
+flow.then("synthesiser", END)
+two_round = flow.compile("two_round")
