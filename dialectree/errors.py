@@ -24,6 +24,10 @@ DialectreeError                 1   a fault of ours
 from __future__ import annotations
 
 import errno
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the operating system says where a disk, or a quota, is full."""
@@ -133,3 +137,11 @@ class Contradiction(ReplyError):
 
 class Dropped(PartFailed):
     """A person took this part out. It is no failure, and the record names it elsewhere."""
+
+
+def fault_line(error: ValidationError) -> str:
+    """Return the first fault of ``error`` in words: where it is, then what is wrong there."""
+    fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where, message = ".".join(map(str, fault["loc"])), fault["msg"]
+    message = f"{message[:1].lower()}{message[1:]}"
+    return f"{where}: {message}" if where else message

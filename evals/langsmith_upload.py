@@ -19,6 +19,7 @@ from uuid import UUID, uuid5
 from dialectree.errors import InputError, Unreachable
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Evaluation, Result, Row
+from dialectree.text import line
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -88,15 +89,11 @@ def _client() -> Iterator[Client]:
             raise InputError("--langsmith: LANGSMITH_API_KEY is not set")
         yield client
     except (utils.LangSmithConnectionError, utils.LangSmithRequestTimeout) as error:
-        raise Unreachable(f"LangSmith cannot be reached: {_line(error)}") from error
+        raise Unreachable(f"LangSmith cannot be reached: {line(str(error), 300)}") from error
     except utils.LangSmithError as error:
-        raise InputError(f"LangSmith refuses: {_line(error)}") from error
+        raise InputError(f"LangSmith refuses: {line(str(error), 300)}") from error
     finally:
         log.setLevel(before)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
 
 
 def _dataset(client: Client, evaluation: Evaluation) -> Dataset:

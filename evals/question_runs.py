@@ -35,6 +35,7 @@ from dialectree.records import from_cache, usage
 from dialectree.records.folder import RunFolder, files
 from dialectree.running.runner import Started, begin, prepared
 from dialectree.system import clock
+from dialectree.text import line
 
 _LONGEST = 40
 """Characters of a name in the name of a folder."""
@@ -110,7 +111,7 @@ class Asker:
         except (RunFolderError, ReplayMiss):
             raise
         except (PartFailed, InputError) as error:
-            result.fault = _line(error)
+            result.fault = line(str(error), 500)
             if isinstance(error, _NotTaken):
                 result.run = None
             elif isinstance(error, InputError):  # of the endpoint, or of what else an item needs
@@ -140,7 +141,7 @@ class Asker:
             (node, failure), *others = parts
             more = f" (and {len(others)} more)" if others else ""
             fault = f"{failure.role} at node {node}: {failure.fault}{more}"
-            result.fault = _line(fault)
+            result.fault = line(fault, 500)
             return
         if record.status in ("answered", "degraded", "unresolved"):
             result.status = record.status
@@ -226,10 +227,6 @@ def _count(result: Result, runs: Sequence[Path]) -> None:
     result.judging, result.controlling = usage(judging), usage(controlling)
     result.cached, result.cached_judging = from_cache([*calls, *judged]), from_cache(judged)
     result.lost = sum(call.error is not None for call in [*calls, *judged])
-
-
-def _line(error: object) -> str:
-    return " ".join(str(error).split())[:500]
 
 
 # Asking again for what failed

@@ -17,7 +17,7 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
-from dialectree.errors import InputError
+from dialectree.errors import InputError, fault_line
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Evaluation, Preferred, Result
 from dialectree.records.folder import files, private
@@ -193,7 +193,4 @@ def _read(where: object, data: bytes, kind: type[Line]) -> Line:
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_context=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        message = f"{place}: {fault['msg']}" if place else fault["msg"]
-        raise InputError(f"{where} cannot be read: {message}") from None
+        raise InputError(f"{where} cannot be read: {fault_line(error)}") from None

@@ -513,9 +513,12 @@ WRONG: dict[str, tuple[list[Wish], str]] = {
     "an empty text": ([Replace("0.1/A1", " \n")], "the text is empty"),
     "a long text": (
         [Replace("0.1/A1", "x" * 1601)],
-        "--replace 0.1/A1: support: it may have at most 1600 characters",
+        "--replace 0.1/A1: support: string should have at most 1600 characters",
     ),
-    "a long verdict": ([Rule("0.1", "x" * 2001)], "answer: it may have at most 2000 characters"),
+    "a long verdict": (
+        [Rule("0.1", "x" * 2001)],
+        "answer: string should have at most 2000 characters",
+    ),
     "the same text": ([Replace("0.1/A1", "SAME")], "nothing to change, it says that already"),
     "the same verdict": ([Rule("0.1", "SAME VERDICT")], "nothing to change, that is the verdict"),
     "a verdict of nobody": ([Rule("0.7", TEXT)], "--verdict 0.7: the run has no such node"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from dialectree.errors import InputError
+from dialectree.errors import InputError, fault_line
 from dialectree.protocols.protocol import Method, Phase
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Override, RunRecord, Turn, turns
@@ -139,9 +139,7 @@ class Draft:
         try:
             reply = form.model_validate({**turn.fields, **change})
         except ValidationError as error:
-            fault = error.errors(include_url=False)[0]
-            what = str(fault["msg"]).lower().replace("string should have", "it may have")
-            raise InputError(f"{flag}: {'.'.join(map(str, fault['loc']))}: {what}") from None
+            raise InputError(f"{flag}: {fault_line(error)}") from None
         fields: dict[str, JsonValue] = reply.model_dump(mode="json", include={*change})
         return fields
 

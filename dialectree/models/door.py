@@ -56,7 +56,8 @@ async def ask(
     record keeps in place of the reply, and ``names`` the label that the reply names.
     """
     context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
-    turn = Turn.at(place)
+    turn = Turn.at(place).model_copy()
+    turn.protocol = "" if context.protocol == run.protocol else context.protocol
     ids = ids or {}
     asked = endpoint(resolve(context.speaker(place.role, place.name), context))
     # OpenAI's API caches prompts by itself.

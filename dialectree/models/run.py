@@ -74,6 +74,8 @@ class Run(RunControl):
     ) -> None:
         super().__init__()
         self.run_id = run_id
+        self.protocol = context.protocol
+        """The protocol of the whole run; others may speak within it."""
         self.journal = journal
         self.log: Callable[[Call], None] | None = journal.append if journal else None
         """Keeps each call before a node sees its reply."""

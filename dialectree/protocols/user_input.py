@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dialectree.errors import ArgumentError, InputError
+from dialectree.errors import ArgumentError, InputError, fault_line
 from dialectree.protocols.protocol import ProtocolInput
 
 MAX_LENGTH = 200_000
@@ -28,9 +28,7 @@ def checked(kind: type[ProtocolInput], values: Mapping[str, Any]) -> dict[str, A
     try:
         return kind.model_validate(given).model_dump(exclude_none=True)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        where, message = ".".join(map(str, fault["loc"])), fault["msg"]
-        raise InputError(f"{where}: {message[:1].lower()}{message[1:]}") from None
+        raise InputError(fault_line(error)) from None
 
 
 def tidy(text: str, name: str) -> str:

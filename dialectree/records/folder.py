@@ -21,9 +21,10 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
-from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, RunNotFound
+from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, RunNotFound, fault_line
 from dialectree.protocols.protocol import phase_order
 from dialectree.records import (
+    SCHEMA,
     UNORDERED,
     VOID,
     Call,
@@ -44,6 +45,10 @@ from dialectree.system.streams import notice, program
 from dialectree.system.threads import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
+_OTHER_SCHEMA = (
+    f"is of another version of dialectree than {SCHEMA}: its report.html and report.md stay "
+    "readable; ask the question again"
+)
 _DRAFT = ".draft"
 _CANDIDATES = 5
 """Runs that are named where the beginning of an id fits several."""
@@ -379,10 +384,9 @@ class RunFolder:
                 raise RunFolderError(f"{path} is not a run's record: input: it has no question")
             return record
         except ValidationError as error:
-            fault = error.errors(include_url=False)[0]
-            where = [".".join(map(str, fault["loc"]))] if fault["loc"] else []
-            what = ": ".join([*where, fault["msg"]])
-            raise RunFolderError(f"{path} is not a run's record: {what}") from None
+            if error.errors()[0]["loc"] == ("schema",):
+                raise RunFolderError(f"{path} {_OTHER_SCHEMA}") from None
+            raise RunFolderError(f"{path} is not a run's record: {fault_line(error)}") from None
 
     def contested(self) -> RunRecord:
         """contested.json: the record of the run that this one contests, as it was."""
@@ -500,5 +504,5 @@ def _parse(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Line]:
         try:
             yield kind.model_validate_json(line)
         except ValidationError as error:
-            fault = error.errors(include_url=False)[0]["msg"]
-            raise RunFolderError(f"{path}, line {number} cannot be read: {fault}") from None
+            what = f"{path}, line {number} cannot be read: {fault_line(error)}"
+            raise RunFolderError(what) from None

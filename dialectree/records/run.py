@@ -12,7 +12,7 @@ from dialectree.records.ledger import Usage
 from dialectree.records.strict import Strict
 from dialectree.records.tree import Failure, Tree, Verdict
 
-SCHEMA: Final = "dialectree.run/2"
+SCHEMA: Final = "dialectree.run/3-draft"
 
 ILLUSTRATION: Final = "live:Illustration/written by hand"
 """The spec of the model that speaks what a person wrote: ``dialectree.testing.Illustration``."""
@@ -23,7 +23,7 @@ RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
 class RunRecord(Strict):
     """run.json: a run from the question to the verdict."""
 
-    schema_: Literal["dialectree.run/2"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["dialectree.run/3-draft"] = Field(default=SCHEMA, alias="schema")
     run_id: str
     protocol: str
     method: str

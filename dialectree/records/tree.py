@@ -92,6 +92,8 @@ class Turn(Place):
     """The speaker's name in traces and failures, such as a debater's label. No record keeps it."""
     names: str | None = None
     """The label that the reply names, "" if it names none; None if it is not asked to name one."""
+    protocol: str = ""
+    """The protocol that speaks; "" for the run's own."""
     fields: dict[str, JsonValue] = {}
 
     @classmethod
@@ -139,6 +141,8 @@ class Node(Strict):
     """``open``, ``branch``, ``leaf``, or the protocol's own noun: ``claim``, ``topic``."""
     in_turn: bool = False
     """True if its children are debated one after another."""
+    protocol: str = ""
+    """The protocol that debates it; "" for the run's own."""
     round: int = 0
     """The round in which it is debated, side by side with others; rounds follow one another."""
     text: str

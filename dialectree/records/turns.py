@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dialectree.protocols.protocol import Phase, phase_of, taking_part
+from dialectree.protocols.protocol import Phase, installed, phase_of
 from dialectree.records import Call, Node, RunRecord, Turn
 
 _BY_STAGE = ("persona",)
@@ -51,7 +51,8 @@ def name(node: Node, turn: Turn) -> str:
 
 def declared(record: RunRecord, turn: Turn) -> Phase | None:
     """Return what is declared of the role and the phase of ``turn``."""
-    return phase_of(taking_part(record.protocol, record.settings), turn.role, turn.phase)
+    protocol = installed().get(turn.protocol or record.protocol)
+    return phase_of([protocol] if protocol else [], turn.role, turn.phase)
 
 
 def editable(record: RunRecord, turn: Turn) -> Phase | None:

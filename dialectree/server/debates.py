@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from dialectree import report
 from dialectree.contests.wishes import Change
-from dialectree.errors import DialectreeError, InputError, RunNotFound
+from dialectree.errors import DialectreeError, InputError, RunNotFound, fault_line
 from dialectree.protocols.protocol import protocol
 from dialectree.protocols.sources import runs_home
 from dialectree.protocols.trust import places, reserved
@@ -133,9 +133,7 @@ def _body(content: bytes) -> _Contest:
     try:
         return _Contest.model_validate_json(content)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, fault["loc"])) or "the body"
-        raise InputError(f"{where:.200}: {fault['msg']}; {_SHAPE}") from None
+        raise InputError(f"the body: {fault_line(error):.300}; {_SHAPE}") from None
 
 
 async def refuse(request: Request, error: Exception) -> Response:

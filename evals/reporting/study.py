@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dialectree.errors import InputError
+from dialectree.errors import InputError, fault_line
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.reporting.row_names import names, without_addresses
 from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score
@@ -184,5 +184,5 @@ def ratings_in(path: Path) -> Iterator[Rated]:
         try:
             yield Rated.model_validate_json(line)
         except ValidationError as error:
-            fault = error.errors(include_url=False, include_context=False)[0]["msg"]
-            raise InputError(f"{path}, line {number} cannot be read: {fault}") from None
+            what = f"{path}, line {number} cannot be read: {fault_line(error)}"
+            raise InputError(what) from None

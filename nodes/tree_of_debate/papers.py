@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from dialectree.errors import InputError
+from dialectree.errors import InputError, fault_line
 from dialectree.flow.steps import require_question
 from dialectree.nodes.tree_of_debate.state import LETTERS, Author, Letter, PaperGiven
 from dialectree.retrieval.library import Source
@@ -87,9 +87,7 @@ def _source(letter: Letter, given: Mapping[str, Any]) -> Source:
     except PartMissing as error:
         raise InputError(f"paper {letter}: {error.missing}: give {error.name} one") from None
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        where = ".".join(map(str, fault["loc"]))
-        raise InputError(f"paper {letter}: {where}: {fault['msg']}") from None
+        raise InputError(f"paper {letter}: {fault_line(error)}") from None
     return Source(paper=paper)
 
 

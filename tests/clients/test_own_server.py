@@ -145,7 +145,7 @@ def test_a_run_is_contested_and_the_new_one_lies_beside_it(
 CONTESTS: list[tuple[Any, str]] = [
     ({}, "`changes` lists what to change"),
     ({"changes": [{"change": "burn", "where": "0"}]}, "no such change"),
-    ({"changes": [{"change": "drop"}]}, "where: Field required"),
+    ({"changes": [{"change": "drop"}]}, "where: field required"),
     ({"changes": [{"change": "verdict", "where": "9", "text": "A"}]}, "9"),
     ({"changes": [{"change": "drop", "where": "0"}], "settings": {"seed": 1}}, "seed"),
     (

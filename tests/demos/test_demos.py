@@ -19,7 +19,7 @@ from rich.console import Console
 
 from dialectree.flow.steps import ILLUSTRATION as NOTE
 from dialectree.protocols.protocol import installed
-from dialectree.records import ILLUSTRATION, Event, Turn
+from dialectree.records import ILLUSTRATION, Event
 from dialectree.records.folder import RunFolder
 from dialectree.report.paragraphs import Paragraphs, length, passages
 from dialectree.running.recordings import play, recorded
@@ -152,7 +152,7 @@ def test_a_debate_is_paced_by_its_words_and_plays_a_minute_at_most(
     pauses: list[float] = []
 
     def heard(event: Event) -> None:
-        if event.kind == "spoke" and (count := length(Turn.model_validate(event.data))):
+        if event.kind == "spoke" and (count := length(event.turn())):
             assert len(pauses) == len(words)  # the first one is told at once
             words.append(count)
 
