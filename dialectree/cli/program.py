@@ -132,7 +132,7 @@ def _printed() -> Iterator[None]:
 
 
 def _message(error: Any) -> str:
-    """Return what is wrong with a call, in one line; of a value as wrong settings are reported."""
+    """Return in one line what is wrong with a call, and what to do about it."""
     message: str = error.format_message()
     if isinstance(error.__cause__, ValidationError):
         fault = error.__cause__.errors(include_url=False, include_context=False)[0]
@@ -140,7 +140,30 @@ def _message(error: Any) -> str:
         what = fault["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ")
         flag = max(error.param.opts, key=len)
         return f"{flag}: {what[:1].lower()}{what[1:].rstrip('.')}, not {value:.80}"
-    return " ".join(f"{message[:1].lower()}{message[1:]}".split())
+    line = " ".join(f"{message[:1].lower()}{message[1:]}".split())
+    return f"{line}{_advice(error, line)}"
+
+
+def _advice(error: Any, line: str) -> str:
+    """Return what may have been meant by a call that cannot be read; empty if that is not known."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return ""
+    if "unexpected extra argument" in line:
+        texts = [one for one in context.command.params if one.param_type_name == "argument"]
+        return ": put the text in quotes" if len(texts) == 1 else ""
+    if isinstance(error, usage.NoSuchOption):
+        commands = context.find_root().command.commands
+        having = [name for name, one in commands.items() if error.option_name in _flags(one)]
+        return f"; {', '.join(having)} has it" if having else ""
+    if "no such command" in line and context.info_name == "run":
+        return f" Installed are {', '.join(context.command.commands)}."
+    return ""
+
+
+def _flags(command: Any) -> set[str]:
+    """Return the flags of a command."""
+    return {flag for parameter in command.params for flag in parameter.opts}
 
 
 def run() -> None:

@@ -175,5 +175,7 @@ def _compared(draft: Draft, flag: str, one: str, other: str) -> list[Comparison]
     comparisons = draft.record.tree.nodes[parent].comparisons
     met = [c for c in comparisons if {c.supporter, c.attacker} == {one, other}]
     if not met:
-        raise InputError(f"{flag}: these two were not compared")
+        pairs = [f"{c.supporter}:{c.attacker}" for c in comparisons]
+        known = f"; compared were {', '.join(dict.fromkeys(pairs))}" if pairs else ""
+        raise InputError(f"{flag}: these two were not compared{known}")
     return met

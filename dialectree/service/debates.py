@@ -36,6 +36,8 @@ Tell = Callable[[float, float | None, str], Awaitable[None]]
 """Tells a client of the progress: calls so far, expected calls, one line."""
 PACE_S = 0.2
 """Seconds between two looks at a debate that somebody waits for."""
+_LONG = 20_000
+"""Characters of a question that are remarked on."""
 _RUN_ID = re.compile(r"\w[\w.-]*")
 
 
@@ -251,6 +253,7 @@ class Debates:
         if self._files is not None:
             inputs = allowed_files(chosen.protocol.input, inputs, self._files)
         given = runner.prepared(chosen, inputs, context)
+        remarks += _long(inputs)
         return Planned(
             partial(estimate, chosen, given, context, self.runs),
             partial(runner.begin, chosen, given, context, self.runs),
@@ -378,6 +381,13 @@ class Debates:
         """Break off all that is under way in this folder, and wait until it is written."""
         mine = (one for one in _underway.values() if one.started.folder.lies_under(self.runs))
         await asyncio.gather(*(one.cancel() for one in [*mine]))
+
+
+def _long(inputs: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a remark on each text that is long for what every call repeats."""
+    for name, text in inputs.items():
+        if isinstance(text, str) and len(text) > _LONG:
+            yield f"the {name} has {len(text):,} characters, and most calls repeat it"
 
 
 def _method(record: RunRecord) -> Method:

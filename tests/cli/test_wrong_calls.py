@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from tests.cli.commands import command, refused, runs
+from tests.endpoint import LocalEndpoint
 
 Q = "answer Q? --model openai:x"
 DECIDE = "decide Q? --model openai:x --option a"
@@ -17,10 +18,12 @@ WRONG = {
     ),
     f"{Q} --max-depth deep": "--max-depth: input should be a valid integer",
     f"{Q} --stop-threshold 1,5": "not '1,5'",
-    f"{Q} --depht 1": "no such option: --depht (Possible options: --max-depth,",
+    f"{Q} --depht 1": "no such option: --depht",
     f"{Q} --json=yes": "option '--json' does not take a value",
     f"{Q} --replay --no-cache": "--replay and --no-cache exclude each other",
-    f"{Q} Again?": "unexpected extra argument",
+    "verify Bats are blind. --model openai:x": "put the text in quotes",
+    f"{Q} --breadth 2": "verify, gate has it",
+    "run nosuch": "Installed are art",
     f"{Q} --method single_shot --max-depth 2": "--max-depth: that is no setting of single_shot",
     f"{Q} --set rsd.gate=1": "--set: --leaf-protocol names no other protocol",
     f"{Q} --role leaf_judge": "--role 'leaf_judge': write NAME=VALUE",
@@ -55,6 +58,18 @@ def test_a_wrong_call_is_one_line_that_says_what_is_wrong(words: str, said: str)
     refused(done, said)
     assert "Value error" not in done.err
     assert not runs()
+
+
+def test_a_wrong_pair_names_those_that_were_compared() -> None:
+    with LocalEndpoint() as endpoint:
+        model = ["--model", f"openai:any@{endpoint.url}"]
+        assert command("verify", "Bees can count.", *model).status == 0
+    refused(command("contest", "last", "--flip", "0.0:0.0"), "compared were 0.0:0.1")
+
+
+def test_a_long_question_is_remarked_on() -> None:
+    done = command("answer", "x" * 120_000, "--model", "openai:x", "--dry-run")
+    assert done.status == 0 and "120,000 characters" in done.err
 
 
 @pytest.mark.parametrize("words", [[], ["answer"], ["eval"]])
