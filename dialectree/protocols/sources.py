@@ -144,7 +144,9 @@ def no_such(name: str, known: Iterable[str], prefix: str = "") -> str:
     return "there is no such setting" + (f"; is {prefix}{near[0]} meant?" if near else "")
 
 
-def lines(error: ValidationError, given: Container[str], protocol: str) -> Iterator[str]:
+def lines(
+    error: ValidationError, given: Container[str], protocol: str, known: Iterable[str] = ()
+) -> Iterator[str]:
     """Say what is wrong with each setting and where it was set, one line a setting."""
     seen: set[str] = set()
     for fault in error.errors(include_url=False, include_context=False):
@@ -152,7 +154,9 @@ def lines(error: ValidationError, given: Container[str], protocol: str) -> Itera
             yield fault["msg"].removeprefix("Value error, ")
             continue
         top, *rest = map(str, fault["loc"])
-        if top not in seen:
+        if fault["type"] == "extra_forbidden":
+            yield f"{top}: {no_such(top, known)}"
+        elif top not in seen:
             message = fault["msg"].removeprefix("Value error, ")
             value = "" if "[key]" in rest else f", not {fault['input']!r:.80}"
             where = source(top, rest, given, protocol)
