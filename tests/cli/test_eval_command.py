@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -23,8 +22,8 @@ from dialectree.evals.reporting.study import study
 from dialectree.protocols.protocol import installed
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
+from tests.evals.commanded import PROGRAM, data, results
 
-PROGRAM = Path(sys.executable).with_name("dialectree")
 OPTIONS = ["a cow", "a tree"]
 
 
@@ -46,19 +45,6 @@ def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "dialectree.cli.evaluation_report.report_after_run", lambda folder: ["reported"]
     )
-
-
-def data(count: int, name: str = "mine.jsonl") -> str:
-    rows = [
-        {"id": f"q{n}", "question": f"What grows on day {n}?", "options": OPTIONS, "gold": "B"}
-        for n in range(count)
-    ]
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return name
-
-
-def results(folder: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (Path(folder) / "results.jsonl").read_text().splitlines()]
 
 
 def evaluated(*words: str) -> Done:

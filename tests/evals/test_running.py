@@ -44,7 +44,7 @@ from tests.scripted import Asked, ScriptedModel, no_reply
 TWO_ROWS = (row("basic"), row("self_consistency", samples=3))
 
 
-def test_every_item_has_one_result_for_every_row() -> None:
+def test_every_item_has_one_result_for_every_row_and_the_same_again_does_nothing() -> None:
     speaker = model()
     standing = evaluate(plan(choices(5), speaker, *TWO_ROWS))
     found = by_item()
@@ -58,14 +58,10 @@ def test_every_item_has_one_result_for_every_row() -> None:
     assert (
         sum(one.usage.calls for one in found.values()) == len(speaker.calls) == standing.spent.calls
     )
-
-
-def test_the_same_again_does_nothing() -> None:
-    evaluate(plan(choices(3), model(), *TWO_ROWS))
     before = {path: path.read_bytes() for path in Path("out").rglob("*.json*")}
-    speaker = model()
-    standing = evaluate(plan(choices(3), speaker, *TWO_ROWS))
-    assert (standing.before, standing.done, speaker.calls) == (6, 0, [])
+    again = model()
+    standing = evaluate(plan(choices(5), again, *TWO_ROWS))
+    assert (standing.before, standing.done, again.calls) == (10, 0, [])
     assert {path: path.read_bytes() for path in Path("out").rglob("*.json*")} == before
 
 
@@ -93,13 +89,16 @@ def test_after_a_crash_every_question_is_paid_once(at: int) -> None:
     assert len(speaker.calls) == ledger + 1  # the one that the crash took
 
 
-def test_a_torn_line_is_dropped_and_its_question_is_not_paid_again() -> None:
+def test_a_torn_line_is_dropped_and_not_paid_again_and_an_unreadable_one_is_named() -> None:
     evaluate(plan(choices(3), model()))
     path = Path("out/results.jsonl")
     path.write_bytes(path.read_bytes()[:-40])
     speaker = model()
     evaluate(plan(choices(3), speaker))
     assert (len(by_item()), speaker.calls) == (3, [])
+    path.write_text("{}\n" + path.read_text())
+    with pytest.raises(InputError, match=r"results.jsonl, line 1 cannot be read: row"):
+        evaluate(plan(choices(3), model()))
 
 
 def test_a_budget_counts_over_all_questions_and_going_on_works() -> None:
@@ -187,10 +186,10 @@ def test_a_failed_result_stays_until_its_question_has_another_one() -> None:
     assert by_item() == again
 
 
-def refused() -> openai.OpenAIError:
+def refused(why: str = "not with me") -> openai.OpenAIError:
     """What an endpoint says to a request that it does not like."""
     response: Any = SimpleNamespace(status_code=400, headers={}, request=None)
-    return openai.BadRequestError("not with me", response=response, body=None)
+    return openai.BadRequestError(why, response=response, body=None)
 
 
 def test_what_cannot_be_read_is_a_question_that_failed() -> None:
@@ -264,7 +263,7 @@ class Outage:
         def message(call: Asked) -> Any:
             (day,) = {*re.findall(r"day (\d+)\?", call.prompt)}
             lost = [kind.__name__ for kind in self.LOST.get(int(day), ())]
-            return unavailable() if self.down and call.kind in lost else say(call)
+            return refused("content_filter") if self.down and call.kind in lost else say(call)
 
         return message
 
@@ -272,12 +271,6 @@ class Outage:
     def _ruled(call: Asked) -> Any:
         whole = call.prompt.count("defence") >= 2
         return rule_label("B" if whole and "day 3?" not in call.prompt else "A")(call)
-
-
-def unavailable() -> openai.OpenAIError:
-    """What a filter says that stops a call at once, while others are answered."""
-    response: Any = SimpleNamespace(status_code=400, headers={}, request=None)
-    return openai.BadRequestError("content_filter", response=response, body=None)
 
 
 def compared(out: str) -> dict[tuple[str, str], Any]:
@@ -411,11 +404,3 @@ def test_a_sample_is_drawn_and_a_larger_one_goes_on_with_it() -> None:
     evaluate(plan(choices(12), model(), sample=4))
     evaluation = Folder(Path("out")).evaluation()
     assert evaluation and evaluation.sample == 7
-
-
-def test_a_line_that_cannot_be_read_is_named() -> None:
-    evaluate(plan(choices(2), model()))
-    path = Path("out/results.jsonl")
-    path.write_text("{}\n" + path.read_text())
-    with pytest.raises(InputError, match=r"results.jsonl, line 1 cannot be read: row"):
-        evaluate(plan(choices(2), model()))
