@@ -33,7 +33,7 @@ class PreferenceReply(RootModel[Literal["FIRST", "SECOND", "TIE"]]):
 
 
 class SentenceRating(BaseModel):
-    """A ruling on one sentence: do the papers bear it out?"""
+    """Whether one sentence is borne out by the papers."""
 
     number: str
     factual: bool
