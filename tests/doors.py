@@ -19,10 +19,10 @@ from starlette.testclient import TestClient
 import dialectree
 from dialectree.contests import parse
 from dialectree.errors import DialectreeError
+from dialectree.flow.state import Debate
 from dialectree.mcp.server import DebateServer
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.protocols.protocol import installed, protocol
-from dialectree.protocols.state import Debate
 from dialectree.records import RunRecord
 from dialectree.server.chat import chat_graph
 from dialectree.server.debates import exception_handlers, routes

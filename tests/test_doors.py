@@ -16,7 +16,7 @@ from tests.cli.commands import command
 from tests.doors import CHANGES, DOORS, RUNS, Answer, Refused, http, kept, mcp_tool
 from tests.endpoint import LocalEndpoint
 
-CLAIM = {"claim": "Cows eat grass."}
+CLAIM: dict[str, Any] = {"claim": "Cows eat grass."}
 CALLS = 5
 RULES = [
     {
