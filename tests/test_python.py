@@ -20,8 +20,8 @@ from dialectree.contests import Drop
 from dialectree.records import RunRecord, Verdict
 from dialectree.report import progress
 from tests.endpoint import LocalEndpoint
-from tests.report import sample, sample_art, sample_rsd, sample_tod
-from tests.report.test_pages import Page
+from tests.report import recorded
+from tests.report.recorded import DEMOS, Page
 
 QUESTION = "Do all people in Europe speak one language?"
 CLAIM = "Chameleons change colour mainly for camouflage."
@@ -106,7 +106,7 @@ def test_a_record_knows_its_folder_and_can_be_loaded(model: str) -> None:
     for run in (record.run_id, str(record.path), Path("elsewhere") / record.run_id):
         loaded = dialectree.load(run, runs="elsewhere")
         assert (loaded, loaded.path) == (record, record.path)
-    assert sample.record().path is None
+    assert recorded.record("tsd").path is None
     dropped = dialectree.contest(record, [Drop("0.1")])  # found by its own folder
     assert dropped.path == Path("runs").absolute() / dropped.run_id
 
@@ -123,9 +123,9 @@ def test_a_probability_is_called_one(model: str) -> None:
 @pytest.mark.parametrize(
     ("record", "shown"),
     [
-        (sample.record(), "There is none. · confidence 0.36 · 20 calls · 1,333 tokens"),
-        (sample_art.record(), "False · probability 0.41 · 12 calls"),
-        (sample.partial(), "There is no verdict yet. · "),
+        (recorded.record("tsd"), " · Confidence 0.74 · source: judges · 24 calls · 19,562 tokens"),
+        (recorded.record("art"), "P(claim) 0.65: more likely true than false · 10 calls"),
+        (recorded.prefix("tsd", 9), "There is no verdict yet. · "),
     ],
 )
 def test_a_record_says_in_two_lines_what_came_of_it(record: RunRecord, shown: str) -> None:
@@ -136,12 +136,9 @@ def test_a_record_says_in_two_lines_what_came_of_it(record: RunRecord, shown: st
 
 
 CARDS = {
-    "tsd": sample.record(),
-    "art": sample_art.record(),
-    "rsd": sample_rsd.won(),
-    "tod": sample_tod.record(),
-    "partial": sample.partial(),
-    "degraded": sample.degraded(),
+    **{name: recorded.record(name) for name in DEMOS},
+    "partial": recorded.prefix("tsd", 12),
+    "degraded": recorded.failed("tsd"),
 }
 
 
@@ -152,16 +149,16 @@ def test_a_card_shows_a_run_and_asks_for_nothing(record: RunRecord) -> None:
     assert not {"script", "link", "img", "iframe", "object", "form", "h1", "h2"} & {*page.elements}
     asked = str(record.input["question"])
     assert asked in page.text
-    assert all(node.text in page.text for node in record.tree.nodes.values())
+    assert all(node.text[:100] in page.text for node in record.tree.nodes.values())
     assert page.elements.count("details") > 1
     assert f"{record.usage.calls} calls" in page.text
     probable = record.verdict is not None and record.verdict.probable
-    assert ("probability that the claim is true" in page.text) == probable
+    assert ("P(claim)" in page.text) == probable
     assert not (probable and "confidence" in page.text)
 
 
 def test_the_rules_of_a_card_hold_for_the_card_alone() -> None:
-    card = sample.record()._repr_html_()
+    card = recorded.record("tsd")._repr_html_()
     style = card[card.index("<style>") + len("<style>") : card.index("</style>")].strip()
     assert style.startswith(".dialectree {") and style.endswith("}")
     depth = 0
@@ -170,18 +167,20 @@ def test_the_rules_of_a_card_hold_for_the_card_alone() -> None:
         assert depth or place in (len(style) - 1, *range(len(".dialectree "))), style[place - 40 :]
 
 
-@pytest.mark.parametrize("place", [sample, sample_art, sample_rsd, sample_tod])
-def test_a_card_shows_hostile_texts_and_obeys_none(place: Any) -> None:
-    ordinary = {*Page(place.everywhere("plain")._repr_html_()).elements}
-    hostile = Page(place.everywhere("</style><script>x</script>\x1b[2J{{ 1 }}")._repr_html_())
+@pytest.mark.parametrize("name", DEMOS)
+def test_a_card_shows_hostile_texts_and_obeys_none(name: str) -> None:
+    ordinary = {*Page(recorded.everywhere(name, "plain")._repr_html_()).elements}
+    hostile = Page(
+        recorded.everywhere(name, "</style><script>x</script>\x1b[2J{{ 1 }}")._repr_html_()
+    )
     assert {*hostile.elements} == ordinary and "\x1b" not in hostile.text
     assert "<script>x</script>" in hostile.text
 
 
 def test_a_card_warns_of_the_embedded_model() -> None:
-    demonstration = sample.record().model_copy(update={"demonstration": True})
+    demonstration = recorded.record("tsd").model_copy(update={"demonstration": True})
     assert "answers at chance" in demonstration._repr_html_()
-    assert "answers at chance" not in sample.record()._repr_html_()
+    assert "answers at chance" not in recorded.record("tsd")._repr_html_()
 
 
 # Progress
@@ -224,7 +223,7 @@ def test_a_notebook_shows_in_one_place_what_goes_on(cells: list[list[str]], mode
 
 def test_progress_says_who_speaks(cells: list[list[str]]) -> None:
     account = progress.Account("1", None)
-    for event in sample_art.events()[:-1]:
+    for event in recorded.events("art")[:-1]:
         account.watch(event)
         if event.kind == "spoke" and event.data["role"] == "attacker":
             break
@@ -234,7 +233,7 @@ def test_progress_says_who_speaks(cells: list[list[str]]) -> None:
             await asyncio.sleep(0)
 
     asyncio.run(shown())
-    assert re.search(r"^run 1 · \d+ replies, .* · 0 Attacker: They change most", cells[0][-1])
+    assert re.search(r"^run 1 · \d+ replies, .* · 0 Attacker: Making the battery", cells[0][-1])
 
 
 def test_a_program_shows_progress_when_it_is_asked_to(

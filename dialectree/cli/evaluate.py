@@ -192,7 +192,7 @@ def _follow(plan: Plan, *, quiet: bool) -> int:
 
 def _closing(standing: Standing) -> Iterator[str]:
     """Tell the totals, how the questions ended, and how to ask the failed ones again."""
-    from dialectree.report import words
+    from dialectree import text as words
     from dialectree.system import clock
 
     now = " now" if standing.before else ""

@@ -218,8 +218,7 @@ def cited(record: RunRecord) -> list[Cited]:
     nodes = record.tree.nodes.values()
     topics = {node.id: topic_of(node) for node in nodes}
     arguments = {node.id: _argued(node) for node in nodes}
-    root = topics.get(record.tree.root)
-    sentences = list(enumerate(root.sentences, 1)) if root is not None else []
+    sentences = list(enumerate(_sentences(record), 1)) if summary(record) is not None else []
     claims = [(node, claim) for node, topic in topics.items() for claim in topic.all_claims]
     hits = [
         (

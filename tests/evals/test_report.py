@@ -26,9 +26,8 @@ from dialectree.evals.results import Result, Score
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from tests.evals import sample
-from tests.report import sample as runs
-from tests.report.test_markdown import tokens
-from tests.report.test_pages import Page
+from tests.report import recorded as runs
+from tests.report.recorded import Page, tokens
 
 SINGLE, DEBATE = sample.row("single_shot"), sample.row("tsd")
 HERE, THERE = (f"{sample.MODEL}@http://{host}:8000/v1" for host in ("127.0.0.1", "localhost"))
@@ -238,7 +237,7 @@ def test_a_run_without_a_page_gets_one_and_the_report_leads_to_it(tmp_path: Path
     found = study([folder])
     name = found.results["tsd"]["q1"].run or ""
     (folder / "runs" / name).mkdir(parents=True)
-    record: RunRecord = runs.record()
+    record: RunRecord = runs.record("tsd")
     RunFolder(folder / "runs" / name).write_record(record)
     written = report([folder])
     assert (written.pages, written.missing) == (1, 0)

@@ -11,7 +11,7 @@ from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.writing import report
 from tests.evals import sample
-from tests.report.sample import HOSTILE
+from tests.report.recorded import HOSTILE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -18,16 +18,11 @@ from dialectree import report
 from dialectree.records import Call, Node, RunRecord, Tree
 from dialectree.report import pages
 from dialectree.report.pages import macros
-from tests.report import sample, sample_art, sample_rsd, sample_tod
+from tests.report.recorded import DEMOS, calls, failed, record
 
 RECORDS: list[dict[str, Any]] = [
-    json.loads(make().model_dump_json())
-    for make in (
-        sample.record, sample.partial, sample.contested, sample_rsd.won, sample_rsd.knockout,
-        sample_rsd.leaf_of_a_tree, sample_art.ensemble, sample_art.leaf_of_a_tree,
-        sample_tod.record, sample_tod.two_stage,
-    )
-]  # fmt: skip
+    json.loads(make(name).model_dump_json()) for make in (record, failed) for name in DEMOS
+]
 SOME = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
 NAMES = st.sampled_from(["id", "text", "quote", "answer", "title", "a"])
 ANYTHING = st.recursive(
@@ -53,18 +48,18 @@ def replaced(value: Any, path: tuple[str | int, ...], part: object) -> Any:
     return copy
 
 
-def draw(record: RunRecord, calls: list[Call]) -> None:
+def draw(run: RunRecord, ledger: list[Call]) -> None:
     """Draw everything that is made of a record."""
     console = Console(file=io.StringIO())
-    report.html(record, calls)
-    report.markdown(record, calls)
-    pages.card(record)
-    repr(record)
-    console.print(report.tree(record), report.overview([record]))
-    for node in record.tree.nodes.values():
-        console.print(report.transcript(node, record))
+    report.html(run, ledger)
+    report.markdown(run, ledger)
+    pages.card(run)
+    repr(run)
+    console.print(report.tree(run), report.overview([run]))
+    for node in run.tree.nodes.values():
+        console.print(report.transcript(node, run))
     for part in ("answer", "why"):
-        macros(record)(part)
+        macros(run)(part)
 
 
 @seed(1)
@@ -81,17 +76,17 @@ def test_whatever_stands_in_a_field_the_reports_are_drawn(
     places = [path for path in paths(whole) if path[:2] != ("tree", "segments")]
     path = data.draw(st.sampled_from(places))
     try:
-        record = RunRecord.model_validate(replaced(whole, path, data.draw(ANYTHING)))
+        run = RunRecord.model_validate(replaced(whole, path, data.draw(ANYTHING)))
     except ValidationError:
         assume(False)
-    draw(record, sample.calls())
+    draw(run, calls())
 
 
 def _reply(**fields: Any) -> RunRecord:
-    record = sample_rsd.won()
-    for turn in record.tree.nodes["0"].transcript:
+    run = record("rsd")
+    for turn in run.tree.nodes["0"].transcript:
         turn.fields |= {name: value for name, value in fields.items() if name in turn.fields}
-    return record
+    return run
 
 
 def _at(node: str, **changes: Any) -> Callable[[RunRecord], RunRecord]:
@@ -104,16 +99,16 @@ def _at(node: str, **changes: Any) -> Callable[[RunRecord], RunRecord]:
 
 
 @pytest.mark.parametrize(
-    "record",
+    "run",
     [
         _reply(percent="x"),
         _reply(errors=[{"quote": 1}], label=["B"], confidence="high", rationale=None),
-        _at("0", data={"claims": [], "positions": "x"})(sample_tod.record()),
-        _at("0", scores={"strength": 1e300, "tau": float("nan")})(sample_art.record()),
+        _at("0", data={"claims": [], "positions": "x"})(record("tod")),
+        _at("0", scores={"strength": 1e300, "tau": float("nan")})(record("art")),
     ],
 )
-def test_a_field_of_another_shape_stands_as_it_is(record: RunRecord) -> None:
-    draw(record, [])
+def test_a_field_of_another_shape_stands_as_it_is(run: RunRecord) -> None:
+    draw(run, [])
 
 
 def test_a_percentage_that_is_no_number_is_shown() -> None:

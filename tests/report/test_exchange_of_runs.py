@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,19 @@ from dialectree.contests import start as contesting
 from dialectree.contests.rulings import labels
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, UncertaintyReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.protocols import protocol
+from dialectree.protocols.protocol import Phase
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.report import exchange, html, markdown, transcript, tree
-from dialectree.report.live import remark
+from dialectree.report.progress import remark
 from tests import running
 from tests.graphs import debating
 from tests.graphs.role_switching_debate import switching
-from tests.report.test_live import seen as seen_on
+from tests.report.recorded import DEMOS
+from tests.report.recorded import record as recorded
+from tests.report.recorded import seen as seen_on
 from tests.scripted import ScriptedModel, no_reply
 
 RUNS = Path("runs")
@@ -160,3 +166,24 @@ def test_the_gold_option_is_known_however_its_letter_was_written(gold: str) -> N
     assert record.input["gold"] == "B"
     right = [o.letter for o in exchange.options(record) if "known to be right" in o.remarks]
     assert right == ["B"]
+
+
+def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A package whose phases have the same names changes no report of another protocol."""
+    records = [recorded(name) for name in DEMOS]
+    before = [(html(one, []), markdown(one, [])) for one in records]
+    tsd = protocol.installed()["tsd"]
+    stranger = replace(
+        tsd,
+        name="stranger",
+        settings=type("Settings", (ProtocolSettings,), {}),
+        view="two_sided",
+        order=replace(tsd.order, beside_all=("debate",)),
+        phases=(Phase(role="decomposer", reply=(), editable=("reason",)),),
+        leaf=tsd.methods()["tsd"].variant,
+    )
+    everything = {**protocol.installed(), "stranger": stranger}
+    monkeypatch.setattr(protocol, "_found", lambda: (everything, {}))
+    assert [(html(one, []), markdown(one, [])) for one in records] == before

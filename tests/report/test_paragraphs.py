@@ -10,7 +10,7 @@ from rich.console import Console
 
 from dialectree.records import Event
 from dialectree.report.paragraphs import Paragraphs
-from tests.report import sample
+from tests.report.recorded import record as recorded
 
 REPLIES: dict[str, tuple[dict[str, JsonValue], list[str]]] = {
     "the first text needs no label, and later ones have theirs": (
@@ -31,7 +31,7 @@ REPLIES: dict[str, tuple[dict[str, JsonValue], list[str]]] = {
     ),
     "words and numbers alone come last": (
         {"winner": "SUPPORT", "label": "CO2", "sure": 0.8, "percent": 35, "why": "It is so."},
-        ["  It is so.", "  Winner: the supporter · Label: CO2 · Sure: 0.80 · Percent sure: 35"],
+        ["  It is so.", "  Winner: SUPPORT · Label: CO2 · Sure: 0.80 · Percent sure: 35"],
     ),
     "a ruling of one word is shown": ({"label": "B"}, ["  Label: B"]),
     "only a yes is shown": ({"concedes": True, "stop": False}, ["  Concedes: yes"]),
@@ -57,7 +57,7 @@ def test_people_read_texts_and_figures_and_no_ids(
 ) -> None:
     turn = {"role": "agent", "speaker": "B", "phase": "opening_words", "step": 0, "round": 2}
     turn |= {"fields": fields, "side": "a warm fire"}
-    record, written = sample.record(), io.StringIO()
+    record, written = recorded("tsd"), io.StringIO()
     view = Paragraphs(Console(file=written, width=80), record, {"opening_words": 3})
     view.watch(Event(t="", run_id="", node="0", kind="spoke", data=turn))
     heading, *lines = [

@@ -1,11 +1,8 @@
-"""What the terminal shows of a run, after it and while it lasts."""
+"""What the terminal shows of a run after it."""
 
 from __future__ import annotations
 
 import io
-import re
-import sys
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -15,161 +12,105 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from dialectree.cli import progress
 from dialectree.records import Node, RunRecord, Tree
-from dialectree.report import markdown, overview, result, transcript, tree
-from dialectree.report.words import census, heading
-from dialectree.text import clean, duration, line, money, share
-from tests.report import sample, sample_art, sample_rsd, sample_tod
-from tests.report.test_live import seen
-from tests.report.test_markdown import HOSTILE, read
+from dialectree.report import overview, result, transcript, tree
+from dialectree.report.words import census
+from dialectree.text import clean, duration, figure, line, money, share
+from tests.report.recorded import DEMOS, HOSTILE, everywhere, failed, prefix, record, seen
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=80)
+each = pytest.mark.parametrize("name", DEMOS)
 
 
-def details(record: RunRecord) -> str:
-    """Return what the Markdown says of the nodes, as a reader sees it."""
-    page = markdown(record, [])
-    page = page[page.index(f"## {heading(record)}\n") :]
-    return read(re.split(r"\n## (?:Evidence|What it took)\n", page)[0])[1]
-
-
-RUNS = [sample.record, sample.degraded, sample.partial, sample_rsd.won, sample_rsd.biased]
-RUNS += [sample_rsd.again, sample_rsd.gated, sample_rsd.leaf_of_a_tree, sample_art.both_orders]
-RUNS += [sample_art.contested, sample_art.leaf_of_a_tree, *sample_tod.RUNS]
-
-
-@pytest.mark.parametrize("make", RUNS)
-def test_the_transcripts_hold_every_word_of_the_report(make: Callable[[], RunRecord]) -> None:
-    record = make()
-    shown = [seen(transcript(node, record), 400) for node in record.tree.nodes.values()]
-    title = heading(record).split()
-    assert {*details(record).split()} - {*" ".join(shown).split(), *title} == set()
-
-
-TREES: list[tuple[Callable[[], RunRecord], str]] = [
+TREES: list[tuple[RunRecord, str]] = [
     (
-        sample.record,
+        record("tsd"),
         """\
-0 Which language do all people in Europe speak? — 0.36: None.
-Note: 0.1 asks the same as 0
-├── 0.0 Is there one such language? — 0.40: No.
+├── 0.0 Can a person on the Moon see the Great Wall of China with the naked eye? — 0.98: No.
 │   Not split: the depth limit was reached. Won by A.
-Confidence 0.36 · source: judges
-20 calls · 21 attempts · 1,234 tokens in (0 cached) · 99 out · not priced""",
+Confidence 0.74 · source: judges
+24 calls · 24 attempts · 17,087 prompt tokens (0 cached)""",
     ),
     (
-        sample.degraded,
+        failed("tsd"),
         """\
-Degraded. There is an answer, but 1 part of the debate failed for good.
-└── 0.1 Who speaks English? — no answer
-    Leaf debater failed: no reply came""",
+Degraded. There is an answer, but 4 parts of the debate failed for good.
+│   Any judge failed: no reply came at 0.0""",
     ),
     (
-        sample.partial,
+        prefix("tsd", 12),
         """\
- • the budget of 20 calls is used up
-0 Which language do all people in Europe speak? — no verdict yet
+ • the budget is used up
+0 Can the Great Wall of China be seen from space, even from the Moon? — no verdict yet
 There is no verdict yet.""",
     ),
     (
-        sample_art.record,
+        record("art"),
         """\
-├── 0.1 ✗ attacks  τ 0.80, θ 1.00 → τ′ 0.90 → s 0.97 ████████
-│   beat 0.0
-P(claim) 0.41: more likely false than true""",
+├── 0.2 ✗ attacks · τ 0.41, θ 0.50 → τ′ 0.45 → s 0.45 ████░░░░
+│   Making the battery takes much energy and material.
+│   lost to 0.0 · beat 0.1
+P(claim) 0.65: more likely true than false""",
     ),
     (
-        sample_rsd.won,
-        "Debate. B: plant materials, against C: oil products. Won by C: oil products.",
+        record("rsd"),
+        "Debate. A: Sequential integers, against B: Random UUIDs. Won by B: Random UUIDs.",
     ),
     (
-        sample_tod.record,
+        record("tod"),
         """\
-│   ├── 0.0.0 Cost for a single object — neither concedes
-├── 0.1 Trust: how far an orbit can be off — a concedes
-│   a (concedes) No bound, admittedly
-│   b Every orbit has a bound
+└── 0.1 What either way costs, and which districts and riders it leaves out — b concedes
+    b (concedes) Our figure does not show what rewards would cost without any trucks
 What they share""",
     ),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("make", "rows"), TREES)
-def test_the_tree_shows_what_was_asked_and_what_came_of_it(
-    make: Callable[[], RunRecord], rows: str
-) -> None:
-    shown = seen(tree(make()), 120)
+@pytest.mark.parametrize(("run", "rows"), TREES)
+def test_the_tree_shows_each_node_and_what_came_of_it(run: RunRecord, rows: str) -> None:
+    shown = seen(tree(run), 120)
     assert [row for row in rows.splitlines() if f"\n{row}" not in f"\n{shown}"] == []
 
 
-@pytest.mark.parametrize("make", RUNS)
-def test_a_run_is_shown_with_the_result_at_its_top(make: Callable[[], RunRecord]) -> None:
-    record = make()
-    assert seen(tree(record)).startswith(seen(result(record)))
-    assert f"Rests on {census(record)} with " in " ".join(seen(result(record)).split())
+@each
+def test_a_run_is_shown_with_the_result_at_its_top(name: str) -> None:
+    run = record(name)
+    assert seen(tree(run)).startswith(seen(result(run)))
+    assert f"Rests on {census(run)} with " in " ".join(seen(result(run)).split())
 
 
-def test_the_verdict_is_bold_and_no_bare_word_about_a_claim() -> None:
-    for record, bold in (
-        (sample_art.record(), "P(claim) 0.41: more likely false than true"),
-        (sample_rsd.won(), "C: oil products"),
-    ):
-        console = Console(file=io.StringIO(), width=80, force_terminal=True)
-        console.print(result(record))
-        assert isinstance(console.file, io.StringIO)
-        shown = console.file.getvalue()
-        assert f"\x1b[1m{bold}\x1b[0m" in shown
-        assert not {"True", "False"} & {*clean(shown).splitlines()}
-
-
-def test_the_result_of_a_contest_says_what_it_changed() -> None:
-    shown = seen(result(sample_art.contested()))
-    assert "0.41 → 0.51, False → True" in shown and sample_art.WHY[:40] in shown
-    assert "P(claim) 0.51: more likely true than false" in shown
-
-
-def test_the_command_prints_the_same_result_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    progress._say(sample_art.contested(), json=False)
-    shown = capsys.readouterr().out
-    assert (
-        "0.41 → 0.51, False → True" in shown
-        and "P(claim) 0.51: more likely true than false" in shown
-    )
-
-
-def test_a_status_has_a_colour() -> None:
+def test_the_verdict_is_bold_and_a_status_has_a_colour() -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard")
-    console.print(tree(sample.degraded()))
+    run = failed("art")
+    console.print(tree(run))
+    lacking = record("tsd")
+    lacking.tree.nodes["0.1"].verdict, lacking.tree.nodes["0.1"].status = None, "missing"
+    console.print(tree(lacking))
     assert isinstance(console.file, io.StringIO)
-    failed = next(row for row in console.file.getvalue().splitlines() if "no answer" in row)
-    assert "31m" in failed
+    shown = console.file.getvalue()
+    assert "\x1b[1mP(claim) 0.65: more likely true than false\x1b[0m" in shown
+    assert "31m" in next(row for row in shown.splitlines() if "no answer" in row)
+    assert not {"True", "False"} & {*clean(shown).splitlines()}
 
 
-def hardly_begun() -> RunRecord:
-    begun = Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0.7"])})
-    return sample.record().model_copy(update={"tree": begun, "verdict": None})
-
-
-@pytest.mark.parametrize("begun", [hardly_begun().tree, Tree()])
+@pytest.mark.parametrize(
+    "begun", [Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0.7"])}), Tree()]
+)
 def test_a_run_that_hardly_began_is_shown_too(begun: Tree) -> None:
-    run = hardly_begun().model_copy(update={"tree": begun})
-    assert sample.QUESTION in seen(tree(run))
+    run = record("tsd").model_copy(update={"tree": begun, "verdict": None})
+    assert "Can the Great Wall" in seen(tree(run))
 
 
-RECORDS = [module.everywhere for module in (sample, sample_art, sample_rsd, sample_tod)]
+TRICKS = "\n".join([*(text for text in HOSTILE if len(text) < 1_000), "漢字" * 50, "👩‍👩‍👧" * 20])
 
 
-@pytest.mark.parametrize("everywhere", RECORDS)
-@pytest.mark.parametrize("hostile", ["\n".join([HOSTILE, "漢字" * 50, "👩‍👩‍👧" * 20]), ""])
+@each
+@pytest.mark.parametrize("hostile", [TRICKS, ""])
 @pytest.mark.parametrize("width", [100, 24])
 def test_no_text_steers_the_terminal_or_leaves_its_column(
-    everywhere: Callable[[str], RunRecord], hostile: str, width: int
+    name: str, hostile: str, width: int
 ) -> None:
-    run = everywhere(hostile)
+    run = everywhere(name, hostile)
     transcripts = (transcript(node, run) for node in run.tree.nodes.values())
     for part in (tree(run), result(run), overview([run]), *transcripts):
         shown = seen(part, width)
@@ -178,21 +119,18 @@ def test_no_text_steers_the_terminal_or_leaves_its_column(
 
 
 ODD = "\x1b[2J\u202e\x9b1m\x07"
-PLACES: list[tuple[Callable[[], RunRecord], str]] = [
-    (sample_art.record, "tree.nodes.0.comparisons.0.supporter"),
-    (sample_art.record, "settings.semantics"),
-    (sample_art.contested, "contest.path.0.node"),
-    (sample_rsd.won, "tree.nodes.0.id"),
-    (sample_tod.record, "tree.nodes.0.data.counter.a1.0"),
+PLACES = [
+    ("art", "tree.nodes.0.comparisons.0.supporter"),
+    ("art", "settings.semantics"),
+    ("rsd", "tree.nodes.0.id"),
+    ("tod", "tree.nodes.0.data.counter.a1.0"),
 ]
 
 
-@pytest.mark.parametrize(("make", "place"), PLACES)
-def test_no_id_or_setting_of_a_record_steers_the_terminal(
-    make: Callable[[], RunRecord], place: str
-) -> None:
+@pytest.mark.parametrize(("name", "place"), PLACES)
+def test_no_id_or_setting_of_a_record_steers_the_terminal(name: str, place: str) -> None:
     """A run's folder may come from anywhere."""
-    told: Any = make().model_dump(mode="json")
+    told: Any = record(name).model_dump(mode="json")
     *above, last = place.split(".")
     part = reduce(
         lambda held, name: held[int(name) if isinstance(held, list) else name], above, told
@@ -204,8 +142,8 @@ def test_no_id_or_setting_of_a_record_steers_the_terminal(
 
 
 def test_markup_of_rich_in_a_text_is_text() -> None:
-    run = sample.everywhere("[red]bold[/red]")
-    assert "0 [red]bold[/red] — 0.36" in seen(tree(run))
+    run = everywhere("tsd", "[red]bold[/red]")
+    assert "0 [red]bold[/red] — 0.74" in seen(tree(run))
     assert "[red]bold[/red]" in seen(transcript(run.tree.nodes["0.0"], run))
 
 
@@ -221,37 +159,41 @@ def test_clean_text_is_plain_and_stays_so(text: str) -> None:
 
 
 NUMBERS: list[tuple[str, str]] = [
+    (figure(None), "–"),
+    (figure(0.5 - 1e-9), "<0.5"),
+    (figure(1e-9), ">0"),
+    (figure(0.5028), "0.503"),
     (share(None), "not determined"),
     (share(0), "0.00"),
     (share(0.0004), "0.0004"),
     (share(0.04153437), "0.04"),
     (share(0.5), "0.50"),
     (share(0.4999), "0.4999"),
-    (share(0.996), "0.996"),
     (share(0.99999), "0.99999"),
     (share(1), "1.00"),
     (money(0), "0.00"),
     (money(0.01234), "0.0123"),
     (money(1234.5), "1,234.50"),
     (duration(0.94), "0.9 s"),
+    (duration(9.96), "10 s"),
     (duration(59.6), "1 min 00 s"),
     (duration(86), "1 min 26 s"),
+    (duration(3599.6), "1 h 00 min"),
     (duration(7380), "2 h 03 min"),
 ]
 
 
 @pytest.mark.parametrize(("shown", "words"), NUMBERS)
-def test_numbers_follow_one_rule_and_no_confidence_is_rounded_to_certainty(
+def test_numbers_follow_one_rule_and_no_share_is_rounded_to_certainty(
     shown: str, words: str
 ) -> None:
     assert shown == words
 
 
 def test_the_transcript_of_a_leaf_says_what_each_debater_defends() -> None:
-    run = sample.record()
-    leaf = run.tree.nodes["0.0"].model_copy(deep=True)
+    run = record("tsd")
+    leaf = run.tree.nodes["0.0"]
     for turn in leaf.transcript:
         turn.side = {"A": "YES", "B": "OTHER"}.get(turn.speaker)
     shown = seen(transcript(leaf, run))
-    assert "Leaf debater A (defends YES)" in shown
-    assert "Leaf debater B (defends the strongest other answer, won)" in shown
+    assert "Leaf debater A (defends YES" in shown and "strongest other answer" in shown

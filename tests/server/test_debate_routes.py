@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from dialectree.records.folder import RunFolder
 from dialectree.server.debates import exception_handlers, routes
-from tests.report import sample_rsd
+from tests.report.recorded import record
 
 DROP = '"changes": [{"change": "drop", "where": "0"}]'
 
@@ -19,7 +19,7 @@ DROP = '"changes": [{"change": "drop", "where": "0"}]'
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     """Return a client of a server with one run, ``good``."""
     monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path))
-    good = sample_rsd.won().model_copy(update={"run_id": "good"})
+    good = record("rsd").model_copy(update={"run_id": "good"})
     RunFolder.create(tmp_path, "good").write_whole(good, [], [])
     return TestClient(Starlette(routes=routes, exception_handlers=exception_handlers))
 
