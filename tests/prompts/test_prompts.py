@@ -286,18 +286,6 @@ def test_reasons_are_asked_for_before_rulings(name: str) -> None:
         assert listed == sorted(listed)
 
 
-@pytest.mark.parametrize("name", OF_TSD)
-def test_scales_have_anchors_and_limits_are_in_words(name: str) -> None:
-    prompt = prompts.load(name)
-    reply = {*fields(replies()[prompt.reply])}
-    for given in values(name, "x"):
-        asked = "\n".join(prompt.render(given))
-        assert "token" not in asked
-        for scale in reply & {"confidence", "difficulty"}:
-            worded = re.findall(r"([\d.]+)(?::| means)", asked.partition(f"- `{scale}`")[2])
-            assert {"0.5", "1"} <= {*worded} and len(worded) >= 3
-
-
 HOSTILE = [
     "What is {{ 7 * 7 }} and {% for x in y %}?",
     "{{ self.__init__.__globals__ }}{# comment #}",
@@ -427,31 +415,6 @@ def test_what_stands_before_a_task_begins_the_users_message(name: str) -> None:
         assert prompt.render(given)[1].startswith(shared)
 
 
-def test_the_complexity_evaluator_weighs_the_papers_signals() -> None:
-    """TSD, Appendix A: facets, ambiguity, and the need for context."""
-    system = str(prompts.load("tree_structured_debate/complexity_evaluator").system)
-    _, listed, scale = re.split("hard:|For each part,", system)
-    for signal, worded in {"facets": "facet", "ambiguity": "meaning", "context": "context"}.items():
-        assert f"- {signal}:" in listed and worded in scale
-
-
 def test_the_phases_of_a_role_switching_debate_share_their_rules() -> None:
     phases = (*DEBATER, "judge")
     assert len({prompts.load(f"role_switching_debate/{phase}").system for phase in phases}) == 1
-
-
-@pytest.mark.parametrize("path", [[], ["It is so.", "For one thing."]])
-def test_what_the_roles_of_an_argument_tree_share_stands_first_and_the_side_last(
-    path: list[str],
-) -> None:
-    given: dict[str, Any] = {"parent": "So.", "path": path, "count": 2, "arguments": ["One."]}
-    argument = {"argument": "Two.", "parent": "So."}
-    folder = "adaptive_reasoning_tree"
-    scorer = prompts.load(f"{folder}/scorer")
-    for one, other in (
-        [prompts.load(f"{folder}/{role}").render(given) for role in ("supporter", "attacker")],
-        [scorer.render({"stance": stance, **argument}) for stance in ("support", "attack")],
-    ):
-        assert one[0] == other[0]
-        (*first, last), (*second, end) = one[1].splitlines(), other[1].splitlines()
-        assert first == second and last != end

@@ -131,35 +131,6 @@ def test_with_the_tournament_alone_only_undecided_arguments_are_scored() -> None
 # Who reads what
 
 
-def test_each_role_reads_its_own_part_of_the_tree() -> None:
-    model = arguers()
-    done = verify(model, breadth=2, depth=3, judge_orders="one")
-    by_text = {node.text: node for node in done.tree.nodes.values()}
-    pairs = set()
-    for call in model.calls:
-        node = done.node(call.node)
-        shown = {by_text[text].id for text in by_text if text in call.prompt}
-        if call.role == "scorer":
-            assert shown == {node.id, node.parent}
-            assert f"<argument>\n{node.text}\n</argument>" in call.prompt
-            assert ("supports the statement: it" in call.prompt) == (node.stance == "support")
-            assert ("attacks the statement: it" in call.prompt) == (node.stance == "attack")
-        elif call.role == "pairwise_judge":
-            supporter, attacker = (by_text[text] for text in met(call))
-            assert shown == {node.id, supporter.id, attacker.id}
-            assert (supporter.stance, attacker.stance) == ("support", "attack")
-            assert supporter.parent == attacker.parent == node.id
-            assert call.prompt.index(supporter.text) < call.prompt.index(attacker.text)
-            pairs.add((supporter.id, attacker.id))
-        else:
-            above = [node.id[: 2 * level + 1] for level in range(node.id.count("."))]
-            chain = "\n".join(f"{n}. {done.node(name).text}" for n, name in enumerate(above, 1))
-            assert shown == {node.id, *above}
-            assert (f"<path>\n{chain}\n</path>" in call.prompt) == bool(above)
-            assert f"<parent>\n{node.text}\n</parent>" in call.prompt
-    assert len(pairs) == 21 * 4
-
-
 # What the claim comes to
 
 

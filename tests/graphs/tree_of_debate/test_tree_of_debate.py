@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -33,13 +32,12 @@ from tests.graphs.tree_of_debate.comparing import (
     go_on,
     personas,
     respond,
-    shown_claims,
     shown_segments,
     speaker,
     split,
     turn,
 )
-from tests.scripted import Asked, ScriptedModel
+from tests.scripted import Asked
 
 Reply = type[BaseModel]
 
@@ -116,98 +114,6 @@ def does_not_read(call: Asked, *texts: str) -> None:
         assert text not in call.prompt
 
 
-@pytest.fixture(scope="module")
-def plain() -> ScriptedModel:
-    """Return the model of a finished comparison, two levels deep."""
-    model = personas(2, 2)
-    model.will_say_now(
-        lambda call: respond(description=f"{speaker(call)} responds", questions=["How fast?"]),
-        to=ResponseReply,
-    )
-    compare(model, max_depth=2, max_claims=2, max_subtopics=2)
-    return model
-
-
-def test_stages_follow_one_another_and_both_personas_speak_in_each(plain: ScriptedModel) -> None:
-    at = [call for call in plain.calls if call.node == "0.1"]
-    kinds = [call.kind for call in at]
-    assert kinds[:7] == [
-        *["ArgumentReply"] * 2, *["ResponseReply"] * 2, *["ArgumentReply"] * 2, "ProgressReply",
-    ]  # fmt: skip
-    assert kinds[7:9] == ["ClaimsReply"] * 2
-    assert kinds[9:] == [*["RelevanceReply"] * 4, "SubtopicsReply"]
-    assert [sorted(map(speaker, at[n : n + 2])) for n in (0, 2, 4, 7)] == [["a", "b"]] * 4
-
-
-@pytest.mark.parametrize(
-    ("speaker", "own", "other"), [("a", PAPER_A, PAPER_B), ("b", PAPER_B, PAPER_A)]
-)
-def test_claims_are_made_out_of_the_own_paper_alone(
-    speaker: str, own: Mapping[str, str], other: Mapping[str, str], plain: ScriptedModel
-) -> None:
-    call = turn(plain, ClaimsReply, speaker, "0")
-    reads(call, own["title"], own["abstract"], TOPIC)
-    does_not_read(call, other["title"], other["abstract"], own["introduction"])
-    assert shown_segments(call) and {name[0] for name in shown_segments(call)} == {speaker}
-    deeper = turn(plain, ClaimsReply, speaker, "0.1")
-    assert within(deeper, "topic").startswith("part 1 of 0\n")
-
-
-def test_the_moderator_splits_by_claims_evidence_and_counter_evidence(plain: ScriptedModel) -> None:
-    (call,) = [call for call in of(plain, SubtopicsReply) if call.node == "0"]
-    for paper in (PAPER_A, PAPER_B):
-        reads(call, paper["title"], paper["abstract"])
-    assert shown_claims(call) == ["a1", "a2", "b1", "b2"]
-    claims = within(call, "claims")
-    assert claims.count("shown by: a:") == claims.count("shown by: b:") == 2
-    assert claims.count("the other paper speaks to it in: ") == 4
-    assert {name[0] for name in shown_segments(call)} == {"a", "b"}
-
-
-def test_an_opening_argument_reads_its_own_claims_and_what_counters_them(
-    plain: ScriptedModel,
-) -> None:
-    for who, other in ("ab", "ba"):
-        call = turn(plain, ArgumentReply, who, "0.1")
-        for paper in (PAPER_A, PAPER_B):
-            reads(call, paper["title"], paper["abstract"])
-            does_not_read(call, paper["introduction"])
-        assert within(call, "topic") == "part 1 of 0\nWhat of speed?"
-        claims = within(call, "claims")
-        assert claims.startswith(f"{who}2: {who} on speed at 0: ")
-        assert f"shown by: {who}:" in claims
-        assert f"the opposing paper speaks to it in: {other}:" in claims
-        does_not_read(call, f"{other} on ", "<transcript>")
-        shown = shown_segments(call)
-        assert shown[0][0] == "a" and shown[-1][0] == "b"
-
-
-def test_side_by_side_nobody_reads_what_is_said_in_the_same_stage(plain: ScriptedModel) -> None:
-    for who in "ab":
-        answer = turn(plain, ResponseReply, who, "0.1")
-        reads(answer, "a argues at 0.1", "b argues at 0.1")
-        does_not_read(answer, "responds")
-        revised = turn(plain, ArgumentReply, who, "0.1", 1)
-        reads(revised, "a responds", "b responds", "asks: How fast?")
-        assert within(revised, "transcript").count("argues at 0.1") == 2
-
-
-def test_in_turn_b_reads_what_a_said_in_the_same_stage() -> None:
-    model = personas(1, 1)
-    said = iter(range(9))
-    model.will_say_now(lambda call: argue(f"argument {next(said)}"), to=ArgumentReply)
-    model.will_say_now(
-        lambda call: respond(description=f"{speaker(call)} responds"), to=ResponseReply
-    )
-    compare(model, turns="alternating", max_claims=1, max_subtopics=1)
-    for who in "ab":  # both present at once: there is nothing to take turns about
-        does_not_read(turn(model, ArgumentReply, who, "0.0"), "<transcript>")
-    does_not_read(turn(model, ResponseReply, "a", "0.0"), "responds")
-    reads(turn(model, ResponseReply, "b", "0.0"), "a responds")
-    does_not_read(turn(model, ArgumentReply, "a", "0.0", 1), "argument 2")
-    reads(turn(model, ArgumentReply, "b", "0.0", 1), "argument 2")
-
-
 def test_the_moderator_judges_progress_by_the_arguments_before_and_after() -> None:
     model = personas(1, 1)
     model.will_say_now(
@@ -229,25 +135,6 @@ def test_the_moderator_judges_progress_by_the_arguments_before_and_after() -> No
     stages = ("present", "respond", "revise")
     assert heads == [f"persona {who}, {stage}" for stage in stages for who in "ab"]
     assert transcript.count("asks: How?") == 2
-
-
-def test_the_summary_reads_titles_topic_and_last_arguments_and_no_transcript(
-    plain: ScriptedModel,
-) -> None:
-    (call,) = [call for call in plain.calls if call.kind == "SummaryReply"]
-    assert within(call, "paper_a") == PAPER_A["title"]
-    assert within(call, "paper_b") == PAPER_B["title"]
-    assert within(call, "topic") == TOPIC
-    does_not_read(call, PAPER_A["abstract"], PAPER_B["abstract"], "responds", "How fast?")
-    tree = within(call, "tree")
-    topics = [line for line in tree.splitlines() if line.startswith("0")]
-    ids = [line.partition(":")[0] for line in topics]
-    assert ids == ["0.0", "0.0.0", "0.0.1", "0.1", "0.1.0", "0.1.1"]
-    assert topics[0] == "0.0: part 0 of 0: What of accuracy?"
-    for node in ids:
-        for who in "ab":
-            assert tree.count(f"persona {who}: {who} argues at {node}: ") == 1
-    assert tree.count("segments: a:") == 12
 
 
 def test_a_persona_without_a_claim_reads_what_was_retrieved_from_its_paper_for_the_parent() -> None:
@@ -600,38 +487,3 @@ def test_without_a_tree_one_debate_is_about_all_subtopics_and_is_split_no_furthe
     )
     assert topic_of(merged).relevant == ["a1", "b1", "a2", "b2", "a3", "b3"]
     assert of(model, ProgressReply) == []
-
-
-def test_without_self_deliberation_introductions_are_the_only_evidence() -> None:
-    model = personas(3, 2)
-    done = compare(model, graph=methods()["no_self_deliberation"].graph(), max_depth=2)
-    assert {*Counter(model.asked)} == {
-        "BareSubtopicsReply", "ArgumentReply", "ResponseReply", "ProgressReply", "SummaryReply",
-    }  # fmt: skip
-    assert done.tree.segments == {} and topic_of(done.node()).all_claims == []
-    for call in model.calls:
-        does_not_read(call, "<evidence>", "<claims>")
-    own = turn(model, ArgumentReply, "a", "0.0")
-    reads(own, PAPER_A["introduction"], PAPER_B["abstract"])
-    does_not_read(own, PAPER_B["introduction"])
-    (call,) = [c for c in model.calls if (c.node, c.kind) == ("0", "BareSubtopicsReply")]
-    reads(call, PAPER_A["introduction"], PAPER_B["introduction"], PAPER_A["abstract"])
-
-
-def test_the_baselines_read_titles_abstracts_and_introductions() -> None:
-    parts = [
-        paper[n] for paper in (PAPER_A, PAPER_B) for n in ("title", "abstract", "introduction")
-    ]
-    model = personas()
-    done = compare(model, graph=methods()["single_stage"].graph())
-    reads(model.calls[0], TOPIC, *parts)
-    does_not_read(model.calls[0], "treats accuracy")
-    assert (done.verdict.answer, done.node().status) == ("They do.", "answered")
-    model = personas()
-    compare(model, graph=methods()["two_stage"].graph())
-    first, second, last = model.calls
-    for call, own, other in ((first, parts[:3], parts[3:]), (second, parts[3:], parts[:3])):
-        reads(call, TOPIC, *own)
-        does_not_read(call, *other)
-    reads(last, TOPIC, PAPER_A["title"], PAPER_B["title"], "It does.")
-    does_not_read(last, PAPER_A["abstract"], PAPER_B["introduction"])

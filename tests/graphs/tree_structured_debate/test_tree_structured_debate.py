@@ -174,15 +174,6 @@ def test_the_scores_decide_and_a_mismatch_with_the_evaluators_word_is_noted(
     assert done.node().notes == notes
 
 
-def test_the_evaluator_reads_the_question_as_asked_and_not_the_threshold() -> None:
-    model = debaters(2)
-    debate(model, stop_threshold=0.613)
-    (call,) = of_role(model, "complexity_evaluator")
-    assert f"<question>\n{QUESTION}\n</question>" in call.prompt
-    assert "The question, made explicit." in call.prompt
-    assert "0.613" not in call.prompt
-
-
 @pytest.mark.parametrize("node", ["0", "0.1"])
 def test_the_verdict_and_all_who_debate_a_leaf_are_told_what_it_leaves_open(node: str) -> None:
     unclear = "Which illness is meant?"
@@ -249,16 +240,6 @@ def test_each_debater_is_told_its_own_side_and_the_record_says_which(
             bound = question == "Why?" and turn.round > 1  # to its first claim, see below
             shown = [name for name, line in lines.items() if line in call.prompt]
             assert shown == ([] if bound else [own])
-
-
-def test_debaters_and_judge_read_path_and_transcript_and_no_facts() -> None:
-    model = debaters(2)
-    debate(model)
-    turns = of_role(model, "leaf_debater", "0.1")
-    (judge,) = of_role(model, "leaf_judge", "0.1")
-    assert f"1. {QUESTION}\n2. what of b?" in turns[0].prompt
-    assert [call.prompt.count("\nclaim:") for call in (*turns, judge)] == [0, 1, 2, 3, 4, 5, 6]
-    assert not any("<facts>" in call.prompt for call in turns)
 
 
 @pytest.mark.parametrize(
@@ -414,19 +395,6 @@ def test_the_writer_says_yes_or_no_as_the_debate_did(settled: str) -> None:
 # Synthesis, confidence and provenance
 
 
-def test_both_styles_write_side_by_side_and_read_each_other_from_the_second_round() -> None:
-    model = styled("concise text", "full text")
-    debate(model, synthesis_rounds=3)
-    calls = of_role(model, "synthesis_debater")
-    assert [call.round for call in calls] == [1, 1, 2, 2, 3, 3]
-    for call in calls:
-        own, other = ("concise", "full")
-        if "style is full" in call.prompt:
-            own, other = other, own
-        assert (f"<opponent>\n{other} text\n</opponent>" in call.prompt) == (call.round > 1)
-        assert (f"<integration>\n{own} text\n</integration>" in call.prompt) == (call.round > 1)
-
-
 def test_which_synthesis_is_shown_as_a_is_drawn_from_the_seed() -> None:
     shown = set()
     for seed in range(12):
@@ -440,15 +408,6 @@ def test_which_synthesis_is_shown_as_a_is_drawn_from_the_seed() -> None:
         assert verdict and verdict.winner == f"A ({'concise' if concise_first else 'full'})"
         shown.add(first)
     assert shown == {"short", "long"}
-
-
-def test_synthesis_reads_every_childs_answer_confidence_and_reasons() -> None:
-    model = debaters(2)
-    model.will_say(rule("the sea peoples", 0.61), at="0.1")
-    debate(model)
-    child = "0.1: what of b?\nanswer: the sea peoples\nconfidence: 0.61\nreasons: Because."
-    for role in ("synthesis_debater", "synthesis_judge"):
-        assert all(child in call.prompt for call in of_role(model, role))
 
 
 def test_confidence_is_the_product_of_judges_and_the_weakest_child_at_every_node() -> None:
