@@ -143,5 +143,6 @@ def fault_line(error: ValidationError) -> str:
     """Return the first fault of ``error`` in words: where it is, then what is wrong there."""
     fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where, message = ".".join(map(str, fault["loc"])), fault["msg"]
+    message = message.removeprefix("Value error, ")
     message = f"{message[:1].lower()}{message[1:]}"
     return f"{where}: {message}" if where else message

@@ -60,7 +60,7 @@ def evaluate(
 
     Example:
         >>> claims = [{"claim": "Cows eat grass.", "label": True}]
-        >>> results = dialectree.evaluate(claims, ["art", "direct"], max_calls=50)
+        >>> results = dialectree.evaluate(claims, ["direct", "cot"], max_calls=50)
         >>> results.to_pandas()
     """
     with naming_parameters(_FLAGS):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from dialectree.contests import Wish, start
+from dialectree.contests import Change, start
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     ClaimScorerReply,
@@ -157,14 +157,14 @@ def at(record: RunRecord) -> RunFolder:
 
 
 def begin(
-    record: RunRecord, *wishes: Wish, model: ScriptedModel | None = None, **given: Any
+    record: RunRecord, *wishes: Change, model: ScriptedModel | None = None, **given: Any
 ) -> Started:
     asked = {"model": model or speakers(), "cache": False}
     return start(at(record), wishes, RUNS, {**asked, **given})
 
 
 def contest(
-    record: RunRecord, *wishes: Wish, model: ScriptedModel | None = None, **given: Any
+    record: RunRecord, *wishes: Change, model: ScriptedModel | None = None, **given: Any
 ) -> RunRecord:
     return asyncio.run(begin(record, *wishes, model=model, **given).conduct())
 

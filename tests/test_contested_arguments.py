@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import dialectree
 from dialectree import report
-from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
+from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Rule, Set, Void
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import PairwiseReply, ScorerReply
@@ -91,7 +91,7 @@ class Tree:
         }
         self.record = verify(self.model, **{**given, **fixed})
 
-    def contest(self, record: RunRecord, *wishes: Wish) -> RunRecord:
+    def contest(self, record: RunRecord, *wishes: Change) -> RunRecord:
         return contest(record, *wishes, model=self.model)
 
 
@@ -100,9 +100,9 @@ def probability(record: RunRecord) -> float | None:
     return record.verdict.confidence
 
 
-def possible(record: RunRecord, tau: float) -> list[tuple[Wish, Wish]]:
+def possible(record: RunRecord, tau: float) -> list[tuple[Change, Change]]:
     """Every wish that ``record`` can fulfil without a call, with its reversal."""
-    wishes: list[tuple[Wish, Wish]] = []
+    wishes: list[tuple[Change, Change]] = []
     nodes = record.tree.nodes
     for node in nodes.values():
         above_trees = any(nodes[child].kind == "claim" for child in node.children)
@@ -129,7 +129,7 @@ def test_contests_and_their_reversals_give_back_the_first_figures_bit_for_bit(
 ) -> None:
     tree = Tree(data)
     new = tree.record
-    wishes: dict[Any, tuple[Wish, Wish]] = {}
+    wishes: dict[Any, tuple[Change, Change]] = {}
     for _ in range(data.draw(st.integers(1, 4))):
         wish, reversal = data.draw(st.sampled_from(possible(new, data.draw(unit))))
         about = frozenset(part for part in wish if isinstance(part, str) and part)
@@ -233,7 +233,7 @@ def in_two_orders(first: str, second: str) -> RunRecord:
     ids=["drop", "flip", "nothing left"],
 )
 def test_path_and_why_say_what_moved(
-    wishes: list[Wish], path: list[tuple[str, float, float | None]], why: str
+    wishes: list[Change], path: list[tuple[str, float, float | None]], why: str
 ) -> None:
     new = contest(two(), *wishes)
     made = stated(new)
@@ -407,7 +407,7 @@ def test_a_change_does_at_a_leaf_what_it_does_to_the_same_tree_alone(given: dict
     assert below(inside, "0.0") == below(single, "0")
     claim = "0.0" if given.get("trees", 1) > 1 else "0"
     scored = [n.id for n in single.tree.nodes.values() if n.score("tau") is not None]
-    wishes: list[Wish] = [Drop(f"{claim}.3"), Set(scored[0], 0.99), Set(scored[-1], None)]
+    wishes: list[Change] = [Drop(f"{claim}.3"), Set(scored[0], 0.99), Set(scored[-1], None)]
     for pair in (*decided(single)[:1], *decided(single)[-1:]):
         wishes += [Flip(*pair), Void(*pair)]
     wishes += [Add("support", claim, "So it is."), Add("attack", f"{claim}.0.1", "It is not.")]
@@ -427,7 +427,7 @@ def test_a_change_does_at_a_leaf_what_it_does_to_the_same_tree_alone(given: dict
         (Void("0.0.0", "0.7"), "0.7: the run has no such argument"),
     ],
 )
-def test_a_wish_that_a_leaf_cannot_fulfil_is_one_line(wish: Wish, message: str) -> None:
+def test_a_wish_that_a_leaf_cannot_fulfil_is_one_line(wish: Change, message: str) -> None:
     with pytest.raises(InputError) as wrong:
         begin(leaf(breadth=1, depth=1), wish)
     assert message in str(wrong.value)
@@ -451,7 +451,7 @@ def test_a_live_model_is_needed_for_additions_alone() -> None:
 
 # What cannot be
 
-WRONG: dict[str, tuple[list[Wish], str]] = {
+WRONG: dict[str, tuple[list[Change], str]] = {
     "nothing": ([], "nothing is contested: give --drop, --set, --flip, --void, --add or --restore"),
     "an unknown id": ([Set("7", 0.5)], "7: the run has no such argument"),
     "an id that is a path": ([Drop("../0.1")], "../0.1: the run has no such turn"),
@@ -492,7 +492,7 @@ WRONG: dict[str, tuple[list[Wish], str]] = {
 
 @pytest.mark.parametrize(("wishes", "message"), WRONG.values(), ids=WRONG.keys())
 def test_a_wish_that_cannot_be_fulfilled_is_one_line_and_nothing_is_written(
-    wishes: list[Wish], message: str
+    wishes: list[Change], message: str
 ) -> None:
     old = two(depth=2)
     before = files(at(old))
@@ -513,7 +513,7 @@ def test_ties_and_orders_that_disagree_have_no_other_winner_and_a_void_has_none(
 
 
 @pytest.mark.parametrize("wish", [Set("0", 0.5), Add("support", "0", "Yes."), Drop("0.1")])
-def test_above_several_trees_there_is_nothing_to_contest(wish: Wish) -> None:
+def test_above_several_trees_there_is_nothing_to_contest(wish: Change) -> None:
     with pytest.raises(InputError, match=r"0 stands above several trees|it is a whole tree"):
         begin(verify(trees=2), wish)
 

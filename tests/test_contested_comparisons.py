@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.contests import Drop, Replace, Restore, Rule, Wish
+from dialectree.contests import Change, Drop, Replace, Restore, Rule
 from dialectree.errors import InputError
 from dialectree.nodes.tree_of_debate.evidence import RelevanceReply
 from dialectree.records import RunRecord, topic_of
@@ -84,7 +84,7 @@ def test_a_segment_that_only_a_filter_saw_and_refused_costs_filter_calls_alone()
     ids=str,
 )
 def test_what_no_comparison_can_fulfil_is_refused_before_anything_is_written(
-    wish: Wish, why: str
+    wish: Change, why: str
 ) -> None:
     old = compare(speakers(), max_depth=1)
     before = sorted(RUNS.iterdir())

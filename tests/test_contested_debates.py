@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
+from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Rule, Set, Void
 from dialectree.contests import start as contesting
 from dialectree.errors import InputError, RunFolderError
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
@@ -122,7 +122,7 @@ def test_the_record_says_what_moved_and_why(tree: RunRecord) -> None:
 
 
 def test_changes_add_up_and_each_can_be_taken_back(tree: RunRecord) -> None:
-    wishes: list[Wish] = [Replace("0.1.0/B2", TEXT), Replace("0.1.0/A1", "Another word.")]
+    wishes: list[Change] = [Replace("0.1.0/B2", TEXT), Replace("0.1.0/A1", "Another word.")]
     both = contest(tree, *wishes, model=speakers())
     chained = contest(contest(tree, wishes[0], model=speakers()), wishes[1], model=speakers())
     assert outcome(chained) == outcome(both)
@@ -160,7 +160,7 @@ def test_two_texts_of_one_turn_hold_side_by_side_and_each_goes_by_itself(tree: R
 def test_a_verdict_and_the_words_of_its_judge_go_each_by_itself(
     ruled_first: bool, tree: RunRecord
 ) -> None:
-    wishes: list[Wish] = [Rule("0.1.0", TEXT), Replace("0.1.0/leaf_judge/rationale", "Why not.")]
+    wishes: list[Change] = [Rule("0.1.0", TEXT), Replace("0.1.0/leaf_judge/rationale", "Why not.")]
     for wish in wishes if ruled_first else reversed(wishes):
         tree = contest(tree, wish, model=speakers())
     judge = said(tree, "0.1.0/leaf_judge")
@@ -500,7 +500,7 @@ def test_a_gate_agrees_without_the_answer_that_a_person_dropped() -> None:
 
 # What cannot be
 
-WRONG: dict[str, tuple[list[Wish], str]] = {
+WRONG: dict[str, tuple[list[Change], str]] = {
     "nothing": ([], "nothing is contested: give --replace"),
     "an unknown turn": ([Replace("0.7/A1", TEXT)], "0.7/A1: the run has no such turn"),
     "a node for a turn": ([Replace("0.1", TEXT)], "at that node there are 0.1/A1, 0.1/B1, "),

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 import dialectree
-from dialectree.contests import Add, Drop, Flip, Replace, Restore, Set, Void, Wish
+from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Set, Void
 from dialectree.errors import InputError
 from dialectree.flow import Flow
 from dialectree.flow.state import Debate, Question, Ruling
@@ -189,7 +189,7 @@ def duel(monkeypatch: pytest.MonkeyPatch) -> RunRecord:
     return dialectree.run("duel", question=QUESTION, model=ScriptedModel(script=script))
 
 
-CHANGES: dict[str, tuple[Wish, Wish, float, int]] = {
+CHANGES: dict[str, tuple[Change, Change, float, int]] = {
     "a strength": (Set("0.0", 1.0), Restore("0.0"), 0.65, 0),
     "a strength that is unknown": (Set("0.1", None), Restore("0.1"), 0.65, 0),
     "another winner": (Flip("0.1", "0.0"), Flip("0.0", "0.1"), 0.4, 0),
@@ -201,7 +201,7 @@ CHANGES: dict[str, tuple[Wish, Wish, float, int]] = {
 
 @pytest.mark.parametrize(("wish", "back", "probability", "calls"), CHANGES.values(), ids=CHANGES)
 def test_what_is_declared_can_be_changed_and_taken_back(
-    duel: RunRecord, wish: Wish, back: Wish, probability: float, calls: int
+    duel: RunRecord, wish: Change, back: Change, probability: float, calls: int
 ) -> None:
     given: dict[str, Any] = {"model": ScriptedModel(script=script), "cache": False}
     new = dialectree.contest(duel, [wish], **given)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish, start
+from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Rule, Set, Void, start
 from dialectree.errors import InputError, SettingsError
 from dialectree.records import RunRecord
 from dialectree.running.runner import again
@@ -88,9 +88,9 @@ class Case(NamedTuple):
     """A run, a wish, who is asked because of it, and what takes it back if not --restore."""
 
     run: str
-    wish: Wish
+    wish: Change
     calls: Calls | None = None
-    back: Wish | None = None
+    back: Change | None = None
 
 
 def rsd(**roles: int) -> Calls:
@@ -184,7 +184,7 @@ CASES = [
 ]
 
 
-def filled(wish: Wish, record: RunRecord) -> Wish:
+def filled(wish: Change, record: RunRecord) -> Change:
     """``wish`` with a pair of arguments that was decided for ``A`` and ``B``."""
     names = dict(zip("AB", decided(record)[0] if decided(record) else "AB", strict=True))
     parts: list[Any] = [
@@ -192,7 +192,7 @@ def filled(wish: Wish, record: RunRecord) -> Wish:
         for part in wish
     ]
     kind: Any = type(wish)
-    filled: Wish = kind(*parts)
+    filled: Change = kind(*parts)
     return filled
 
 
@@ -256,7 +256,7 @@ def test_a_contest_needs_a_model_only_where_one_has_to_be_asked(
     ],
 )
 def test_a_contest_that_crashed_anywhere_is_resumed_and_ends_as_it_would_have(
-    name: str, wish: Wish, given: dict[str, Any], elsewhere: Path
+    name: str, wish: Change, given: dict[str, Any], elsewhere: Path
 ) -> None:
     old = debate(speakers()) if name == "tree" else made(elsewhere, name, MADE[name])
     model = speakers()

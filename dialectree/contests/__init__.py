@@ -11,6 +11,7 @@ from __future__ import annotations
 from dialectree.contests.start import start
 from dialectree.contests.wishes import (
     Add,
+    Change,
     Drop,
     Flip,
     Replace,
@@ -18,13 +19,13 @@ from dialectree.contests.wishes import (
     Rule,
     Set,
     Void,
-    Wish,
     only_models_and_limits,
     parse,
 )
 
 __all__ = [
     "Add",
+    "Change",
     "Drop",
     "Flip",
     "Replace",
@@ -32,7 +33,6 @@ __all__ = [
     "Rule",
     "Set",
     "Void",
-    "Wish",
     "only_models_and_limits",
     "parse",
     "start",

@@ -13,21 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dialectree.contests import arguments, replies, rulings
-from dialectree.contests.draft import Draft
-from dialectree.contests.wishes import (
-    Add,
-    Drop,
-    Flip,
-    Replace,
-    Restore,
-    Rule,
-    Set,
-    Void,
-    Wish,
-    listed,
-    only_models_and_limits,
-)
+from dialectree.contests import arguments, rulings
+from dialectree.contests.changes import Draft, fits, flags
+from dialectree.contests.wishes import Change, only_models_and_limits
 from dialectree.errors import (
     DialectreeError,
     InputError,
@@ -37,7 +25,7 @@ from dialectree.errors import (
 )
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import Spec
-from dialectree.protocols.protocol import Phase, installed, method
+from dialectree.protocols.protocol import installed, method
 from dialectree.records import Call, RunRecord, Turn, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running import verdict_diff
@@ -58,7 +46,7 @@ from dialectree.system.streams import program
 
 def start(
     folder: RunFolder,
-    wishes: Iterable[Wish],
+    wishes: Iterable[Change],
     runs: Path,
     given: Mapping[str, Any],
     *,
@@ -74,7 +62,7 @@ def start(
     Raises InputError for a wish that the run cannot fulfil, where a person has to rule again and no
     ``person`` is there, and where a model has to be asked and cannot be; nothing is written then.
     """
-    wishes, old = listed(wishes), folder.record()
+    wishes, old = _listed(wishes), folder.record()
     if old.status in ("running", "partial"):
         raise InputError(f"{old.run_id} is not finished; first: {program()} resume {folder.path}")
     only_models_and_limits(given)
@@ -83,11 +71,11 @@ def start(
     nobody = without_models(old, given)
     draft = Draft(old, chosen, nobody, rulings.rulings_of_person(folder))
     if not wishes:
-        raise InputError(f"nothing is contested: give {_flags(draft, 'or')}")
+        raise InputError(f"nothing is contested: give {flags(draft.phases, 'or')}")
     with chosen.packages():
-        for wish in wishes:
-            _take_up(draft, wish)
-    rulings.forget_rulings(folder, draft, person=person)
+        for change in wishes:
+            _take_up(draft, change)
+    rulings.forget_rulings(draft, person=person)
     chosen.require_roles(nobody, given)
     specs: dict[str, Spec] = {}
     refusal: DialectreeError | None = None
@@ -128,63 +116,37 @@ def start(
     return begin(into or runs)
 
 
-def _take_up(draft: Draft, wish: Wish) -> None:
-    """Change ``draft`` as ``wish`` says; InputError where the run cannot fulfil it."""
-    if not _fits(wish, draft.phases):
-        able = [one.name for one in installed().values() if _fits(wish, one.phases)]
-        of, knows = draft.record.protocol, _flags(draft, "and")
+def _listed(changes: object) -> list[Change]:
+    """Return ``changes``; InputError if it is no list of them."""
+    every: list[Any] = [*changes] if isinstance(changes, Iterable) else [changes]
+    if isinstance(changes, Change) or not all(isinstance(one, Change) for one in every):
+        raise InputError(f"{changes!r:.200} is no list of changes: give [Drop(...), Replace(...)]")
+    return every
+
+
+def _take_up(draft: Draft, change: Change) -> None:
+    """Change ``draft`` as ``change`` says; InputError where the run cannot fulfil it."""
+    if not fits(change, draft.phases):
+        able = [one.name for one in installed().values() if fits(change, one.phases)]
+        of, knows = draft.record.protocol, flags(draft.phases, "and")
         raise InputError(
-            f"{_flag(wish)}: that is for runs of {', '.join(able)}; a run of {of} knows {knows}"
+            f"--{change.change}: that is for runs of {', '.join(able)}; a run of {of} knows {knows}"
         )
-    match wish:
-        case Replace(name, text):
-            replies.replace(draft, name, text)
-        case Rule(name, text):
-            rulings.rule(draft, name, text)
-        case Drop(name):
-            replies.drop(draft, name)
-        case Restore(name, ""):
-            replies.restore(draft, name)
-        case Set(name, tau):
-            arguments.set_strength(draft, name, tau)
-        case Flip(one, other):
-            arguments.flip(draft, one, other)
-        case Void(one, other):
-            arguments.void(draft, one, other)
-        case Restore(one, other):
-            arguments.restore_comparison(draft, one, other)
-        case Add(stance, parent, text):
-            arguments.add(draft, stance, parent, text)
-
-
-_NEEDS = {Set: "score", Flip: "winner", Void: "winner", Add: "inserts"}
-"""The field of a phase that a wish needs."""
-
-
-def _fits(wish: Wish, phases: Iterable[Phase]) -> bool:
-    """Return whether a protocol with ``phases`` declares what ``wish`` is about."""
-    pair = isinstance(wish, Restore) and wish.other
-    field = "winner" if pair else _NEEDS.get(type(wish))
-    return field is None or any(getattr(phase, field) for phase in phases)
-
-
-def _flag(wish: Wish) -> str:
-    return f"--{type(wish).__name__.lower()}"
-
-
-def _flags(draft: Draft, last: str) -> str:
-    """Return the flags that a run of these phases knows, for a message."""
-    phases = draft.phases
-    flags = {
-        "--replace": any(phase.editable for phase in phases),
-        "--drop": True,
-        "--verdict": any(phase.labels or phase.ruling for phase in phases),
-        "--set": any(phase.score for phase in phases),
-        "--flip": any(phase.winner for phase in phases),
-        "--void": any(phase.winner for phase in phases),
-        "--add": any(phase.inserts for phase in phases),
-    }
-    return f"{', '.join(flag for flag, known in flags.items() if known)} {last} --restore"
+    match change.change:
+        case "replace":
+            draft.replace(change)
+        case "drop":
+            draft.drop(change)
+        case "restore":
+            draft.restore(change)
+        case "verdict":
+            rulings.rule(draft, change)
+        case "set":
+            arguments.set_strength(draft, change)
+        case "add":
+            arguments.add(draft, change)
+        case _:
+            arguments.weigh(draft, change)
 
 
 def _numbers_alone(old: RunRecord, draft: Draft, calls: list[Call]) -> bool:

@@ -1,86 +1,42 @@
-"""What a person may wish to change in a finished run."""
+"""What a person may wish to change in a finished run, as every door takes it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, get_args
+from collections.abc import Mapping
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from dialectree.errors import InputError
+from dialectree.errors import InputError, fault_line
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.protocols.sources import known
 from dialectree.records import Stance
 
-
-class Set(NamedTuple):
-    """``--set ID=0.3``: another intrinsic strength; None (``none``): it has none."""
-
-    node: str
-    tau: float | None
-
-
-class Drop(NamedTuple):
-    """``--drop ID``: an argument or a part takes no part, nor what hangs below it; or a turn."""
-
-    node: str
-
-
-class Flip(NamedTuple):
-    """``--flip ID:ID``: the other one won."""
-
-    one: str
-    other: str
-
-
-class Void(NamedTuple):
-    """``--void ID:ID``: a comparison counts for nobody."""
-
-    one: str
-    other: str
-
-
-class Restore(NamedTuple):
-    """``--restore ID`` or ``ID:ID``: takes a change back; ``other`` is for a comparison only."""
-
-    one: str
-    other: str = ""
-
-
-class Add(NamedTuple):
-    """``--add support:PARENT TEXT``: an argument of one's own."""
-
-    stance: Stance
-    parent: str
-    text: str
-
-
-class Replace(NamedTuple):
-    """``--replace ID TEXT``: a turn says something else."""
-
-    turn: str
-    text: str
-
-
-class Rule(NamedTuple):
-    """``--verdict ID TEXT``: another verdict of a node, an answer or a label."""
-
-    node: str
-    text: str
-
-
-Wish = Set | Drop | Flip | Void | Restore | Add | Replace | Rule
 CHANGES = ("replace", "verdict", "drop", "restore", "set", "flip", "void", "add")
 """What a person can do to a run, by the flags of ``dialectree contest``."""
+_ID = r"[^:=\s][^:=]*"
+_PAIR = re.compile(rf"{_ID}:{_ID}")
 _SEGMENT = re.compile(r"[A-Za-z]:[0-9]+")
 """A piece of a paper; the two sides of a pair are paths such as ``0.1``."""
+_FORMS = {
+    "set": (
+        re.compile(rf"{_ID}=\s*(none|[0-9.eE+-]+)"),
+        "ID=STRENGTH with a strength in 0 to 1: 0.1=0.3",
+    ),
+    "flip": (_PAIR, "ID:ID, such as 0.0:0.1"),
+    "void": (_PAIR, "ID:ID, such as 0.0:0.1"),
+    "add": (re.compile(rf"(support|attack):\s*{_ID}"), "support:ID or attack:ID, then the text"),
+}
+"""How the place of a change is written where it is more than an id."""
 
 
 class Change(BaseModel):
-    """A change as a client of a server sends it: ``{"change": "drop", "where": "0.1"}``."""
+    """One change, as flags, agents, clients and Python write it: ``drop`` at ``0.1``."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True
+    )
 
     change: str = Field(json_schema_extra={"enum": [*CHANGES]})
     """`replace` what a turn says, set another `verdict`, `drop` an argument, a part or a turn,
@@ -92,84 +48,107 @@ class Change(BaseModel):
     text: str = ""
     """The new text of `replace`, `verdict` and `add`."""
 
-    def wish(self) -> Wish:
-        """Return the wish that the change stands for."""
-        return parse(self.change, self.where, self.text)
+    @model_validator(mode="after")
+    def _be_well_formed(self) -> Self:
+        if self.change not in CHANGES:
+            raise ValueError(
+                f"{self.change:.80}: there is no such change; known: {', '.join(CHANGES)}"
+            )
+        form, written = _FORMS.get(self.change, (None, ""))
+        if form is not None and form.fullmatch(self.where.strip()) is None:
+            raise ValueError(f"{self.flag}: write {written}")
+        if self.change == "set":
+            self.strength()
+        return self
+
+    @property
+    def flag(self) -> str:
+        """Return the change as a flag, for messages: ``--drop 0.1``."""
+        return f"--{self.change} {self.where.strip()}"
+
+    @property
+    def id(self) -> str:
+        """Return the node, turn or segment that is changed; of a pair both."""
+        where = self.where.strip()
+        if self.change == "set":
+            return where.partition("=")[0].strip()
+        return where.partition(":")[2].strip() if self.change == "add" else where
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """Return the two arguments of a comparison; None for a change of something else."""
+        where = self.where.strip()
+        if self.change not in ("flip", "void", "restore") or not _PAIR.fullmatch(where):
+            return None
+        one, _, other = where.partition(":")
+        return None if _SEGMENT.fullmatch(where) else (one.strip(), other.strip())
+
+    @property
+    def stance(self) -> Stance:
+        """Return the side for which an argument is added."""
+        return "support" if self.where.strip().startswith("support") else "attack"
+
+    def strength(self) -> float | None:
+        """Return the strength that is set; None to leave it unknown."""
+        number = self.where.partition("=")[2].strip()
+        try:
+            strength = None if number == "none" else float(number) + 0.0  # -0 is 0
+        except ValueError:
+            strength = -1.0
+        if strength is not None and not 0 <= strength <= 1:
+            raise ValueError(f"{self.flag}: write {_FORMS['set'][1]}")
+        return strength
 
 
-def parse(change: str, where: str, text: str = "") -> Wish:
-    """Return the wish that a person writes; ``change`` names it as a flag does, without dashes.
+def parse(change: str, where: str, text: str = "") -> Change:
+    """Return the change that a person writes; ``change`` names it as a flag does, without dashes.
 
     Raises InputError where there is no such change, or no such place can be.
     """
-    where = where.strip()
-    match change:
-        case "replace":
-            return Replace(where, text)
-        case "verdict":
-            return Rule(where, text)
-        case "drop":
-            return Drop(where)
-        case "restore":
-            pair = ":" in where and _SEGMENT.fullmatch(where) is None
-            return Restore(*_pair(change, where)) if pair else Restore(where)
-        case "set":
-            return _set(where)
-        case "flip":
-            return Flip(*_pair(change, where))
-        case "void":
-            return Void(*_pair(change, where))
-        case "add":
-            return _add(where, text)
-        case _:
-            known = ", ".join(CHANGES)
-            raise InputError(f"{change}: there is no such change; known: {known}")
-
-
-def _set(where: str) -> Wish:
-    """Return the wish of one ``--set``."""
-    name, _, number = (part.strip() for part in where.partition("="))
     try:
-        tau = None if number == "none" else float(number)
-    except ValueError:
-        tau = -1.0
-    if not name or not (tau is None or 0 <= tau <= 1):
-        raise InputError(f"--set {where}: write ID=STRENGTH with a strength in 0 to 1: 0.1=0.3")
-    return Set(name, tau)
+        return Change(change=change, where=where, text=text)
+    except ValidationError as error:
+        raise InputError(fault_line(error)) from None
 
 
-def _pair(change: str, where: str) -> tuple[str, str]:
-    """Return the two ids of ``ID:ID``."""
-    one, sign, other = (part.strip() for part in where.partition(":"))
-    if not (one and sign and other) or ":" in other:
-        raise InputError(f"--{change} {where}: write ID:ID, such as 0.0:0.1")
-    return one, other
+def Replace(turn: str, text: str) -> Change:
+    """Let a turn, or a segment of evidence, say something else."""
+    return parse("replace", turn, text)
 
 
-def _add(where: str, text: str) -> Wish:
-    """Return the wish of ``--add``."""
-    stance, _, parent = (part.strip() for part in where.partition(":"))
-    if stance not in ("support", "attack") or not parent:
-        raise InputError(f"--add {where}: write support:ID or attack:ID, then the text")
-    return Add("support" if stance == "support" else "attack", parent, text)
+def Rule(node: str, text: str) -> Change:
+    """Give a node another verdict: an answer, or a label."""
+    return parse("verdict", node, text)
 
 
-def listed(wishes: Iterable[Wish]) -> list[Wish]:
-    """Return ``wishes``; InputError if it is no list of them, or a part has another type."""
-    names = ", ".join(kind.__name__ for kind in get_args(Wish))
-    if isinstance(wishes, Wish) or not isinstance(wishes, Iterable):
-        raise InputError(f"{wishes!r:.200} is no list of wishes: give a list of {names}")
-    found = [*wishes]
-    for wish in found:
-        if not isinstance(wish, Wish):
-            raise InputError(f"{wish!r:.200} is no wish: give a list of {names}")
-        try:
-            TypeAdapter(type(wish)).validate_python(tuple(wish), strict=True)
-        except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]
-            part = wish._fields[int(fault["loc"][0])]
-            raise InputError(f"{wish!r:.200}: {part}: {fault['msg']}") from None
-    return found
+def Drop(name: str) -> Change:
+    """Take out a turn, a segment, or an argument or a part with all that hangs below it."""
+    return parse("drop", name)
+
+
+def Restore(one: str, other: str = "") -> Change:
+    """Take a change back; ``other`` is for a comparison only."""
+    return parse("restore", f"{one}:{other}" if other else one)
+
+
+def Set(node: str, strength: float | None) -> Change:
+    """Give an argument or a claim another strength of its own, or none."""
+    return parse("set", f"{node}={'none' if strength is None else strength}")
+
+
+def Flip(one: str, other: str) -> Change:
+    """Let the other one of two arguments win their comparison."""
+    return parse("flip", f"{one}:{other}")
+
+
+def Void(one: str, other: str) -> Change:
+    """Let the comparison of two arguments count for neither."""
+    return parse("void", f"{one}:{other}")
+
+
+def Add(stance: Stance, parent: str, text: str) -> Change:
+    """Insert an argument of one's own."""
+    return parse("add", f"{stance}:{parent}", text)
 
 
 def only_models_and_limits(given: Mapping[str, Any], what: str = "a contest is reckoned") -> None:

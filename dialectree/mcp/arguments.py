@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 
 from dialectree.contests.wishes import Change
-from dialectree.errors import InputError
+from dialectree.errors import InputError, fault_line
 from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.settings import about
 from dialectree.protocols.sources import no_such
@@ -117,8 +117,8 @@ def checked(kind: type[Arguments], values: dict[str, Any]) -> Any:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-    where, message = ".".join(map(str, fault["loc"])), fault["msg"]
-    if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
-        message = no_such(where, kind.model_fields)
-    raise InputError(f"{where}: {message[:1].lower()}{message[1:]}")
+        where = error.errors()[0]["loc"]
+        if error.errors()[0]["type"] == "extra_forbidden" and len(where) == 1:
+            name = str(where[0])
+            raise InputError(f"{name}: {no_such(name, kind.model_fields)}") from None
+        raise InputError(fault_line(error)) from None

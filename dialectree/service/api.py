@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dialectree.report  # noqa: F401 - lets a record show itself
-from dialectree.contests import Wish
+from dialectree.contests import Change
 from dialectree.errors import ArgumentError
 from dialectree.flow.human_input import Ask
 from dialectree.protocols.protocol import Method, method
@@ -163,7 +163,7 @@ def resume(
 
 async def acontest(
     run: str | Path | RunRecord,
-    wishes: Iterable[Wish],
+    wishes: Iterable[Change],
     *,
     runs: str | Path = DEFAULT_RUNS,
     ask: Ask | None = None,
@@ -195,7 +195,7 @@ async def acontest(
 
 def contest(
     run: str | Path | RunRecord,
-    wishes: Iterable[Wish],
+    wishes: Iterable[Change],
     *,
     runs: str | Path = DEFAULT_RUNS,
     ask: Ask | None = None,

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar, cast
 
 from dialectree import contests
-from dialectree.contests import Wish, only_models_and_limits
+from dialectree.contests import Change, only_models_and_limits
 from dialectree.errors import DialectreeError, DiskFull, RunFolderError, RunNotFound
 from dialectree.flow.human_input import Ask, require_person
 from dialectree.protocols.protocol import Method, method
@@ -335,7 +335,7 @@ class Debates:
     # Changes to them
 
     def plan_contest(
-        self, run: str | RunFolder, wishes: Iterable[Wish], settings: Mapping[str, Any]
+        self, run: str | RunFolder, wishes: Iterable[Change], settings: Mapping[str, Any]
     ) -> Planned:
         """Return the new run in which ``wishes`` change something in a finished one."""
         folder = run if isinstance(run, RunFolder) else self.find(run)
@@ -352,7 +352,7 @@ class Debates:
         return Planned(expected, begin)
 
     async def contest(
-        self, run: str, wishes: Iterable[Wish], settings: Mapping[str, Any]
+        self, run: str, wishes: Iterable[Change], settings: Mapping[str, Any]
     ) -> Underway:
         """Begin in the background a run that contests another one."""
         planned = await asyncio.to_thread(self.plan_contest, run, wishes, settings)

@@ -1,0 +1,315 @@
+"""What persons changed in a run, and how a turn, a part or a segment says something else.
+
+A phase of the protocol declares what may be changed of a turn, and what it says then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from dialectree.contests.wishes import Change
+from dialectree.errors import InputError, fault_line
+from dialectree.protocols.protocol import Method, Phase
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.protocols.user_input import tidy
+from dialectree.records import ARGUMENT, Node, Override, RunRecord, Turn, turns
+from dialectree.system.streams import program
+
+_YES_OR_NO = ("no", "yes")
+
+
+class Draft:
+    """What persons changed in a run, and what it can have changed."""
+
+    def __init__(
+        self,
+        record: RunRecord,
+        method: Method,
+        settings: ProtocolSettings,
+        rulings: Mapping[str, str],
+    ) -> None:
+        self.record = record
+        self.nodes = record.tree.nodes
+        self.rulings = rulings
+        """What the person who judges ruled, by node; empty for no ruling."""
+        earlier = record.contest.overrides if record.contest is not None else []
+        self.overrides = {one.key(): one for one in earlier}
+        """By key: a node may be dropped and have another verdict."""
+        self.changes: list[str] = []
+        """What this contest changes, in words."""
+        self.new_rulings: dict[str, str] = {}
+        """What the person who judges rules instead, by node."""
+        self.turns = {
+            turns.name(node, turn): turn for node in self.nodes.values() for turn in node.transcript
+        }
+        leaf, inner = method.leaf(settings), method.leaf_settings(settings)
+        self.phases = [*method.protocol.phases, *(leaf.protocol.phases if leaf else ())]
+        """What the roles of the run say, those of the protocol at its leaves included."""
+        self._own, self._settings, self._leaf_settings = method.protocol, settings, inner
+        self._taken_up: dict[tuple[str, str, str], Override] = {}
+
+    # What holds
+
+    def hold(self, override: Override, remark: str = "") -> None:
+        """Let ``override`` hold from here on."""
+        self._once(override)
+        self.overrides[override.key()] = override
+        self.changes.append(override.words() + remark)
+
+    def take_back(self, override: Override, words: str) -> None:
+        """Let ``override`` hold no more, nor words put into a ruling that only a person gave."""
+        self._once(override)
+        del self.overrides[override.key()]
+        self.changes.append(words)
+        if override.what == "ruled":
+            unsaid = [turn.spot() for turn in override.spots if turn.phase and not turn.fields]
+            for key, other in [*self.overrides.items()]:
+                if any(turn.spot() in unsaid for turn in other.spots):
+                    del self.overrides[key]
+
+    def _once(self, override: Override) -> None:
+        if override.key() in self._taken_up:
+            raise InputError(f"{override.id}: two changes of one thing; give one")
+        self._taken_up[override.key()] = override
+
+    def find(self, name: str, what: str) -> Override | None:
+        """Return the override of ``name`` as a whole; ``what`` is its kind, or ``out``."""
+        return self.overrides.get((name, "", what))
+
+    def touched(self) -> set[str]:
+        """Return the nodes at which this contest changes something."""
+        return {turn.node for one in self._taken_up.values() for turn in one.spots}
+
+    def direct_answers_alone(self) -> bool:
+        """Return whether it changes direct answers alone: then a gate may need no judge."""
+        changed = [turn for one in self._taken_up.values() for turn in one.spots]
+        return all(turn.phase == "direct" for turn in changed)
+
+    # Say
+
+    def replace(self, change: Change) -> None:
+        """Let a turn, or a segment of evidence, say something else."""
+        text = tidy(change.text, "text")
+        if self._segment(change.id) is not None:
+            self._say_segment(change, text)
+            return
+        name, field = change.id, ""
+        if name not in self.turns and name.rpartition("/")[0] in self.turns:
+            name, _, field = name.rpartition("/")
+        turn, phase = self._turn(change, name)
+        usual = phase.editable[0]
+        field = field or usual
+        fields = [one for one in (*phase.editable, *phase.switches) if one in turn.fields]
+        if field not in fields:
+            raise InputError(f"{change.flag}: it has no such text; it has {', '.join(fields)}")
+        switch = field in phase.switches
+        before = _YES_OR_NO[turn.fields[field] is True] if switch else str(turn.fields[field])
+        if switch and text not in _YES_OR_NO:
+            raise InputError(f"{change.flag} {text[:80]!r}: say yes or no")
+        if before == text:
+            raise InputError(f"{change.flag}: nothing to change, it says that already")
+        value: JsonValue = text == "yes" if switch else text
+        own = self.own_words(turn)
+        override = Override(
+            id=name,
+            what="replaced",
+            field="" if field == usual else field,
+            spots=[own],
+            reply=self.reply(change, turn, {field: value}),
+            before=before,
+            after=text,
+        )
+        earlier = [
+            other
+            for other in self.overrides.values()
+            if field in (other.reply or {}) and turn.spot() in [t.spot() for t in other.spots]
+        ]
+        if value == own.fields.get(field) and [one.key() for one in earlier] == [override.key()]:
+            self.take_back(earlier[0], f"{change.id} restored")
+            return
+        concedes = not switch and turn.fields.get("concedes") is True
+        self.hold(override, f", which still concedes (--replace {name}/concedes no)" * concedes)
+
+    def drop(self, change: Change) -> None:
+        """Let a turn, a part of the question, an argument or a segment count for nothing."""
+        name, inserted = change.id, self.find(change.id, "added")
+        if self.find(name, "out") is not None or (name in self.nodes and self.nodes[name].dropped):
+            raise InputError(f"{change.flag}: it is dropped already")
+        if inserted is not None and name not in self.nodes:
+            self._drop_part(name, ARGUMENT, inserted.after)
+        elif name in self.nodes:
+            self._drop_node(change, self.nodes[name])
+        elif self._segment(name) is not None:
+            self._say_segment(change, None)
+        else:
+            self._drop_turn(change)
+
+    def _drop_turn(self, change: Change) -> None:
+        turn, phase = self._turn(change, change.id)
+        if not phase.optional and phase.withdrawn is None:
+            raise InputError(f"{change.flag}: the debate cannot do without it; --replace it")
+        reply = None
+        if phase.withdrawn is not None:
+            said = {field: v for field, v in phase.withdrawn.items() if field in turn.fields}
+            reply = self.reply(change, turn, said)
+        before, spots = str(turn.fields.get(phase.editable[0]) or ""), [self.own_words(turn)]
+        self.hold(Override(id=change.id, what="dropped", spots=spots, reply=reply, before=before))
+
+    def _drop_node(self, change: Change, node: Node) -> None:
+        """Let the question be answered without a part of it."""
+        if node.kind == "argument":
+            self._drop_part(node.id, ARGUMENT, node.text)
+            return
+        if node.parent is None:
+            whole = "the claim, not an argument" if node.kind == "claim" else "the whole debate"
+            raise InputError(f"{change.flag}: {node.id} is {whole}")
+        above = self.nodes[node.parent]
+        if node.kind == above.kind == "claim":
+            raise InputError(f"{change.flag}: it is a whole tree of arguments; name one of them")
+        if above.kind == "knockout":
+            raise InputError(f"{change.flag}: the debate cannot do without it; name a turn of it")
+        self._drop_part(node.id, "", node.verdict.answer if node.verdict else "")
+
+    def _drop_part(self, node: str, role: str, before: str | None) -> None:
+        spots = [Turn(node=node, phase="", role=role)]
+        self.hold(Override(id=node, what="dropped", spots=spots, before=before))
+
+    def _segment(self, name: str) -> str | None:
+        """Return the text of a segment that was retrieved or that a person wrote, or None."""
+        if name in self.record.tree.segments:
+            return self.record.tree.segments[name].text
+        written = self.find(name, "replaced")
+        return written.after if written is not None and not written.spots else None
+
+    def _say_segment(self, change: Change, text: str | None) -> None:
+        """Give a segment another text, or none.
+
+        ``before`` of one that was replaced more than once is the paper's own text.
+        """
+        name = change.id
+        self.require_not_dropped(change, name)
+        before, earlier = self._segment(name), self.find(name, "replaced")
+        if text == before:
+            raise InputError(f"{change.flag}: nothing to change, it says that already")
+        if earlier is not None and text is not None:
+            before = earlier.before
+        if earlier is not None and text == before:
+            self.take_back(earlier, f"{name} restored")
+        else:
+            what: Literal["dropped", "replaced"] = "dropped" if text is None else "replaced"
+            self.hold(Override(id=name, what=what, spots=[], before=before, after=text))
+
+    # Take back
+
+    def restore(self, change: Change) -> None:
+        """Take a change back: what is out first, then the text that a turn is known by."""
+        name = change.id
+        there = [
+            override
+            for override in reversed(self.overrides.values())
+            if override.what not in ("added", "flipped") and name in self._names(override)
+        ]
+        if not there:
+            raise InputError(f"{change.flag}: nothing was changed there")
+        override = max(there, key=lambda one: (one.out(), not one.field))
+        if override.what == "ruled" and override.id in self.rulings:
+            self.new_rulings[override.id] = override.before or ""
+        self.take_back(override, f"{name} restored")
+
+    def _names(self, override: Override) -> list[str]:
+        """Return what a person may call an override: the turn, or the text that was replaced."""
+        if override.what == "voided":
+            one, _, other = override.id.partition(":")
+            return [override.id, f"{other}:{one}"]
+        field = override.field
+        if not field and override.what == "replaced" and override.id in self.turns:
+            phase = turns.editable(self.record, self.turns[override.id])
+            field = phase.editable[0] if phase is not None else ""
+        return [override.id, f"{override.id}/{field}"] if field else [override.id]
+
+    # What was said
+
+    def require_not_dropped(self, change: Change, name: str) -> None:
+        """Raise InputError for a turn or a segment that a person dropped."""
+        if self.find(name, "out") is not None:
+            raise InputError(f"{change.flag}: it is dropped; --restore brings it back")
+
+    def _turn(self, change: Change, name: str) -> tuple[Turn, Phase]:
+        """Return the turn called ``name``, and what may be changed of it."""
+        self.require_not_dropped(change, name)
+        if name in self.nodes and self.nodes[name].kind == "argument":
+            why = "an argument was judged by its words; give another one (--add), or drop it"
+            raise InputError(f"{change.flag}: {why}")
+        if name not in self.turns:
+            node = name.partition("/")[0]
+            can = [name for name, turn in self.turns.items() if turns.editable(self.record, turn)]
+            near = [name for name in can if self.turns[name].node == node] or can[:1]
+            raise InputError(
+                f"{change.flag}: the run has no such turn, node or segment; "
+                f"{program()} show --node prints their ids, such as {', '.join(near)}"
+            )
+        turn = self.turns[name]
+        phase = turns.editable(self.record, turn)
+        if phase is None or _form(phase, turn) is None:
+            raise InputError(f"{change.flag}: this turn has no text to replace")
+        return turn, phase
+
+    def settings_of(self, phase: Phase) -> ProtocolSettings:
+        """Return the settings of the protocol that declares ``phase``."""
+        leaf = self._leaf_settings
+        return self._settings if phase in self._own.phases or leaf is None else leaf
+
+    def own_words(self, turn: Turn) -> Turn:
+        """Return ``turn`` with its reply before any person changed it."""
+        for override in self.overrides.values():
+            for other in override.spots:
+                if other.spot() == turn.spot():
+                    return turn.model_copy(update={"fields": other.fields})
+        return turn
+
+    def reply(self, change: Change, turn: Turn, said: Mapping[str, object]) -> dict[str, JsonValue]:
+        """Return ``said`` as fields of a reply; InputError if no model could have said so."""
+        phase = turns.declared(self.record, turn)
+        form = _form(phase, turn) if phase is not None else None
+        assert form is not None  # turns of other forms were refused
+        try:
+            reply = form.model_validate({**turn.fields, **said})
+        except ValidationError as error:
+            raise InputError(f"{change.flag}: {fault_line(error)}") from None
+        fields: dict[str, JsonValue] = reply.model_dump(mode="json", include={*said})
+        return fields
+
+
+def _form(phase: Phase, turn: Turn) -> type[BaseModel] | None:
+    """Return the class of the reply that ``turn`` was, or None."""
+    forms = phase.replies()
+    return next((one for one in forms if one.model_fields.keys() == turn.fields.keys()), None)
+
+
+def fits(change: Change, phases: Iterable[Phase]) -> bool:
+    """Return whether a protocol with ``phases`` declares what ``change`` is about."""
+    needs = {"set": "score", "flip": "winner", "void": "winner", "add": "inserts"}
+    field = "winner" if change.pair is not None else needs.get(change.change)
+    return field is None or any(getattr(phase, field) for phase in phases)
+
+
+def flags(phases: Iterable[Phase], last: str) -> str:
+    """Return the flags that a run of these phases knows, for a message."""
+    declared = {
+        "--replace": "editable",
+        "--verdict": "labels ruling",
+        "--set": "score",
+        "--flip": "winner",
+        "--void": "winner",
+        "--add": "inserts",
+    }
+    phases = [*phases]
+    known = [
+        flag
+        for flag, fields in declared.items()
+        if any(getattr(phase, field) for phase in phases for field in fields.split())
+    ]
+    return f"{', '.join([*known, '--drop'])} {last} --restore"
