@@ -21,9 +21,9 @@ from dialectree.running.runner import Started, Watch
 from dialectree.service.debates import (
     ContestRecord,
     Debates,
-    FinishedRecord,
+    KeptRecord,
     Underway,
-    finished,
+    kept,
 )
 from dialectree.service.fields import WISHES, in_python, naming_parameters
 from dialectree.system.loop import wait_for
@@ -43,7 +43,7 @@ async def arun(
     watch: Watch | None = None,
     progress: bool | None = None,
     **values: Any,
-) -> FinishedRecord:
+) -> KeptRecord:
     """Debate by any installed protocol and return the record, which is kept in ``runs``, too.
 
     Args:
@@ -73,7 +73,7 @@ async def arun(
         for remark in planned.remarks:
             warn(remark)
         begun = await asyncio.to_thread(planned.begin)
-        return finished(FinishedRecord, await _conduct(begun, ask, watch, progress))
+        return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
 
 
 def run(
@@ -85,7 +85,7 @@ def run(
     watch: Watch | None = None,
     progress: bool | None = None,
     **values: Any,
-) -> FinishedRecord:
+) -> KeptRecord:
     """Run :func:`arun` in programs without an event loop, and in notebooks."""
     options: dict[str, Any] = {"method_name": method_name, "runs": runs, "ask": ask}
     return wait_for(arun(protocol, *inputs, **options, watch=watch, progress=progress, **values))
@@ -130,7 +130,7 @@ async def aresume(
     watch: Watch | None = None,
     progress: bool | None = None,
     **settings: Any,
-) -> FinishedRecord:
+) -> KeptRecord:
     """Go on with a run that was broken off, or whose calls failed.
 
     Finished calls are not made again. A run that ended degraded or unresolved asks again the calls
@@ -144,7 +144,7 @@ async def aresume(
     with naming_parameters():
         debates = Debates(runs_home(runs), person=ask is not None)
         begun = await asyncio.to_thread(lambda: debates.take_up(_folder(run, debates), settings))
-        return finished(FinishedRecord, await _conduct(begun, ask, watch, progress))
+        return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
 
 
 def resume(
@@ -155,7 +155,7 @@ def resume(
     watch: Watch | None = None,
     progress: bool | None = None,
     **settings: Any,
-) -> FinishedRecord:
+) -> KeptRecord:
     """Run :func:`aresume` in programs without an event loop, and in notebooks."""
     work = aresume(run, runs=runs, ask=ask, watch=watch, progress=progress, **settings)
     return wait_for(work)
@@ -190,7 +190,7 @@ async def acontest(
         begun = await asyncio.to_thread(
             lambda: debates.plan_contest(_folder(run, debates), wishes, settings).begin()
         )
-        return finished(ContestRecord, await _conduct(begun, ask, watch, progress))
+        return kept(ContestRecord, await _conduct(begun, ask, watch, progress))
 
 
 def contest(
@@ -208,7 +208,7 @@ def contest(
     return wait_for(work)
 
 
-def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> RunRecord:
+def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> KeptRecord:
     """Return the record of a run; RunNotFound (a FileNotFoundError) if there is none.
 
     Args:
@@ -218,7 +218,7 @@ def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> RunRecord:
     Example:
         >>> record = dialectree.load("last")
     """
-    return Debates(runs_home(runs)).result(str(run))
+    return kept(KeptRecord, Debates(runs_home(runs)).result(str(run)))
 
 
 def _chosen(

@@ -159,8 +159,8 @@ class Underway:
         return round(clock.seconds() - self.began, 1)
 
 
-class FinishedRecord(RunRecord):
-    """The record of a run that has ended, kept in a folder."""
+class KeptRecord(RunRecord):
+    """The record of a run that is kept in a folder. Without a ruling its verdict is empty."""
 
     verdict: Verdict = Verdict()  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -171,19 +171,19 @@ class FinishedRecord(RunRecord):
         return self._path
 
 
-class ContestRecord(FinishedRecord):
+class ContestRecord(KeptRecord):
     """The record of a run that contests another one."""
 
     contest: Contest  # pyright: ignore[reportIncompatibleVariableOverride, reportGeneralTypeIssues]
 
 
-Finished = TypeVar("Finished", bound=FinishedRecord)
+Kept = TypeVar("Kept", bound=KeptRecord)
 
 
-def finished(kind: type[Finished], record: RunRecord) -> Finished:
+def kept(kind: type[Kept], record: RunRecord) -> Kept:
     """Return ``record`` as ``kind``, with an empty verdict where the debate reached none."""
     values = {**record.__dict__, "verdict": record.verdict or Verdict()}
-    made = cast("Finished", kind.model_construct(record.model_fields_set, **values))
+    made = cast("Kept", kind.model_construct(record.model_fields_set, **values))
     if record.path is not None:
         made.set_folder(record.path)
     return made

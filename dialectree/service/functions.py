@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from dialectree.protocols.protocol import Protocol, installed
 from dialectree.protocols.settings import ProtocolSettings, Speaker
 from dialectree.service.api import arun, run
-from dialectree.service.debates import FinishedRecord
+from dialectree.service.debates import KeptRecord
 from dialectree.service.stub import OPTIONS, document, settings_of
 
 
@@ -63,7 +63,7 @@ def signature(protocol: Protocol) -> inspect.Signature:
         default=protocol.name, annotation=methods
     )
     parameters += [options[name] for name in OPTIONS]
-    return inspect.Signature(parameters, return_annotation=FinishedRecord)
+    return inspect.Signature(parameters, return_annotation=KeptRecord)
 
 
 def _parameter(kind: type[BaseModel], name: str, place: Any) -> inspect.Parameter:

@@ -126,7 +126,7 @@ def _stub_of(protocol: Protocol, start: str, doc: str) -> str:
     lines = [_broken(line) for line in lines]
     doc = textwrap.indent(doc.rstrip(), "    ").lstrip()
     end = "\n    " if "\n" in doc else ""
-    return "\n".join([*lines, ") -> FinishedRecord:", f'    """{doc}{end}"""', ""])
+    return "\n".join([*lines, ") -> KeptRecord:", f'    """{doc}{end}"""', ""])
 
 
 _SHARED = [
@@ -172,7 +172,7 @@ from langchain_core.language_models import BaseChatModel
 
 from dialectree.flow.human_input import Ask
 from dialectree.running.runner import Watch
-from dialectree.service.debates import FinishedRecord
+from dialectree.service.debates import KeptRecord
 """
 
 

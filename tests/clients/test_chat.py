@@ -160,50 +160,6 @@ def test_what_is_missing_is_asked_for_before_any_call(server: str, endpoint: Loc
     assert endpoint.stats()["calls"] == 0
 
 
-def test_an_agent_of_another_maker_asks_by_a2a_and_goes_on(server: str) -> None:
-    from a2a.client import ClientConfig, create_client
-    from a2a.types import Message, Part, Role, SendMessageRequest
-
-    async def turns() -> None:
-        async with get_client(url=server) as client:
-            (assistant,) = await client.assistants.search(graph_id="rsd_chat")
-        address = f"{server}/a2a/{assistant['assistant_id']}"
-        async with await create_client(address, ClientConfig(streaming=False)) as agent:
-
-            async def say(number: int, text: str, context: str = "") -> Any:
-                message = Message(message_id=str(number), role=Role.ROLE_USER)
-                message.parts.append(Part(text=text))
-                message.context_id = context
-                (event,) = [
-                    e async for e in agent.send_message(SendMessageRequest(message=message))
-                ]
-                return event.task
-
-            answer = await say(1, COWS)
-            assert "**B: meat**" in answer.artifacts[0].parts[0].text
-            why = await say(2, "why?", answer.context_id)
-            assert "#### Cross-examination" in why.artifacts[0].parts[0].text
-
-    asyncio.run(turns())
-
-
-def test_a_graph_elsewhere_asks_by_remote_graph(server: str) -> None:
-    from langgraph.graph import END, START, MessagesState, StateGraph
-    from langgraph.pregel.remote import RemoteGraph
-
-    async def asked() -> Any:
-        async with get_client(url=server) as client:
-            builder = StateGraph(MessagesState)
-            builder.add_node("debate", RemoteGraph("rsd_chat", client=client))
-            builder.add_edge(START, "debate")
-            builder.add_edge("debate", END)
-            return await builder.compile().ainvoke({"messages": [HumanMessage(COWS)]})
-
-    ended = asyncio.run(asked())
-    assert "**B: meat**" in ended["messages"][-1].text
-    assert ended["messages"][-1].response_metadata["dialectree"]["verdict"]["label"] == "B"
-
-
 class Scripted(GenericFakeChatModel):
     """A model that calls the tools which its script names."""
 
