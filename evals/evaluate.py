@@ -12,7 +12,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dialectree import text as words
 from dialectree.evals.datasets import notices
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.options import EvaluationOptions, read_options
@@ -24,6 +23,7 @@ from dialectree.evals.running import conduct
 from dialectree.records.folder import private
 from dialectree.service.fields import in_python, naming_parameters
 from dialectree.system import loop
+from dialectree.text import clean, count
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -198,12 +198,12 @@ class EvaluationResults:
         what = "mark" if self._study.task == "compare" else "accuracy"
         at_chance = "; a model below 1 billion parameters: no better than chance"
         title = f"{self.path.name}: {what} [95%]{at_chance * self._study.demonstration}"
-        return words.clean(title), pandas.DataFrame(lines, [*figures])
+        return clean(title), pandas.DataFrame(lines, [*figures])
 
     def _asked(self, name: str, judged: int) -> str:
         results = self._study.of(name)
         number = len({result.question for result in results})
-        asked = words.count(number, "question")
+        asked = count(number, "question")
         if judged == number:
             return asked
         counts = measures.outcomes(results)
