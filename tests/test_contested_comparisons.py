@@ -8,9 +8,10 @@ import pytest
 
 from dialectree.contests import Change, Drop, Replace, Restore, Rule
 from dialectree.errors import InputError
+from dialectree.graphs.tree_of_debate import topics
 from dialectree.nodes.tree_of_debate.evidence import RelevanceReply
 from dialectree.records import RunRecord, topic_of
-from dialectree.report import html, markdown, topics
+from dialectree.report import html, markdown
 from tests.contesting import RUNS, begin, contest, debate, speakers
 from tests.graphs.tree_of_debate.comparing import weigh
 from tests.scripted import ScriptedModel

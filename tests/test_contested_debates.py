@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Rule, Set, Void
+from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Rule, Set
 from dialectree.contests import start as contesting
 from dialectree.errors import InputError, RunFolderError
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
@@ -565,8 +565,8 @@ def test_a_wish_that_cannot_be_fulfilled_is_one_line_and_nothing_is_written(
     folder = RunFolder(small)
     before = files(folder)
     record = folder.record()
-    keep = (Set, Flip, Void, Add)
-    given = [wish if isinstance(wish, keep) else filled(wish, record) for wish in wishes]
+    keep = ("set", "flip", "void", "add")
+    given = [wish if wish.change in keep else filled(wish, record) for wish in wishes]
     with pytest.raises(InputError) as refused:
         contesting(folder, given, RUNS, {"model": speakers()})
     assert wrong in str(refused.value) and "\n" not in str(refused.value)

@@ -197,7 +197,7 @@ def filled(wish: Change, record: RunRecord) -> Change:
 
 
 def ids(case: Case) -> str:
-    return f"{case.run} {type(case.wish).__name__} {case.wish[0]} {case.wish[1:2]}"
+    return f"{case.run} {case.wish.flag} {case.wish.id}"
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)

@@ -29,8 +29,9 @@ def set_strength(draft: Draft, change: Change) -> None:
         "none" if value is None else repr(value) for value in (node.score("tau"), strength)
     )
     reply = None if strength is None else phase.score(strength)
-    one = Override(id=node.id, what="set", spots=[turn], reply=reply, before=before, after=after)
-    draft.hold(one)
+    draft.hold(
+        Override(id=node.id, what="set", spots=[turn], reply=reply, before=before, after=after)
+    )
 
 
 def weigh(draft: Draft, change: Change) -> None:

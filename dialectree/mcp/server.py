@@ -145,8 +145,9 @@ class DebateServer:
     async def contest(self, given: arguments.Contest, tell: Tell) -> Debate:
         """Change something in a finished run and do again only what depends on it, as a new run.
         The ids are those that `show` prints: 0.1 is a node, 0.1/A2 a turn."""
-        until, wishes = clock.seconds() + self._wait, [one.wish() for one in given.changes]
-        return await self._ended(await self._debates.contest(given.run_id, wishes, {}), until, tell)
+        until = clock.seconds() + self._wait
+        begun = await self._debates.contest(given.run_id, given.changes, {})
+        return await self._ended(begun, until, tell)
 
     async def runs(self, given: arguments.Runs, tell: Tell) -> RunList:
         """List runs, the newest first."""

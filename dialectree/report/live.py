@@ -238,7 +238,7 @@ class LiveTree:
         """Return what the calls to models are doing, and why they wait, in one line."""
         by_state: dict[str, list[Activity]] = {}
         for one in self._under_way.values():
-            state = "repair" if one.state == "asked" and one.repair else one.state
+            state: str = "repair" if one.state == "asked" and one.repair else one.state
             by_state.setdefault(state, []).append(one)
         parts: list[Text] = []
         for state, what in _WAITS.items():

@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    Environment,
+    FileSystemLoader,
+    PackageLoader,
+    StrictUndefined,
+)
 from markupsafe import Markup
 
 from dialectree import text
@@ -23,12 +30,12 @@ from dialectree.report import arguments, contested, exchange, markdown_text, ver
 
 def html(record: RunRecord, calls: Sequence[Call]) -> str:
     """Return the page of ``record``; ``calls`` are the lines of its ledger."""
-    return _template(record, "run.html.jinja").render(record=record, calls=calls)
+    return str(_template(record, "run.html.jinja").render(record=record, calls=calls))
 
 
 def card(record: RunRecord) -> str:
     """Return ``record`` as a card of a notebook, which shows it among other things."""
-    return _template(record, "card.html.jinja").render(record=record)
+    return str(_template(record, "card.html.jinja").render(record=record))
 
 
 def markdown(record: RunRecord, calls: Sequence[Call]) -> str:
@@ -70,7 +77,7 @@ def _template(record: RunRecord, name: str) -> Any:
 def _environment(own: Any, kind: str) -> Environment:
     """Return the templates of a ``kind``, with those that a protocol's own view brings."""
     beside = Path(own.__file__) if own is not None else None
-    loaders = [PackageLoader("dialectree", "report")]
+    loaders: list[BaseLoader] = [PackageLoader("dialectree", "report")]
     loaders += [FileSystemLoader(beside.parent)] if beside is not None else []
     environment = Environment(
         loader=ChoiceLoader(loaders),

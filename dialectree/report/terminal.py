@@ -49,7 +49,7 @@ def tree(record: RunRecord) -> RenderableType:
     """Return the whole record: the result, then the tree and what it took."""
     part = macros(record)
     ending = [_markdown(part(name)) for name in ("table", "ending")]
-    trees = [Text(), *_trees(record, part), Text()]
+    trees: list[RenderableType] = [Text(), *_trees(record, part), Text()]
     return _Page(result(record), Text(), _markdown(part("details")), *trees, *ending)
 
 

@@ -106,7 +106,7 @@ def _line(record: RunRecord) -> dict[str, Any]:
 async def contest(request: Request) -> Response:
     """Begin a contest; answer with its record, or with its id where it takes longer."""
     body, debates = _body(await request.body()), _debates(request)
-    wishes, settings = [change.wish() for change in body.changes], body.settings or {}
+    wishes, settings = body.changes, body.settings or {}
     run_id = request.path_params["run_id"]
 
     def require_harmless() -> None:

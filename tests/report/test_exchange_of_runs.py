@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.contests import Restore, Rule
+from dialectree.contests import Change, Rule
 from dialectree.contests import start as contesting
 from dialectree.contests.rulings import labels
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, UncertaintyReply
@@ -48,7 +48,7 @@ def held(name: str, model: ScriptedModel, options: Sequence[str] = (), **given: 
     return asyncio.run(begun.conduct())
 
 
-def contest(record: RunRecord, *wishes: Rule | Restore) -> RunRecord:
+def contest(record: RunRecord, *wishes: Change) -> RunRecord:
     folder = RunFolder.find(record.run_id, RUNS)
     given = {"model": switching.debaters(), "cache": False}
     begun: Any = contesting(folder, wishes, RUNS, given)

@@ -380,7 +380,7 @@ def test_a_setting_without_a_value_is_shown_as_what_holds(
 def test_a_protocol_that_is_not_installed_is_shown_by_the_names_of_its_fields(
     shown: Shown,
 ) -> None:
-    fields = {
+    fields: dict[str, JsonValue] = {
         "inner_voice": "hm",
         "strength": 0.125,
         "evidence": [{"id": "s1", "quote": "so it is written", "page": 7}],
