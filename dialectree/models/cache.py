@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary, finalize
 
 from dialectree.errors import DialectreeError, DiskFull, InputError, SettingsError
@@ -50,12 +50,13 @@ def _reply_cache(url: str | None, folder: Path, _process: int) -> ReplyCache:
     """Return a cache for each process: a forked process cannot use its parent's connection."""
     if url is None:
         return SqliteCache(folder / "replies.sqlite3")
-    kind = _KINDS.get(url.partition("://")[0])
-    if kind is None:
+    scheme = url.partition("://")[0]
+    if scheme not in ("postgresql", "postgres", "redis", "rediss"):
         schemes = "postgresql://, redis:// or rediss://"
         raise SettingsError(f"{CACHE_URL}: the address must begin with {schemes}")
-    require(CACHE_URL, f"dialectree[{kind.extra}]")
-    return kind(url)
+    extra, connect = ("redis", _redis) if "redis" in scheme else ("postgres", _postgres)
+    require(CACHE_URL, f"dialectree[{extra}]")
+    return SharedCache(url, connect)
 
 
 def _loaded(text: str) -> Completion:
@@ -147,21 +148,27 @@ _FAULTS = {"OSError", "ValueError", "TypeError", "RedisError", "PostgresError", 
 _FULL = ("DiskFullError", "OutOfMemoryError")
 
 
+class _Texts(NamedTuple):
+    """An open database of texts."""
+
+    get: Callable[[str], Awaitable[str | None]]
+    add: Callable[[str, str], Awaitable[object]]
+    """Keep a text unless the key has one."""
+    close: Callable[[], Awaitable[None]]
+
+
 class SharedCache:
     """Replies in a database that several machines share, with connections for each event loop."""
 
-    extra: str
-    """The extra of dialectree that brings the driver."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._open: dict[asyncio.AbstractEventLoop, tuple[Any, AsyncIterator[Any]]] = {}
+    def __init__(self, url: str, connect: Callable[[str], Awaitable[_Texts]]) -> None:
+        self._url, self._connect = url, connect
+        self._open: dict[asyncio.AbstractEventLoop, tuple[_Texts, AsyncIterator[_Texts]]] = {}
         self._opening = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]()
 
     async def get(self, key: str) -> Completion | None:
         """Return the completion that was paid for before, or None."""
         with self._reaching():
-            text = await self._read(await self._connected(), key)
+            text = await (await self._texts()).get(key)
             return _loaded(text) if text is not None else None
 
     def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
@@ -170,10 +177,10 @@ class SharedCache:
 
     async def _put(self, key: str, text: str) -> None:
         with self._reaching():
-            await self._write(await self._connected(), key, text)
+            await (await self._texts()).add(key, text)
 
-    async def _connected(self) -> Any:
-        """Return the connections of this event loop, opened once; after a failure, try again."""
+    async def _texts(self) -> _Texts:
+        """Return the database, opened once for each event loop; after a failure, try again."""
         loop = asyncio.get_running_loop()
         async with self._opening.setdefault(loop, asyncio.Lock()):
             if loop not in self._open:
@@ -181,18 +188,18 @@ class SharedCache:
                 self._open[loop] = await anext(life), life
             return self._open[loop][0]
 
-    async def _life(self, loop: asyncio.AbstractEventLoop) -> AsyncIterator[Any]:
-        """Yield connections; a loop that ends closes its open generators, and so them."""
+    async def _life(self, loop: asyncio.AbstractEventLoop) -> AsyncIterator[_Texts]:
+        """Yield the database; a loop that ends closes its open generators, and so it."""
         try:
-            made, close = await self._connect()
+            texts = await self._connect(self._url)
         except ValueError:  # the driver's message may quote the password
             url, spelt = veiled(self._url), "write / ? # @ in a password as %2F %3F %23 %40"
             raise SettingsError(f"{url} cannot be read as an address: {spelt}") from None
         try:
-            yield made
+            yield texts
         finally:
             self._open.pop(loop, None)
-            await close()
+            await texts.close()
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
@@ -207,84 +214,45 @@ class SharedCache:
             kind = DiskFull if type(error).__name__ in _FULL else InputError
             raise kind(f"the reply cache {veiled(self._url)}: {fault}: {CACHE_HINT}") from error
 
-    async def _connect(self) -> tuple[Any, Callable[[], Awaitable[None]]]:
-        """Return a pool of connections, and what closes it."""
-        raise NotImplementedError
 
-    async def _read(self, pool: Any, key: str) -> str | None:
-        raise NotImplementedError
+async def _redis(url: str) -> _Texts:
+    """Connect to Redis, where each reply is kept under ``dialectree:reply:KEY``."""
+    from redis.asyncio import BlockingConnectionPool, Redis
 
-    async def _write(self, pool: Any, key: str, text: str) -> None:
-        raise NotImplementedError
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=_CONNECTIONS,
+        timeout=_COMMAND_S,
+        socket_connect_timeout=_CONNECT_S,
+        socket_timeout=_COMMAND_S,
+        decode_responses=True,
+    )
+    client: Any = Redis.from_pool(pool)
+    return _Texts(
+        lambda key: client.get(f"dialectree:reply:{key}"),
+        lambda key, text: client.set(f"dialectree:reply:{key}", text, nx=True),
+        client.aclose,
+    )
 
 
-class RedisCache(SharedCache):
-    """Replies in Redis, each under ``dialectree:reply:KEY``."""
+async def _postgres(url: str) -> _Texts:
+    """Connect to PostgreSQL, where the replies are in the table ``dialectree_replies``."""
+    import asyncpg
 
-    extra = "redis"
-
-    async def _connect(self) -> tuple[Any, Callable[[], Awaitable[None]]]:
-        from redis.asyncio import BlockingConnectionPool, Redis
-
-        pool = BlockingConnectionPool.from_url(
-            self._url,
-            max_connections=_CONNECTIONS,
-            timeout=_COMMAND_S,
-            socket_connect_timeout=_CONNECT_S,
-            socket_timeout=_COMMAND_S,
-            decode_responses=True,
+    pool: Any = await asyncpg.create_pool(
+        url, min_size=1, max_size=_CONNECTIONS, timeout=_CONNECT_S, command_timeout=_COMMAND_S
+    )
+    async with pool.acquire() as connection, connection.transaction():
+        # "if not exists" fails where two processes make one table at the same time.
+        await connection.execute("select pg_advisory_xact_lock(hashtext('dialectree'))")
+        await connection.execute(
+            "create table if not exists dialectree_replies"
+            " (key text primary key, completion text not null)"
         )
-        client = Redis.from_pool(pool)
-        return client, client.aclose
-
-    async def _read(self, pool: Any, key: str) -> str | None:
-        text: str | None = await pool.get(f"dialectree:reply:{key}")
-        return text
-
-    async def _write(self, pool: Any, key: str, text: str) -> None:
-        await pool.set(f"dialectree:reply:{key}", text, nx=True)
-
-
-_POSTGRES_TABLE = """
-create table if not exists dialectree_replies (key text primary key, completion text not null)
-"""
-
-
-class PostgresCache(SharedCache):
-    """Replies in the table ``dialectree_replies`` of PostgreSQL."""
-
-    extra = "postgres"
-
-    async def _connect(self) -> tuple[Any, Callable[[], Awaitable[None]]]:
-        import asyncpg
-
-        pool = await asyncpg.create_pool(
-            self._url,
-            min_size=1,
-            max_size=_CONNECTIONS,
-            timeout=_CONNECT_S,
-            command_timeout=_COMMAND_S,
-        )
-        async with pool.acquire() as connection, connection.transaction():
-            # "if not exists" fails where two processes make one table at the same time.
-            await connection.execute("select pg_advisory_xact_lock(hashtext('dialectree'))")
-            await connection.execute(_POSTGRES_TABLE)
-        return pool, pool.close
-
-    async def _read(self, pool: Any, key: str) -> str | None:
-        query = "select completion from dialectree_replies where key = $1"
-        text: str | None = await pool.fetchval(query, key)
-        return text
-
-    async def _write(self, pool: Any, key: str, text: str) -> None:
-        query = "insert into dialectree_replies values ($1, $2) on conflict do nothing"
-        await pool.execute(query, key, text)
-
-
-_KINDS: dict[str, type[SharedCache]] = {
-    "postgresql": PostgresCache,
-    "postgres": PostgresCache,
-    "redis": RedisCache,
-    "rediss": RedisCache,
-}
-"""The databases by the scheme of their addresses."""
+    read = "select completion from dialectree_replies where key = $1"
+    write = "insert into dialectree_replies values ($1, $2) on conflict do nothing"
+    return _Texts(
+        lambda key: pool.fetchval(read, key),
+        lambda key, text: pool.execute(write, key, text),
+        pool.close,
+    )
