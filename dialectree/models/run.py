@@ -39,7 +39,6 @@ from dialectree.protocols.sources import cache_folder
 from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.records.folder import Journal
 from dialectree.system import clock
-from dialectree.system.addresses import is_loopback
 from dialectree.trace import tracing
 from dialectree.trace.activity import Activity, Delay, Follow, State
 
@@ -53,8 +52,6 @@ SMALL_BELOW = 3_000_000_000
 
 async def automatic_form(spec: Spec) -> Literal["full", "small"]:
     """Return the form for the model of ``spec``: small where its file or local server says so."""
-    if spec.provider != "local" and not is_loopback(spec.whole_url or ""):
-        return "full"
     size = await parameters(spec)
     return "small" if size is not None and size < SMALL_BELOW else "full"
 

@@ -19,7 +19,7 @@ from dialectree.models.run import Run
 from dialectree.records import Call
 from dialectree.records.folder import Journal
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
-from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, says, writes
+from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, writes
 
 pytestmark = pytest.mark.anyio
 
@@ -146,11 +146,3 @@ async def test_an_odd_token_count_is_none_and_loses_no_reply(
         assert "".join([str(piece.text) async for piece in chat.astream("?")]) == "x"
     call = Call.model_validate_json((tmp_path / "calls.jsonl").read_bytes())
     assert (call.prompt_tokens, call.completion_tokens, call.cached_tokens) == counted
-
-
-async def test_a_negative_count_lifts_no_budget() -> None:
-    async with ScriptedEndpoint(says(GOOD, tokens=(-7, -5))) as served:
-        context = at(served.url, max_tokens=1)
-        run = Run("run", context)
-        await question(context, run)
-    assert (run.budget.tokens, run.budget.uncounted) == (0, 1)

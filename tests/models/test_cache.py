@@ -70,32 +70,6 @@ def test_processes_share_the_file(path: Path) -> None:
     assert all(found)
 
 
-ENDING = """
-import asyncio, sqlite3, sys
-from functools import partial
-from pathlib import Path
-from dialectree.models.cache import reply_cache
-
-class Loud(sqlite3.Connection):
-    def close(self):
-        print("closed")
-        super().close()
-
-async def main():
-    await reply_cache(Path(sys.argv[1])).get("key")
-
-sqlite3.connect = partial(sqlite3.connect, factory=Loud)
-asyncio.run(main())
-print("the end")
-"""
-
-
-def test_a_program_closes_the_file_at_its_end(path: Path) -> None:
-    words = [sys.executable, "-W", "error", "-c", ENDING, str(path.parent)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
-    assert (done.stdout, done.stderr) == ("the end\nclosed\n", "")
-
-
 def test_a_file_that_cannot_be_used_is_one_clear_line(path: Path) -> None:
     put(path, "key", DONE)
     for entry in ("{", "[]", json.dumps({"speech": "?"})):

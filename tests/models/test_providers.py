@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,17 +16,23 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
+from langgraph.errors import GraphInterrupt
 from pydantic import PrivateAttr, SecretStr
 
-from dialectree.errors import KeyRefused, SettingsError
+from dialectree.errors import CallError, KeyRefused, RequestError, SettingsError, Unreachable
+from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.models import specs
+from dialectree.models.endpoints import ATTEMPTS
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
+from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import Call
 from dialectree.records.folder import Journal
-from tests.models.asking import GOOD, RULE, QuickClock, question
-from tests.models.scripted_endpoint import ScriptedEndpoint, fails, says
+from tests.graphs.role_switching_debate.switching import QUESTION, TWO, given
+from tests.models.asking import GOOD, RULE, QuickClock, Rule, question
+from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, says, sends
+from tests.scripted import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -202,3 +208,129 @@ def test_a_live_model_keeps_what_was_bound_to_it_and_its_fallbacks() -> None:
     assert [call["extra"] for call in first._calls] == ["kept"]
     assert [call["stop"] for call in second._calls] == [["END"]]
     assert first._calls[0]["tools"] and second._calls[0]["tools"]
+
+
+# Their errors mean what an endpoint's mean, and none is lost
+
+
+class ProviderError(Exception):
+    """An error as a library that is not OpenAI's tells of a status."""
+
+    def __init__(self, status: int, text: str = "no", **headers: str) -> None:
+        super().__init__(text)
+        self.status_code = status
+        self.response = SimpleNamespace(
+            headers={k.replace("_", "-"): v for k, v in headers.items()}
+        )
+
+
+class ConnectError(Exception):
+    """Nobody is there, by the name that HTTP clients give it."""
+
+
+class KeyedModel(ScriptedModel):
+    """A model that has its key."""
+
+    api_key: SecretStr = SecretStr("sk-own-key")
+
+
+def failing(*errors: BaseException) -> ScriptedModel:
+    """A model that raises ``errors``, one a call, and answers then."""
+    model = KeyedModel()
+    model.will_say(*errors, to=Rule)
+    model.will_say(RULE)
+    return model
+
+
+def ask(*errors: BaseException) -> tuple[Rule, int]:
+    """The reply of a model that fails at first, and how often it was asked."""
+    model = failing(*errors)
+    return asyncio.run(question(build(ProtocolSettings, model=model))), len(model.calls)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ProviderError(500), ConnectError("refused"), ValueError("no generations")],
+    ids=repr,
+)
+def test_what_may_pass_is_tried_again(error: Exception, quick: QuickClock) -> None:
+    assert ask(error) == (RULE, 2)
+
+
+def test_a_rate_limit_is_waited_for_as_long_as_is_asked(quick: QuickClock) -> None:
+    assert ask(*[ProviderError(429, retry_after="7")] * 9) == (RULE, 10)
+    assert sum(quick.slept) >= 9 * 7
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ProviderError(401), KeyRefused),
+        (ProviderError(400), RequestError),
+        (ProviderError(404), RequestError),
+        (ConnectError("refused"), Unreachable),
+    ],
+)
+def test_a_status_that_ends_a_run_is_said_as_an_endpoints(
+    error: Exception, kind: type[Exception], quick: QuickClock
+) -> None:
+    with pytest.raises(kind, match="live:KeyedModel") as said:
+        ask(*[error] * 99)
+    assert "OPENAI_API_KEY" not in str(said.value)
+
+
+def test_an_unknown_error_is_the_failure_of_its_part_and_names_no_key(quick: QuickClock) -> None:
+    with pytest.raises(CallError, match=f"in {ATTEMPTS} attempts.*RuntimeError: no: ") as said:
+        ask(*[RuntimeError("no: sk-own-key")] * ATTEMPTS)
+    assert "sk-own-key" not in str(said.value)
+
+
+@pytest.mark.parametrize("error", [GraphInterrupt(), KeyRefused("no"), ZeroDivisionError("slip")])
+def test_what_is_no_failure_of_the_model_passes_through(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        ask(error)
+
+
+# The mark behind which Anthropic's API need not read a prompt again
+
+
+CLAUDE_SAYS: dict[str, dict[str, Any]] = {
+    "ProposalReply": {"argument": "So it is.", "answer": TWO[0]},
+    "RebuttalReply": {"errors": [], "defence": "It still is."},
+    "SwitchReply": {"argument": "It is otherwise."},
+    "UncertaintyReply": {"unsure_of": "Little.", "would_settle": "A look.", "percent": 70},
+    "JudgeReply": {"rationale": "Sound.", "label": "A", "answer": TWO[0], "confidence": 0.8},
+}
+
+
+def claude_says(body: Any) -> Answer:
+    """A reply in Anthropic's API: a call of the tool that stands for the schema.
+
+    The first rebuttal has to be repaired.
+    """
+    (tool,) = body["tools"]
+    filled = CLAUDE_SAYS[tool["name"]]
+    if tool["name"] == "RebuttalReply" and len(body["messages"]) == 1:
+        filled = {}
+    used = {"type": "tool_use", "id": "1", "name": tool["name"], "input": filled}
+    usage = {"input_tokens": 9, "output_tokens": 5}
+    message = {"id": "1", "type": "message", "role": "assistant", "model": "claude"}
+    return sends({**message, "content": [used], "stop_reason": "tool_use", "usage": usage})
+
+
+async def test_anthropics_models_are_told_where_the_shared_part_of_a_prompt_ends() -> None:
+    langchain_anthropic = pytest.importorskip("langchain_anthropic")
+    async with ScriptedEndpoint(choose=claude_says) as served:
+        url = served.url.removesuffix("/v1")
+        claude = langchain_anthropic.ChatAnthropic(model="claude-any", base_url=url, api_key="none")
+        await graph.ainvoke(given(TWO), context=build(Settings, model=claude, cache=False))
+    assert len(served.bodies) == 9 + 2
+    shared = []
+    for body in served.bodies:
+        marked, rest = body["messages"][0]["content"]
+        assert marked["cache_control"] == {"type": "ephemeral"} and "cache_control" not in rest
+        shared.append(marked["text"])
+    assert {*shared[:2]} == {f"<question>\n{QUESTION}\n</question>"}
+    assert all(text.endswith("\n</transcript>") for text in shared[2:])
+    crossed, repaired, *_ = shared[2:]
+    assert crossed == repaired and len({*shared[2:]}) == 5

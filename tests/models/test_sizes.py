@@ -1,11 +1,12 @@
-"""How large a model is: what the header of its file says, and what its server tells."""
+"""How large a model is, by its file or its server, and which servers run on this machine."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib.util
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,13 @@ from aiohttp.test_utils import TestServer
 
 from dialectree.models import embedded, sizes
 from dialectree.models.embedded import read_header
-from dialectree.models.sizes import at_chance, file_parameters, parameters
+from dialectree.models.sizes import (
+    LocalServer,
+    at_chance,
+    file_parameters,
+    local_servers,
+    parameters,
+)
 from dialectree.models.specs import Spec
 from tests.models.gguf_file import gguf
 
@@ -30,9 +37,6 @@ def test_the_header_of_a_file_tells_its_parameters_and_its_template(tmp_path: Pa
     aligned = gguf(tmp_path / "b.gguf", [(64, 30)], {"general.alignment": 32}, template=None)
     assert read_header(aligned) == (1920, False)
     assert read_header(gguf(tmp_path / "c.gguf", [(8,)], template="")) == (8, False)
-
-
-def test_one_part_of_a_model_in_several_files_does_not_tell_its_size(tmp_path: Path) -> None:
     part = gguf(tmp_path / "m-00001-of-00002.gguf", [(64, 30)], {"split.count": 2})
     assert file_parameters(part) is None
 
@@ -208,3 +212,54 @@ def test_a_server_that_is_slow_or_says_too_much_tells_nothing(
 
     assert asyncio.run(asked()) is None
     assert asyncio.run(parameters(served("http://127.0.0.1:1/v1"))) is None
+
+
+# The servers that doctor lists
+
+
+def listing(*models: object) -> object:
+    return {"object": "list", "data": [*models]}
+
+
+async def asked(*replies: Callable[[], web.Response], timeout_s: float = 1.0) -> list[LocalServer]:
+    """What is found where servers give these replies to a request for their models."""
+    async with AsyncExitStack() as stack:
+        ports = []
+        for reply in replies:
+
+            async def models(
+                _: web.Request, reply: Callable[[], web.Response] = reply
+            ) -> web.Response:
+                return reply()
+
+            app = web.Application()
+            app.router.add_get("/v1/models", models)
+            server = await stack.enter_async_context(TestServer(app, host="127.0.0.1"))
+            ports.append(server.port or 0)
+        return await local_servers(ports, timeout_s)
+
+
+@pytest.mark.parametrize(
+    ("owner", "kind"),
+    [
+        ("library", "Ollama"),
+        ("organization_owner", "LM Studio"),
+        ("somebody", "OpenAI-compatible"),
+    ],
+)
+def test_a_server_is_listed_with_the_flags_that_use_it(owner: str, kind: str) -> None:
+    models = [{"id": "a model", "owned_by": owner}, {"id": "b", "owned_by": owner}]
+    (server,) = asyncio.run(asked(lambda: web.json_response(listing(*models))))
+    assert (server.kind, server.models) == (kind, ("a model", "b"))
+    assert server.flags == f"--model 'openai:a model' --base-url {server.base_url}"
+
+
+def test_what_lists_no_models_is_left_out() -> None:
+    replies = [
+        lambda: web.Response(text="<html>", content_type="text/html"),
+        lambda: web.json_response({"data": [{"id": "a\x1b[31m"}]}),
+        lambda: web.json_response([1]),
+        lambda: web.Response(status=404),
+    ]
+    assert asyncio.run(asked(*replies)) == []
+    assert asyncio.run(local_servers([1])) == []

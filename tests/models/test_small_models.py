@@ -16,7 +16,6 @@ from dialectree.models.embedded import Served
 from dialectree.models.forms import for_small_model, form
 from dialectree.models.replies import Fault, read
 from dialectree.models.specs import Spec
-from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call
 from dialectree.records.folder import Journal
 from tests.models.asking import GOOD, PROMPT, RULE, Rule, at, question
@@ -221,16 +220,6 @@ async def test_the_size_that_a_local_server_tells_chooses_the_form(
         await question(at(served.url))
         (body,) = served.bodies
     assert ("<question>" in body["messages"][1]["content"]) is (expected == "full")
-
-
-async def test_nobody_asks_a_server_elsewhere_for_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def parameters(spec: Spec) -> int | None:
-        raise AssertionError(spec)
-
-    monkeypatch.setattr("dialectree.models.run.parameters", parameters)
-    context = ProtocolSettings()
-    for spec in (Spec("openai", "any", None, "https://api.example.com/v1"), Spec("other", "any")):
-        assert not await Run("run", context).asks_small(context, spec)
 
 
 async def test_a_run_that_goes_on_keeps_the_form_whatever_the_server_tells_now(
