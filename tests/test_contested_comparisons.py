@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from dialectree.contests import Change, Drop, Replace, Restore, Rule
+from dialectree.contests import Drop, Replace, Restore, Rule
 from dialectree.errors import InputError
 from dialectree.graphs.tree_of_debate import topics
-from dialectree.nodes.tree_of_debate.evidence import RelevanceReply
+from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
 from dialectree.records import RunRecord, topic_of
 from dialectree.report import html, markdown
-from tests.contesting import RUNS, begin, contest, debate, speakers
+from tests.contesting import begin, contest, debate, speakers
 from tests.graphs.tree_of_debate.comparing import weigh
 from tests.scripted import ScriptedModel
 
@@ -67,31 +67,6 @@ def test_a_segment_that_only_a_filter_saw_and_refused_costs_filter_calls_alone()
     new = contest(old, Drop(aside), model=said)
     assert {call.kind for call in said.calls} == {"RelevanceReply"}
     assert new.verdict == old.verdict
-
-
-@pytest.mark.parametrize(
-    ("wish", "why"),
-    [
-        (Rule("0.0", "A"), "no judge has ruled there; --verdict 0 sets the comparison"),
-        (Drop("9.9"), "the run has no such node"),
-        (Replace("9.9/a1/revise", "x"), "such as 0.0/a1/present"),
-        (Replace("0.0/a1/revise/concedes", "maybe"), "say yes or no"),
-        (Replace("0.0/a1/revise/concedes", "no"), "nothing to change"),
-        (Replace("0/a1/claims", "x"), "no such turn|no text that could be changed"),
-        (Drop("a:999"), "no segment of that number was retrieved in the run"),
-        (Replace("a:2", " "), "empty"),
-        (Drop("0"), "the whole debate"),
-    ],
-    ids=str,
-)
-def test_what_no_comparison_can_fulfil_is_refused_before_anything_is_written(
-    wish: Change, why: str
-) -> None:
-    old = compare(speakers(), max_depth=1)
-    before = sorted(RUNS.iterdir())
-    with pytest.raises(InputError, match=why):
-        begin(old, wish, model=speakers())
-    assert sorted(RUNS.iterdir()) == before
 
 
 def test_a_concession_is_a_move_and_says_which_word_was_changed() -> None:

@@ -13,23 +13,20 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Rule, Set
-from dialectree.contests import start as contesting
+from dialectree.contests import Change, Drop, Replace, Restore, Rule
 from dialectree.errors import InputError, RunFolderError
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
-from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply
+from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.protocols.protocol import WITHDRAWN
 from dialectree.records import Node, RunRecord, turns
-from dialectree.records.folder import RunFolder
 from tests.contesting import (
     RUNS,
     TEXT,
     at,
     contest,
     debate,
-    files,
     made,
     outcome,
     said,
@@ -496,81 +493,6 @@ def test_a_gate_agrees_without_the_answer_that_a_person_dropped() -> None:
     assert model.calls == [] and new.verdict is not None
     assert new.verdict.notes == ["no debate: 2 direct answers agreed"]
     assert new.verdict.answer == plants
-
-
-# What cannot be
-
-WRONG: dict[str, tuple[list[Change], str]] = {
-    "nothing": ([], "nothing is contested: give --replace"),
-    "an unknown turn": ([Replace("0.7/A1", TEXT)], "0.7/A1: the run has no such turn"),
-    "a node for a turn": ([Replace("0.1", TEXT)], "at that node there are 0.1/A1, 0.1/B1, "),
-    "a split": ([Replace("0/decomposer1", TEXT)], "its reply is no text"),
-    "a field that is none": (
-        [Replace("0.1/A2/winner", TEXT)],
-        "it has no such text; it has support, claim, rebuttal",
-    ),
-    "a rebuttal of nothing": ([Replace("0.1/OPENER1/rebuttal", TEXT)], "it has support, claim"),
-    "an empty text": ([Replace("0.1/A1", " \n")], "the text is empty"),
-    "a long text": (
-        [Replace("0.1/A1", "x" * 1601)],
-        "--replace 0.1/A1: support: string should have at most 1600 characters",
-    ),
-    "a long verdict": (
-        [Rule("0.1", "x" * 2001)],
-        "answer: string should have at most 2000 characters",
-    ),
-    "the same text": ([Replace("0.1/A1", "SAME")], "nothing to change, it says that already"),
-    "the same verdict": ([Rule("0.1", "SAME VERDICT")], "nothing to change, that is the verdict"),
-    "a verdict of nobody": ([Rule("0.7", TEXT)], "--verdict 0.7: the run has no such node"),
-    "an empty verdict": ([Rule("0.1", "")], "the verdict is empty"),
-    "twice the same turn": (
-        [Replace("0.1/A1", TEXT), Replace("0.1/A1", "Other.")],
-        "0.1/A1: two changes of one thing",
-    ),
-    "dropped twice": ([Drop("0.1"), Drop("0.1")], "--drop 0.1: it is dropped already"),
-    "a turn dropped twice": ([Drop("0.1/A1"), Drop("0.1/A1")], "it is dropped; --restore brings"),
-    "the whole": ([Drop("0")], "it is the whole debate, not a part of it"),
-    "a judge": ([Drop("0.1/leaf_judge")], "the debate cannot do without it; --replace it"),
-    "restored for nothing": ([Restore("0.1/A1")], "--restore 0.1/A1: nothing was changed there"),
-    "a strength": ([Set("0.1", 0.5)], "--set: that is for runs of art; a run of tsd knows"),
-    "a comparison": ([Flip("0.0", "0.1")], "--flip: that is for runs of art"),
-    "an argument": ([Add("support", "0", "Yes.")], "--add: that is for runs of art"),
-    "one wrong after a right one": ([Drop("0.0"), Drop("0.7")], "0.7: the run has no such node"),
-}
-
-
-def filled(wish: Any, record: RunRecord) -> Any:
-    """``wish`` with what only the run knows."""
-    opener = next(t.speaker for t in record.tree.nodes["0.1"].transcript if t.phase == "debate")
-    verdict = record.tree.nodes["0.1"].verdict
-    assert verdict is not None
-    same = {"SAME": str(said(record, "0.1/A1")["support"]), "SAME VERDICT": verdict.answer}
-    filled = (str(part).replace("OPENER", opener) for part in wish)
-    return type(wish)(*(same.get(part, part) for part in filled))
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of one run with two leaves, made once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("os.fsync", lambda file: None)
-        patch.chdir(tmp_path_factory.mktemp("small"))
-        return at(debate(speakers())).path.resolve()
-
-
-@pytest.mark.parametrize(("wishes", "wrong"), WRONG.values(), ids=WRONG.keys())
-def test_a_wish_that_cannot_be_fulfilled_is_one_line_and_nothing_is_written(
-    wishes: list[Any], wrong: str, small: Path
-) -> None:
-    folder = RunFolder(small)
-    before = files(folder)
-    record = folder.record()
-    keep = ("set", "flip", "void", "add")
-    given = [wish if wish.change in keep else filled(wish, record) for wish in wishes]
-    with pytest.raises(InputError) as refused:
-        contesting(folder, given, RUNS, {"model": speakers()})
-    assert wrong in str(refused.value) and "\n" not in str(refused.value)
-    assert files(folder) == before and not RUNS.exists()
 
 
 def test_a_journal_that_does_not_fit_its_record_is_refused(tree: RunRecord) -> None:

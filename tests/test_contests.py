@@ -7,6 +7,7 @@ nothing renumbers, the contested run stays as it is, and a crash loses nothing.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -186,18 +187,13 @@ CASES = [
 
 def filled(wish: Change, record: RunRecord) -> Change:
     """``wish`` with a pair of arguments that was decided for ``A`` and ``B``."""
-    names = dict(zip("AB", decided(record)[0] if decided(record) else "AB", strict=True))
-    parts: list[Any] = [
-        names.get(part[-1], part) if isinstance(part, str) and part[-2:-1] == "." else part
-        for part in wish
-    ]
-    kind: Any = type(wish)
-    filled: Change = kind(*parts)
-    return filled
+    names = dict(zip("AB", next(iter(decided(record)), "AB"), strict=True))
+    where = re.sub(r"0(?:[.][0-9]+)*[.]([AB])\b", lambda found: names[found[1]], wish.where)
+    return wish.model_copy(update={"where": where})
 
 
 def ids(case: Case) -> str:
-    return f"{case.run} {case.wish.flag} {case.wish.id}"
+    return f"{case.run} {case.wish.flag}"
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
@@ -276,3 +272,88 @@ def test_a_contest_that_crashed_anywhere_is_resumed_and_ends_as_it_would_have(
         assert outcome(record) == outcome(undisturbed)
         assert stated(record) == stated(undisturbed)
         assert record.usage.calls == total
+
+
+REFUSED: dict[str, list[list[Change]]] = {
+    "tree": [
+        [],
+        [Replace("0.7/A1", TEXT)],
+        [Replace("0.1", TEXT)],
+        [Replace("0/decomposer1", TEXT)],
+        [Replace("0.1.0/A2/winner", TEXT)],
+        [Replace("0.1.0/A1", " \n")],
+        [Replace("0.1.0/A1", "x" * 1601)],
+        [Replace("0.1.0/A1", TEXT), Replace("0.1.0/A1", "Other.")],
+        [Rule("0.1.0", "x" * 2001)],
+        [Rule("0.1.0", "")],
+        [Rule("0.7", TEXT)],
+        [Drop("0")],
+        [Drop("0.0"), Drop("0.7")],
+        [Drop("0.1"), Drop("0.1")],
+        [Drop("0.1.0/A1"), Drop("0.1.0/A1")],
+        [Drop("0.1.0/leaf_judge")],
+        [Restore("0.1.0/A1")],
+        [Set("0.1", 0.5)],
+        [Flip("0.0", "0.1")],
+        [Add("support", "0", "Yes.")],
+    ],
+    "rsd": [[Rule("0", "Z")], [Replace("0/A4/percent", "7")], [Drop("0/judge1")]],
+    "small tod": [
+        [Rule("0.0", "A")],
+        [Drop("0")],
+        [Drop("9.9")],
+        [Drop("a:999")],
+        [Replace("9.9/a1/revise", TEXT)],
+        [Replace("0.0/a1/revise/concedes", "maybe")],
+        [Replace("0/a1/claims", TEXT)],
+        [Replace("a:2", " ")],
+    ],
+    "art": [
+        [Set("7", 0.5)],
+        [Set("0.1", 0.1), Set("0.1", 0.2)],
+        [Drop("../0.1")],
+        [Drop("0")],
+        [Drop("0.1"), Drop("0.1")],
+        [Drop("0.0"), Drop("0.7")],
+        [Restore("0.1")],
+        [Restore("0.0", "0.2")],
+        [Flip("0.0", "0.0")],
+        [Flip("0.0", "0")],
+        [Void("0.0", "0.1.0")],
+        [Void("0.A", "0.B"), Void("0.B", "0.A")],
+        [Add("support", "0", " \n")],
+        [Add("support", "0", "?!")],
+        [Add("support", "0", "x" * 200_001)],
+        [Add("attack", "0.9", "No.")],
+        [Drop("0.1"), Add("attack", "0.1.0", "No.")],
+        [Replace("0.1", "No.")],
+        [Rule("0", "True")],
+    ],
+    "leaf tree": [
+        [Set("0", 0.5)],
+        [Add("support", "0", "Yes.")],
+        [Flip("0", "0.0.0")],
+        [Rule("0.0", "Yes")],
+        [Void("0.0.0", "0.7")],
+    ],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_change_that_cannot_be_is_one_line_that_names_it_and_nothing_is_written(
+    name: str, elsewhere: Path
+) -> None:
+    old = made(elsewhere, name, MADE[name])
+    before = files(at(old))
+    for wishes in REFUSED[name]:
+        with pytest.raises(InputError) as wrong:
+            begin(old, *(filled(wish, old) for wish in wishes))
+        message = str(wrong.value)
+        named = (
+            (wishes[-1].id, wishes[-1].change, "empty", "longer", "two changes")
+            if wishes
+            else ("nothing",)
+        )
+        assert any(part in message for part in named), (wishes, message)
+        assert "\n" not in message
+        assert files(at(old)) == before and [*RUNS.iterdir()] == [at(old).path]
