@@ -9,7 +9,7 @@ import pytest
 from dialectree.contests import Drop, Replace, Restore, Rule
 from dialectree.errors import InputError
 from dialectree.graphs.tree_of_debate import topics
-from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
+from dialectree.nodes.tree_of_debate.evidence import RelevanceReply
 from dialectree.records import RunRecord, topic_of
 from dialectree.report import html, markdown
 from tests.contesting import begin, contest, debate, speakers

@@ -18,7 +18,7 @@ from dialectree.errors import InputError, RunFolderError
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
-from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
+from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply
 from dialectree.protocols.protocol import WITHDRAWN
 from dialectree.records import Node, RunRecord, turns
 from tests.contesting import (

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import dialectree
+from dialectree.contests import Drop
 from dialectree.errors import RunNotFound
 from dialectree.records.folder import RunFolder
 from dialectree.service.debates import Debates
@@ -121,7 +122,7 @@ def test_a_contest_comes_to_the_same_at_every_door(
     door: str, model: str, endpoint: LocalEndpoint
 ) -> None:
     old = dialectree.run("art", **CLAIM, model=model)
-    mended = dialectree.contest(old, [dialectree.contests.Drop("0.1")], runs="apart")
+    mended = dialectree.contest(old, [Drop("0.1")], runs="apart")
     endpoint.reset()
     changed = CHANGES[door](old.run_id, "drop", "0.1", model)
     assert changed[:2] == (mended.verdict.label, mended.verdict.confidence)

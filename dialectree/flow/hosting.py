@@ -28,12 +28,15 @@ class HostedRun(Protocol):
 
     def stored(self) -> dict[str, Any]:
         """Return what the thread's state has of the run."""
+        ...
 
     def step(self) -> AbstractAsyncContextManager[None]:
         """Do one step of the run, maybe beside others."""
+        ...
 
     async def finish(self) -> dict[str, Any]:
         """Complete the record; return what the thread's state has of the run from here on."""
+        ...
 
 
 class Keeper(Protocol):
@@ -47,14 +50,17 @@ class Keeper(Protocol):
         kind: type[ProtocolSettings],
     ) -> AbstractAsyncContextManager[HostedRun]:
         """Begin a run of ``method``; ``given`` is what its graph takes."""
+        ...
 
     def taken_up(
         self, method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSettings]
     ) -> HostedRun | None:
         """Return the run that the thread's state names, or None."""
+        ...
 
     def settings_of(self, runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
         """Return the settings of the run that a rule decides in."""
+        ...
 
 
 @cache

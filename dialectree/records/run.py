@@ -61,6 +61,7 @@ class RunRecord(Strict):
 
         def _repr_html_(self) -> str:
             """Return the card of a notebook; ``dialectree.report`` attaches it."""
+            ...
 
     @classmethod
     def read(cls, text: str) -> Self:

@@ -125,9 +125,12 @@ class _Debate:
 class DebateTracer(RunTracer):
     """Send a debate to LangSmith, or wherever its client sends runs."""
 
-    ignore_retriever = True  # an event shows what it found, with ids
-
     debate: _Debate
+
+    @property
+    def ignore_retriever(self) -> bool:
+        """Return True: an event shows what was retrieved, with ids."""
+        return True
 
     def copy_with_metadata_defaults(self, **defaults: Any) -> DebateTracer:
         """Return a tracer of the same debate; LangGraph asks for one in every graph."""

@@ -120,13 +120,14 @@ def test_what_would_mix_figures_is_refused_by_name() -> None:
     mine = row("basic", "mine", gate=0)
     evaluate(plan(choices(2), model(), mine))
     before = load("data.jsonl").sha256
-    for asked, given, message in (
+    cases: list[tuple[Any, dict[str, Any], str]] = [
         (row("basic", "mine", gate=3), {}, "row 'mine', its settings .*: give a row another name"),
         (mine, {"seed": 1}, "--seed 0, and this is 1"),
         (mine, {"cluster": "question"}, "--cluster none, and this is question"),
         (mine, {"vote_first": 2}, "--vote-first 0, and this is 2"),
         (mine, {"columns": "id=id,question=question,options=options"}, "--columns that give items"),
-    ):
+    ]
+    for asked, given, message in cases:
         with pytest.raises(InputError, match=message):
             evaluate(plan(Path("data.jsonl"), model(), asked, **given))
     evaluate(plan(Path("data.jsonl"), model(), row("basic", "other", gate=3)))
