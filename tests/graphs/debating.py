@@ -44,7 +44,7 @@ from dialectree.records import (
 )
 from dialectree.records.folder import Journal
 from tests.folding import critical_path, fold
-from tests.scripted import Asked, ScriptedModel
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 Own = TypeVar("Own", bound=ProtocolSettings, default=Settings)
 QUESTION = "What ended the Bronze Age?"
@@ -148,6 +148,10 @@ def debaters(
     return model
 
 
+FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
+"""What a role says, or raises, that fails for good."""
+
+
 class Ledger(Journal):
     """A journal that is kept in memory."""
 
@@ -193,6 +197,11 @@ class Debated(NamedTuple):
         return [
             (node.id, failure) for node in self.tree.nodes.values() for failure in node.failures
         ]
+
+    @property
+    def lost(self) -> list[tuple[str, str, str]]:
+        """(node, role, name) of every failure."""
+        return [(node, failure.role, failure.speaker) for node, failure in self.failures]
 
     def spoke(self, node: str = "0", take: int = 1) -> list[str]:
         """Who spoke at a node, in the order of the transcript."""

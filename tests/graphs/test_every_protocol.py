@@ -87,7 +87,6 @@ WAYS = {
     "self_consistency": Way("self_consistency", {"samples": 3}, {"options": [*TWO]}),
 }
 every = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
 
 
 def some_time(call: Asked) -> float:
@@ -251,7 +250,6 @@ def test_an_error_that_is_no_failure_of_one_part_ends_the_run_wherever_it_strike
 
 
 @every
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_every_role_may_fail_at_once_and_the_run_ends_unresolved(way: Way, fault: Said) -> None:
     model = way.speakers()
     model.will_always_say(fault)

@@ -16,17 +16,10 @@ from dialectree.nodes.tree_structured_debate.synthesis_debater import (
     SynthesisJudgeReply,
     SynthesisReply,
 )
-from tests.graphs.debating import Debated, debate, debaters
-from tests.scripted import Asked, Said, ScriptedModel, no_reply
+from tests.graphs.debating import FAULTS, debate, debaters
+from tests.scripted import Asked, Said, ScriptedModel
 
 Reply = type[BaseModel]
-FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
-
-
-@pytest.fixture(params=FAULTS, ids=[*FAULTS])
-def fault(request: pytest.FixtureRequest) -> Said:
-    """What a role says, or raises, that fails for good."""
-    return FAULTS[str(request.param)]
 
 
 def failing(*replies: Reply, fault: Said, at: str = "", children: int = 2) -> ScriptedModel:
@@ -34,11 +27,6 @@ def failing(*replies: Reply, fault: Said, at: str = "", children: int = 2) -> Sc
     for reply in replies:
         model.will_say_now(fault, to=reply, at=at)
     return model
-
-
-def told(done: Debated) -> list[tuple[str, str, str]]:
-    """(node, role, name) of every failure."""
-    return [(node, failure.role, failure.speaker) for node, failure in done.failures]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +45,7 @@ def test_without_a_part_of_its_expansion_a_node_becomes_a_leaf(
     done = debate(model, max_depth=2)
     assert (done.node(node).kind, done.node(node).stopped) == ("leaf", "failed")
     assert done.node(node).status == "answered"
-    assert told(done) == [(node, role, "")]
+    assert done.lost == [(node, role, "")]
     assert done.verdict.answer == "In the end, this."
     asked = [call for call in model.calls if call.node == node and call.role != "answer_writer"]
     assert len(asked) == calls + 7 + 2 * (fault == FAULTS["no valid reply"])
@@ -71,7 +59,7 @@ def test_without_a_debater_or_a_judge_a_leaf_is_missing_and_the_synthesis_is_tol
 ) -> None:
     model = failing(reply, fault=fault, at="0.1", children=3)
     done = debate(model)
-    assert [failed[:2] for failed in told(done)] == [("0.1", role)]
+    assert [failed[:2] for failed in done.lost] == [("0.1", role)]
     assert (done.node("0.1").status, done.node("0.1").verdict) == ("missing", None)
     assert done.node("0").provenance == ["0.0", "0.2"]
     assert done.verdict.confidence == pytest.approx(0.9 * 0.8)
@@ -89,7 +77,7 @@ def test_without_one_synthesis_debater_the_others_text_goes_to_the_judge(fault: 
             to=SynthesisReply,
         )
         done = debate(model)
-        assert told(done) == [("0", "synthesis_debater", gone)]
+        assert done.lost == [("0", "synthesis_debater", gone)]
         judge = next(call for call in model.calls if call.role == "synthesis_judge")
         assert "\nA: x" in judge.prompt and "\nB: " not in judge.prompt
         verdict = done.node().verdict
@@ -115,7 +103,7 @@ def test_without_a_synthesis_judge_the_concise_text_goes_upward_unrated(fault: S
         to=SynthesisReply,
     )
     done = debate(model, max_depth=2)
-    assert told(done) == [("0.1", "synthesis_judge", "")]
+    assert done.lost == [("0.1", "synthesis_judge", "")]
     verdict = done.node("0.1").verdict
     assert verdict is not None
     assert (verdict.answer, verdict.confidence, verdict.winner) == ("short", None, None)
@@ -133,7 +121,7 @@ def test_without_a_synthesis_judge_the_concise_text_goes_upward_unrated(fault: S
 
 def test_without_a_writer_the_roots_integration_is_the_answer_as_it_stands(fault: Said) -> None:
     done = debate(failing(WriterReply, fault=fault))
-    assert told(done) == [("0", "answer_writer", "")]
+    assert done.lost == [("0", "answer_writer", "")]
     assert (done.verdict.answer, done.verdict.rationale) == ("all in all", "Fits.")
     assert done.verdict.confidence == pytest.approx(0.72)
 

@@ -30,7 +30,7 @@ from dialectree.nodes.tree_of_debate import state as of_topics
 from dialectree.nodes.tree_structured_debate import state as of_questions
 from dialectree.protocols.protocol import methods
 from dialectree.protocols.settings import about, build
-from tests.nodes.tree_structured_debate.test_findings import finding
+from tests.nodes.test_sides import finding
 
 States = st.SearchStrategy[Any]
 

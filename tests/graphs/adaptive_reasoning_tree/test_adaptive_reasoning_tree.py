@@ -38,7 +38,7 @@ from tests.graphs.adaptive_reasoning_tree.arguing import (
     verify,
     winners,
 )
-from tests.graphs.debating import Debated
+from tests.graphs.debating import FAULTS
 from tests.maths.trees import weigh
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
@@ -355,18 +355,10 @@ def test_a_claim_about_which_both_sides_decline_is_undecided() -> None:
     assert cost(done) == Cost(2, 1)
 
 
-FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
-each_fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=[*FAULTS])
 LOST = "a side of the claim could not be heard or weighed; there is no verdict"
 UNKNOWN = "the claim's own strength is not known; there is no verdict"
 
 
-def failures(done: Debated) -> list[tuple[str, str, str]]:
-    """Return (node, role, name) of every failure."""
-    return [(node, failure.role, failure.speaker) for node, failure in done.failures]
-
-
-@each_fault
 @pytest.mark.parametrize(
     ("kind", "role", "at", "settings", "failed", "note"),
     [
@@ -399,14 +391,13 @@ def test_a_claim_that_was_not_heard_or_weighed_has_no_verdict(
     model = arguers(winner="TIE")
     model.will_say(by_role(**{role: fault}) if kind is ArgumentsReply else fault, to=kind, at=at)
     done = verify(model, **settings)
-    assert failures(done) == failed
+    assert done.lost == failed
     assert (done.verdict.answer, done.verdict.label, done.verdict.confidence) == (None,) * 3
     assert (done.verdict.confidence_source, done.verdict.notes) == (None, [note])
     assert (done.node().status, done.node().score("strength")) == ("missing", None)
     assert declined_sides(done.node()) == []
 
 
-@each_fault
 @pytest.mark.parametrize(("role", "left"), [("supporter", "0.1.1"), ("attacker", "0.1.0")])
 def test_a_failure_deeper_down_takes_nothing_from_the_claim(
     role: str, left: str, fault: Said
@@ -414,24 +405,22 @@ def test_a_failure_deeper_down_takes_nothing_from_the_claim(
     model = arguers()
     model.will_say(by_role(**{role: fault}), to=ArgumentsReply, at="0.1")
     done = verify(model, depth=2)
-    assert failures(done) == [("0.1", role, "")]
+    assert done.lost == [("0.1", role, "")]
     assert (done.node("0.1").children, declined_sides(done.node("0.1"))) == ([left], [])
     assert done.verdict.label == "True"
 
 
-@each_fault
 def test_an_argument_that_nobody_could_score_is_left_out(fault: Said) -> None:
     model = arguers()
     model.will_say(fault, to=ScorerReply, at="0.1")
     done = verify(model, breadth=2)
-    assert failures(done) == [("0.1", "scorer", "")]
+    assert done.lost == [("0.1", "scorer", "")]
     assert (done.node("0.1").score("tau"), done.node("0.1").score("blended")) == (None, None)
     assert done.node("0.1").status == "missing"
     assert any("0.1 is left out" in note for note in done.node().notes)
     assert done.verdict.label == "True"
 
 
-@each_fault
 @pytest.mark.parametrize(("blend", "path"), [(0.5, 2), (1.0, 3)])
 def test_an_argument_whose_comparison_failed_keeps_its_own_strength(
     blend: float, path: int, fault: Said
@@ -439,7 +428,7 @@ def test_an_argument_whose_comparison_failed_keeps_its_own_strength(
     model = arguers(0.3)
     model.will_say_now(fault, to=PairwiseReply)
     done = verify(model, blend=blend)
-    assert failures(done) == [("0", "pairwise_judge", "0.0:0.1")]
+    assert done.lost == [("0", "pairwise_judge", "0.0:0.1")]
     assert [done.node(f"0.{n}").score("blended") for n in (0, 1)] == [0.3, 0.3]
     assert done.node().comparisons == []
     repairs = 2 if fault == FAULTS["no valid reply"] else 0

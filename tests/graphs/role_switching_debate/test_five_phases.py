@@ -38,7 +38,7 @@ from tests.graphs.role_switching_debate.switching import (
     sides,
     within,
 )
-from tests.scripted import Asked, Said, ScriptedModel, no_reply
+from tests.scripted import Asked, Said, ScriptedModel
 
 PROPOSALS, CROSSED, SWITCHED, REPORTED = (
     [f"{who}, {phase}" for who in (FIRST, SECOND)]
@@ -252,13 +252,6 @@ def test_whatever_a_debater_writes_stands_in_its_own_line_of_the_transcript(word
 
 
 Reply = type[BaseModel]
-FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
-
-
-@pytest.fixture(params=FAULTS, ids=[*FAULTS])
-def fault(request: pytest.FixtureRequest) -> Said:
-    """What a role says, or raises, that fails for good."""
-    return FAULTS[str(request.param)]
 
 
 def without(kind: Reply, who: str, fault: Said) -> ScriptedModel:

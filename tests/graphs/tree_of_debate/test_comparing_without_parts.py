@@ -20,7 +20,7 @@ from dialectree.nodes.tree_of_debate.moderator import (
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
 from dialectree.protocols.protocol import methods
 from dialectree.records import topic_of
-from tests.graphs.debating import Debated
+from tests.graphs.debating import FAULTS, Debated
 from tests.graphs.role_switching_debate.switching import of
 from tests.graphs.tree_of_debate.comparing import (
     compare,
@@ -30,16 +30,9 @@ from tests.graphs.tree_of_debate.comparing import (
     turn,
     weigh,
 )
-from tests.scripted import Asked, Said, ScriptedModel, no_reply
+from tests.scripted import Asked, Said, ScriptedModel
 
 Reply = type[BaseModel]
-FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
-
-
-@pytest.fixture(params=FAULTS, ids=[*FAULTS])
-def fault(request: pytest.FixtureRequest) -> Said:
-    """Return a reply, or an error, that fails for good."""
-    return FAULTS[str(request.param)]
 
 
 def losing(
@@ -64,11 +57,6 @@ def losing(
     return model
 
 
-def failures(done: Debated) -> list[tuple[str, str, str]]:
-    """Return (node, role, name) of every failure."""
-    return [(node, failure.role, failure.speaker) for node, failure in done.failures]
-
-
 def stated(done: Debated, node: str) -> list[str]:
     return [position.paper for position in topic_of(done.node(node)).positions]
 
@@ -79,7 +67,7 @@ def test_without_one_personas_claims_the_other_ones_are_split_and_both_debate(
 ) -> None:
     model = losing(ClaimsReply, fault, lost)
     done = compare(model, max_claims=1)
-    assert failures(done) == [("0", "persona", lost)]
+    assert done.lost == [("0", "persona", lost)]
     assert [claim.paper for claim in topic_of(done.node()).all_claims] == [left]
     assert {speaker(call) for call in of(model, RelevanceReply)} == {lost}
     for node in ("0.0", "0.1"):
@@ -92,7 +80,7 @@ def test_without_one_personas_claims_the_other_ones_are_split_and_both_debate(
 
 def test_without_any_claims_there_is_nothing_to_split_and_nothing_is_invented(fault: Said) -> None:
     done = compare(losing(ClaimsReply, fault))
-    assert failures(done) == [("0", "persona", "a"), ("0", "persona", "b")]
+    assert done.lost == [("0", "persona", "a"), ("0", "persona", "b")]
     assert (done.node().status, done.node().stopped) == ("missing", "failed")
     assert (done.verdict.answer, done.verdict.notes) == (None, [])
     assert [*done.tree.nodes] == ["0"]
@@ -102,7 +90,7 @@ def test_without_any_claims_there_is_nothing_to_split_and_nothing_is_invented(fa
 def test_a_claim_that_nobody_weighed_is_not_called_unaddressed(fault: Said) -> None:
     model = losing(RelevanceReply, fault, "a")
     done = compare(model, max_claims=1)
-    assert failures(done) == [("0", "persona", "a")]
+    assert done.lost == [("0", "persona", "a")]
     assert {n: bool(found) for n, found in topic_of(done.node()).counter.items()} == {"a1": True}
     assert "does not address" not in turn(model, ArgumentReply, "b", "0.0").prompt
     assert "does not address" not in of(model, SubtopicsReply)[0].prompt
@@ -126,13 +114,13 @@ def test_if_a_segment_was_not_weighed_only_the_segments_that_speak_count(
     assert (None if found is None else bool(found)) is addressed and lost not in (found or [])
     assert bool(counter["a1"]) is relevant
     assert len(found or []) == 7 * relevant
-    assert failures(done) == [("0", "persona", "a")]
+    assert done.lost == [("0", "persona", "a")]
 
 
 @pytest.mark.parametrize("node", ["0", "0.1"])
 def test_without_subtopics_a_topic_is_not_split(node: str, fault: Said) -> None:
     done = compare(losing(SubtopicsReply, fault, at=node), max_depth=2, max_subtopics=2)
-    assert failures(done) == [(node, "moderator", "")]
+    assert done.lost == [(node, "moderator", "")]
     assert (done.node(node).stopped, done.node(node).children) == ("failed", [])
     assert len(topic_of(done.node(node)).all_claims) == 2
     if node == "0":
@@ -144,7 +132,7 @@ def test_without_subtopics_a_topic_is_not_split(node: str, fault: Said) -> None:
 
 def test_without_a_ruling_on_progress_a_topic_is_not_split(fault: Said) -> None:
     done = compare(losing(ProgressReply, fault, at="0.0"), max_depth=2, max_subtopics=2)
-    assert failures(done) == [("0.0", "moderator", "")]
+    assert done.lost == [("0.0", "moderator", "")]
     assert (done.node("0.0").stopped, stated(done, "0.0")) == ("failed", ["a", "b"])
     assert done.node("0.1").children and done.verdict.answer
 
@@ -160,7 +148,7 @@ def test_a_turn_that_fails_is_left_out_and_the_last_one_before_it_stands(
 ) -> None:
     model = losing(kind, fault, who, at="0.0", stage=stage)
     done = compare(model, turns=turns)
-    assert failures(done) == [("0.0", "persona", who)]
+    assert done.lost == [("0.0", "persona", who)]
     assert stated(done, "0.0") == stated(done, "0.1") == ["a", "b"]
     asked = [call for call in model.calls if call.node == "0.0"]
     # nobody responds to what was not said; in turn, b can respond to a's response
@@ -174,7 +162,7 @@ def test_a_topic_on_which_nobody_argued_is_missing_and_cannot_be_cited(fault: Sa
     assert (done.node("0.0").status, done.node("0.0").stopped) == ("missing", "failed")
     assert stated(done, "0.0") == []
     assert done.node("0.1").children == ["0.1.0", "0.1.1"]
-    assert {failed[0] for failed in failures(done)} == {"0.0"}
+    assert {failed[0] for failed in done.lost} == {"0.0"}
     (sentence, _) = topic_of(done.node()).sentences
     assert sentence.faults == ["cites 0.0, which is not there", "rests on nothing"]
 
@@ -189,7 +177,7 @@ def test_without_any_argument_there_is_no_comparison_and_nobody_writes_one(fault
 
 def test_without_a_summary_the_comparison_is_unresolved_and_the_tree_stands(fault: Said) -> None:
     done = compare(losing(SummaryReply, fault))
-    assert failures(done) == [("0", "moderator", "")]
+    assert done.lost == [("0", "moderator", "")]
     assert (done.verdict.answer, done.node().status, topic_of(done.node()).sentences) == (
         None,
         "missing",
@@ -212,7 +200,7 @@ def test_a_baseline_with_a_failed_part_is_unresolved(
     model = personas()
     model.will_say_now(fault, to=kind)
     done = compare(model, graph=methods()[name].graph())
-    assert failures(done) == [("0", role, one) for one in who]
+    assert done.lost == [("0", role, one) for one in who]
     assert (done.verdict.answer, done.node().status) == (None, "missing")
 
 

@@ -1,1 +1,0 @@
-"""Role-Switching Debate."""

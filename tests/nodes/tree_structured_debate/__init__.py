@@ -1,1 +1,0 @@
-"""Tree-Structured Debate."""
