@@ -52,7 +52,7 @@ class Embedder:
         return await asyncio.wrap_future(self.thread.submit(embed))
 
     def _cached(self, *, query: bool) -> CacheBackedEmbeddings:
-        from dialectree.retrieval.vector_cache import cached
+        from dialectree.retrieval.encoders import cached
 
         return cached(self._encoder, query=query)
 

@@ -1,12 +1,14 @@
-"""Encoders: models that turn texts into vectors, on this machine or behind an endpoint."""
+"""Encoders: models that turn texts into vectors, here or behind an endpoint, and their cache."""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from hashlib import blake2b
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
@@ -15,6 +17,9 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import numpy.typing as npt
 import openai
+from langchain_classic.embeddings import CacheBackedEmbeddings
+from langchain_classic.storage import LocalFileStore
+from langchain_core.embeddings import Embeddings
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
 from dialectree.errors import (
@@ -26,6 +31,7 @@ from dialectree.errors import (
 )
 from dialectree.models.error_mapping import map_error
 from dialectree.models.specs import Spec
+from dialectree.protocols.sources import cache_folder
 from dialectree.protocols.trust import OPENAI, WITH_KEY, key
 from dialectree.system.addresses import basic, is_loopback, public, require_address, veiled
 from dialectree.text import line
@@ -294,3 +300,51 @@ def _normalised(rows: list[list[float]], count: int) -> Vectors:
         raise ValueError(f"{count} texts were sent, {usable} usable vectors came back")
     normalised: Vectors = vectors / lengths
     return normalised
+
+
+log = logging.getLogger(__name__)
+
+
+def cached(encoder: Encoder, *, query: bool) -> CacheBackedEmbeddings:
+    """Return ``encoder`` as LangChain's embeddings of queries or of passages, behind its cache."""
+    readable = re.sub(r"[^\w.-]+", "_", encoder.name)[:60]
+    digest = blake2b(encoder.name.encode(), digest_size=4).hexdigest()
+    files = _Files(
+        cache_folder() / "vectors" / f"{readable}-{digest}" / ("queries" if query else "passages"),
+        chmod_file=0o600,
+        chmod_dir=0o700,
+    )
+    return CacheBackedEmbeddings.from_bytes_store(
+        _Encoded(encoder, query), files, batch_size=encoder.batch, key_encoder="blake2b"
+    )
+
+
+class _Encoded(Embeddings):
+    """An encoder as LangChain's embeddings."""
+
+    def __init__(self, encoder: Encoder, query: bool) -> None:
+        self._encoder, self._query = encoder, query
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        rows: list[list[float]] = self._encoder.encode(texts, query=self._query).tolist()
+        return rows
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+class _Files(LocalFileStore):
+    """Files in a folder. A folder that cannot be read or written costs time, never a debate."""
+
+    def mget(self, keys: Sequence[str]) -> list[bytes | None]:
+        """Return the lists of numbers in the files; None for a file that is missing or torn."""
+        try:
+            return [text if text and text.endswith(b"]") else None for text in super().mget(keys)]
+        except OSError:
+            return [None] * len(keys)
+
+    def mset(self, key_value_pairs: Sequence[tuple[str, bytes]]) -> None:
+        try:
+            super().mset(key_value_pairs)
+        except OSError as error:
+            log.warning("cannot cache vectors in %s: %s", self.root_path, error)

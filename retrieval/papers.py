@@ -1,4 +1,7 @@
-"""A paper, whatever its file: title, abstract, introduction, and the paragraphs of its body."""
+"""A paper, whatever its file: title, abstract, introduction, and the paragraphs of its body.
+
+An arXiv id is fetched where there is a network.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,16 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Literal
 
+import httpx
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
-from dialectree.retrieval import arxiv, sections
+from dialectree.retrieval import sections
 from dialectree.retrieval.blocks import Block, Draft
 from dialectree.retrieval.deadline import reading, timely
 from dialectree.retrieval.text import blocks_of, decoded, sound
 from dialectree.retrieval.text import draft as draft_of_text
+from dialectree.system import clock
 
 LARGEST_TEXT = 20_000_000
 """Bytes of a text or JSON file."""
@@ -46,6 +51,16 @@ _OPENING = 3
 """Paragraphs that stand for an introduction which no heading names, or for an abstract."""
 _ABSTRACT = 2_000
 """Characters that stand for an abstract, at most."""
+ADDRESS = "https://arxiv.org"
+DEADLINE = 15.0
+"""Seconds for the whole download of a paper from arXiv."""
+_ARCHIVE = r"(?:[a-z]{2,5}-[a-z]{2,4}|math|cs|nlin|physics|stat)(?:\.[A-Z]{2})?"
+_ID = rf"([0-9]{{4}}\.[0-9]{{4,5}}|{_ARCHIVE}/[0-9]{{7}})(v[0-9]{{1,3}})?"
+_PLAIN = re.compile(rf"(?:arxiv:\s*)?{_ID}", re.IGNORECASE)
+_LINK = re.compile(
+    rf"(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/{_ID}(?:\.pdf)?/?(?:[?#].*)?",
+    re.IGNORECASE,
+)
 
 
 class PartMissing(InputError):
@@ -188,9 +203,9 @@ def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | No
 
 def _fetched(source: str | Path) -> tuple[str, bytes, Path | None]:
     """Return the paper's name, its bytes, and its folder."""
-    identifier = None if _exists(source) else arxiv.id_in(str(source))
+    identifier = None if _exists(source) else id_in(str(source))
     if identifier is not None:
-        return f"arXiv:{identifier}", arxiv.fetch(identifier), None
+        return f"arXiv:{identifier}", fetch(identifier), None
     path = Path(source)
     name = path.name or str(source) or "the paper"
     data = _bytes(path, str(source) or name)
@@ -221,6 +236,59 @@ def _bytes(path: Path, source: str) -> bytes:
     except (OSError, ValueError) as error:
         why = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError(f"{source}: cannot be read ({why}); check the file") from None
+
+
+def id_in(source: str) -> str | None:
+    """Return the id that ``source`` is, by itself or in an address of arXiv; None for others.
+
+    Raises InputError for an address of another site.
+    """
+    text = source.strip()
+    if match := _PLAIN.fullmatch(text) or _LINK.fullmatch(text):
+        return match[1] + (match[2] or "").lower()
+    if re.match(r"https?://", text, re.IGNORECASE):
+        raise InputError(
+            f"{text[:200]}: only arXiv's papers are fetched; download it and give the file"
+        )
+    return None
+
+
+def fetch(identifier: str) -> bytes:
+    """Download the paper's PDF; InputError says how to get it by hand where that fails."""
+    try:
+        return _download(identifier)
+    except httpx.TimeoutException:
+        raise _failure(identifier, f"no reply within {DEADLINE:g} s") from None
+    except (httpx.HTTPError, httpx.InvalidURL):
+        raise _failure(identifier, "no connection to arXiv") from None
+
+
+def _download(identifier: str) -> bytes:
+    until, data = clock.seconds() + DEADLINE, bytearray()
+    # Without compression, so that a few bytes cannot unpack to gigabytes.
+    headers = {"Accept-Encoding": "identity"}
+    client = httpx.Client(timeout=DEADLINE, follow_redirects=True, headers=headers)
+    with client, client.stream("GET", f"{ADDRESS}/pdf/{identifier}") as reply:
+        if reply.status_code == 404:
+            raise InputError(f"arXiv:{identifier}: arXiv has no such paper; check the id")
+        if reply.status_code != 200:
+            raise _failure(identifier, f"arXiv answers {reply.status_code}")
+        for piece in reply.iter_raw():
+            data += piece
+            if len(data) > LARGEST_PDF:
+                raise _failure(identifier, f"over {LARGEST_PDF // 1_000_000} MB")
+            if clock.seconds() > until:
+                raise _failure(identifier, f"not whole within {DEADLINE:g} s")
+    if b"%PDF-" not in data[:1024]:
+        raise _failure(identifier, "arXiv answers with something else than a PDF")
+    return bytes(data)
+
+
+def _failure(identifier: str, why: str) -> InputError:
+    return InputError(
+        f"arXiv:{identifier}: {why}; download the PDF from {ADDRESS}/pdf/{identifier} by hand "
+        "and give the file"
+    )
 
 
 def _draft(

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialectree.retrieval.encoders import Vectors
-from dialectree.retrieval.vector_cache import cached
+from dialectree.retrieval.encoders import Vectors, cached
 
 TEXTS = ["one", "two", "three"]
 
