@@ -63,9 +63,9 @@ def unseen(char: str) -> bool:
 
 
 def disarmed(text: str, tags: Collection[str] = _OURS) -> str:
-    """Break up ``tags`` and the marks of chat templates, whatever brackets imitate them: ``<~s>``.
+    """Break up ``tags`` and the marks of chat templates, in brackets of any script: ``<~s>``.
 
-    What stays is as readable as it was; :func:`rearmed` takes the signs out of what quotes it.
+    :func:`rearmed` takes the signs out again, so that a quotation is found in its source.
     """
     marks = iter([not found["sign"] and _is_mark(found, tags) for found in _brackets(text)])
     return _BRACKET_ALONE.sub(lambda found: found[0] + "~" * next(marks), text)
@@ -86,7 +86,7 @@ def _brackets(text: str) -> Iterator[re.Match[str]]:
 
 
 def _is_mark(found: re.Match[str], tags: Collection[str] = _OURS) -> bool:
-    """Whether a bracket and what follows it could pass for a mark."""
+    """Return whether a bracket and the text behind it could pass for a mark."""
     letters = unicodedata.normalize("NFKD", found["name"] or "")
     name = "".join(char for char in letters if char.isascii()).casefold()
     closed = found["next"] in _CLOSING
@@ -99,7 +99,7 @@ def _is_mark(found: re.Match[str], tags: Collection[str] = _OURS) -> bool:
 
 
 def _as_data(value: object, tags: Collection[str] = _OURS) -> object:
-    """A text without marks; everything else as it is."""
+    """Return a text without marks; leave other values as they are."""
     return disarmed(value, tags) if isinstance(value, str) else value
 
 
@@ -113,7 +113,7 @@ _TEMPLATES = Environment(
 
 
 def _line(value: str) -> str:
-    """Text on one line: an item of a list cannot pass for two, nor one debater for the other."""
+    """Put a text on one line, so that no item of a list passes for two."""
     return " ".join(value.split())
 
 
@@ -148,11 +148,11 @@ class Prompt(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Name and version, as they stand in traces and records."""
+        """Return name and version, as traces and records show them."""
         return f"{self.name}@{self.version}"
 
     def render(self, values: dict[str, object]) -> tuple[str, str]:
-        """The system and the user message; a value that is missing raises UndefinedError."""
+        """Return the system and the user message; a missing value raises UndefinedError."""
         system = self.system
         said = system if isinstance(system, str) else system.render(values).strip()
         user = self.user.render(values).strip()

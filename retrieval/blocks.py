@@ -151,7 +151,7 @@ def _continues(first: Block, second: Block) -> bool:
 
 
 def is_formula(text: str) -> bool:
-    """Whether a text is a displayed equation: short, with signs and hardly a word."""
+    """Return whether a text is a displayed equation: short, with signs and hardly a word."""
     words = re.findall(r"[^\W\d_]{4,}", text)
     signs = re.search(r"[=<>≤≥≈∼∈∝≡→+∑∫∏√]", text)
     return bool(signs) and len(text) < 600 and len(words) <= 2 + len(text) // 60

@@ -109,7 +109,7 @@ class SentenceEncoder:
 
 
 class _Place(NamedTuple):
-    """Where a model is, and its name in caches."""
+    """Locate a model, and name it in caches."""
 
     where: str
     name: str

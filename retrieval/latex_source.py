@@ -99,7 +99,7 @@ def shown(text: str) -> str:
 
 @dataclass
 class Folder:
-    """Where a source lies; it draws in files from there and below, never from outside."""
+    """Draw in files from the folder of a source and below it, never from outside."""
 
     path: Path | None
     drawn_in: list[Path] = field(default_factory=list)
@@ -197,7 +197,7 @@ def definitions(text: str) -> tuple[str, dict[str, Macro]]:
 
 @dataclass
 class Expander:
-    """Writes out uses of macros; raises InputError where there is no end to it."""
+    """Write out uses of macros; raise InputError where they have no end."""
 
     name: str
     macros: dict[str, Macro]

@@ -1,4 +1,4 @@
-"""The papers of the debates that are under way, ready to be searched.
+"""A library of the papers that debates search.
 
 Debates name a paper by its digest. All debates of a process share its index, whatever their
 threads and event loops.
@@ -115,7 +115,7 @@ async def shelved(
     base_url: str | None = None,
     access: Access = WITH_KEY,
 ) -> AsyncIterator[None]:
-    """Keep ``sources`` ready: each is cut, embedded and indexed once, however many use it.
+    """Keep ``sources`` ready: cut, embed and index each once for all debates of the process.
 
     ``embeddings`` names a model, ``openai:NAME@URL`` or ``bm25``; ``base_url`` is the address of
     an ``openai:NAME`` without one, and ``access`` what is sent there. Raises SettingsError for a

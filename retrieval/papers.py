@@ -1,4 +1,4 @@
-"""A paper, whatever its file: title, abstract, introduction, and the paragraphs of its body.
+"""A paper out of a file of any format: title, abstract, introduction, paragraphs of its body.
 
 An arXiv id is fetched where there is a network.
 """
@@ -133,7 +133,7 @@ def read_attachment(
 ) -> Paper:
     """Return the paper in a file that a client sent: its ``content`` in Base64, read as ``name``.
 
-    No other file is read, whatever this one includes. Raises InputError as :func:`read` does, but
+    Read no other file, even if this one includes some. Raises InputError as :func:`read` does, but
     not for a missing title: the file's name stands in its place.
     """
     try:
@@ -153,7 +153,7 @@ def _read(
     abstract: str | None,
     untitled: str | None = None,
 ) -> Paper:
-    """Return the paper in a file; ``untitled`` is its title where none is found."""
+    """Return the paper in a file; ``untitled`` stands in for a title that is missing."""
     title, abstract = _stripped(title), _stripped(abstract)
     with reading(name):
         draft = _draft(name, data, folder, title, abstracted=bool(abstract))

@@ -201,7 +201,7 @@ def _blocks(regions: Sequence[Region], usual: float, words: Counter[str]) -> lis
 
 
 def _is_aside(region: Region, usual: float) -> bool:
-    """Whether a region is code, a table, a caption, a notice or a footnote."""
+    """Return whether a region is code, a table, a caption, a notice or a footnote."""
     if region.kind in _UNREAD:
         return not any(len(_WORD.findall(line.text)) >= _WORDS for line in region.lines)
     if sections.is_caption(region.text):

@@ -107,19 +107,19 @@ def without_run_in(text: str) -> str | None:
 
 
 def is_caption(text: str) -> bool:
-    """Whether a paragraph is the caption of a figure or a table."""
+    """Return whether a paragraph is the caption of a figure or a table."""
     return _CAPTION.match(text) is not None
 
 
 def is_numbered(line: str) -> bool:
-    """Whether a line is numbered as sections are."""
+    """Return whether a line is numbered as sections are."""
     match = _NUMBER.match(line.strip())
     rest = line.strip()[match.end() :] if match else ""
     return rest[:1].isupper() and len(rest.split()) <= 12 and ", " not in rest[:12]
 
 
 def looks_like_heading(line: str) -> bool:
-    """Whether a line that stands alone is a heading, by its words alone."""
+    """Return whether a line that stands alone is a heading, by its words alone."""
     text = line.strip()
     if not text or len(text) > LONGEST or text.endswith((",", ";", "-")) or len(text.split()) > 14:
         return False
@@ -140,7 +140,7 @@ def looks_like_heading(line: str) -> bool:
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether a text ends as a sentence, not as a name."""
+    """Return whether a text ends as a sentence, not as a name."""
     ended = text.endswith((".", "!", "?", ".”", '."')) and not text.endswith(" al.")
     return ended and len(text.split()) > 2
 

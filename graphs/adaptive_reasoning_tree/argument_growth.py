@@ -42,7 +42,7 @@ def all_pairs(state: Tournament) -> list[Pair]:
 def left_over(state: Tournament, settings: Settings) -> list[Send] | Literal["__end__"]:
     """Score the arguments without a comparison that counts.
 
-    A comparison that a person made void is taken as it was: nobody is asked anew because of it.
+    A comparison that a person made void is taken as it was, so it causes no new call.
     """
     ties_count = settings.tie_rule() == "half"
     counted = [c for c in state["comparisons"] if ties_count or c["winner"] != "TIE"]

@@ -23,7 +23,7 @@ Mapped = Literal["judge_again", "judge_swapped_again", "verdict", "broken_off"]
 def after_meeting(
     state: FivePhases,
 ) -> Literal["same_answer", "alternative", "pairing", "crossing"]:
-    """Debate two answers that differ; the same answer twice is no debate."""
+    """Debate two answers that differ; look for another one where both are the same."""
     if state["agreed"] == "unknown":
         return "same_answer"
     return "crossing" if state["assigned"] else after_same_answer(state)

@@ -35,7 +35,7 @@ prepare = partial(candidates.prepare, debated=False)
 
 
 def opening(alone: bool) -> Step:
-    """Return the step that opens a question; ``alone`` asks for one answer, whatever is set."""
+    """Return the step that opens a question; ``alone`` overrides the settings with one answer."""
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
         context, question = settings(runtime, Settings), state["question"]
@@ -52,7 +52,7 @@ def opening(alone: bool) -> Step:
 
 
 def after_samples(state: RoleSwitchingDebate) -> Literal["plurality", "unresolved"]:
-    """Let one answer be enough for a vote; a lost one counts for nobody."""
+    """Count the answers that came; one is enough for a vote."""
     return "plurality" if state["samples"] else "unresolved"
 
 

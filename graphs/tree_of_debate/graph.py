@@ -18,6 +18,7 @@ from dialectree.flow.steps import opening as usual_opening
 from dialectree.graphs.tree_of_debate.topic_debate import topic_debate
 from dialectree.nodes.tree_of_debate.comparison import comparer, comparison, summariser
 from dialectree.nodes.tree_of_debate.evidence import at_hand, contested
+from dialectree.nodes.tree_of_debate.moderator import open_topic, root
 from dialectree.nodes.tree_of_debate.papers import authors, require
 from dialectree.nodes.tree_of_debate.state import (
     Comparison,
@@ -26,7 +27,6 @@ from dialectree.nodes.tree_of_debate.state import (
     Settings,
     TreeOfDebate,
 )
-from dialectree.nodes.tree_of_debate.topics import open_topic, root
 
 
 def after_debate(state: TreeOfDebate) -> Literal["comparison", "unresolved"]:

@@ -15,7 +15,15 @@ from langgraph.types import Send
 from dialectree.flow import Flow, Graph
 from dialectree.flow.steps import stop
 from dialectree.nodes.tree_of_debate.evidence import pre_emption, relevance, retrieval
-from dialectree.nodes.tree_of_debate.moderator import bare_subtopics, progress, subtopics
+from dialectree.nodes.tree_of_debate.moderator import (
+    bare_subtopics,
+    branching,
+    last_words,
+    latest,
+    progress,
+    questions,
+    subtopics,
+)
 from dialectree.nodes.tree_of_debate.persona import claims, persona
 from dialectree.nodes.tree_of_debate.state import (
     Compared,
@@ -25,7 +33,6 @@ from dialectree.nodes.tree_of_debate.state import (
     TopicDebate,
     ToWeigh,
 )
-from dialectree.nodes.tree_of_debate.topics import branching, last_words, latest, questions
 
 Why = Literal["max_depth", "clear_winner", "no_progress", "one_topic", "failed"]
 """Why a topic is not split; each has a step ``stop_...`` of its own."""

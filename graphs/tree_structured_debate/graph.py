@@ -99,7 +99,7 @@ async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, obje
 def after_tree(
     state: TreeStructuredDebate, settings: Settings
 ) -> Literal["weakest_leaves", "answer_writer", "unresolved"]:
-    """Write, unless there is no answer or the confidence calls for a second pass."""
+    """Write the answer, or begin a second pass where the confidence is low."""
     if state["finding"]["answer"] is None:
         return "unresolved"
     confidence, threshold = state["finding"]["confidence"], settings.second_pass_below
@@ -110,7 +110,7 @@ def after_tree(
 def after_answer_writer(
     state: TreeStructuredDebate,
 ) -> Literal["as_it_stands", "unresolved", "__end__"]:
-    """Without a text the root's verdict is the answer; a text that contradicts it is none."""
+    """Fall back to the root's verdict without a text; one that contradicts it settles nothing."""
     if state.get("fault") == "contradicted":
         return "unresolved"
     return "as_it_stands" if state.get("fault") == "failed" else "__end__"

@@ -51,9 +51,9 @@ async def next_round(state: Parts) -> dict[str, int]:
 
 
 def after_round(state: SynthesisDebate, settings: Settings) -> list[Way]:
-    """Both write, round after round, then the judge chooses.
+    """Let both write, round after round; then let the judge choose.
 
-    There is nothing to put together where no child has a (new) answer, or nobody wrote a text.
+    Settle nothing where no child has a (new) answer, or both texts are missing.
     """
     news = [f for f in state["findings"] if f["answer"] is not None and f["take"] == state["take"]]
     writers: list[Way] = [style for style in STYLES if style not in state["gone"]]
@@ -107,7 +107,7 @@ Why = Literal[
 def after_opening(
     state: Subtree, settings: Settings
 ) -> Literal["decomposer", "stop_max_depth", "stop_node_budget"]:
-    """At the depth limit, or without a budget for two children: a leaf, which costs no call."""
+    """Make a leaf, without a call, at the depth limit or without a budget for two children."""
     if state["depth"] >= settings.depth_limit():
         return "stop_max_depth"
     return "decomposer" if children_that_fit(state["budget"], 2) else "stop_node_budget"
@@ -116,7 +116,7 @@ def after_opening(
 def after_decomposer(
     state: Subtree, settings: Settings
 ) -> Literal["decomposition_judge", "stop_decomposer_stop", "stop_too_few_children"]:
-    """Nothing to split: a leaf. The decomposer's word counts where the profile lets it."""
+    """Make a leaf where there is nothing to split, or where the decomposer says so and may."""
     few = len(state["drafted"]) < 2
     may_stop = settings.depth_profile != "fixed" and state["depth"] >= settings.depth_floor()
     if state["atomic"] and (may_stop or few):
@@ -127,7 +127,7 @@ def after_decomposer(
 def after_decomposition_judge(
     state: Subtree, settings: Settings
 ) -> Literal["complexity_evaluator", "branching", "stop_too_few_children"]:
-    """With a fixed depth nobody rates how hard the parts are."""
+    """Skip the complexity evaluator with a fixed depth."""
     if len(state["drafted"]) < 2:
         return "stop_too_few_children"
     return "branching" if settings.depth_profile == "fixed" else "complexity_evaluator"

@@ -51,7 +51,7 @@ Scores = dict[str, dict[str, float]]
 
 
 class ToScore(TypedDict):
-    """What a scorer is sent."""
+    """Send one argument to a scorer."""
 
     id: str
     """The id of the argument."""
@@ -66,10 +66,10 @@ def to_score(argument: Argument, parent: str) -> ToScore:
 
 
 def scorer(*, late: bool = False) -> Step:
-    """Return the role that scores one argument for or against its parent, whatever else there is.
+    """Return the role that scores one argument by itself, for or against its parent.
 
     A ``late`` one scores an argument that a tournament left without a comparison that counts. It
-    asks nobody where a person set the strength, which is looked up when the tree is weighed.
+    makes no call where a person set the strength, which is looked up when the tree is weighed.
     """
 
     async def scorer(state: ToScore, runtime: Runtime[Settings]) -> Scores:
@@ -119,7 +119,7 @@ def unasked(claim: str, runtime: Runtime[Settings]) -> dict[str, float]:
 
 
 def set_by_person(node: str, runtime: Runtime[Settings]) -> dict[str, float] | None:
-    """Return the strength that a person set for a claim or an argument; None if nobody did.
+    """Return the strength that a person set for a claim or an argument, or None.
 
     The result is empty where the person left it without a strength.
     """
@@ -152,7 +152,7 @@ class PairwiseReply(BaseModel):
 async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, list[Compared]]:
     """Compare one supporter with one attacker of the same parent.
 
-    Nobody is asked about a pair whose comparison a person let count for nobody.
+    Make no call about a pair whose comparison a person made void.
     """
     supporter, attacker = pair["supporter"], pair["attacker"]
     shown = [("SUPPORT", supporter), ("ATTACK", attacker)]

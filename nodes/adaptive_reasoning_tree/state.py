@@ -42,7 +42,7 @@ class Compared(TypedDict):
 
 
 class Grown(TypedDict):
-    """What a tree, or a part of it, consists of."""
+    """Hold the parts of a tree, or of a branch of it."""
 
     arguments: Annotated[list[Argument], operator.add]
     scores: Annotated[dict[str, float], operator.or_]
@@ -168,7 +168,7 @@ class Sprout(TypedDict):
 
 
 class Draft(TypedDict):
-    """What a side wrote at one place; the second try replaces a near-duplicate."""
+    """Keep the text of a side at one place; a second try replaces a near-duplicate."""
 
     stance: Stance
     place: int

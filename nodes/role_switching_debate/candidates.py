@@ -146,7 +146,7 @@ def pair(
 async def standing(state: RoleSwitchingDebate) -> dict[str, object]:
     """Let the winners of a round wait for the next one, after the option that had a bye.
 
-    A debate without a winner ends a knockout: nobody waits any longer.
+    A debate without a winner ends a knockout, so no option waits any longer.
     """
     outcomes = [debate["outcome"] for debate in state["settled"][-len(state["pairs"]) :]]
     if not state["round"] or any(outcome["answer"] is None for outcome in outcomes):

@@ -1,4 +1,4 @@
-"""Direct answers to a question that nobody debates: the gate, the baselines and the distractor."""
+"""Direct answers, without a debate: the gate, the baselines and the distractor."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def votes(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
 
 
 async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
-    """Take the answer that every sample gave. Nobody was asked how sure it is."""
+    """Take the answer that every sample gave; it has no confidence."""
     count = len(state["samples"])
     note = f"no debate: {count} direct {'answer' if count == 1 else 'answers'} agreed"
     first = state["samples"][0]
@@ -97,7 +97,7 @@ async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> R
     """Take the answer with the most votes; its confidence is its share of all samples asked for.
 
     A single sample has no confidence: nothing could have disagreed with it. A sample that a person
-    dropped counts as if nobody had asked for it.
+    dropped counts as if it had not been asked for.
     """
     counted, asked = votes(state["samples"]), state["asked"] - state["dropped"]
     most = max(map(len, counted.values()))

@@ -223,7 +223,7 @@ def disclosed(state: FivePhases, winner: str | None = None) -> list[str]:
 async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
     """Return the outcome of the debate, or of a knockout's last one, as the verdict.
 
-    A debate without a winner is the last one of a knockout, whatever was debated beside it.
+    A debate without a winner ends a knockout, even if others beside it had winners.
     """
     debates = state["settled"]
     lost = [debate for debate in debates if debate["outcome"]["answer"] is None]

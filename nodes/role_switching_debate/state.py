@@ -101,7 +101,7 @@ class Sample(TypedDict):
 
 
 class Pair(TypedDict):
-    """What a debate is about."""
+    """State the question of one debate and its candidates."""
 
     id: str
     question: str
@@ -120,7 +120,7 @@ class Pair(TypedDict):
 
 
 class Debated(TypedDict):
-    """What a debate comes to."""
+    """Hold the outcome of a debate."""
 
     outcome: shared.VerdictFields
     """Its label is that of the winner, an open answer's included, or ``uncertain``."""
@@ -231,7 +231,7 @@ def blocks(
 
 
 def _lines(state: FivePhases, phase: Phase, side: Side) -> list[tuple[str, str]]:
-    """Return name and text of each part of a turn; nothing where there is no turn."""
+    """Return name and text of each part of a turn, or an empty list."""
     fields = latest(state["turns"], side, phase)
     if fields is None:
         return []

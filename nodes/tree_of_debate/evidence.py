@@ -29,7 +29,6 @@ from dialectree.nodes.tree_of_debate.state import (
     Weighed,
     opponent,
 )
-from dialectree.nodes.tree_of_debate.topics import query
 from dialectree.records import Place
 from dialectree.retrieval import library
 from dialectree.retrieval.library import Source
@@ -91,6 +90,11 @@ async def retrieve(
         }
         tell(runtime, topic["id"], "retrieved", data, took_s=took_s)
     return ids
+
+
+def query(topic: Topic) -> str:
+    """Return "title : description" of a topic; the root has no description."""
+    return " : ".join(filter(None, (topic["title"], topic["description"])))
 
 
 def quotable(
@@ -159,7 +163,7 @@ def contested(runtime: Runtime[Settings], papers: Mapping[Letter, Source]) -> di
 async def at_hand(state: TreeOfDebate, runtime: Runtime[Settings]) -> AsyncIterator[None]:
     """Keep both papers ready to search and to quote, as they are contested.
 
-    Without retrieval nobody quotes by segment, and nothing is embedded.
+    Embed nothing where the method retrieves nothing.
     """
     if not all(author["source"] for author in state["authors"].values()):
         yield

@@ -53,7 +53,7 @@ def _read(letter: Letter, given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def require(given: Mapping[str, Any]) -> dict[Letter, Source]:
-    """Return both papers; raise InputError if there is no topic, or no two papers."""
+    """Return both papers; raise InputError if the topic or one of them is missing."""
     require_question(given, "topic")
     return sources(given.get("papers") or [])
 

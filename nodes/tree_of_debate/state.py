@@ -189,7 +189,7 @@ class ToWeigh(TypedDict):
 
 
 class Weighed(TypedDict):
-    """Whether a segment speaks to a claim of the other paper."""
+    """Tell whether a segment speaks to a claim of the other paper."""
 
     claim: str
     segment: str

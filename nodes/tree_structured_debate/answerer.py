@@ -151,7 +151,7 @@ async def picker(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
 
 
 async def sole_sample(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
-    """Take the only answer. There is nothing to pick from, so nobody is asked."""
+    """Take the only answer without a call."""
     (sample,) = state["samples"]
     return settle(
         runtime,

@@ -24,7 +24,7 @@ _QID = 16
 
 
 def _cut(value: object) -> object:
-    """Return the name as a text of at most ``_QID`` characters: nobody reads it."""
+    """Cut the name to ``_QID`` characters; no role reads it."""
     return str(value)[:_QID] if type(value) in (str, int) else value
 
 

@@ -1,4 +1,4 @@
-"""How a part of a tree is settled, and how a second pass opens it again."""
+"""Settle a part of a tree, and open it again for a second pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a debate tree is given: the input, the settings, and the tree while it grows."""
+"""Tree-Structured Debate: the input, the settings, and the tree while it grows."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Judged(TypedDict):
 
 
 class Debated(TypedDict):
-    """What a debate at a leaf or above is about."""
+    """State what a debate at a leaf or above it is about."""
 
     id: str
     question: str
@@ -189,7 +189,7 @@ def merge_findings(old: list[Finding], new: list[Finding]) -> list[Finding]:
 
 
 class Findings(Judged):
-    """What a subtree hands upward."""
+    """Hand the outcome of a subtree upward."""
 
     findings: Annotated[list[Finding], merge_findings]
     """Those of its children."""
@@ -234,7 +234,7 @@ class Subtree(Question, Findings):
 
 
 class Leaf(Debated):
-    """What a leaf debate is about."""
+    """State what the debate of a leaf is about."""
 
     path: list[str]
     """The questions from the root down to the leaf's parent."""
@@ -263,7 +263,7 @@ class LeafDebate(Leaf, Judged):
 
 
 class Parts(Debated):
-    """What a synthesis debate puts together."""
+    """Hold the findings that a synthesis debate puts together."""
 
     findings: list[Finding]
     """Those of the children, in the order of the tree."""

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from dialectree.graphs.tree_of_debate import topic_debate
 from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryReply
+from dialectree.nodes.tree_of_debate.moderator import latest
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply
 from dialectree.nodes.tree_of_debate.state import Settings, Turn
-from dialectree.nodes.tree_of_debate.topics import latest
 from dialectree.protocols.settings import build
 from dialectree.records import topic_of
 from tests.graphs.debating import Debated
