@@ -14,7 +14,7 @@ from dialectree.protocols.sources import endpoint_from_environment
 from dialectree.protocols.trust import WITH_KEY, Access
 from dialectree.system import clock
 from dialectree.system.addresses import require_spec, veiled
-from dialectree.system.threads import Threads
+from dialectree.system.loop import Threads
 
 if TYPE_CHECKING:
     from langchain_classic.embeddings import CacheBackedEmbeddings

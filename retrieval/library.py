@@ -23,7 +23,7 @@ from dialectree.retrieval.embeddings import Timing as Timing
 from dialectree.retrieval.papers import Paper
 from dialectree.retrieval.segments import Segment
 from dialectree.system.addresses import whole
-from dialectree.system.threads import Threads
+from dialectree.system.loop import Threads
 
 BGE = "BAAI/bge-small-en-v1.5"
 """The default embeddings of a debate."""

@@ -13,9 +13,9 @@ from pydantic import BaseModel
 
 from dialectree.cli import flags
 from dialectree.errors import DialectreeError, InputError
+from dialectree.protocols.forms import MAX_LENGTH
 from dialectree.protocols.protocol import installed
 from dialectree.protocols.settings import about
-from dialectree.protocols.user_input import MAX_LENGTH
 
 if TYPE_CHECKING:
     from dialectree.service.claims import ClaimVerifier, Finding

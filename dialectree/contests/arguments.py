@@ -7,7 +7,7 @@ from typing import Literal
 from dialectree.contests.changes import Draft
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
-from dialectree.protocols.user_input import tidy
+from dialectree.protocols.forms import tidy
 from dialectree.records import ARGUMENT, Comparison, Node, Override, Turn, path_key, turns
 from dialectree.system.streams import program
 

@@ -12,9 +12,9 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError, fault_line
+from dialectree.protocols.forms import tidy
 from dialectree.protocols.protocol import Method, Phase
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.protocols.user_input import tidy
 from dialectree.records import ARGUMENT, Node, Override, RunRecord, Turn, turns
 from dialectree.system.streams import program
 

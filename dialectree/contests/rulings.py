@@ -6,8 +6,8 @@ from dialectree.answers import letter
 from dialectree.contests.changes import Draft, flags
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
+from dialectree.protocols.forms import tidy
 from dialectree.protocols.protocol import Phase
-from dialectree.protocols.user_input import tidy
 from dialectree.records import Node, Override, RunRecord, Turn, path_key, turns
 from dialectree.records.folder import RunFolder
 from dialectree.report import exchange

@@ -23,7 +23,7 @@ from dialectree.models.replies import Fault
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Turn
 from dialectree.system import chance, clock
-from dialectree.trace.activity import Pause
+from dialectree.trace.events import Pause
 
 SMALL_TEMPERATURE = 0.3
 """The temperature of a small model. Each repair adds as much."""

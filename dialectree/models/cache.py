@@ -21,8 +21,8 @@ from dialectree.errors import DialectreeError, DiskFull, InputError, SettingsErr
 from dialectree.models.endpoints import Completion
 from dialectree.protocols.sources import CACHE_HINT, CACHE_URL, cache_url
 from dialectree.system.addresses import veiled
+from dialectree.system.loop import Threads
 from dialectree.system.packages import require
-from dialectree.system.threads import Threads
 
 
 class ReplyCache(Protocol):

@@ -25,7 +25,7 @@ from dialectree.models.limits import limiter
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import OPENAI, key
 from dialectree.system import chance, clock
-from dialectree.trace.activity import Delay, Pause
+from dialectree.trace.events import Delay, Pause
 
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")

@@ -40,7 +40,7 @@ from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.records.folder import Journal
 from dialectree.system import clock
 from dialectree.trace import tracing
-from dialectree.trace.activity import Activity, Delay, Follow, State
+from dialectree.trace.events import Activity, Delay, Follow, State
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
 """Calls under way that others may wait for, by event loop and by the cache's key."""

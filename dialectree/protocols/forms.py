@@ -1,7 +1,8 @@
-"""The forms of a server's clients: the JSON schemas of a protocol's settings and of its input.
+"""Make the forms of a server's clients, and check the input that anybody gives.
 
-They are made of the declaration: its own settings and a few that every protocol has, each with the
-heading that it stands under; roles by name; no part that only evaluations use.
+A form is the JSON schema of a protocol's settings or of its input, made of its declaration. It has
+the protocol's own settings and a few that every protocol has, each with its heading, and the roles
+by name. It has no part that only evaluations use.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import TypedDict, get_type_hints
 
+from dialectree.errors import ArgumentError, InputError, fault_line
 from dialectree.protocols.sources import known
 
 JsonSchema = dict[str, Any]
@@ -21,6 +23,8 @@ JsonSchema = dict[str, Any]
 _SETTING = ("common", "positional", "alias", "metavar", "person", "rounds_of")
 """What a declaration says of a field for the command line alone."""
 _OF_INPUT = ("title", "description", "minItems", "maxItems", "minLength")
+MAX_LENGTH = 200_000
+"""Characters of a question, a claim or an option."""
 
 
 class Offered(dict[str, Any]):
@@ -119,3 +123,40 @@ def _text(declared: Any) -> JsonSchema | None:
     fields: dict[str, JsonSchema] = declared.input.model_json_schema()["properties"]
     needed = (name for name, field in declared.input.model_fields.items() if field.is_required())
     return next((fields[name] for name in needed if fields[name].get("type") == "string"), None)
+
+
+def checked(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the input without outer blanks; raise InputError where it does not fit ``kind``."""
+    fields = kind.model_fields
+    for name in values:
+        if name not in fields:
+            raise ArgumentError(f"{name}: there is no such input; known: {', '.join(fields)}")
+    given = {
+        name: _tidied(values.get(name), name)
+        for name, field in fields.items()
+        if field.is_required() or values.get(name) is not None
+    }
+    try:
+        return kind.model_validate(given).model_dump(exclude_none=True)
+    except ValidationError as error:
+        raise InputError(fault_line(error)) from None
+
+
+def tidy(text: str, name: str) -> str:
+    """Return ``text`` without outer blanks; raise InputError where it is empty or too long."""
+    text = text.encode("utf-8", "replace").decode().strip()
+    if not text:
+        raise InputError(f"the {name} is empty")
+    if len(text) > MAX_LENGTH:
+        raise InputError(f"the {name} is longer than {MAX_LENGTH:,} characters")
+    return text
+
+
+def _tidied(value: object, name: str) -> object:
+    if value is None:
+        raise ArgumentError(f"the {name} is missing")
+    if isinstance(value, str):
+        return tidy(value, name)
+    if isinstance(value, list | tuple):
+        return [_tidied(part, f"{name.removesuffix('s')} {n}") for n, part in enumerate(value, 1)]
+    return value

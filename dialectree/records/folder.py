@@ -41,8 +41,8 @@ from dialectree.records import (
 )
 from dialectree.records.place import Spot
 from dialectree.system import chance, clock
+from dialectree.system.loop import Threads
 from dialectree.system.streams import notice, program
-from dialectree.system.threads import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
 _OTHER_SCHEMA = (

@@ -25,7 +25,7 @@ from dialectree.system import clock
 from dialectree.text import count, duration, figure, line, money
 
 if TYPE_CHECKING:
-    from dialectree.trace.activity import Activity
+    from dialectree.trace.events import Activity
 
 _FRAMES_A_SECOND = 4
 """A frame takes 5 to 10 ms of the processor, which the debate needs too."""

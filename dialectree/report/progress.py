@@ -19,7 +19,7 @@ from dialectree.system import clock
 from dialectree.text import count, duration, line
 
 if TYPE_CHECKING:
-    from dialectree.trace.activity import Activity
+    from dialectree.trace.events import Activity
 
 SOFT, WARN, ACCENT, SECOND = "dim", "yellow", "cyan", "magenta"
 LONGEST = 300

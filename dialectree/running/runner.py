@@ -33,9 +33,9 @@ from dialectree.flow.human_input import (
 from dialectree.models.door import REPAIRS, Run
 from dialectree.models.limits import Budget
 from dialectree.models.sizes import at_chance
+from dialectree.protocols.forms import checked
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.protocols.user_input import checked
 from dialectree.records import Call, Event, Override, RunRecord, RunStatus, Verdict, fold
 from dialectree.records.folder import RunFolder, Unkept, own_calls
 from dialectree.running import verdict_diff
@@ -50,7 +50,7 @@ from dialectree.running.recorded_settings import (
 )
 from dialectree.system import clock
 from dialectree.text import line
-from dialectree.trace.activity import Follow
+from dialectree.trace.events import Follow
 
 Watch = Callable[[Event], None]
 

@@ -30,7 +30,7 @@ from dialectree.running.estimates import Estimate, estimate, estimate_change
 from dialectree.running.runner import Started, Watch
 from dialectree.service.fields import allowed_files
 from dialectree.system import clock
-from dialectree.trace.activity import Activity, Follow
+from dialectree.trace.events import Activity, Follow
 
 Tell = Callable[[float, float | None, str], Awaitable[None]]
 """Tells a client of the progress: calls so far, expected calls, one line."""

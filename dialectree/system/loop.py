@@ -1,19 +1,21 @@
-"""Run work in an event loop of ours: for a command, a plain program, an evaluation."""
+"""Run work in event loops and threads of ours: for a command, a plain program, an evaluation."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import sys
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from dialectree.system import streams
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _SOON_S = 0.2
@@ -111,3 +113,31 @@ async def stopped_aloud(work: Coroutine[Any, Any, T], say: Callable[[], None]) -
         if not (await asyncio.wait([task], timeout=_SOON_S))[0]:
             say()
     return await task
+
+
+class Threads(Executor):
+    """Run work in at most ``at_once`` threads, and in ones of its own in a forked process.
+
+    ``multiprocessing`` forks by default on Linux. A pool that was copied into the new process
+    counts threads that stayed behind in the old one, and would wait for ever.
+    """
+
+    def __init__(self, at_once: int, name: str) -> None:
+        self._at_once, self._name = at_once, name
+        self._pools: dict[int, ThreadPoolExecutor] = {}
+        """By process. One of a process that forked stays here: ending it would wait for ever."""
+
+    def submit(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Return what ``work`` will return, done by a thread of this process."""
+        process = os.getpid()
+        if (pool := self._pools.get(process)) is None:
+            made = ThreadPoolExecutor(self._at_once, thread_name_prefix=self._name)
+            pool = self._pools.setdefault(process, made)
+        try:
+            return pool.submit(work, *args, **kwargs)
+        except KeyboardInterrupt:
+            # A thread that was about to begin is one its pool does not know of: the program would
+            # wait for it at its end, and nobody would tell it to stop.
+            self._pools.pop(process, None)
+            pool.shutdown(wait=False)
+            raise

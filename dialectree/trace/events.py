@@ -1,20 +1,45 @@
-"""Telling what happens, as it happens: one schema for terminal, web page and progress elsewhere.
+"""Tell what happens as it happens: events, which are kept, and what each call is doing now.
 
-Every run hears its events at once. A host gets them on LangGraph's custom stream, too. Whoever
-drives the graph keeps them or not; a node does not know.
+Every run hears its events at once. A host gets them on LangGraph's custom stream, too. Who drives
+the graph keeps them or not; a node does not know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from langgraph.runtime import Runtime
 
 from dialectree.protocols.settings import host_run
-from dialectree.records import EventKind
+from dialectree.records import Call, EventKind, Turn
 from dialectree.system import clock
 from dialectree.trace import tracing
+
+Delay = Literal["rate_limit", "retry"]
+"""Why a call pauses: the endpoint asks for it, or an attempt failed."""
+State = Literal["queued", "asked", "answered"] | Delay
+Pause = Callable[[float, Delay, str], Awaitable[None]]
+"""Sleeps for some seconds, for a reason and after a fault; raises what ends a run meanwhile."""
+
+
+class Activity(NamedTuple):
+    """Show a call that has just changed its state. No record and no file keeps it."""
+
+    place: Turn
+    """The turn that its reply becomes."""
+    state: State
+    repair: int = 0
+    """Above 0 while an invalid reply is asked for again."""
+    until: float = 0.0
+    """When a pause ends, by ``clock.seconds``."""
+    fault: str = ""
+    """What went wrong before another attempt."""
+    call: Call | None = None
+    """The finished call, once it is answered."""
+
+
+Follow = Callable[[Activity], None]
 
 
 def tell(

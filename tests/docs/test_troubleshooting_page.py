@@ -24,7 +24,7 @@ from dialectree.models import endpoints
 from dialectree.records import Turn
 from dialectree.report import Lines
 from dialectree.system import clock, packages
-from dialectree.trace.activity import Activity
+from dialectree.trace.events import Activity
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody

@@ -30,7 +30,7 @@ from dialectree.protocols.sources import cache_folder
 from dialectree.records import Call, RunRecord
 from dialectree.records.folder import Journal
 from dialectree.running.runner import start
-from dialectree.trace.activity import Activity
+from dialectree.trace.events import Activity
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
 

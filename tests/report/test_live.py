@@ -19,7 +19,7 @@ from dialectree.protocols.protocol import installed
 from dialectree.records import Call, Event, EventKind, RunRecord, Turn
 from dialectree.report import Lines, LiveTree
 from dialectree.system import clock, streams
-from dialectree.trace.activity import Activity, State
+from dialectree.trace.events import Activity, State
 from tests.report.recorded import events as recorded_events
 from tests.report.recorded import record, seen
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan
@@ -24,7 +24,7 @@ SHAPES = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4)
     ),
-    max_leaves=12,
+    max_leaves=6,
 )
 
 
@@ -34,6 +34,7 @@ def translated(inputs: str, outputs: str, **attributes: Any) -> ReadableSpan:
     return _translated(ReadableSpan("step", context, attributes=given))
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(SHAPES, SHAPES, st.integers(0, 200), TEXTS)
 def test_any_input_and_output_can_be_translated_and_encoded(
     inputs: object, outputs: object, length: int, name: str

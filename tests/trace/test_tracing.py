@@ -36,6 +36,10 @@ def nodes(kept: Recorder) -> dict[str, dict[str, Any]]:
     return {run["extra"]["metadata"]["tree_node"]: run for run in chains}
 
 
+def calls(kept: Recorder) -> list[dict[str, Any]]:
+    return [run for run in kept.runs.values() if run["run_type"] == "llm"]
+
+
 def test_the_trace_of_a_debate_is_its_tree_with_a_run_for_each_call(tmp_path: Path) -> None:
     with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint, recorder() as (url, kept):
         run_id = debate(tmp_path, endpoint.url, url, leaf_rounds=2)
@@ -53,15 +57,14 @@ def test_the_trace_of_a_debate_is_its_tree_with_a_run_for_each_call(tmp_path: Pa
     debaters = [f"leaf debater {who}, round {n}" for n in (1, 2) for who in ("A", "B")]
     under = [run["name"] for run in kept.under(shown["0.1"])]
     assert (sorted(under[:4]), under[4]) == (sorted(debaters), "leaf judge")
-    calls = [run for run in kept.runs.values() if run["run_type"] == "llm"]
-    assert len(calls) == record.usage.calls
-    assert len(kept.runs) == len(calls) + len(record.tree.nodes)
+    assert len(calls(kept)) == record.usage.calls
+    assert len(kept.runs) == record.usage.calls + len(record.tree.nodes)
     assert KEY.encode() not in kept.sent
+    require_details(kept)
 
 
-def test_a_call_shows_model_temperature_schema_and_tokens(tmp_path: Path) -> None:
-    with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint, recorder() as (url, kept):
-        debate(tmp_path, endpoint.url, url)
+def require_details(kept: Recorder) -> None:
+    """A call shows model, temperature, schema and tokens."""
     judge = next(run for run in kept.under(nodes(kept)["0.3"]) if run["name"] == "leaf judge")
     assert [message["role"] for message in judge["inputs"]["messages"]] == ["system", "user"]
     metadata, parameters = judge["extra"]["metadata"], judge["extra"]["invocation_params"]
@@ -75,16 +78,16 @@ def test_a_call_shows_model_temperature_schema_and_tokens(tmp_path: Path) -> Non
         parameters["temperature"],
     ]
     assert parameters["response_format"]["json_schema"]["name"] == "LeafJudgeReply"
-    tokens = judge["outputs"]["usage_metadata"]
-    assert tokens == metadata["usage_metadata"]
-    assert tokens["total_tokens"] == tokens["input_tokens"] + tokens["output_tokens"] > 0
+    used = judge["outputs"]["usage_metadata"]
+    assert used == metadata["usage_metadata"]
+    assert used["total_tokens"] == used["input_tokens"] + used["output_tokens"] > 0
 
 
 @pytest.mark.parametrize("again", ["from the cache", "from the journal"])
 def test_a_reply_that_nobody_is_paid_for_is_shown_and_marked(tmp_path: Path, again: str) -> None:
     with LocalEndpoint(rules=children(2)) as endpoint, recorder() as (url, first):
         run_id = debate(tmp_path, endpoint.url, url)
-        calls = endpoint.stats()["calls"]
+        count = endpoint.stats()["calls"]
         with recorder() as (url, kept):
             if again == "from the cache":
                 debate(tmp_path, endpoint.url, url)
@@ -97,10 +100,9 @@ def test_a_reply_that_nobody_is_paid_for_is_shown_and_marked(tmp_path: Path, aga
                     "wait()"
                 )
                 run_program(program, tmp_path, endpoint.url, **tracing_to(url))
-        assert endpoint.stats()["calls"] == calls
-    replayed = [run for run in kept.runs.values() if run["run_type"] == "llm"]
-    paid = [run for run in first.runs.values() if run["run_type"] == "llm"]
-    assert len(replayed) == calls
+        assert endpoint.stats()["calls"] == count
+    replayed, paid = calls(kept), calls(first)
+    assert len(replayed) == count
     assert {tuple(run["tags"]) for run in replayed} == {("cached",)}
     assert {run["outputs"]["usage_metadata"]["total_tokens"] for run in replayed} == {0}
     for part in ("name", "inputs"):
@@ -119,21 +121,21 @@ def test_a_redacted_trace_has_structure_and_usage_and_no_text(tmp_path: Path) ->
         with recorder() as (url, kept):
             once = {"DIALECTREE_TRACE": "redacted", "DIALECTREE_CACHE": "false"}
             debate(tmp_path, endpoint.url, url, f"Is {SECRET} a town?", **once)
-    assert SECRET.encode() in full.sent
-    assert TOLD.encode() in full.sent
+        with recorder() as (url, hidden):
+            hide = {"LANGSMITH_HIDE_INPUTS": "true", "LANGSMITH_HIDE_OUTPUTS": "true"}
+            debate(tmp_path, endpoint.url, url, f"Is {SECRET} a town?", **hide)
+    assert SECRET.encode() in full.sent and TOLD.encode() in full.sent
+    assert SECRET.encode() not in hidden.sent
     for text in (SECRET, TOLD, "debaters", "Europe", "claim"):
         assert text.encode() not in kept.sent.replace(b'"claim"', b""), text
     assert nodes(kept).keys() == nodes(full).keys()
     assert nodes(kept)["0.1"]["name"] == "leaf 0.1"
-    usage = [
-        sum(
-            run["outputs"]["usage_metadata"]["total_tokens"]
-            for run in one.runs.values()
-            if run["run_type"] == "llm"
-        )
-        for one in (full, kept)
-    ]
-    assert usage[0] == usage[1] > 0
+    assert tokens(kept) == tokens(full) > 0
+
+
+def tokens(kept: Recorder) -> int:
+    usage = [run["outputs"]["usage_metadata"] for run in calls(kept)]
+    return sum(one["total_tokens"] for one in usage)
 
 
 CHAT = """
@@ -168,13 +170,6 @@ def test_a_redacted_trace_of_a_chat_has_its_steps_and_no_text(tmp_path: Path) ->
     assert {"tod_chat", "reading"} <= {run["name"] for run in kept.runs.values()}
     for text in (TOLD, b64encode(TOLD.encode()).decode(), "question begins"):
         assert text.encode() not in kept.sent, text
-
-
-def test_langsmiths_own_switch_hides_the_question_in_names_too(tmp_path: Path) -> None:
-    with LocalEndpoint(rules=children(2)) as endpoint, recorder() as (url, kept):
-        hide = {"LANGSMITH_HIDE_INPUTS": "true", "LANGSMITH_HIDE_OUTPUTS": "true"}
-        debate(tmp_path, endpoint.url, url, f"Is {SECRET} a town?", **hide)
-    assert SECRET.encode() not in kept.sent
 
 
 def test_a_misspelt_switch_is_refused_before_anything_is_sent(tmp_path: Path) -> None:

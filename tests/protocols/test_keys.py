@@ -30,8 +30,8 @@ from tests import running
 from tests.cli.commands import command, refused
 from tests.contesting import debate, speakers
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
+from tests.protocols.test_protocol import declared
 from tests.recorder import KEY, Recorder, recorder
-from tests.test_protocol import declared
 
 QUESTION: Any = {"question": "Is it so?"}
 ANSWER = ("answer", "Is it so?", "--method", "single_shot")
