@@ -1,1 +1,1 @@
-"""What a protocol declares: itself, its settings, its phases, and where settings come from."""
+"""Declare protocols: their phases, their settings, and the sources of these."""

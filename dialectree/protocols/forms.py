@@ -28,7 +28,7 @@ MAX_LENGTH = 200_000
 
 
 class Offered(dict[str, Any]):
-    """The fields of a form by name, which claim every setting and a misspelt name, too.
+    """Hold the fields of a form by name, and claim to hold every setting and a misspelt name.
 
     ``langgraph dev`` drops names that are not in here from a context without a word. A misspelt
     name is handed on, and refused; a setting of another protocol is handed on, and the record names

@@ -1,4 +1,4 @@
-"""The order in which the phases of a node's transcript follow one another."""
+"""Sort the phases of a node's transcript."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OTHERS = "*"
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseOrder:
-    """The phases of a protocol in their order; by it a transcript is sorted.
+    """Declare the order of a protocol's phases, by which a transcript is sorted.
 
     A phase that is not named sorts by its steps alone: they count through the whole node then.
     """

@@ -1,4 +1,4 @@
-"""What a protocol is: one declaration, of which everything else is made.
+"""Declare a protocol: everything else is made of this one declaration.
 
 A declaration stands in the entry-point group ``dialectree.protocols``. Command, Python function,
 agent tool, server form, record, report, contest, resume and evaluation read it. Nothing else in
@@ -47,7 +47,7 @@ without a family names itself."""
 
 
 class ProtocolInput(BaseModel):
-    """What the user gives: a question and what belongs to it. Each field has a docstring."""
+    """Declare the user's input: a question and what belongs to it. Each field has a docstring."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -60,7 +60,7 @@ class ProtocolInput(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """What one role says in one phase, and what a person may change of it."""
+    """Declare the reply of one role in one phase, and what a person may change of it."""
 
     role: str
     name: str = ""
@@ -98,7 +98,7 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """A baseline or an ablation of a protocol: the same task, done another way.
+    """Declare a baseline or an ablation of a protocol: the same task, done another way.
 
     ``graph`` is written ``module:attribute``. ``reads`` names those of the protocol's settings that
     mean something to the variant. What is not given is the protocol's.
@@ -119,7 +119,7 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """A data set by name, before a row of it is read. Code is written ``module:attribute``."""
+    """Declare a data set by name. Code is written ``module:attribute``."""
 
     name: str
     task: Task
@@ -143,7 +143,7 @@ class Dataset:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """How a protocol and its variants are evaluated."""
+    """Declare how a protocol and its variants are evaluated."""
 
     task: Task
     voters: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -172,7 +172,7 @@ class Evaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol(Declaration):
-    """A way in which language models debate. Code that is loaded later is ``module:attribute``."""
+    """Declare a way in which models debate. Code that is loaded later is ``module:attribute``."""
 
     name: str
     """Short, for the command line and for records: ``rsd``."""
@@ -270,7 +270,7 @@ class Protocol(Declaration):
 
 @dataclass(frozen=True)
 class Method:
-    """One way of answering: a protocol, or a variant of it."""
+    """Answer in one way: by a protocol, or by a variant of it."""
 
     protocol: Protocol
     variant: Variant
@@ -292,16 +292,16 @@ class Method:
         return needed(declared.title, declared.requires, declared.install_advice)
 
     def prepare(self, given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
-        """Return what the graph takes; InputError where the input cannot be debated."""
+        """Return what the graph takes; raise InputError for input that cannot be debated."""
         path = self.variant.prepare or self.protocol.prepare
         with self.packages():
             prepared: dict[str, Any] = load(path)(given, settings)
         return prepared
 
     def configure(self, given: Mapping[str, Any], warn: Callable[[str], None]) -> ProtocolSettings:
-        """Return the settings of one run; warn of those given that the others make meaningless.
+        """Return the settings of one run; warn of those given that change nothing beside others.
 
-        InputError for a setting that the method does not read, and for a role that nobody plays.
+        Raises InputError for a setting that the method does not read, and for an unknown role.
         """
         for name in sorted(self.protocol.own_settings() - self.reads()):
             if name in given:
@@ -316,7 +316,7 @@ class Method:
         return settings
 
     def require_roles(self, settings: ProtocolSettings, given: Mapping[str, Any]) -> None:
-        """Raise InputError for a role among those ``given`` that nobody plays."""
+        """Raise InputError for a role among those ``given`` that the method does not have."""
         known = self.role_names(settings)
         for role in sorted(set(given.get("roles", {})).difference(known)):
             names = ", ".join(known)
@@ -384,7 +384,7 @@ def broken() -> dict[str, str]:
 
 
 def protocol(name: str) -> Protocol:
-    """Return the protocol called ``name``; InputError with the names there are."""
+    """Return the protocol called ``name``; else raise InputError with the known names."""
     protocols = installed()
     if name not in protocols:
         why = next((f" ({fault})" for path, fault in broken().items() if name in path), "")
@@ -416,7 +416,7 @@ def title(protocol_name: str, method_name: str) -> str:
 
 
 def method(name: str, of: str | None = None) -> Method:
-    """Return the method called ``name``, of one protocol or of any; InputError with the names."""
+    """Return the method called ``name``; else raise InputError with the known names."""
     known = methods() if of is None else protocol(of).methods()
     if name not in known:
         raise InputError(f"--method {name}: there is no such method; known: {', '.join(known)}")

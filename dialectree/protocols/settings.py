@@ -152,7 +152,7 @@ def option(
 
 
 class ProtocolSettings(BaseModel):
-    """The settings of a debate. Unknown names and values out of range are refused.
+    """Hold the settings of a debate, and refuse unknown names and values out of range.
 
     What is not given comes from the environment or dialectree.toml; see ``sources``.
     """
@@ -259,7 +259,7 @@ class ProtocolSettings(BaseModel):
 
     @model_validator(mode="after")
     def _keep_secrets_apart(self) -> Self:
-        """Leave no password to whoever prints, traces or records the settings from here on."""
+        """Take passwords out of what is printed, traced or recorded from here on."""
         for name in addressed(type(self)):
             public_one = each(getattr(self, name), shown)
             object.__setattr__(self, name, public_one)  # frozen for everybody else
@@ -317,7 +317,7 @@ def _embedder(name: str) -> str:
 
 
 class RetrievalSettings(ProtocolSettings):
-    """The settings of a protocol that retrieves evidence from texts."""
+    """Hold the settings of a protocol that retrieves evidence from texts."""
 
     embeddings: Annotated[str, AfterValidator(_embedder), ADDRESS] = option(
         "BAAI/bge-small-en-v1.5",
@@ -408,7 +408,7 @@ def settings(runtime: Runtime[Any]) -> ProtocolSettings: ...
 @overload
 def settings(runtime: Runtime[Any], kind: type[Own]) -> Own: ...
 def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSettings) -> Any:
-    """Return the settings of ``kind`` for this run, whatever the caller passed to the graph."""
+    """Return the settings of ``kind`` for this run, of what the caller passed to the graph."""
     context: object = runtime.context
     passed, own = of_the_run.get()
     if isinstance(context, kind) and not (context is passed and isinstance(own, kind)):

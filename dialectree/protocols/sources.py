@@ -139,7 +139,7 @@ def known() -> set[str]:
 
 
 def no_such(name: str, known: Iterable[str], prefix: str = "") -> str:
-    """Say that there is no setting ``name``, and which one may be meant."""
+    """Refuse the setting ``name`` in words, and suggest the nearest one."""
     near = get_close_matches(name, [*known], n=1)
     return "there is no such setting" + (f"; is {prefix}{near[0]} meant?" if near else "")
 
@@ -189,16 +189,16 @@ def stamp() -> object:
 def cache_folder() -> Path:
     """Return the folder of the reply cache: DIALECTREE_CACHE_DIR, or the user's cache folder.
 
-    It is no setting: whoever sends settings to a server has no say in the server's folders.
+    It is not a setting, because a server's clients send settings.
     """
     named = os.environ.get(CACHE_DIR)
     return Path(named) if named else user_cache_path("dialectree")
 
 
 def cache_url() -> str | None:
-    """Return the address of the database that holds the reply cache; None: a file holds it.
+    """Return the address of the database that holds the reply cache, or None for a file.
 
-    It is no setting either, and no record has it: it may hold a password.
+    It is not a setting either, and no record has it: it may hold a password.
     """
     return os.environ.get(CACHE_URL) or None
 

@@ -45,7 +45,7 @@ ADDRESS = _Mark()
 
 
 class Access(NamedTuple):
-    """What is sent to an address."""
+    """Say what is sent to an address."""
 
     keyless: bool = False
     """True where the key of the environment is not sent."""
@@ -58,7 +58,7 @@ WITH_KEY = Access()
 
 @dataclass(frozen=True)
 class Trust:
-    """Who chose the addresses, model files and operator's settings of one run."""
+    """Know who chose the addresses, model files and operator's settings of one run."""
 
     named: frozenset[str] = frozenset()
     """Addresses and files that the person or the host's program named."""

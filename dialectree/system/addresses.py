@@ -1,4 +1,4 @@
-"""Addresses, and what may be said of them: a user and a password stand in none that is shown."""
+"""Parse addresses, and hide user names and passwords when showing them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _SHORTEST_SECRET = 4  # a shorter one protects nothing, and would blot out words
 
 @lru_cache(maxsize=256)
 def public(text: str) -> str:
-    """``text`` as it may be shown: its addresses without user, password, query and fragment."""
+    """Return ``text`` with its addresses, but without user, password, query and fragment."""
     return _URL.sub(lambda url: url["scheme"] + url["place"].rstrip("/"), text)
 
 
 def veiled(text: str) -> str:
-    """A refused ``text`` as it may be shown: what may be a password in it is left out.
+    """Return a refused ``text`` without all that may be a password.
 
-    Nobody knows where the parts of a wrong address end, so all goes that stands before an @, but
-    for a model's name, or after a ? or #.
+    The parts of a wrong address have no certain end, so all goes that stands before an @, but for a
+    model's name, or after a ? or #.
     """
     named = _NAMED.match(text)
     end = named.end() if named else 0
@@ -45,7 +45,7 @@ def veiled(text: str) -> str:
 
 
 def require_address(url: str) -> str:
-    """``url``, if it is one; ValueError where it is not. What Python says of it may quote it."""
+    """Return ``url``; raise ValueError, which never quotes it, where it is no address."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -63,9 +63,10 @@ def require_address(url: str) -> str:
 
 @lru_cache(maxsize=256)
 def require_spec(text: str) -> re.Match[str]:
-    """The provider, model and url of a model written ``provider:NAME@URL``; ValueError for another.
+    """Return provider, model and url of a model written ``provider:NAME@URL``.
 
-    An address that is none is refused: as a part of the name it would be asked of somebody else.
+    Raises ValueError for other texts, and for a wrong address: as a part of the name it would be
+    sent to somebody else.
     """
     spec = _SPEC.fullmatch(text.strip())
     if not spec:
@@ -79,7 +80,7 @@ def require_spec(text: str) -> re.Match[str]:
 
 
 def address_in(text: str) -> str:
-    """Return the address of a spec, or ``text`` itself where it is no spec; "" without one."""
+    """Return the address of a spec, "" for a spec without one, and another ``text`` itself."""
     spec = _SPEC.fullmatch(text.strip())
     return ((spec["url"] or "") if spec else text).rstrip("/")
 
@@ -106,7 +107,7 @@ def mark(url: str) -> str:
     """Return a one-way mark of the user, password and query of ``url``; "" where it has none.
 
     Two endpoints at one shown address differ by it in the keys of calls. It is slow to compute, so
-    that nobody finds a short password by trying all of them.
+    that a short password cannot be found by trying all of them.
     """
     parts = urlsplit(url)
     user, query = parts.netloc.rpartition("@")[0], parts.query
@@ -117,7 +118,7 @@ def mark(url: str) -> str:
 
 
 def basic(url: str) -> str | None:
-    """The token of a Basic authorization with the user and password of ``url``; None without."""
+    """Return the token of a Basic authorization with the user and password of ``url``, or None."""
     parts = urlsplit(url)
     if parts.username is None:
         return None
@@ -126,9 +127,9 @@ def basic(url: str) -> str | None:
 
 
 def secrets(url: str, *keys: str) -> list[str]:
-    """What must not be told of the way to ``url``, the longest first.
+    """Return the secrets in ``url`` and the ``keys``, longest first.
 
-    The keys, the password (a user who has none is one), the Basic token, and the values of the
+    They are the keys, the password (or a user without one), the Basic token, and the values of the
     query, each as it is and as an address spells it.
     """
     parts = urlsplit(url)
@@ -141,7 +142,7 @@ def secrets(url: str, *keys: str) -> list[str]:
 
 
 class Shown(str):
-    """A spec or an address as ``public`` has it, which keeps the whole one apart."""
+    """Hold a spec or an address as ``public`` returns it, and the whole one apart."""
 
     whole: str
 
@@ -158,12 +159,12 @@ def whole(text: T) -> T:
 
 
 def shown(text: object) -> object:
-    """A text as ``public`` has it; anything else, such as a live model, as it is."""
+    """Return a text as ``public`` does, and anything else, such as a live model, as it is."""
     return Shown(text) if isinstance(text, str) else text
 
 
 def harmless(error: ValidationError) -> ValidationError:
-    """The same faults, with values and keys as they may be shown."""
+    """Return the same faults, with values and keys as they may be shown."""
     faults: list[InitErrorDetails] = [
         {
             "type": fault["type"],

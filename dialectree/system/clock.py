@@ -1,4 +1,4 @@
-"""The door to time; nothing else reads a clock."""
+"""Read the clock; nothing else does."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """The moment, in UTC."""
+    """Return the moment, in UTC."""
     return datetime.now(UTC)
 
 
 def stamp() -> str:
-    """The moment as ISO 8601 text in UTC, as in 2026-01-31T12:00:00.000000Z."""
+    """Return the moment as ISO 8601 text in UTC: 2026-01-31T12:00:00.000000Z."""
     return now().isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def seconds() -> float:
-    """Seconds of a clock that never runs backwards, for measuring."""
+    """Return the seconds of a clock that never runs backwards, for measuring."""
     return time.monotonic()
 
 
 async def sleep(duration_s: float) -> None:
-    """Wait without holding up anybody else."""
+    """Wait without holding up other tasks."""
     await asyncio.sleep(duration_s)

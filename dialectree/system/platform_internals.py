@@ -1,4 +1,4 @@
-"""What touches the inside of LangGraph: names that its public face has no word for.
+"""Touch the inside of LangGraph, by names that its public face has no word for.
 
 Seen with langgraph 1.2.22. ``tests/system/test_platform_internals.py`` fails when another version
 behaves otherwise.

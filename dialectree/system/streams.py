@@ -1,4 +1,4 @@
-"""The standard streams: a caller may have closed some, or read them in another encoding."""
+"""Print on the standard streams, which may be closed or have another encoding."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ _PLAIN |= {"′": "'"}
 
 
 def closed() -> list[int]:
-    """The file descriptors of those that lead nowhere."""
+    """Return the file descriptors of the closed ones."""
     return [number for number in _NUMBERS if not _is_open(number)]
 
 
 def stand_in() -> None:
-    """No file of ours gets the number of a standard stream, and with it what is printed there.
+    """Open what is closed, so that no file of ours gets the number of a standard stream.
 
-    Python has no object for a stream that is closed; it gets one, for ``print`` takes stdout where
-    it is given none.
+    Python has no object for a closed stream. It gets one, because ``print`` needs stdout.
     """
     for _ in closed():
         os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
@@ -44,7 +43,7 @@ def stand_in() -> None:
 
 
 def replace_what_cannot_be_printed() -> None:
-    """What stdout or stderr has no code for: our own signs become ASCII, letters question marks."""
+    """Print our own signs in ASCII where stdout or stderr lacks them, and ? for letters."""
     codecs.register_error("plainly", _plainly)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -64,16 +63,16 @@ def _name(char: str) -> str:
 
 
 def print_file(text: str) -> None:
-    """Print what is a file by another way: in UTF-8, whatever the terminal reads."""
+    """Print the text of a file: in UTF-8, even if the terminal reads another encoding."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     print(text)
 
 
 def say(text: str) -> None:
-    """Print lines on stderr, where anybody reads it and it has room.
+    """Print lines on stderr, if it is read and has room.
 
-    A terminal obeys nothing in them: errors quote models, endpoints and files.
+    Control characters are taken out: errors quote models, endpoints and files.
     """
     try:
         print(clean(text), file=sys.stderr)
@@ -113,8 +112,10 @@ def program() -> str:
 
 
 def give_up(number: int) -> None:
-    """What was still to be printed there goes nowhere: Python would try it again at the end, and
-    take the status for itself where that fails."""
+    """Drop what is still to be printed on the stream ``number``.
+
+    Python would try again at the end, and set the exit status where that fails.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 

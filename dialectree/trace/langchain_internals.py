@@ -1,4 +1,4 @@
-"""What touches the inside of langchain-core's tracer: names that its public face has no word for.
+"""Touch the inside of langchain-core's tracer, by names that its public face has no word for.
 
 Seen with langchain-core 1.7.2. ``tests/trace/test_langchain_internals.py`` fails when another
 version behaves otherwise.
@@ -136,7 +136,7 @@ def with_tracer(
     config: RunnableConfig | None,
     replace: Callable[[LangChainTracer], LangChainTracer | None],
 ) -> RunnableConfig | None:
-    """Return ``config`` with another tracer in the place of LangSmith's, or None if none is there.
+    """Return ``config`` with another tracer in the place of LangSmith's, or None without one.
 
     Args:
         replace: returns the tracer to put there, or None where the one there stays.

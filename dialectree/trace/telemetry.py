@@ -78,7 +78,7 @@ def _translated(span: ReadableSpan) -> ReadableSpan:
 
 
 def _attributes(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a span; what is not known of it is left out."""
+    """Return the known attributes of a span."""
     kind = given.get("langsmith.span.kind", "chain")
     about = {
         name.removeprefix("langsmith.metadata."): value
@@ -115,7 +115,7 @@ def _attributes(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(text: object) -> Mapping[str, Any]:
-    """Return the inputs or outputs of a run; what is no JSON object is one value."""
+    """Return the inputs or outputs of a run; text that is not a JSON object is one value."""
     try:
         values = json.loads(str(text or "{}"))
     except ValueError:  # as a limit on the length of attributes leaves it

@@ -106,7 +106,7 @@ def show(graph: CompiledStateGraph[Any, Any, Any, Any], kind: type[TracedGraph])
 
 @dataclass
 class _Debate:
-    """What the tracers of one debate share."""
+    """Hold what the tracers of one debate share."""
 
     name: str
     """The protocol, and the variant: ``TSD``."""
@@ -225,7 +225,7 @@ class DebateTracer(RunTracer):
         parameters: Mapping[str, Any],
         call: Call,
     ) -> None:
-        """Show a reply that nobody is paid for now, marked with its source."""
+        """Show a reply that costs nothing now, marked with its source."""
         source = "journal" if call.source == "model" else call.source
         inputs = {"messages": [{"role": role, "content": text} for role, text in messages]}
         about = {**config.get("metadata", {}), **metadata, "source": source}
