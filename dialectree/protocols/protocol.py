@@ -7,7 +7,7 @@ dialectree knows a protocol by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -262,6 +262,11 @@ class Protocol(Declaration):
         """Return the folder of its recorded debate."""
         return self.folder() / self.demo
 
+    def phase(self, role: str, name: str) -> Phase | None:
+        """Return what ``role`` says in the phase ``name``; the phase's own declaration counts."""
+        of_role = {one.name: one for one in reversed(self.phases) if one.role == role}
+        return of_role.get(name) or of_role.get("")
+
     def methods(self) -> dict[str, Method]:
         """Return the protocol itself and its variants, by name."""
         itself = Variant(name=self.name, summary=self.summary, graph=self.graph)
@@ -430,16 +435,6 @@ def taking_part(protocol_name: str, settings: Mapping[str, Any]) -> list[Protoco
     """
     names = (protocol_name, settings.get("leaf_protocol"))
     return [found for name in names if (found := installed().get(str(name))) is not None]
-
-
-def phase_of(protocols: Iterable[Protocol], role: str, stage: str) -> Phase | None:
-    """Return what ``role`` says in the phase ``stage``, by the first of ``protocols`` to say it."""
-    for declared in protocols:
-        phases = [one for one in declared.phases if one.role == role]
-        for phase in sorted(phases, key=lambda one: one.name == ""):
-            if phase.name in ("", stage):
-                return phase
-    return None
 
 
 def phase_order(protocol_name: str, settings: Mapping[str, Any]) -> PhaseOrder:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dialectree.protocols.protocol import Phase, installed, phase_of
+from dialectree.protocols.protocol import Phase, installed
 from dialectree.records import Call, Node, RunRecord, Turn
 
 _BY_STAGE = ("persona",)
@@ -52,7 +52,7 @@ def name(node: Node, turn: Turn) -> str:
 def declared(record: RunRecord, turn: Turn) -> Phase | None:
     """Return what is declared of the role and the phase of ``turn``."""
     protocol = installed().get(turn.protocol or record.protocol)
-    return phase_of([protocol] if protocol else [], turn.role, turn.phase)
+    return protocol.phase(turn.role, turn.phase) if protocol else None
 
 
 def editable(record: RunRecord, turn: Turn) -> Phase | None:
