@@ -77,7 +77,7 @@ def test_a_wish_that_cannot_be_is_named_by_its_class(model: str) -> None:
     record = dialectree.verify(CLAIM, model=model)
     with pytest.raises(ValueError, match=r"^Drop 7: "):
         dialectree.contest(record, [Drop("7")])
-    with pytest.raises(ValueError, match=r"give Drop, Set, Flip, Void, Add or Restore$"):
+    with pytest.raises(ValueError, match=r"give .*Drop or Restore$"):
         dialectree.contest(record, [])
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import dialectree.report  # noqa: F401 - lets a record show itself
 from dialectree.contests import Change
@@ -31,7 +32,20 @@ from dialectree.system.loop import wait_for
 if TYPE_CHECKING:
     from dialectree.running.estimates import Estimate
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _OURS = ("dialectree", "asyncio", "uvloop", "concurrent", "threading", "contextlib")
+
+
+def _waiting(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Return ``work`` as a function for programs without an event loop, and for notebooks."""
+
+    @wraps(work)
+    def wait(*inputs: P.args, **values: P.kwargs) -> T:
+        return wait_for(work(*inputs, **values))
+
+    wait.__name__ = wait.__qualname__ = work.__name__.removeprefix("a")
+    return wait
 
 
 async def arun(
@@ -76,19 +90,7 @@ async def arun(
         return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
 
 
-def run(
-    protocol: str,
-    *inputs: Any,
-    method_name: str | None = None,
-    runs: str | Path = DEFAULT_RUNS,
-    ask: Ask | None = None,
-    watch: Watch | None = None,
-    progress: bool | None = None,
-    **values: Any,
-) -> KeptRecord:
-    """Run :func:`arun` in programs without an event loop, and in notebooks."""
-    options: dict[str, Any] = {"method_name": method_name, "runs": runs, "ask": ask}
-    return wait_for(arun(protocol, *inputs, **options, watch=watch, progress=progress, **values))
+run = _waiting(arun)
 
 
 async def aestimate(
@@ -111,15 +113,7 @@ async def aestimate(
         return await planned.estimate()
 
 
-def estimate(
-    protocol: str,
-    *inputs: Any,
-    method_name: str | None = None,
-    runs: str | Path = DEFAULT_RUNS,
-    **values: Any,
-) -> Estimate:
-    """Run :func:`aestimate` in programs without an event loop, and in notebooks."""
-    return wait_for(aestimate(protocol, *inputs, method_name=method_name, runs=runs, **values))
+estimate = _waiting(aestimate)
 
 
 async def aresume(
@@ -147,18 +141,7 @@ async def aresume(
         return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
 
 
-def resume(
-    run: str | Path | RunRecord,
-    *,
-    runs: str | Path = DEFAULT_RUNS,
-    ask: Ask | None = None,
-    watch: Watch | None = None,
-    progress: bool | None = None,
-    **settings: Any,
-) -> KeptRecord:
-    """Run :func:`aresume` in programs without an event loop, and in notebooks."""
-    work = aresume(run, runs=runs, ask=ask, watch=watch, progress=progress, **settings)
-    return wait_for(work)
+resume = _waiting(aresume)
 
 
 async def acontest(
@@ -193,19 +176,7 @@ async def acontest(
         return kept(ContestRecord, await _conduct(begun, ask, watch, progress))
 
 
-def contest(
-    run: str | Path | RunRecord,
-    wishes: Iterable[Change],
-    *,
-    runs: str | Path = DEFAULT_RUNS,
-    ask: Ask | None = None,
-    watch: Watch | None = None,
-    progress: bool | None = None,
-    **settings: Any,
-) -> ContestRecord:
-    """Run :func:`acontest` in programs without an event loop, and in notebooks."""
-    work = acontest(run, wishes, runs=runs, ask=ask, watch=watch, progress=progress, **settings)
-    return wait_for(work)
+contest = _waiting(acontest)
 
 
 def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> KeptRecord:
