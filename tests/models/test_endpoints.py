@@ -128,12 +128,6 @@ async def test_the_ladder_goes_down_where_a_format_is_refused_and_remembers(
         assert endpoint(resolve(context.model, context)).rung == takes
 
 
-def test_an_endpoint_that_refuses_every_format_is_an_error_of_the_request() -> None:
-    error, served = asked(fails(400, "no schema or response_format please"))
-    assert isinstance(error, RequestError)
-    assert len(served.bodies) == 3
-
-
 # Parameters that some endpoints refuse
 
 
@@ -169,18 +163,6 @@ def test_what_may_pass_is_tried_again(broken: Answer, quick: QuickClock) -> None
     assert reply == RULE
     assert len(served.bodies) == 3
     assert len(quick.slept) == 2
-
-
-def test_what_does_not_pass_is_given_up_with_one_line(quick: QuickClock) -> None:
-    error, served = asked(sends({"error": {"message": "busy", "code": 502}}))
-    assert isinstance(error, CallError) and len(served.bodies) == ATTEMPTS
-    assert served.url in str(error) and f"{ATTEMPTS} attempts" in str(error)
-    assert "\n" not in str(error)
-
-
-def test_a_web_page_is_a_wrong_address(quick: QuickClock) -> None:
-    error, _ = asked(writes("<!DOCTYPE html><html><body>Welcome</body></html>", "text/html"))
-    assert isinstance(error, RequestError) and "--base-url, which usually ends in /v1" in str(error)
 
 
 def test_a_call_that_hangs_is_given_up_at_its_deadline() -> None:
@@ -268,32 +250,38 @@ def test_a_rate_limit_without_end_is_given_up(quick: QuickClock) -> None:
     assert 10 < len(served.bodies) < 20
 
 
-# What another try cannot mend
+# What ends a call, and after how many requests
 
 
 NO_PAGE = writes("<html>not found</html>", "text/html", 404)
+PAGE = writes("<!DOCTYPE html><html><body>Welcome</body></html>", "text/html")
 TOO_LONG = "This model's maximum context length is 4096 tokens."
-FINAL = {
-    "400": (fails(400, "bad request"), RequestError, "bad request"),
-    "401": (fails(401, "Incorrect API key"), KeyRefused, "OPENAI_API_KEY"),
-    "404": (fails(404, "no model any"), RequestError, "--model"),
-    "404 with a page": (NO_PAGE, RequestError, "--base-url"),
-    "quota": (fails(429, "no", code="insufficient_quota"), ModelUnavailable, "paid first"),
-    "too long": (fails(400, TOO_LONG, code="context_length_exceeded"), CallError, "too long"),
-    "filter": (fails(400, "Rejected.", code="content_filter"), CallError, "content filter"),
-    "policy": (fails(400, "No.", code="content_policy_violation"), CallError, "content filter"),
+NO_FORMAT = fails(400, "no schema or response_format please")
+BUSY = sends({"error": {"message": "busy", "code": 502}})
+ENDS = {
+    "400": (fails(400, "bad request"), RequestError, "bad request", 1),
+    "401": (fails(401, "Incorrect API key"), KeyRefused, "OPENAI_API_KEY", 1),
+    "404": (fails(404, "no model any"), RequestError, "--model", 1),
+    "404 with a page": (NO_PAGE, RequestError, "--base-url", 1),
+    "quota": (fails(429, "no", code="insufficient_quota"), ModelUnavailable, "paid first", 1),
+    "too long": (fails(400, TOO_LONG, code="context_length_exceeded"), CallError, "too long", 1),
+    "filter": (fails(400, "Rejected.", code="content_filter"), CallError, "content filter", 1),
+    "policy": (fails(400, "No.", code="content_policy_violation"), CallError, "content filter", 1),
+    "every format refused": (NO_FORMAT, RequestError, "response_format", 3),
+    "a web page": (PAGE, RequestError, "--base-url, which usually ends in /v1", ATTEMPTS),
+    "a lasting error": (BUSY, CallError, f"{ATTEMPTS} attempts", ATTEMPTS),
 }
 
 
-@pytest.mark.parametrize(("answer", "kind", "words"), FINAL.values(), ids=FINAL.keys())
-def test_what_another_try_cannot_mend_is_one_clear_line_at_once(
-    answer: Answer, kind: type[DialectreeError], words: str, quick: QuickClock
+@pytest.mark.parametrize(("answer", "kind", "words", "requests"), ENDS.values(), ids=ENDS.keys())
+def test_a_call_ends_with_one_clear_line_as_soon_as_nothing_can_mend_it(
+    answer: Answer, kind: type[DialectreeError], words: str, requests: int, quick: QuickClock
 ) -> None:
     error, served = asked(answer)
     assert type(error) is kind
-    assert words in str(error) and served.url in str(error)
-    assert "\n" not in str(error)
-    assert (len(served.bodies), quick.slept) == (1, [])
+    assert words in str(error) and served.url in str(error) and "\n" not in str(error)
+    assert len(served.bodies) == requests
+    assert requests == ATTEMPTS or quick.slept == []
 
 
 # Nobody there
