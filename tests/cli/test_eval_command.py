@@ -7,12 +7,16 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from dialectree.cli import flags
@@ -22,8 +26,8 @@ from dialectree.evals.reporting.study import study
 from dialectree.protocols.protocol import installed
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
-from tests.evals.commanded import PROGRAM, data, results
 
+PROGRAM = str(Path(sys.executable).with_name("dialectree"))
 OPTIONS = ["a cow", "a tree"]
 
 
@@ -45,6 +49,37 @@ def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "dialectree.cli.evaluation_report.report_after_run", lambda folder: ["reported"]
     )
+
+
+def data(count: int) -> str:
+    """A file of questions with two options; their ids are q0, q1 ..."""
+    asked = [
+        {"id": f"q{n}", "question": f"What grows on day {n}?", "options": ["a cow", "a tree"]}
+        for n in range(count)
+    ]
+    Path("mine.jsonl").write_text("".join(json.dumps({**one, "gold": "B"}) + "\n" for one in asked))
+    return "mine.jsonl"
+
+
+def asking(count: int, *more: str) -> list[str]:
+    """A command that asks them in the folder ``out``."""
+    command = [PROGRAM, "eval", data(count), "--methods", "basic", "--out", "out", "--no-cache"]
+    return [*command, "-q", *more]
+
+
+def results(folder: str = "out") -> list[dict[str, Any]]:
+    """What is in results.jsonl."""
+    return [json.loads(line) for line in Path(folder, "results.jsonl").read_text().splitlines()]
+
+
+def paid() -> int:
+    """Calls as the results count them."""
+    return sum(int(one["usage"]["calls"]) for one in results())
+
+
+def kept() -> int:
+    """Calls as the journals have them."""
+    return sum(len(p.read_text().splitlines()) for p in Path("out/runs").rglob("calls.jsonl"))
 
 
 def evaluated(*words: str) -> Done:
@@ -246,3 +281,50 @@ def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[s
         assert done.status == 5 and there in done.err
         assert "1 failed (q2 by basic)" in done.err and "--retry-failed" in done.err
     assert [one["status"] for one in results("out")].count("failed") == 1
+
+
+# A Ray cluster
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
+def test_a_killed_worker_is_begun_again_and_all_share_a_budget() -> None:
+    words = asking(30, "--concurrency", "8")
+    with LocalEndpoint(seed=3, latency_ms=60) as endpoint:
+        words += ["--model", f"openai:any@{endpoint.url}"]
+        spread = [*words, "--engine", "ray"]
+        with subprocess.Popen(spread, stderr=subprocess.PIPE, text=True) as process:
+            while endpoint.stats()["calls"] <= 40 and process.poll() is None:
+                time.sleep(0.05)
+            _kill_a_worker(process.pid)
+            errors = process.communicate()[1]
+        assert process.returncode == 0, errors
+        assert Counter(one["item"] for one in results()) == {f"q{n}": 1 for n in range(30)}
+        calls = endpoint.stats()["calls"]
+        assert paid() == kept() <= calls <= paid() + 8  # those under way in the killed worker
+        alone = [word if word != "out" else "alone" for word in words]
+        assert subprocess.run(alone).returncode == 0
+        assert _outcomes("out") == _outcomes("alone")
+
+        before = endpoint.stats()["calls"]
+        limited = [word if word != "out" else "limited" for word in spread]
+        ended = subprocess.run([*limited, "--max-calls", "50"], capture_output=True, text=True)
+        assert ended.returncode == 4
+        assert "the budget --max-calls 50 is used up" in ended.stderr
+        assert endpoint.stats()["calls"] - before == 50
+        without_ray = [word if word != "out" else "limited" for word in words]
+        assert subprocess.run(without_ray).returncode == 0
+    assert _outcomes("limited") == _outcomes("alone")
+
+
+def _outcomes(folder: str) -> dict[str, Any]:
+    return {one["item"]: (one["status"], one["verdict"], one["scores"]) for one in results(folder)}
+
+
+def _kill_a_worker(pid: int) -> None:
+    """Kill one of the processes that ask questions; children that end meanwhile are none."""
+    for child in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if child.cmdline()[:1] and "ray::Worker" in child.cmdline()[0]:
+                child.kill()
+                return
