@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from dialectree.errors import BudgetReached, InputError, RequestError
 from dialectree.evals.datasets import load
 from dialectree.evals.judges import FactualityReply, RubricReply, SentenceRating, TruthReply
+from dialectree.evals.matrix import Written
 from dialectree.evals.options import read_options
 from dialectree.evals.plan import taken
 from dialectree.evals.question_runs import run_id
@@ -120,14 +121,14 @@ def test_what_would_mix_figures_is_refused_by_name() -> None:
     mine = row("basic", "mine", gate=0)
     evaluate(plan(choices(2), model(), mine))
     before = load("data.jsonl").sha256
-    cases: list[tuple[Any, dict[str, Any], str]] = [
+    others: list[tuple[Written, dict[str, Any], str]] = [
         (row("basic", "mine", gate=3), {}, "row 'mine', its settings .*: give a row another name"),
         (mine, {"seed": 1}, "--seed 0, and this is 1"),
         (mine, {"cluster": "question"}, "--cluster none, and this is question"),
         (mine, {"vote_first": 2}, "--vote-first 0, and this is 2"),
         (mine, {"columns": "id=id,question=question,options=options"}, "--columns that give items"),
     ]
-    for asked, given, message in cases:
+    for asked, given, message in others:
         with pytest.raises(InputError, match=message):
             evaluate(plan(Path("data.jsonl"), model(), asked, **given))
     evaluate(plan(Path("data.jsonl"), model(), row("basic", "other", gate=3)))
