@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, mod
 from dialectree.errors import SettingsError
 from dialectree.protocols.settings import Speaker, option
 from dialectree.protocols.sources import lines
+from dialectree.system.addresses import harmless
 
 
 def _names(methods: str | Sequence[str] | None) -> list[str] | None:
@@ -83,5 +84,5 @@ def read_options(given: Mapping[str, Any]) -> EvaluationOptions:
     try:
         return EvaluationOptions(**given)
     except ValidationError as error:
-        wrong = lines(error, given, "")
+        wrong = lines(harmless(error), given, "")
         raise SettingsError("; ".join(wrong)) from None

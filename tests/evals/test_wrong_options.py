@@ -112,6 +112,12 @@ def test_a_wrong_option_is_one_line_that_names_it(
     assert "\n" not in str(wrong.value)
 
 
+def test_no_password_of_a_wrong_judge_is_shown() -> None:
+    with pytest.raises(InputError, match="--judge: ") as wrong:
+        read_options({"judge": "openai:@http://me:secret@127.0.0.1:1/v1"})
+    assert "secret" not in str(wrong.value)
+
+
 def test_the_command_names_flags_and_costs_nothing() -> None:
     for words, message in (
         (["nothing"], "there is no data set and no file 'nothing'"),
