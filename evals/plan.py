@@ -128,7 +128,7 @@ def _judge(judge: Any, scores: list[str], settings: dict[str, Any]) -> ProtocolS
     """Return the settings of the judge, without budgets, or None if no score needs one."""
     if not scores:
         if judge:
-            raise InputError(f"--judge {judge}: no score of this data set needs a judge")
+            raise InputError("--judge: no score of this data set needs a judge")
         return None
     context = build(ProtocolSettings, **{**settings, **({"model": judge} if judge else {})})
     spec = resolve(context.model, context)
