@@ -21,8 +21,6 @@ import pytest
 
 from dialectree.cli import flags
 from dialectree.cli.evaluate import FIELDS
-from dialectree.evals.reporting import setup
-from dialectree.evals.reporting.study import study
 from dialectree.protocols.protocol import installed
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
@@ -245,8 +243,8 @@ def test_a_matrix_of_methods_and_models(endpoint: LocalEndpoint) -> None:
     assert rows == {"basic, one", "basic, two", "samples, one", "samples, two"}
     models = {call["model"] for call in endpoint.calls()}
     assert models >= {"one", "two"}
-    assert ("Not in this table", "Nobody is asked.") in setup.pairs(study([Path("out")]))
-    assert setup.title(study([Path("out")])).startswith("Votes beside debates · mine: 4 rows on")
+    kept = json.loads(Path("out/evaluation.json").read_text())
+    assert (kept["title"], kept["missing"]) == ("Votes beside debates", ["Nobody is asked."])
 
 
 def test_the_totals_of_debates_and_judge_come_first_and_then_apart(
