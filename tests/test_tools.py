@@ -44,6 +44,7 @@ def test_a_tool_has_the_name_of_ones_choice_and_the_record_as_artifact(model: st
     message = called(tool, claim=CLAIM)
     record = RunRecord.model_validate(message.artifact)
     assert record == dialectree.load(record.run_id) and record.settings["breadth"] == 2
+    assert record.verdict is not None and record.verdict.answer is not None
     for part in ("P(claim)", "Rests on 1 claim and 4 arguments", record.run_id):
         assert part in message.text
 
