@@ -121,11 +121,6 @@ def apart(before: float | None, after: float | None, missing: str = "–") -> tu
     return shown
 
 
-def move(before: float | None, after: float | None) -> str:
-    """Return ``0.675 → 0.684``."""
-    return " → ".join(apart(before, after))
-
-
 def count(number: int, one: str, many: str | None = None) -> str:
     """``1 call``, ``1,204 calls``."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"

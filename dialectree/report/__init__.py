@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dialectree.report.pages import html, markdown
     from dialectree.report.progress import Lines
     from dialectree.report.terminal import overview, paths, result, transcript, tree
+    from dialectree.report.verdicts import verdict_lines, verdict_text
 
 __all__ = [
     "Lines",
@@ -26,20 +27,18 @@ __all__ = [
     "result",
     "transcript",
     "tree",
+    "verdict_lines",
+    "verdict_text",
 ]
 
-_HOMES = {
-    "Lines": "dialectree.report.progress",
-    "LiveTree": "dialectree.report.live",
-    "Watcher": "dialectree.report.live",
-    "html": "dialectree.report.pages",
-    "markdown": "dialectree.report.pages",
-    "overview": "dialectree.report.terminal",
-    "paths": "dialectree.report.terminal",
-    "result": "dialectree.report.terminal",
-    "transcript": "dialectree.report.terminal",
-    "tree": "dialectree.report.terminal",
+_MODULES = {
+    "live": ("LiveTree", "Watcher"),
+    "pages": ("html", "markdown"),
+    "progress": ("Lines",),
+    "terminal": ("overview", "paths", "result", "transcript", "tree"),
+    "verdicts": ("verdict_lines", "verdict_text"),
 }
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
@@ -48,7 +47,7 @@ def __getattr__(name: str) -> object:
 
     if name not in _HOMES:
         raise AttributeError(f"module 'dialectree.report' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(f"dialectree.report.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

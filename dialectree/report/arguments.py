@@ -41,20 +41,6 @@ class Figure(NamedTuple):
     value: float
 
 
-class Meeting(NamedTuple):
-    """A comparison of a supporter with an attacker."""
-
-    supporter: str
-    attacker: str
-    verb: str
-    """How it ended for the supporter: beat, lost to, tied with."""
-    remarks: list[str]
-    """Which argument was shown first, and what a person changed."""
-    voided: bool
-    """True if it counts for nobody."""
-    rationale: str
-
-
 def weighs(node: Node) -> bool:
     """Return whether ``node`` is a claim or an argument."""
     return node.kind in ("claim", "argument")
@@ -154,22 +140,6 @@ def _parent(record: RunRecord | None, node: Node) -> Node | None:
     return record.tree.nodes.get(node.parent or "") if record is not None else None
 
 
-def meetings(node: Node) -> list[Meeting]:
-    """Return the comparisons among the children of ``node``."""
-    both = {c.order for c in node.comparisons} == {"support_first", "attack_first"}
-    return [
-        Meeting(
-            met.supporter,
-            met.attacker,
-            verb(met.winner),
-            _remarks(met, both),
-            met.contested == "voided",
-            _rationale(node, met),
-        )
-        for met in node.comparisons
-    ]
-
-
 def verb(winner: str, turned: bool = False) -> str:
     """Return how a comparison ended for the supporter, or ``turned``, for the attacker."""
     return {"support": _ENDS[turned], "attack": _ENDS[not turned]}.get(winner.lower(), "tied with")
@@ -182,20 +152,24 @@ _CONTESTED = {
 }
 
 
-def _remarks(met: Comparison, both: bool) -> list[str]:
+def remarks(node: Node, met: Comparison) -> list[str]:
+    """Return which of two arguments was shown first, and what a person changed."""
+    both = {c.order for c in node.comparisons} == {"support_first", "attack_first"}
     turned = met.order == "attack_first"
-    remarks = [f"{met.attacker if turned else met.supporter} shown first"] if both or turned else []
-    return [*remarks, _CONTESTED[met.contested]] if met.contested else remarks
+    first = [f"{_shown(met)[0]} shown first"] if both or turned else []
+    return [*first, _CONTESTED[met.contested]] if met.contested else first
 
 
-def _rationale(node: Node, met: Comparison) -> str:
+def rationale(node: Node, met: Comparison) -> str:
     """Return the judge's rationale. Its turn names both ids, the first shown in front."""
-    names = [met.supporter, met.attacker]
-    names = names if met.order == "support_first" else names[::-1]
-    for turn in node.transcript:
-        if turn.speaker == ":".join(names):
-            return str(turn.fields.get("rationale") or "")
-    return ""
+    said = (turn for turn in node.transcript if turn.speaker == ":".join(_shown(met)))
+    return next((str(turn.fields.get("rationale") or "") for turn in said), "")
+
+
+def _shown(met: Comparison) -> tuple[str, str]:
+    """Return the ids of two arguments in the order in which the judge read them."""
+    pair = met.supporter, met.attacker
+    return pair if met.order == "support_first" else (met.attacker, met.supporter)
 
 
 def edges(record: RunRecord | None, node: Node) -> list[str]:

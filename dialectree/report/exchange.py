@@ -86,15 +86,10 @@ class Column(NamedTuple):
 class Phase(NamedTuple):
     """One phase of the debate."""
 
-    name: str
+    title: str
     columns: list[Column]
     asides: list[Turn]
     """Turns of neither side, such as whether two proposals are the same."""
-
-    @property
-    def title(self) -> str:
-        """``Cross-examination``."""
-        return label(self.name)
 
 
 class Ruling(NamedTuple):
@@ -103,10 +98,7 @@ class Ruling(NamedTuple):
     turn: Turn
     counts: bool
     """False if the judge was asked again after it."""
-    letter: str
-    answer: str
-    confidence: float | None
-    rationale: str
+    reply: _Reply
     holder: Side | None
     """The side that holds the answer of that letter."""
 
@@ -120,7 +112,7 @@ class Ruling(NamedTuple):
     @property
     def agrees(self) -> bool:
         """False if the answer is not the text of that letter."""
-        return self.turn.names != "" or self.answer == self.letter
+        return self.turn.names != "" or self.reply.answer == self.reply.label
 
 
 class Exchange(NamedTuple):
@@ -136,7 +128,7 @@ class Exchange(NamedTuple):
     @property
     def split(self) -> bool:
         """True if two readings of the judge come to different letters."""
-        return len({ruling.letter for ruling in self.rulings if ruling.counts}) > 1
+        return len({ruling.reply.label for ruling in self.rulings if ruling.counts}) > 1
 
     @property
     def title(self) -> str:
@@ -191,7 +183,7 @@ def _exchange(record: RunRecord, node: Node, take: int, turns: Sequence[Turn]) -
         ):
             columns = [_column(side, sides, here) for side in sides]
             asides = [turn for turn in here if turn.speaker not in _SIDES]
-            exchange.phases.append(Phase(name, columns, asides))
+            exchange.phases.append(Phase(label(name), columns, asides))
         else:
             exchange.samples.extend(here)
     return exchange
@@ -232,15 +224,7 @@ def _ruling(turn: Turn, sides: Sequence[Side], rulings: Sequence[Turn]) -> Rulin
     reply = _reply(turn)
     asked_again = any(one.speaker == turn.speaker and one.round > turn.round for one in rulings)
     holder = next((side for side in sides if side.letter and side.letter == reply.label), None)
-    return Ruling(
-        turn,
-        not asked_again,
-        reply.label,
-        reply.answer,
-        reply.confidence,
-        reply.rationale,
-        holder,
-    )
+    return Ruling(turn, not asked_again, reply, holder)
 
 
 def errors(turn: Turn) -> list[Error]:
@@ -318,11 +302,8 @@ def winner(record: RunRecord, node: Node, ruled: Verdict) -> str:
 
 def kind(node: Node) -> str:
     """``debate``, or ``no debate`` if nobody faced anybody."""
-    return "no debate" if node.transcript and not _debated(node) else "debate"
-
-
-def _debated(node: Node) -> bool:
-    return any(turn.speaker in _SIDES for turn in node.transcript)
+    faced = any(turn.speaker in _SIDES for turn in node.transcript)
+    return "debate" if faced or not node.transcript else "no debate"
 
 
 def course(node: Node) -> str:

@@ -74,10 +74,7 @@ def _measures(record: RunRecord) -> list[str]:
     if how := arguments.reckoning(record):
         lines += [arguments.SIGNS, " · ".join(how)]
     if root is not None and (made := view.product(record, root)):
-        lines.append(
-            f"{share(made.local)} by the judge of this question × {share(made.lowest)} of its "
-            f"weakest part, {made.weakest}."
-        )
+        lines.append(made)
     return lines
 
 

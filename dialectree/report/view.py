@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from dialectree.records import Call, Node, RunRecord, Turn, Verdict
-from dialectree.text import figure, label
+from dialectree.text import figure, label, share
 
 _SHARES = ("confidence", "difficulty", "strength", "score", "probability", "uncertainty")
 _NAMES = ("qid", "id", "n", "name", "title")
@@ -276,31 +276,18 @@ def path(record: RunRecord, node: Node) -> list[str]:
     return up[::-1]
 
 
-class Product(NamedTuple):
-    """A confidence that is the product of the judge's own and that of the weakest part."""
-
-    local: float
-    weakest: str
-    lowest: float
-
-
-def product(record: RunRecord, node: Node) -> Product | None:
-    """Return the factors of the confidence of ``node``, if it is a product."""
-    ruled = node.verdict
+def product(record: RunRecord, node: Node) -> str:
+    """Say how the confidence of ``node`` was reckoned, if it is a product; else return nothing."""
+    ruled, nodes = node.verdict, record.tree.nodes
     if ruled is None or ruled.confidence is None or ruled.local_confidence is None:
-        return None
-    parts = {
-        child.id: child.verdict.confidence
-        for i in node.children
-        if (child := record.tree.nodes.get(i)) and child.verdict
-    }
-    sure = {name: share for name, share in parts.items() if share is not None}
-    if not sure:
-        return None
-    weakest = min(sure, key=lambda name: sure[name])
-    found = Product(ruled.local_confidence, weakest, sure[weakest])
-    fits = abs(found.local * found.lowest - ruled.confidence) < 1e-6
-    return found if fits else None
+        return ""
+    verdicts = ((i, nodes[i].verdict) for i in node.children if i in nodes)
+    sure = [(v.confidence, i) for i, v in verdicts if v is not None and v.confidence is not None]
+    lowest, weakest = min(sure, default=(-1.0, ""))
+    if abs(ruled.local_confidence * lowest - ruled.confidence) >= 1e-6:
+        return ""
+    own = f"{share(ruled.local_confidence)} by the judge of this question"
+    return f"{own} × {share(lowest)} of its weakest part, {weakest}."
 
 
 def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
@@ -310,35 +297,30 @@ def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
     return [c for c in calls if c.spot() not in said or c.repair < last[c.spot()]]
 
 
-_LIMITS = ("requests_per_minute", "max_calls", "max_tokens", "max_seconds", "max_cost")
 _UNSET = {
-    **dict.fromkeys(_LIMITS, "no limit"),
-    **dict.fromkeys(("prices", "roles"), "none"),
     "base_url": "each model's own",
-    "second_pass_below": "no second pass",
+    "prices": "none",
     "prune_below": "nothing is pruned",
+    "roles": "none",
+    "second_pass_below": "no second pass",
 }
-_SAMPLES = {"self_consistency": "9", "best_of_n": "5"}
 
 
 def settings(record: RunRecord) -> dict[str, str]:
     """Return the settings by name; an unset one with what holds without it."""
-    shallow = record.settings.get("depth_profile") == "fixed"
-    unset = _UNSET | {
-        "max_depth": "2" if shallow else "3",
-        "samples": _SAMPLES.get(record.method, ""),
-    }
     values = {**record.settings}
     if isinstance(leaf := values.pop("leaf", None), dict):
         protocol = values.get("leaf_protocol")
         values |= {f"{protocol}.{name}": value for name, value in leaf.items()}
-    shown = {
-        name: unset.get(name.rpartition(".")[2], plain(value))
-        if value in (None, {})
-        else plain(value)
-        for name, value in values.items()
-    }
-    return {name: said for name, said in shown.items() if said}
+    return {name: _setting(name, value) for name, value in values.items()}
+
+
+def _setting(name: str, value: JsonValue) -> str:
+    if value not in (None, {}):
+        return plain(value)
+    last = name.rpartition(".")[2]
+    limited = last.startswith("max_") or last.endswith("_per_minute")
+    return _UNSET.get(last, "no limit" if limited else "by default")
 
 
 def plain(value: JsonValue) -> str:
