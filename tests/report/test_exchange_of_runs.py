@@ -16,7 +16,7 @@ from dialectree.contests import start as contesting
 from dialectree.contests.rulings import labels
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, UncertaintyReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.protocols import plugins
+from dialectree.protocols import plugins, protocol
 from dialectree.protocols.protocol import Phase
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord, turns
@@ -174,7 +174,7 @@ def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(
     """A package whose phases have the same names changes no report of another protocol."""
     records = [recorded(name) for name in DEMOS]
     before = [(html(one, []), markdown(one, [])) for one in records]
-    tsd = plugins.installed()["tsd"]
+    tsd = protocol.installed()["tsd"]
     stranger = replace(
         tsd,
         name="stranger",
@@ -184,6 +184,6 @@ def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(
         phases=(Phase(role="decomposer", reply=(), editable=("reason",)),),
         leaf=tsd.methods()["tsd"].variant,
     )
-    everything = {**plugins.installed(), "stranger": stranger}
-    monkeypatch.setattr(plugins, "_found", lambda: (everything, {}))
+    everything = {**protocol.installed(), "stranger": stranger}
+    monkeypatch.setattr(plugins, "declared", lambda: (everything, {}))
     assert [(html(one, []), markdown(one, [])) for one in records] == before
