@@ -247,9 +247,10 @@ class Draft:
             node = name.partition("/")[0]
             can = [name for name, turn in self.turns.items() if turns.editable(self.record, turn)]
             near = [name for name in can if self.turns[name].node == node] or can[:1]
+            such = f", such as {', '.join(near)}" if near else ""
             raise InputError(
                 f"{change.flag}: the run has no such turn, node or segment; "
-                f"{program()} show --node prints their ids, such as {', '.join(near)}"
+                f"{program()} show --node prints their ids{such}"
             )
         turn = self.turns[name]
         phase = turns.editable(self.record, turn)

@@ -108,7 +108,7 @@ def test_what_it_prints_says_what_moved_and_why(run: str) -> None:
     assert "more likely" in done.out.splitlines()[0]
     assert "P(claim) goes from " in done.out
     assert "comparison of 0.0 and 0.2 flipped; comparison of 0.1 and 0.3 voided; " in done.out
-    assert "\n  0.2: " in done.out and " → " in done.out
+    assert "\n0.2: " in done.out and " → " in done.out
     assert done.err.startswith("dialectree: 0 calls, ")
     (new,) = (path.name for path in runs() if path.name != run)
     shown = command("show", new)
@@ -149,12 +149,12 @@ def test_an_addition_is_judged_and_can_be_taken_back(run: str, endpoint: LocalEn
 
 WRONG = {
     "nothing": ([], "nothing is contested"),
-    "an id that is none": (["--drop", "0.9"], "0.9: the run has no such argument"),
+    "an id that is none": (["--drop", "0.9"], "0.9: the run has no such turn, node"),
     "no strength": (["--set", "0.1"], "write ID=STRENGTH"),
     "a strength above 1": (["--set", "0.1=1.01"], "write ID=STRENGTH"),
     "half a pair": (["--flip", "0.1"], "write ID:ID"),
     "friends": (["--flip", "0.0:0.1"], "these two were not compared"),
-    "not void": (["--restore", "0.0:0.2"], "it was not voided"),
+    "not void": (["--restore", "0.0:0.2"], "nothing was changed there"),
     "not dropped": (["--restore", "0.0"], "--restore 0.0: nothing was changed there"),
     "no stance": (["--add", "0", "Yes."], "write support:ID or attack:ID"),
     "a parent that is none": (["--add", "support:7", "Yes."], "7: the run has no such argument"),
@@ -187,7 +187,9 @@ def test_a_run_that_is_none_or_has_no_such_thing_is_refused(
         ["decide", "Which?", "--option", "a", "--option", "b"],
     ):
         other = command(*words, *model).record["run_id"]
-        refused(command("contest", f"others/{other}", "--drop", "0.1"), "the run has no such node")
+        refused(
+            command("contest", f"others/{other}", "--drop", "0.1"), "the run has no such turn, node"
+        )
     partial = command("verify", CLAIM, *model, "--max-calls", "1", "--no-cache").record["run_id"]
     done = command("contest", f"others/{partial}", "--drop", "0.1")
     refused(done, f"is not finished; first: dialectree resume others/{partial}")

@@ -117,7 +117,7 @@ def test_a_contest_that_is_broken_off_is_resumed(made: dict[str, Path]) -> None:
 WRONG = {
     "two texts": (["--replace", "0.1/A1", "x", "--replace=0.1/B1", "y"], "one text at a time"),
     "two verdicts": (["--verdict", "0.1", "x", "--verdict", "0.0", "y"], "one verdict at a time"),
-    "an unknown turn": (["--replace", "0.1/A9", "x"], "at that node there are 0.1/A1"),
+    "an unknown turn": (["--replace", "0.1/A9", "x"], "0.1/A1"),
     "nothing": ([], "nothing is contested"),
     "no text": (["--replace", "0.1/A1", " "], "the text is empty"),
     "a strength": (["--set", "0.1=0.3"], "that is for runs of art"),
