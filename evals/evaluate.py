@@ -20,7 +20,7 @@ from dialectree.evals.reporting import measures, questions, writing
 from dialectree.evals.reporting.formatting import text_of
 from dialectree.evals.reporting.study import study
 from dialectree.evals.running import conduct
-from dialectree.records.folder import private
+from dialectree.records.journal import private
 from dialectree.service.fields import in_python, naming_parameters
 from dialectree.system import loop
 from dialectree.text import clean, count

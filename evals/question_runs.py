@@ -32,7 +32,8 @@ from dialectree.models.limits import Budget
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import from_cache, usage
-from dialectree.records.folder import RunFolder, files
+from dialectree.records.folder import RunFolder
+from dialectree.records.journal import files
 from dialectree.running.runner import Started, begin, prepared
 from dialectree.system import clock
 from dialectree.text import line

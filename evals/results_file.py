@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 from dialectree.errors import InputError, fault_line
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Evaluation, Preferred, Result
-from dialectree.records.folder import files, private
+from dialectree.records.journal import files, private
 
 Line = TypeVar("Line", bound=BaseModel)
 Done = tuple[str, str]

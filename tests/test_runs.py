@@ -19,7 +19,8 @@ import pytest
 
 from dialectree.errors import DiskFull, RunFolderError, RunNotFound
 from dialectree.records import Call, Event, RunRecord
-from dialectree.records.folder import Journal, RunFolder
+from dialectree.records.folder import RunFolder
+from dialectree.records.journal import Journal
 
 
 def call(key: str = "key", **fields: Any) -> Call:

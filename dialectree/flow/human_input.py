@@ -20,7 +20,7 @@ from langgraph.types import interrupt
 from dialectree.errors import InputError
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Override, path_key
-from dialectree.records.folder import Journal
+from dialectree.records.journal import Journal
 from dialectree.system import clock
 from dialectree.trace.events import tell
 

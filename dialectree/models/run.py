@@ -37,7 +37,7 @@ from dialectree.models.specs import Spec
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, settings
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import ILLUSTRATION, Call, Override
-from dialectree.records.folder import Journal
+from dialectree.records.journal import Journal
 from dialectree.system import clock
 from dialectree.trace import tracing
 from dialectree.trace.events import Activity, Delay, Follow, State

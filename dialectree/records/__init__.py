@@ -15,8 +15,6 @@ from dialectree.records.contest import (
     Override,
     OverrideKind,
 )
-from dialectree.records.events import Event, EventKind
-from dialectree.records.evidence import Found, Retrieval, Segment
 from dialectree.records.folding import Folding, fold, path_key, segment_key
 from dialectree.records.ledger import (
     VOID,
@@ -29,16 +27,18 @@ from dialectree.records.ledger import (
     seconds,
     usage,
 )
-from dialectree.records.place import Place
-from dialectree.records.run import ILLUSTRATION, SCHEMA, RunRecord, RunStatus
-from dialectree.records.strict import Strict, fitting
+from dialectree.records.place import Place, Strict, fitting
+from dialectree.records.run import ILLUSTRATION, SCHEMA, Event, EventKind, RunRecord, RunStatus
 from dialectree.records.topics import Claim, Letter, Position, Sentence, Topic, topic_of
 from dialectree.records.tree import (
     Comparison,
     Failure,
+    Found,
     Node,
     NodeStatus,
     Order,
+    Retrieval,
+    Segment,
     Stance,
     Tree,
     Turn,

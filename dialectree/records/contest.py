@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import JsonValue, SerializerFunctionWrapHandler, model_serializer
 
-from dialectree.records.strict import Strict
+from dialectree.records.place import Strict
 from dialectree.records.tree import Turn, Verdict
 
 

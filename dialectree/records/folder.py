@@ -6,22 +6,18 @@ and ``resume`` is answered from it, so that a finished call is never paid twice.
 
 from __future__ import annotations
 
-import asyncio
-import errno
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
-from typing import TypeVar
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, RunNotFound, fault_line
+from dialectree.errors import RunFolderError, RunNotFound, fault_line
 from dialectree.protocols.protocol import phase_order
 from dialectree.records import (
     SCHEMA,
@@ -39,12 +35,18 @@ from dialectree.records import (
     seconds,
     usage,
 )
-from dialectree.records.place import Spot
+from dialectree.records.journal import (
+    Journal,
+    append_whole,
+    files,
+    parse_lines,
+    private,
+    whole_lines,
+)
 from dialectree.system import chance, clock
 from dialectree.system.loop import Threads
 from dialectree.system.streams import notice, program
 
-Line = TypeVar("Line", bound=BaseModel)
 _OTHER_SCHEMA = (
     f"is of another version of dialectree than {SCHEMA}: its report.html and report.md stay "
     "readable; ask the question again"
@@ -54,117 +56,6 @@ _CANDIDATES = 5
 """Runs that are named where the beginning of an id fits several."""
 _SECOND = len("20260131-120000")
 """Characters of a run's id that tell when it was started."""
-_DISK = Threads(8, "journal")
-"""Waits for the disk, for the journals of all runs."""
-_SYNC_S = 1.0
-"""Seconds after which the disk is told of a line."""
-
-
-def private(path: str, flags: int) -> int:
-    """Open a file, as ``opener`` of ``open``; a new one is readable by its owner only.
-
-    A symbolic link is not followed: somebody else's folder could lead to any file of the user's.
-    """
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
-
-
-@contextmanager
-def files(path: Path, then: str = "resume") -> Iterator[None]:
-    """Turns what the operating system says of ``path`` into one clear line.
-
-    ``then`` is what to do once there is room again.
-    """
-    try:
-        yield
-    except OSError as error:
-        if error.errno in NO_ROOM:
-            raise DiskFull(f"no room left to write {path}: free some, then {then}") from error
-        if error.errno == errno.ELOOP:
-            raise RunFolderError(f"{path}: a symbolic link, which is not followed") from error
-        raise RunFolderError(f"{path}: {error.strerror or error}") from error
-
-
-class Journal:
-    """calls.jsonl: the calls that were made before, and the ones that are made now."""
-
-    placed: Mapping[tuple[str, Spot], Call] = {}
-    """Those made before by key and place: the same request at two places has two replies."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with files(path):
-            whole, torn = _whole_lines(path)
-            calls = list(_parse(path, whole, Call))
-            self.answers = {c.key: c.reply or "" for c in calls if c.source == "person"}
-            """What persons answered before, by what they were shown."""
-            calls = [call for call in calls if call.source != "person"]
-            self.past: Mapping[str, Call] = {call.key: call for call in calls}
-            self.placed = {(call.key, call.spot()): call for call in calls}
-            self._file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115 - closed by close()
-            if torn:
-                self._file.truncate(sum(map(len, whole)))
-        self._waiting: asyncio.TimerHandle | None = None
-        """Until the disk is told of what it does not know yet; None where it knows all."""
-        self._syncing: Future[None] | None = None
-        self._failed: OSError | None = None
-        """Why the disk could not keep a line."""
-
-    def append(self, call: Call) -> None:
-        """The call's line is in the file when this returns: no end of the process can lose it.
-
-        The disk is told within a second, so that a machine without power loses no more. Raises
-        DiskFull or RunFolderError, also for an earlier line that the disk could not keep.
-        """
-        with files(self._path):
-            if self._failed is not None:
-                raise self._failed
-            _append(self._file, call.model_dump_json().encode() + b"\n", sync=False)
-        if self._waiting is None:
-            self._waiting = asyncio.get_running_loop().call_later(_SYNC_S, self._begin_sync)
-
-    def _begin_sync(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
-            self._syncing = _DISK.submit(self._sync, self._syncing)
-
-    def _sync(self, before: Future[None] | None) -> None:
-        if before is not None:  # a slow disk
-            wait([before])
-        try:
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            self._failed = self._failed or error
-
-    async def settle(self) -> None:
-        """Returns when the disk has every line. Others go on meanwhile."""
-        self._begin_sync()
-        if self._syncing is not None:
-            await asyncio.shield(asyncio.wrap_future(self._syncing))
-
-    def close(self) -> None:
-        """No call is added any more. Raises as ``append`` where the disk does not have them all."""
-        self._begin_sync()
-        if self._syncing is not None:
-            wait([self._syncing])
-        self._file.close()
-        with files(self._path):
-            if self._failed is not None:
-                raise self._failed
-
-
-def _append(file: io.FileIO, data: bytes, *, sync: bool) -> None:
-    """Add ``data`` at the end of ``file``, all of it or nothing; ``sync`` waits for the disk."""
-    end = file.seek(0, os.SEEK_END)
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[file.write(view) :]
-        if sync:
-            os.fsync(file.fileno())
-    except OSError:
-        file.truncate(end)
-        raise
 
 
 class RunFolder:
@@ -290,7 +181,7 @@ class RunFolder:
         """Every line of calls.jsonl, those of the runs that this one contests included."""
         path = self.path / "calls.jsonl"
         with files(path):
-            return list(_parse(path, _whole_lines(path)[0], Call))
+            return list(parse_lines(path, whole_lines(path)[0], Call))
 
     def calls(self) -> list[Call]:
         """Every finished call of this run itself, in the order of their ends; one a place."""
@@ -312,16 +203,16 @@ class RunFolder:
         """Everything that was told, the oldest first."""
         path = self._events_path
         with files(path):
-            return list(_parse(path, _whole_lines(path)[0], Event))
+            return list(parse_lines(path, whole_lines(path)[0], Event))
 
     def resume_events(self) -> None:
         """Take up the events of a run that was broken off; a torn last line is dropped."""
         path = self._events_path
         with files(path):
-            whole, torn = _whole_lines(path)
+            whole, torn = whole_lines(path)
             if torn:
                 os.truncate(path, sum(map(len, whole)))
-        self._events = list(_parse(path, whole, Event))
+        self._events = list(parse_lines(path, whole, Event))
         self._folded(self._events)
         self._seen = {_event_id(event): event for event in self._events}
 
@@ -334,10 +225,10 @@ class RunFolder:
         line = event.model_dump_json().encode() + b"\n"
         with files(self._events_path):
             if self._told is not None:
-                _append(self._told, line, sync=False)
+                append_whole(self._told, line, sync=False)
             else:
                 with open(self._events_path, "ab", buffering=0, opener=private) as file:
-                    _append(file, line, sync=False)
+                    append_whole(file, line, sync=False)
         self._seen[name] = event
         self._events.append(event)
         return True
@@ -415,7 +306,7 @@ class RunFolder:
         with files(path):
             try:
                 with open(draft, "wb", buffering=0, opener=private) as file:
-                    _append(file, text.encode(), sync=sync)
+                    append_whole(file, text.encode(), sync=sync)
                 os.replace(draft, path)
             except OSError:
                 draft.unlink(missing_ok=True)
@@ -486,23 +377,3 @@ def _event_id(event: Event) -> tuple[str, ...]:
         for name, value in part.items() if isinstance(part, dict) else ():
             about += [name, *(value if isinstance(value, dict) else ())]
     return event.node, event.kind, *about
-
-
-def _whole_lines(path: Path) -> tuple[list[bytes], bool]:
-    """The complete lines of a file, and whether a torn one follows them."""
-    try:
-        with open(path, "rb", opener=private) as file:
-            lines = file.readlines()
-    except FileNotFoundError:
-        return [], False
-    torn = bool(lines) and not lines[-1].endswith(b"\n")
-    return lines[: len(lines) - torn], torn
-
-
-def _parse(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Line]:
-    for number, line in enumerate(lines, 1):
-        try:
-            yield kind.model_validate_json(line)
-        except ValidationError as error:
-            what = f"{path}, line {number} cannot be read: {fault_line(error)}"
-            raise RunFolderError(what) from None

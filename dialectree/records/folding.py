@@ -9,12 +9,13 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
-from dialectree.records.events import Event
-from dialectree.records.evidence import Retrieval, Segment
+from dialectree.records.run import Event
 from dialectree.records.tree import (
     Comparison,
     Failure,
     Node,
+    Retrieval,
+    Segment,
     Tree,
     Turn,
     Verdict,

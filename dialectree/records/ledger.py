@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
-from dialectree.records.place import Place
-from dialectree.records.strict import Strict
+from dialectree.records.place import Place, Strict
 from dialectree.records.tree import Tree
 
 

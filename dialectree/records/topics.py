@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from dialectree.records.strict import Strict, fitting
+from dialectree.records.place import Strict, fitting
 from dialectree.records.tree import Node
 
 Letter = Literal["a", "b"]

@@ -21,7 +21,7 @@ from dialectree.models.endpoints import Completion, Endpoint
 from dialectree.models.run import Run
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Event, Override
-from dialectree.records.folder import Journal
+from dialectree.records.journal import Journal
 from dialectree.system import chance
 
 Draw = Literal["chance", "least", "most"]

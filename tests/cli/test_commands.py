@@ -24,7 +24,8 @@ from dialectree.models import sizes
 from dialectree.models.sizes import LocalServer
 from dialectree.protocols.protocol import Protocol, installed
 from dialectree.protocols.settings import about
-from dialectree.records.folder import RunFolder, files
+from dialectree.records.folder import RunFolder
+from dialectree.records.journal import files
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody

@@ -42,7 +42,7 @@ from dialectree.records import (
     Verdict,
     usage,
 )
-from dialectree.records.folder import Journal
+from dialectree.records.journal import Journal
 from tests.folding import critical_path, fold
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 

@@ -17,7 +17,7 @@ from dialectree.models.chat_models import clients
 from dialectree.models.http_client import BODY_BYTES, Oversized, bounded
 from dialectree.models.run import Run
 from dialectree.records import Call
-from dialectree.records.folder import Journal
+from dialectree.records.journal import Journal
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, writes
 

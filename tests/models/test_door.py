@@ -28,7 +28,7 @@ from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import Call, RunRecord
-from dialectree.records.folder import Journal
+from dialectree.records.journal import Journal
 from dialectree.running.runner import start
 from dialectree.trace.events import Activity
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question

@@ -17,7 +17,7 @@ from dialectree.models.forms import for_small_model, form
 from dialectree.models.replies import Fault, read
 from dialectree.models.specs import Spec
 from dialectree.records import Call
-from dialectree.records.folder import Journal
+from dialectree.records.journal import Journal
 from tests.models.asking import GOOD, PROMPT, RULE, Rule, at, question
 from tests.models.scripted_endpoint import ScriptedEndpoint, says
 

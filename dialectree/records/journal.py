@@ -1,0 +1,153 @@
+"""Files of a run on disk: written whole or not at all, and the journal of its calls."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import io
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, fault_line
+from dialectree.records.ledger import Call
+from dialectree.records.place import Spot
+from dialectree.system.threads import Threads
+
+Line = TypeVar("Line", bound=BaseModel)
+_DISK = Threads(8, "journal")
+"""Waits for the disk, for the journals of all runs."""
+_SYNC_S = 1.0
+"""Seconds after which the disk is told of a line."""
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file, as ``opener`` of ``open``; a new one is readable by its owner only.
+
+    A symbolic link is not followed: somebody else's folder could lead to any file of the user's.
+    """
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+
+
+@contextmanager
+def files(path: Path, then: str = "resume") -> Iterator[None]:
+    """Turns what the operating system says of ``path`` into one clear line.
+
+    ``then`` is what to do once there is room again.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise DiskFull(f"no room left to write {path}: free some, then {then}") from error
+        if error.errno == errno.ELOOP:
+            raise RunFolderError(f"{path}: a symbolic link, which is not followed") from error
+        raise RunFolderError(f"{path}: {error.strerror or error}") from error
+
+
+def append_whole(file: io.FileIO, data: bytes, *, sync: bool) -> None:
+    """Add ``data`` at the end of ``file``, all of it or nothing; ``sync`` waits for the disk."""
+    end = file.seek(0, os.SEEK_END)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) :]
+        if sync:
+            os.fsync(file.fileno())
+    except OSError:
+        file.truncate(end)
+        raise
+
+
+def whole_lines(path: Path) -> tuple[list[bytes], bool]:
+    """The complete lines of a file, and whether a torn one follows them."""
+    try:
+        with open(path, "rb", opener=private) as file:
+            lines = file.readlines()
+    except FileNotFoundError:
+        return [], False
+    torn = bool(lines) and not lines[-1].endswith(b"\n")
+    return lines[: len(lines) - torn], torn
+
+
+def parse_lines(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Line]:
+    for number, line in enumerate(lines, 1):
+        try:
+            yield kind.model_validate_json(line)
+        except ValidationError as error:
+            what = f"{path}, line {number} cannot be read: {fault_line(error)}"
+            raise RunFolderError(what) from None
+
+
+class Journal:
+    """calls.jsonl: the calls that were made before, and the ones that are made now."""
+
+    placed: Mapping[tuple[str, Spot], Call] = {}
+    """Those made before by key and place: the same request at two places has two replies."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with files(path):
+            whole, torn = whole_lines(path)
+            calls = list(parse_lines(path, whole, Call))
+            self.answers = {c.key: c.reply or "" for c in calls if c.source == "person"}
+            """What persons answered before, by what they were shown."""
+            calls = [call for call in calls if call.source != "person"]
+            self.past: Mapping[str, Call] = {call.key: call for call in calls}
+            self.placed = {(call.key, call.spot()): call for call in calls}
+            self._file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115 - closed by close()
+            if torn:
+                self._file.truncate(sum(map(len, whole)))
+        self._waiting: asyncio.TimerHandle | None = None
+        """Until the disk is told of what it does not know yet; None where it knows all."""
+        self._syncing: Future[None] | None = None
+        self._failed: OSError | None = None
+        """Why the disk could not keep a line."""
+
+    def append(self, call: Call) -> None:
+        """The call's line is in the file when this returns: no end of the process can lose it.
+
+        The disk is told within a second, so that a machine without power loses no more. Raises
+        DiskFull or RunFolderError, also for an earlier line that the disk could not keep.
+        """
+        with files(self._path):
+            if self._failed is not None:
+                raise self._failed
+            append_whole(self._file, call.model_dump_json().encode() + b"\n", sync=False)
+        if self._waiting is None:
+            self._waiting = asyncio.get_running_loop().call_later(_SYNC_S, self._begin_sync)
+
+    def _begin_sync(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+            self._syncing = _DISK.submit(self._sync, self._syncing)
+
+    def _sync(self, before: Future[None] | None) -> None:
+        if before is not None:  # a slow disk
+            wait([before])
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._failed = self._failed or error
+
+    async def settle(self) -> None:
+        """Returns when the disk has every line. Others go on meanwhile."""
+        self._begin_sync()
+        if self._syncing is not None:
+            await asyncio.shield(asyncio.wrap_future(self._syncing))
+
+    def close(self) -> None:
+        """No call is added any more. Raises as ``append`` where the disk does not have them all."""
+        self._begin_sync()
+        if self._syncing is not None:
+            wait([self._syncing])
+        self._file.close()
+        with files(self._path):
+            if self._failed is not None:
+                raise self._failed
