@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.figures import Figure
-from tests.evals.equals import asserted, equals
-from tests.evals.withholding import KINDS, says, withholding
+from tests.evals.simulated import KINDS, asserted, equals, says, withholding
 
 REPORTS = 1000
 LIMIT = 7.0

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
+from pandas import DataFrame
 from scipy.stats import rankdata
 
 from dialectree.evals.intervals import (
@@ -19,11 +19,9 @@ from dialectree.evals.intervals import (
     Clusters,
     Figure,
     Floats,
-    Proportion,
     floats,
     resampled,
     shared,
-    wilson,
 )
 
 BINS = 10
@@ -61,25 +59,18 @@ def ece(
     return resampled(measure, columns, resamples=resamples, clusters=clusters)
 
 
-class Bin(NamedTuple):
-    """One point of a reliability curve."""
+def reliability(confidences: Sequence[float], right: Sequence[bool]) -> DataFrame:
+    """Return the reliability curve: ``confidence``, ``right`` and ``n`` of each bin of equal width.
 
-    confidence: float
-    """The mean of the bin's confidences."""
-    right: Proportion
-
-
-def reliability(confidences: Sequence[float], right: Sequence[bool]) -> list[Bin]:
-    """Return the reliability curve: the equal-width bins that have answers."""
+    Bins without answers are left out.
+    """
     sure, true = floats(confidences), floats(right)
     order = np.argsort(sure, kind="stable")
     sure, true = sure[order], true[order]
     cuts = _cuts(sure, False, BINS)[1:] if len(sure) else []
-    return [
-        Bin(float(these.mean()), wilson(int(came_true.sum()), len(these)))
-        for these, came_true in zip(np.split(sure, cuts), np.split(true, cuts), strict=True)
-        if len(these)
-    ]
+    bins = zip(np.split(sure, cuts), np.split(true, cuts), strict=True)
+    points = [(own.mean(), came_true.sum(), len(own)) for own, came_true in bins if len(own)]
+    return DataFrame(points, columns=["confidence", "right", "n"])
 
 
 def _error(sure: Floats, true: Floats, *, adaptive: bool, bins: int) -> float:
@@ -130,35 +121,18 @@ def _auc(high: Floats, low: Floats) -> float:
     return float(beaten / (len(high) * len(low)))
 
 
-class Point(NamedTuple):
-    """The outcome if only answers of at least this confidence count."""
-
-    confidence: float
-    coverage: float
-    """The share of questions that are still answered, above 0 to 1."""
-    risk: float
-    """The share of wrong ones among them."""
-
-
-class RiskCoverage(NamedTuple):
-    """The curve from the most confident answers to all, and the mean risk along it."""
-
-    points: list[Point]
-    area: float | None
-    """0 to 1, less is better; None without an answer."""
-
-
 def risk_coverage(
     confidences: Sequence[float], right: Sequence[bool], asked: int | None = None
-) -> RiskCoverage:
-    """Return risk against coverage (El-Yaniv and Wiener 2010), a point for each confidence.
+) -> tuple[DataFrame, float | None]:
+    """Return risk against coverage (El-Yaniv and Wiener 2010) and the area under the curve.
 
-    Coverage is of the questions ``asked``: the answers, and those that were withheld. The area is
-    the mean risk over all numbers of answers given; among equally confident ones it takes the mean
-    over their possible orders.
+    The curve has a point for each ``confidence``: the ``coverage`` of the questions ``asked``
+    (answered and withheld ones) if only answers at least as sure count, and the ``risk``, the share
+    of wrong ones among them. The area is the mean risk over all numbers of answers given; among
+    equally confident ones it takes the mean over their possible orders.
     """
     sure, came_true = floats(confidences), floats(right)
-    points: list[Point] = []
+    points: list[tuple[float, float, float]] = []
     total, answered, wrong = 0.0, 0, 0.0
     for confidence in np.unique(sure)[::-1]:
         group = came_true[sure == confidence]
@@ -166,8 +140,9 @@ def risk_coverage(
         steps = np.arange(1, len(group) + 1)
         total += float(((wrong + errors * steps / len(group)) / (answered + steps)).sum())
         answered, wrong = answered + len(group), wrong + errors
-        points.append(Point(float(confidence), answered / (asked or len(sure)), wrong / answered))
-    return RiskCoverage(points, total / answered if answered else None)
+        points.append((float(confidence), answered / (asked or len(sure)), wrong / answered))
+    curve = DataFrame(points, columns=["confidence", "coverage", "risk"])
+    return curve, total / answered if answered else None
 
 
 def f1(predicted: Sequence[bool], true: Sequence[bool]) -> float | None:

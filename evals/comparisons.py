@@ -7,8 +7,8 @@ report.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -34,6 +34,8 @@ from dialectree.system import chance
 
 ALPHA = 0.05
 POWER = 0.8
+SAME_BUDGET = (0.8, 1.25)
+"""Tokens of a question by the debate's, from which on two budgets are called the same."""
 FEWEST = 6
 """Pairs below which differences of one sign are no rare chance (2 / 2⁵ > 5%), and an interval by
 resampling would leave out 0 all the same."""
@@ -66,7 +68,7 @@ class McNemar(NamedTuple):
 
 
 def mcnemar(
-    first: Sequence[bool], second: Sequence[bool], clusters: Clusters | None = None
+    first: Sequence[float], second: Sequence[float], clusters: Clusters | None = None
 ) -> McNemar:
     """Compare two methods' right answers by the exact test of McNemar (1947).
 
@@ -240,73 +242,129 @@ def smallest_clustered(error: float, clusters: int, alpha: float = ALPHA) -> flo
 
 # All comparisons of a report
 
-
-def corrected(ps: Sequence[float], way: Literal["bonferroni", "holm"]) -> list[float]:
-    """Adjust the p of several comparisons so that each can be read against one threshold.
-
-    Bonferroni: m p. Holm (1979): in rising order the k-th times (m − k + 1), never falling; at
-    least as powerful.
-    """
-    adjusted = np.array(ps, dtype=np.float64)
-    m, order = len(adjusted), np.argsort(adjusted, kind="stable")
-    if way == "holm":
-        adjusted[order] = np.maximum.accumulate(adjusted[order] * np.arange(m, 0, -1))
-    else:
-        adjusted = adjusted * m
-    return [float(p) for p in np.minimum(adjusted, 1.0)]
+Verdict = Literal[
+    "better",
+    "worse",
+    "fewer",  # right answers, as it withheld some; among as many answers no difference is shown
+    "alike",  # no difference can be shown
+    "none",  # the tests do not say the same
+]
+_VERDICTS: Mapping[tuple[int, int], Verdict] = {
+    (1, 1): "better",
+    (-1, -1): "worse",
+    (-1, 0): "fewer",
+    (0, 0): "alike",
+}
+"""By what the test on all questions shows, and the one on as many answers."""
 
 
 @dataclass(kw_only=True)
 class Comparison:
-    """One comparison of a report."""
+    """A row and something beside it, by their answers to the same questions."""
 
-    key: Hashable
-    """Two comparisons of one key are the same: two tables may hold the same pair of rows."""
-    p: float | None = None
-    """None where there is nothing to compare."""
+    kind: Literal["row", "vote", "marks", "as many"]
+    """``vote``: the vote before the row's debates. ``marks``: of summaries, 0 to 100."""
+    row: str
+    beside: str
+    first: Sequence[float]
+    """The row's answers, right (1) or not (0), or its marks."""
+    second: Sequence[float]
+    """The answers beside it."""
+    clusters: Clusters
+    main: bool = True
+    """Whether the row is compared with this one in the first place."""
+    against_baseline: bool = True
+    """Whether a debate is compared with something plainer, and not with another debate."""
+    same_options: bool = True
+    """Whether both chose among the same options; there is no test where they did not."""
+    withheld: int = 0
+    """Questions whose answer the row withheld, which is not right."""
+    failed: int = 0
+    """Questions left out because one of the two failed for good."""
+    bounds: tuple[float, float] | None = None
+    """The difference if all that failed spoke against the row, and if all spoke for it."""
+    ratio: float | None = None
+    """Tokens beside a debate by those of the debate, where samples of its model are beside it."""
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Counts that only this kind of comparison has, by the heading of their column."""
+    as_many: Comparison | None = None
+    """The same after the other one kept only as many answers as the row gave. None where it gave
+    no more than that."""
     bonferroni: float | None = None
     """The p, corrected for all comparisons of the report."""
     holm: float | None = None
-
-    @property
-    def shown(self) -> bool:
-        """Whether the difference is asserted."""
-        return self.holm is not None and self.holm < ALPHA
-
-
-@dataclass(kw_only=True)
-class Paired(Comparison):
-    """Two lists of right and wrong answers to the same questions, and what follows from them."""
-
-    first: Sequence[bool]
-    second: Sequence[bool]
-    clusters: Clusters
     detectable: float | None = None
     """The smallest difference that these questions would probably show."""
-    withheld: int = 0
-    """Questions whose answer the debate withheld, which is not right."""
-    as_many: Paired | None = None
-    """The same after the other one has kept only as many answers as the debate gave. None where it
-    gave no more than that."""
 
-    def __post_init__(self) -> None:
-        if self.first:
-            self.p = self.ledger.p
+    @property
+    def key(self) -> Hashable:
+        """Two comparisons of one key are one test, such as a pair of rows either way round."""
+        pair = frozenset({self.row, self.beside}) if self.kind == "row" else self.beside
+        return pair if self.kind == "row" else (self.kind, self.row, pair)
+
+    @cached_property
+    def p(self) -> float | None:
+        """How probable so large a difference is by chance; None where nothing is compared."""
+        if not self.first or not self.same_options:
+            return None
+        if self.kind == "marks":
+            return sign_flips(self.first, self.second, clusters=self.clusters)
+        return self.ledger.p
 
     @cached_property
     def ledger(self) -> McNemar:
-        """How many questions both, one or none of the two got right; ``first_only`` and so on."""
+        """The number of questions that both, one or none of the two got right."""
         return mcnemar(self.first, self.second, self.clusters)
 
     @cached_property
     def difference(self) -> Figure:
-        """The first share less the second."""
-        return tango(self.ledger, design=design(self._differences(), self.clusters))
+        """The first less the second: in 0 to 1, or of marks."""
+        if self.kind == "marks":
+            return difference(self.first, self.second, clusters=self.clusters)
+        if not self.same_options:
+            return Figure(None, None, None, len(self.first))
+        effect = design(self._differences(), self.clusters)
+        if self.kind != "vote":
+            return tango(self.ledger, design=effect)
+        both, gained, lost, neither, p = self.ledger  # the vote came first
+        value, low, high, n = tango(McNemar(both, lost, gained, neither, p), design=effect)
+        if value is None or low is None or high is None:
+            return Figure(None, None, None, n)
+        return Figure(-value, -high, -low, n)
 
     @property
     def shares(self) -> tuple[Proportion, Proportion]:
         """The share of right answers of each."""
-        return share_of(self.first, self.clusters), share_of(self.second, self.clusters)
+        return tuple(  # type: ignore[return-value]
+            share_of([right == 1 for right in own], self.clusters)
+            for own in (self.first, self.second)
+        )
+
+    @property
+    def fair(self) -> bool:
+        """Whether samples spend about as many tokens as the debate."""
+        low, high = SAME_BUDGET
+        return self.ratio is not None and low <= self.ratio <= high
+
+    @property
+    def test(self) -> str:
+        """The name of the test."""
+        if self.kind == "marks":
+            return "sign-flip"
+        return "clustered sign-flip" if shared(self.clusters) else "exact McNemar"
+
+    @property
+    def direction(self) -> int:
+        """1 or -1 for a gain or a loss that the test shows after correction, else 0."""
+        value = self.difference.value or 0.0
+        shown = self.holm is not None and self.holm < ALPHA
+        return ((value > 0) - (value < 0)) if shown else 0
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the test on all questions and the one on as many answers show together."""
+        as_many = self.as_many or self
+        return _VERDICTS.get((self.direction, as_many.direction), "none")
 
     def noticed(self, alpha: float) -> float | None:
         """Return the smallest difference that a test at ``alpha`` would probably show, 0 to 1.
@@ -327,21 +385,35 @@ class Paired(Comparison):
         return [float(a) - float(b) for a, b in zip(self.first, self.second, strict=True)]
 
 
-def correct(comparisons: Sequence[Comparison]) -> int:
-    """Correct all comparisons together and return how many tests there are.
+def corrected(ps: Sequence[float], way: Literal["bonferroni", "holm"]) -> list[float]:
+    """Adjust the p of several comparisons so that each can be read against one threshold.
+
+    Bonferroni: m p. Holm (1979): in rising order the k-th times (m − k + 1), never falling; at
+    least as powerful. (The function of statsmodels collects garbage each time, which takes longer
+    than a report.)
+    """
+    adjusted = np.array(ps, dtype=np.float64)
+    m, order = len(adjusted), np.argsort(adjusted, kind="stable")
+    if way == "holm":
+        adjusted[order] = np.maximum.accumulate(adjusted[order] * np.arange(m, 0, -1))
+    else:
+        adjusted = adjusted * m
+    return [float(p) for p in np.minimum(adjusted, 1.0)]
+
+
+def correct(comparisons: Iterable[Comparison]) -> int:
+    """Correct all comparisons together, by Holm (1979), and return how many tests there are.
 
     A report that asserts anything asserts it once: one correction covers all its tables, and both
     tests of a debate that withheld answers.
     """
-    paired = [one for one in comparisons if isinstance(one, Paired)]
-    comparisons = [*comparisons, *(one.as_many for one in paired if one.as_many)]
-    ps = {one.key: one.p for one in comparisons if one.p is not None}
+    every = [one for own in comparisons for one in (own, own.as_many) if one is not None]
+    ps = {one.key: one.p for one in every if one.p is not None}
     holm = dict(zip(ps, corrected([*ps.values()], "holm"), strict=True))
     bonferroni = dict(zip(ps, corrected([*ps.values()], "bonferroni"), strict=True))
-    for one in comparisons:
+    for one in every:
         if one.p is not None:
             one.holm, one.bonferroni = holm[one.key], bonferroni[one.key]
-    for one in paired:
-        if one.first:
+        if one.first and one.kind in ("row", "vote"):
             one.detectable = one.noticed(ALPHA / max(len(ps), 1))
     return len(ps)

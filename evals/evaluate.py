@@ -16,8 +16,8 @@ from dialectree.evals.datasets import notices
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.evals.plan import Plan, prepare
-from dialectree.evals.reporting import measures, questions, writing
-from dialectree.evals.reporting.formatting import text_of
+from dialectree.evals.reporting import writing
+from dialectree.evals.reporting.formatting import cell, in_brackets
 from dialectree.evals.reporting.study import study
 from dialectree.evals.running import conduct
 from dialectree.records.journal import private
@@ -164,53 +164,49 @@ class EvaluationResults:
         """
         if self._study.task == "compare":
             return {}
-        rows = self._study.rows
-        return {row.name: measures.outcomes(self._study.of(row.name)).share for row in rows}
+        return {name: row.accuracy for name, row in self._study.rows.items()}
 
     @property
     def marks(self) -> dict[str, Figure]:
         """The mean mark of each row's summaries, 0 to 100, with its 95 % interval."""
         if self._study.task != "compare":
             return {}
-        rows = self._study.rows
-        return {row.name: measures.rubric(self._study.of(row.name))["overall"].mean for row in rows}
+        return {name: row.mark("overall") for name, row in self._study.rows.items()}
 
     def to_dicts(self) -> list[dict[str, object]]:
         """Return a line for each question and row, as ``report/questions.csv`` has them.
 
         ``right`` is true or false where the accuracy counts the answer, else None.
         """
-        return [*questions.lines(self._study)]
+        return self._study.frame().to_dict("records")  # type: ignore[return-value]
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a line for each question and row."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dicts())
+        return self._study.frame().infer_objects()
 
     def _table(self) -> tuple[str, DataFrame]:
         """Return a title, and each row's figure with its interval and how many were asked."""
         import pandas
 
-        figures = {name: (text_of("share", one), one.n) for name, one in self.accuracies.items()}
-        figures |= {name: (text_of("marks", one), one.n) for name, one in self.marks.items()}
-        lines = [(figure, self._asked(name, n)) for name, (figure, n) in figures.items()]
+        figures = {name: (cell(one), one.n) for name, one in self.accuracies.items()}
+        figures |= {name: (cell(one, "marks"), one.n) for name, one in self.marks.items()}
+        asked = self._asked
+        lines = [(in_brackets(*text), asked(name, n)) for name, (text, n) in figures.items()]
         what = "mark" if self._study.task == "compare" else "accuracy"
         at_chance = "; a model below 1 billion parameters: no better than chance"
         title = f"{self.path.name}: {what} [95%]{at_chance * self._study.demonstration}"
         return clean(title), pandas.DataFrame(lines, [*figures])
 
     def _asked(self, name: str, judged: int) -> str:
-        results = self._study.of(name)
-        number = len({result.question for result in results})
+        row = self._study.rows[name]
+        number = len({result.question for result in row.results.values()})
         asked = count(number, "question")
         if judged == number:
             return asked
-        counts = measures.outcomes(results)
         ends = {
-            "failed": counts.failed,
-            "withheld": counts.unanswered,
-            "unread": len(measures.unread(results)),
+            "failed": row.counts["failed"],
+            "withheld": row.counts["unanswered"],
+            "unread": len(row.unread),
         }
         some = [f"{number} {end}" for end, number in ends.items() if number]
         return ", ".join([asked, *some, f"{judged} judged"])

@@ -1,143 +1,301 @@
-"""The plots of a report: accuracy, summaries, cost, calibration and risk."""
+"""The plots of a report: accuracy, summaries, cost, calibration and risk.
+
+Matplotlib draws without a screen. The same results give the same bytes, and text stays text.
+Colour-blind readers can tell the colours apart, and marks differ in shape, too. Inside a page the
+colours are the page's variables, so that a plot is as readable on dark ground as on light.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import io
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+from pandas import DataFrame
+
+from dialectree import text as words
 from dialectree.evals.calibration import reliability
-from dialectree.evals.plot_style import (
-    DASHED,
-    INK,
-    PAPER,
-    STYLE,
-    Plot,
-    canvas,
-    in_percents,
-    legend_below,
-    look,
-    short_name,
-)
-from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
-from dialectree.evals.reporting.formatting import shown
-from dialectree.evals.reporting.study import RUBRIC
+from dialectree.evals.reporting.answers import RUBRIC
+from dialectree.evals.reporting.formatting import cell
+from dialectree.evals.reporting.study import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_CURVES = 6
 MOST_POINTS = 200
 """Of a curve, so that a page does not grow with the questions."""
+INK, SOFT, LINE, PAPER = "#22262c", "#5c636d", "#dcd9d1", "#fffffe"
+COLOURS = ("#0b63a5", "#c4580a", "#0a7d5c", "#9a4f86", "#8f6b00", "#5a6069")
+DARK = ("#6db3ef", "#f0995a", "#4fc3a1", "#d99ac6", "#d9b64a", "#b0b5bb")
+"""The same colours on dark ground."""
+MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_VARIABLES = {
+    **{INK: "--ink", SOFT: "--soft", LINE: "--line", PAPER: "--paper"},
+    **{colour: f"--plot-{number}" for number, colour in enumerate(COLOURS)},
+}
+STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "dialectree",
+    "text.parse_math": False,
+    "text.color": INK,
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": SOFT,
+    "axes.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "figure.facecolor": PAPER,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "ytick.major.size": 0,
+    "grid.color": LINE,
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+}
+WIDE = 4.6
+"""Inches; a plot is read on a phone, too."""
+READABLE = 0.9
+"""A page shrinks a plot to this scale at most: its letters are then about 8 pixels."""
+DASHED: Any = {"color": SOFT, "linewidth": 1, "linestyle": (0, (4, 3))}
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One plot: its name in files, its title, its content in words, and its drawing."""
+
+    key: str
+    title: str
+    caption: str
+    figure: Figure
+
+    @cached_property
+    def svg(self) -> str:
+        """The plot as a file of its own, on white."""
+        metadata = {"Date": None, "Creator": None, "Title": self.title}
+        return self._saved("svg", metadata=metadata).decode()
+
+    @property
+    def png(self) -> bytes:
+        """The plot as a bitmap, on white."""
+        return self._saved("png", dpi=200, metadata={"Software": None})
+
+    def _saved(self, form: str, **options: Any) -> bytes:
+        import matplotlib
+
+        file = io.BytesIO()
+        with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+            self.figure.savefig(file, format=form, bbox_inches="tight", pad_inches=0.06, **options)
+        return file.getvalue()
+
+
+def inline(plot: Plot) -> str:
+    """Return the plot as an element of a page, in the page's colours and letters."""
+    drawn = plot.svg[plot.svg.index("<svg") :]
+    drawn = re.sub(r"<(metadata|style|title)\b.*?</\1>", "", drawn, flags=re.DOTALL)
+    drawn = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>{plot.key}-", drawn)
+    for colour, variable in _VARIABLES.items():
+        drawn = drawn.replace(colour, f"var({variable})")
+    drawn = re.sub(r"""(['"]?)DejaVu Sans\1, sans-serif""", "var(--sans)", drawn)
+    box, width = re.findall(r'viewBox="0 0 (([\d.]+) [\d.]+)"', drawn)[0]
+    opening = (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'aria-hidden="true" viewBox="0 0 {box}" style="min-width:{READABLE * float(width):.0f}px">'
+    )
+    return opening + drawn[drawn.index(">") + 1 :]
 
 
 def plots(analysis: Analysis) -> list[Plot]:
     """Return every plot that the results have something for."""
+    study = analysis.study
+    made = (_accuracy(analysis), _summaries(study), _front(analysis), _reliability(study))
+    return [plot for plot in (*made, _risk(study)) if plot is not None]
+
+
+def _drawn(
+    key: str,
+    title: str,
+    caption: str,
+    points: DataFrame,
+    *,
+    height: float,
+    axes: Mapping[str, Any],
+    percent: str = "x",
+    along: str = "x",
+    joined: bool = False,
+    legend: bool = True,
+    dashed: Sequence[Sequence[Sequence[float]]] = (),
+    at_right: Mapping[float, str] | None = None,
+) -> Plot | None:
+    """Return a plot of points, or None without any.
+
+    Args:
+        points: ``row``, ``place`` (of its colour), ``x`` and ``y``; ``low`` and ``high`` of the
+            interval, the ``size`` of the mark, and whether it is ``hollow``.
+        height: In inches.
+        axes: Properties of the axes.
+        percent: The axes that show shares of one.
+        along: The axis of the intervals.
+        joined: Whether the points of a row make a curve.
+        legend: Whether rows are named below the axes.
+        dashed: Steps or lines to draw first.
+        at_right: Texts to the right of the axes, by height.
+    """
+    if points.empty:
+        return None
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
-        made = [
-            _accuracy(analysis),
-            _summaries(analysis),
-            _front(analysis),
-            _reliability(analysis),
-            _risk(analysis),
-        ]
-    return [plot for plot in made if plot is not None]
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import PercentFormatter
+
+        figure = Figure(figsize=(WIDE, height))
+        FigureCanvasAgg(figure)
+        drawn = figure.add_subplot()
+        for line in dashed:
+            drawn.plot(*line, **DASHED)
+        for row, own in points.groupby("row", sort=False):
+            style = _look(int(own.place.iloc[0]))
+            if joined:
+                drawn.plot(own.x, own.y, color=style["color"], linewidth=1.4, clip_on=False)
+            for one in own.itertuples():
+                _interval(drawn, one, along, style)
+            line = {"linewidth": 1.4, "markersize": 3} if joined else {"linestyle": "none"}
+            drawn.plot([], [], **(style | line | {"label": short_name(str(row))}))
+        drawn.set(**axes)
+        for name in percent:
+            axis = drawn.xaxis if name == "x" else drawn.yaxis
+            axis.set_major_formatter(PercentFormatter(1, decimals=0))
+        for place, text in (at_right or {}).items():
+            where = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
+            drawn.annotate(text, (1.0, place), **where, color=INK)
+        if "yticks" in axes:
+            drawn.spines["left"].set_visible(False)
+        drawn.grid(axis="x" if "yticks" in axes else "both")
+        if axes.get("xscale") == "log":
+            _plain_numbers(drawn)
+        if legend:
+            _legend_below(drawn)
+    return Plot(key, title, caption, figure)
+
+
+def _interval(axes: Axes, one: Any, along: str, style: Mapping[str, Any]) -> None:
+    """Draw a point as a mark with its interval, where it has one."""
+    if one.low == one.low and one.high == one.high:
+        ends, other = [one.low, one.high], [one.y if along == "x" else one.x] * 2
+        line = (ends, other) if along == "x" else (other, ends)
+        axes.plot(*line, color=style["color"], linewidth=1.6)
+    if one.size:
+        fill = PAPER if one.hollow else style["color"]
+        axes.plot(one.x, one.y, **style, markersize=one.size, markerfacecolor=fill, clip_on=False)
+
+
+def _points(lines: Sequence[Mapping[str, Any]]) -> DataFrame:
+    """Return points; they have no interval and a full mark unless a line says otherwise."""
+    usual = {"low": None, "high": None, "size": 6.0, "hollow": False}
+    frame = DataFrame([{**usual, **line} for line in lines])
+    return frame.astype({"low": float, "high": float}) if lines else frame
 
 
 def _accuracy(analysis: Analysis) -> Plot | None:
-    shares = {name: counts.share for name, counts in analysis.counts.items() if counts.n}
-    if not shares:
-        return None
-    figure, axes = canvas(0.75 + 0.36 * len(shares))
-    for n, (right, of, value, low, high) in enumerate(shares.values()):
-        _interval(axes, -n, n, value or 0.0, low, high)
-        text, place = f"{100 * right / of:.1f}%", (1.0, -n)
-        axes.annotate(text, place, (6, 0), textcoords="offset points", va="center", color=INK)
-    axes.set_ylim(-len(shares) + 0.5, 0.5)
-    _lines(axes, 1, [-n for n in range(len(shares))], [short_name(name) for name in shares])
-    in_percents(axes.xaxis)
+    rows = [row for row in analysis.study.rows.values() if row.n]
+    shares = {row.name: row.accuracy for row in rows}
     texts = [f"{short_name(name)} {one.right} of {one.n}" for name, one in shares.items()]
-    caption = " ".join([f"Right: {'; '.join(texts)}.", *analysis.unread])
-    unparsed = any(counts.unparsed for counts in analysis.counts.values())
-    title = f"Accuracy with 95% intervals{', unparsed left out' if unparsed else ''}"
-    return Plot("accuracy", title, caption, figure)
+    unparsed = any(row.counts["unparsed"] for row in analysis.study.rows.values())
+    return _drawn(
+        "accuracy",
+        f"Accuracy with 95% intervals{', unparsed left out' if unparsed else ''}",
+        " ".join([f"Right: {'; '.join(texts)}.", *analysis.unread]),
+        _points(
+            [
+                {"row": name, "place": n, "x": one.share, "y": -n, "low": one.low, "high": one.high}
+                for n, (name, one) in enumerate(shares.items())
+            ]
+        ),
+        height=0.75 + 0.36 * len(shares),
+        axes={
+            "xlim": (0, 1),
+            "ylim": (-len(shares) + 0.5, 0.5),
+            "yticks": [-n for n in range(len(shares))],
+            "yticklabels": [*map(short_name, shares)],
+        },
+        legend=False,
+        at_right={-n: cell(one)[0] for n, one in enumerate(shares.values())},
+    )
 
 
-def _summaries(analysis: Analysis) -> Plot | None:
-    study = analysis.study
-    every = {row.name: measures.rubric(study.of(row.name)) for row in study.rows}
-    rows = {name: marks for name, marks in every.items() if any(m.values for m in marks.values())}
-    if not rows:
-        return None
+def _summaries(study: Study) -> Plot | None:
     keys = ("overall", *RUBRIC)
-    figure, axes = canvas(0.9 + len(keys) * (0.2 + 0.2 * len(rows)))
+    marks = {row.name: {key: row.mark(key) for key in keys} for row in study.rows.values()}
+    rows = [name for name, own in marks.items() if any(mark.n for mark in own.values())]
     apart = len(rows) + 1.0
-    for n, (name, marks) in enumerate(rows.items()):
-        for k, key in enumerate(keys):
-            value, low, high, _ = marks[key].mean
-            if value is not None:
-                _interval(axes, -k * apart - n, n, value, low, high)
-        axes.plot([], [], **look(n), linestyle="none", label=short_name(name))
-    _lines(axes, 101, [-k * apart - (len(rows) - 1) / 2 for k in range(len(keys))], keys)
-    legend_below(axes)
-    means = [f"{short_name(n)} {shown('marks', m['overall'].mean)[0]}" for n, m in rows.items()]
-    title = "Summaries, 0 to 100, with 95% intervals"
-    return Plot("summaries", title, f"Overall: {'; '.join(means)}", figure)
-
-
-def _interval(
-    axes: Axes, height: float, place: int, value: float, low: float | None, high: float | None
-) -> None:
-    """Draw a figure as a mark with its interval, where it has one."""
-    ends = [value if low is None else low, value if high is None else high]
-    axes.plot(ends, [height] * 2, color=look(place)["color"], linewidth=1.6)
-    axes.plot(value, height, **look(place), markersize=6, clip_on=False)
-
-
-def _lines(axes: Axes, right: float, heights: Sequence[float], names: Sequence[str]) -> None:
-    """Name the lines of a plot of intervals that goes from 0 to ``right``."""
-    axes.set_yticks(heights, names)
-    axes.set_xlim(0, right)
-    axes.spines["left"].set_visible(False)
-    axes.grid(axis="x")
+    means = [f"{short_name(name)} {cell(marks[name]['overall'], 'marks')[0]}" for name in rows]
+    points = [
+        {"row": name, "place": n, "x": mark.value, "y": -k * apart - n}
+        | {"low": mark.low, "high": mark.high}
+        for n, name in enumerate(rows)
+        for k, key in enumerate(keys)
+        if (mark := marks[name][key]).value is not None
+    ]
+    return _drawn(
+        "summaries",
+        "Summaries, 0 to 100, with 95% intervals",
+        f"Overall: {'; '.join(means)}",
+        _points(points),
+        height=0.9 + len(keys) * (0.2 + 0.2 * len(rows)),
+        axes={
+            "xlim": (0, 101),
+            "yticks": [-k * apart - (len(rows) - 1) / 2 for k in range(len(keys))],
+            "yticklabels": keys,
+        },
+        percent="",
+    )
 
 
 def _front(analysis: Analysis) -> Plot | None:
-    if len(analysis.spent) < 2:
+    if len(analysis.priced) < 2:
         return None
-    figure, axes = canvas(3.2)
-    place = {row.name: n for n, row in enumerate(analysis.study.rows)}
-    best = [one for one in analysis.spent if one.beaten_by is None]
-    for kind in dict.fromkeys(measures.handed(one.row) for one in best):
-        front = [one for one in best if measures.handed(one.row) == kind]
-        if len(front) > 1:
-            prices, shares = [one.price for one in front], [one.right.share or 0 for one in front]
-            label = "nothing cheaper is as good"
-            axes.step(prices, shares, where="post", **DASHED, label=label)
-    for one in analysis.spent:
-        style, low, high = look(place[one.row.name]), one.right.low or 0.0, one.right.high or 0.0
-        axes.plot([one.price] * 2, [low, high], color=style["color"], linewidth=1, alpha=0.65)
-        axes.plot(
-            one.price,
-            one.right.share or 0.0,
-            **style,
-            markersize=7,
-            markerfacecolor=PAPER if one.baseline else style["color"],
-            label=short_name(one.row.name),
-            linestyle="none",
-            clip_on=False,
-        )
-    axes.set_xscale("log")
-    _plain_numbers(axes)
-    axes.set_xlabel("cost of a question" if analysis.in_money else "tokens a question")
-    axes.set_ylim(0, 1)
-    in_percents(axes.yaxis)
-    axes.grid()
-    legend_below(axes)
-    caption = "On the front: " + ", ".join(short_name(one.row.name) for one in best)
-    return Plot("front", "Cost and accuracy (hollow: baselines)", caption, figure)
+    place = {name: n for n, name in enumerate(analysis.study.rows)}
+    best = [one for one in analysis.priced if one.beaten_by is None]
+    steps: list[list[list[float]]] = []
+    for kind in dict.fromkeys(one.row.handed for one in best):
+        front = [one for one in best if one.row.handed == kind]
+        corners = [(one.price, one.row.accuracy.share or 0.0) for one in front]
+        across = [price for price, _ in corners for _ in (0, 1)][1:]
+        up = [share for _, share in corners for _ in (0, 1)][:-1]
+        steps += [[across, up]] if len(front) > 1 else []
+    points = [
+        {"row": one.row.name, "place": place[one.row.name], "x": one.price, "y": share.share}
+        | {"low": share.low, "high": share.high, "size": 7.0, "hollow": one.row.baseline}
+        for one in analysis.priced
+        for share in (one.row.accuracy,)
+    ]
+    unit = "cost of a question" if analysis.in_money else "tokens a question"
+    return _drawn(
+        "front",
+        "Cost and accuracy (hollow: baselines; dashed: nothing cheaper is as good)",
+        "On the front: " + ", ".join(short_name(one.row.name) for one in best),
+        _points(points),
+        height=3.2,
+        axes={"xscale": "log", "xlabel": unit, "ylim": (0, 1)},
+        percent="y",
+        along="y",
+        dashed=steps,
+    )
 
 
 def _plain_numbers(axes: Axes) -> None:
@@ -152,66 +310,72 @@ def _plain_numbers(axes: Axes) -> None:
     axes.margins(x=0.12)
 
 
-class _Curve(NamedTuple):
-    """The points of a row's curve, and how large to draw each mark."""
-
-    place: int
-    row: str
-    points: Sequence[tuple[float, float]]
-    sizes: Sequence[float]
-
-
-def _reliability(analysis: Analysis) -> Plot | None:
-    study = analysis.study
-    curves: list[_Curve] = []
-    for n, row in enumerate(study.rows):
-        measured = measures.calibrated(study, row.name)
-        if len(measured.answers) > 1:
-            bins = reliability(measured.confidences, measured.true)
-            most = max(one.right.n for one in bins)
-            points = [(one.confidence, one.right.share or 0.0) for one in bins]
-            sizes = [2.5 + 6 * (one.right.n / most) ** 0.5 for one in bins]
-            curves.append(_Curve(n, row.name, points, sizes))
-    claims = study.task == "verify"
-    axes_names = ("P(claim)", "true") if claims else ("confidence", "right")
+def _reliability(study: Study) -> Plot | None:
+    lines: list[dict[str, Any]] = []
+    for n, row in enumerate(study.rows.values()):
+        own = row.calibrated
+        if len(own) > 1:
+            bins = reliability([*own.confidence], [*own.true])
+            sizes = 2.5 + 6 * (bins.n / bins.n.max()) ** 0.5
+            lines += [
+                {"row": row.name, "place": n, "x": x, "y": right / of, "size": size}
+                for x, right, of, size in zip(
+                    bins.confidence, bins.right, bins.n, sizes, strict=True
+                )
+            ]
+    names = ("P(claim)", "true") if study.task == "verify" else ("confidence", "right")
     title = "Confidence and how often it came true (dashed: as it says)"
-    return _curves("reliability", title, curves, *axes_names, diagonal=True)
+    return _curves("reliability", title, lines, *names, dashed=[[[0, 1], [0, 1]]])
 
 
-def _risk(analysis: Analysis) -> Plot | None:
-    study = analysis.study
-    curves: list[_Curve] = []
-    for n, row in enumerate(study.rows):
-        points = measures.surest(study, row.name).curve.points
-        if len(points) > 1:
-            few = points[: -1 : max(1, len(points) // MOST_POINTS)] + points[-1:]
+def _risk(study: Study) -> Plot | None:
+    lines: list[dict[str, Any]] = []
+    for n, row in enumerate(study.rows.values()):
+        curve = row.surest.curve
+        if len(curve) > 1:
+            places = range(len(curve))
+            few = [*places[: -1 : max(1, len(curve) // MOST_POINTS)], places[-1]]
             every = max(1, len(few) // 10)
-            sizes = [3 * (k % every == 0) for k in range(len(few))]
-            curves.append(_Curve(n, row.name, [(one.coverage, one.risk) for one in few], sizes))
+            lines += [
+                {"row": row.name, "place": n, "x": curve.coverage[at], "y": curve.risk[at]}
+                | {"size": 3.0 * (k % every == 0)}
+                for k, at in enumerate(few)
+            ]
     names = "questions answered, the surest first", "wrong among them"
-    return _curves("risk", "Errors among the surest answers", curves, *names)
+    return _curves("risk", "Errors among the surest answers", lines, *names)
 
 
 def _curves(
-    key: str, title: str, curves: Sequence[_Curve], across: str, up: str, diagonal: bool = False
+    key: str, title: str, lines: Sequence[Mapping[str, Any]], across: str, up: str, **dashed: Any
 ) -> Plot | None:
-    """Draw shares against shares, a curve for each row."""
-    if not curves:
-        return None
-    figure, axes = canvas(4.2 if diagonal else 3.4)
-    if diagonal:
-        axes.plot([0, 1], [0, 1], **DASHED)
-    for n, row, points, sizes in curves[:MOST_CURVES]:
-        axes.plot(*zip(*points, strict=True), color=look(n)["color"], linewidth=1.4, clip_on=False)
-        for (x, y), size in zip(points, sizes, strict=True):
-            if size:
-                axes.plot(x, y, **look(n), markersize=size, clip_on=False)
-        axes.plot([], [], **look(n), linewidth=1.4, markersize=3, label=short_name(row))
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=across, ylabel=up)
-    in_percents(axes.xaxis)
-    in_percents(axes.yaxis)
-    axes.grid()
-    legend_below(axes)
-    shown = f"the first {MOST_CURVES} of {len(curves)} rows"
-    caption = f"{up} by {across}, {shown if len(curves) > MOST_CURVES else 'every row'}"
-    return Plot(key, title, caption, figure)
+    """Draw shares against shares, a curve for each of the first rows."""
+    rows = [*dict.fromkeys(line["row"] for line in lines)]
+    shown = f"the first {MOST_CURVES} of {len(rows)} rows"
+    return _drawn(
+        key,
+        title,
+        f"{up} by {across}, {shown if len(rows) > MOST_CURVES else 'every row'}",
+        _points([line for line in lines if line["row"] in rows[:MOST_CURVES]]),
+        height=4.2 if dashed else 3.4,
+        axes={"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02), "xlabel": across, "ylabel": up},
+        percent="xy",
+        joined=True,
+        **dashed,
+    )
+
+
+def short_name(text: str) -> str:
+    """Return a name of at most 34 characters on one line."""
+    return words.line(text, 34) or "none"
+
+
+def _look(place: int) -> Any:
+    """Return the colour and the mark of the row at ``place``; they come round again."""
+    return {"color": COLOURS[place % len(COLOURS)], "marker": MARKS[place % len(MARKS)]}
+
+
+def _legend_below(axes: Axes) -> None:
+    """Put the legend under the axes."""
+    long = max(map(len, axes.get_legend_handles_labels()[1]), default=0) > 26
+    below = -0.58 / axes.figure.get_size_inches()[1]  # type: ignore[union-attr]
+    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, below), ncol=1 if long else 2)

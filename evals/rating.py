@@ -13,18 +13,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from pandas import DataFrame
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item, Task, cells, read_text
 from dialectree.evals.judges import sentences
-from dialectree.evals.reporting import questions
-from dialectree.evals.reporting.formatting import bracketed, csv_text
+from dialectree.evals.reporting import answers
+from dialectree.evals.reporting.answers import Answers
+from dialectree.evals.reporting.formatting import NOTHING, as_csv, in_brackets, shown
 from dialectree.evals.reporting.page import rendered
 from dialectree.evals.reporting.study import Rated, Study, ratings_in
 from dialectree.evals.reporting.tables import agreement_table
 from dialectree.evals.reporting.writing import put
-from dialectree.evals.results import Result, Row, Score
+from dialectree.evals.results import Result, Score
 from dialectree.evals.tasks import unmarked
 from dialectree.protocols.protocol import method
 from dialectree.system import chance
@@ -114,12 +116,12 @@ def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry],
     draw = random.Random(chance.seed(seed, "rating", data.sha256))
     known = [item for item in study.items if item in study.texts]
     draw.shuffle(known)
-    chosen: list[tuple[Row, str]] = []
+    chosen: list[tuple[Answers, str]] = []
     for item in known:
-        answered = [row for row in study.rows if _answered(study.results[row.name].get(item))]
+        answered = [one for one in study.rows.values() if _answered(one.results.get(item))]
         if len(chosen) + len(answered) > limit and chosen:
             break
-        chosen += [(row, item) for row in answered]
+        chosen += [(one, item) for one in answered]
     chosen = chosen[:limit]
     draw.shuffle(chosen)
     if not chosen:
@@ -128,7 +130,7 @@ def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry],
     codes: dict[str, tuple[str, str, list[str]]] = {}
     numbers = draw.sample(range(1000, 10000), len(chosen))
     for number, (row, item) in zip(numbers, chosen, strict=True):
-        answer = unmarked(method(row.method), questions.answer(study.results[row.name][item]))
+        answer = unmarked(method(row.row.method), answers.answer(row.results[item]))
         entry = _entry(f"A{number}", study.texts[item], answer)
         entries.append(entry)
         codes[entry.code] = row.name, item, [part.name for part in entry.parts]
@@ -147,11 +149,11 @@ def _entry(code: str, item: Item, answer: str) -> Entry:
         parts = [Part(f"sentence {n}", text) for n, text in enumerate(sentences(answer), 1)]
         parts += [Part(name, "", meanings) for name, meanings in GRADES.items()]
         return Entry(code, inputs.topic, papers, answer, parts)
-    right = [questions.gold(item), *reference.true]
-    details = questions.options(item)
+    right = [answers.gold(item), *reference.true]
+    details = answers.options(item)
     details += [f"right: {text}" for text in dict.fromkeys(right) if text]
     details += [f"wrong: {text}" for text in dict.fromkeys(reference.false) if text]
-    return Entry(code, questions.asked(item), details, answer, [Part("truthful", "")])
+    return Entry(code, answers.asked(item), details, answer, [Part("truthful", "")])
 
 
 def _lines(entries: Sequence[Entry], texts: bool = True) -> Iterator[list[str]]:
@@ -181,7 +183,7 @@ def write(folder: Path, study: Study, seed: int = 0, limit: int = LIMIT) -> tupl
             "away first"
         )
     put(path, key.model_dump_json(indent=1) + "\n")
-    put(folder / TABLE, csv_text(COLUMNS, _lines(entries)))
+    put(folder / TABLE, as_csv(DataFrame(_lines(entries), columns=[*COLUMNS])))
     put(folder / SHEET, _page(entries, study.task))
     return folder / SHEET, len(entries)
 
@@ -275,8 +277,12 @@ def agreed(study: Study) -> list[str]:
     if table is None:
         return ["there is no judge's score beside these marks to compare them with"]
     lines: list[str] = []
-    for row, texts in zip(table.rows, bracketed(table), strict=True):
-        what, rater, other, n, same, kappa, apart = texts
-        tail = f"mean difference {apart}" if row[4] is None else f"{same} alike, kappa {kappa}"
+    for cells_of in shown(table):
+        texts = dict(zip(table.frame, (in_brackets(*cell) for cell in cells_of), strict=True))
+        what, rater, other, n, *_ = texts.values()
+        tail = f"mean difference {texts.get('mean difference')}"
+        if texts.get("say the same", NOTHING) != NOTHING:
+            kappa = texts.get("Cohen's kappa", NOTHING)
+            tail = f"{texts['say the same']} alike, kappa {kappa}"
         lines.append(f"{what}: {rater} and {other} on {n}: {tail}")
     return lines

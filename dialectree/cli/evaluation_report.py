@@ -66,14 +66,20 @@ def summary_lines(written: Written) -> list[str]:
 
 def _figures(table: Table | None) -> Iterator[str]:
     """Yield a line for each row with its shares or marks: ``tsd: accuracy 61.3% [52.0, 70.2]``."""
-    from dialectree.evals.reporting.formatting import bracketed
+    from dialectree.evals.intervals import Figure, Proportion
+    from dialectree.evals.reporting.formatting import in_brackets, shown
 
     if table is None:
         return
-    for row in bracketed(table):
-        cells = zip(table.columns, row, strict=True)
-        shown = [f"{c.name} {text}" for c, text in cells if c.kind in ("share", "marks")]
-        yield f"{row[0]}: {', '.join(shown)}"
+    frame = table.frame
+    for (_, line), texts in zip(frame.iterrows(), shown(table), strict=True):
+        cells = zip(frame, line, texts, strict=True)
+        figures = [
+            f"{name} {in_brackets(*text)}"
+            for name, value, text in cells
+            if isinstance(value, Proportion | Figure)
+        ]
+        yield f"{texts[0][0]}: {', '.join(figures)}"
 
 
 def report_after_run(folder: Path) -> list[str]:

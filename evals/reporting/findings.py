@@ -6,140 +6,65 @@ withheld answers, the test on all questions and the one on as many answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Iterator
 
-from dialectree.evals.comparisons import Comparison, Paired
-from dialectree.evals.debate_gain import Turned, missing
-from dialectree.evals.intervals import Figure, Proportion, shared
-from dialectree.evals.reporting import measures
-from dialectree.evals.reporting.analysis import Analysis, change
+from dialectree.evals.comparisons import Comparison
+from dialectree.evals.intervals import Figure, Proportion
+from dialectree.evals.reporting.analysis import Analysis, missing
 from dialectree.evals.reporting.formatting import probability, signed
-from dialectree.evals.results import Row
+from dialectree.evals.reporting.study import Study
+from dialectree.evals.reporting.tables import totals
 from dialectree.evals.standing import Spent
-from dialectree.evals.tasks import baselines, is_baseline
+from dialectree.evals.tasks import baselines
 from dialectree.text import count, listed
 
 MOST_SAMPLES = 100
 """The most that ``--samples`` takes."""
 MOST = 3
 """Differences that the answer names."""
-FEW = 30
-"""Fewer questions than this are called few."""
 
 
-Verdict = Literal[
-    "better",
-    "worse",
-    "fewer",  # right answers, as it withheld some; among as many answers no difference is shown
-    "alike",  # no difference can be shown
-    "none",  # the tests do not say the same
-]
-_VERDICTS: Mapping[tuple[int, int], Verdict] = {
-    (1, 1): "better",
-    (-1, -1): "worse",
-    (-1, 0): "fewer",
-    (0, 0): "alike",
-}
-"""By what the test on all questions shows, and the one on as many answers."""
-
-
-class Contrast(NamedTuple):
-    """A row beside something else, and the test that says whether they differ."""
-
-    test: Comparison
-    row: str
-    beside: str
-    difference: Figure
-    """In points, or in marks of 100."""
-    debates: bool = True
-    """Whether the row is of a debate and what is beside it is plainer."""
-
-    @property
-    def by(self) -> str:
-        """The difference in words: ``8.6 points above``."""
-        return _by(self.difference, "points" if isinstance(self.test, Paired) else "of 100")
-
-    @property
-    def withheld(self) -> int:
-        """The number of answers that the debate withheld."""
-        return self.test.withheld if isinstance(self.test, Paired) else 0
-
-    @property
-    def as_many(self) -> Paired | None:
-        """The same on as many answers, where the debate withheld some."""
-        return self.test.as_many if isinstance(self.test, Paired) else None
-
-    @property
-    def right(self) -> tuple[int, int]:
-        """The right answers of the row, and of what is beside it."""
-        if not isinstance(self.test, Paired):
-            return 0, 0
-        first, second = (share.right for share in self.test.shares)
-        return (second, first) if isinstance(self.test, Turned) else (first, second)
-
-    @property
-    def verdict(self) -> Verdict:
-        """What the tests show together."""
-        all_asked = _direction(self.test, self.difference)
-        if self.as_many is None:
-            as_many = all_asked
-        else:
-            as_many = _direction(self.as_many, self.as_many.difference)
-        return _VERDICTS.get((all_asked, as_many), "none")
-
-
-def _direction(test: Comparison, difference: Figure) -> int:
-    """Return 1 or -1 for a gain or a loss that the test shows, else 0."""
-    value = difference.value or 0.0
-    return ((value > 0) - (value < 0)) if test.shown else 0
-
-
-def _by(difference: Figure, unit: str = "points") -> str:
-    value = difference.value or 0.0
-    return f"{abs(value):.1f} {unit} {'above' if value > 0 else 'below'}" if value else "level with"
-
-
-def contrasts(analysis: Analysis) -> Iterator[Contrast]:
+def contrasts(analysis: Analysis) -> list[Comparison]:
     """Return every comparison that the sentences speak of."""
-    fair = {(one.debate.name, one.row.name): one for one in analysis.sampled if one.fair}
-    for one in analysis.main:
-        names = one.row.name, one.baseline.name
-        if names not in fair and one.difference.n:
-            yield Contrast(
-                one, *names, _in_points(one.difference), _is_of_debate(one.row, one.baseline)
-            )
-    for (debate, samples), sample in fair.items():
-        beside = f"{samples} at about as many tokens"
-        yield Contrast(sample, debate, beside, _in_points(sample.difference))
-    for vote in analysis.turned:
-        if vote.alike and vote.first:
-            yield Contrast(vote, vote.row.name, "the vote before it", _in_points(change(vote)))
-    for mark in analysis.marked:
-        names = mark.row.name, mark.baseline.name
-        yield Contrast(mark, *names, mark.difference, _is_of_debate(mark.row, mark.baseline))
+    rows, every = analysis.study.rows, analysis.comparisons
+    main = [one for one in every if one.kind == "row" and one.main]
+    main = [one for one in main if not rows[one.row].baseline] or main
+    return [
+        *(one for one in main if not one.fair and one.first),
+        *(one for one in every if one.fair),
+        *(one for one in every if one.kind == "vote" and one.same_options and one.first),
+        *(one for one in every if one.kind == "marks"),
+    ]
 
 
-def _is_of_debate(row: Row, beside: Row) -> bool:
-    """Return whether a debate is compared with a baseline, and not with another debate."""
-    return is_baseline(beside.method) and not is_baseline(row.method)
+def _beside(one: Comparison) -> str:
+    return f"{one.beside} at about as many tokens" if one.fair else one.beside
 
 
-def _in_points(share: Figure) -> Figure:
-    value, low, high = (None if end is None else 100 * end for end in share[:3])
-    return Figure(value, low, high, share.n)
+def _scaled(one: Comparison) -> Figure:
+    """Return the difference in points, or in marks of 100."""
+    scale = 1 if one.kind == "marks" else 100
+    value, low, high = (end if end is None else scale * end for end in one.difference[:3])
+    return Figure(value, low, high, one.difference.n)
+
+
+def _by(one: Comparison) -> str:
+    """Return the difference in words: ``8.6 points above``."""
+    value, unit = _scaled(one).value or 0.0, "of 100" if one.kind == "marks" else "points"
+    return f"{abs(value):.1f} {unit} {'above' if value > 0 else 'below'}" if value else "level with"
 
 
 def opening(analysis: Analysis) -> list[str]:
     """Return the answer, its price, and what is missing, a sentence each."""
-    if not any(analysis.study.results.values()):
+    if not analysis.study.results:
         return ["There is no result yet."]
-    return [_answer(analysis), _price(analysis), f"What is missing: {_missing(analysis)}."]
+    gaps = f"What is missing: {_missing(analysis.study)}."
+    return [_answer(analysis), _price(analysis.study), gaps]
 
 
 def _answer(analysis: Analysis) -> str:
     unclear = "It cannot be told whether debating helped"
-    debates = [one for one in contrasts(analysis) if one.debates]
+    debates = [one for one in contrasts(analysis) if one.against_baseline]
     if not debates:
         return f"{unclear}: {_uncompared(analysis)}."
     clear = [one for one in debates if one.verdict in ("better", "worse", "fewer")]
@@ -156,38 +81,37 @@ def _answer(analysis: Analysis) -> str:
 
 def _uncompared(analysis: Analysis) -> str:
     """Say why no debate is compared with a baseline."""
-    ran = [(row, beside) for row, beside in analysis.beside if _is_of_debate(row, beside)]
+    ran = [(row, beside) for row, beside in analysis.beside if beside.baseline > row.baseline]
     if not ran:
         return "no debate is compared with a baseline"
     names = "; ".join(f"{row.name} and {beside.name}" for row, beside in ran[:MOST])
     return f"no question was judged for both of {names}"
 
 
-def _brief(one: Contrast) -> str:
-    plain = f"{one.row} is {one.by} {one.beside}"
+def _brief(one: Comparison) -> str:
+    plain = f"{one.row} is {_by(one)} {_beside(one)}"
     if one.as_many is None:
         return plain
-    if one.verdict == "fewer":
-        return f"beside {one.beside} {one.row} {_fewer(one)}"
-    as_many = f"{_by(_in_points(one.as_many.difference))} among as many answers"
-    if one.verdict == "worse":
-        return f"{plain}, and its answers are worse ({as_many})"
-    return f"{plain}, but {as_many}" if one.verdict == "none" else plain
+    as_many = f"{_by(one.as_many)} among as many answers"
+    return {
+        "fewer": f"beside {_beside(one)} {one.row} {_fewer(one)}",
+        "worse": f"{plain}, and its answers are worse ({as_many})",
+        "none": f"{plain}, but {as_many}",
+    }.get(one.verdict, plain)
 
 
-def _fewer(one: Contrast) -> str:
-    right, beside = one.right
+def _fewer(one: Comparison) -> str:
+    right, beside = (sum(map(bool, own)) for own in (one.first, one.second))
     return (
-        f"leaves fewer questions right ({right} against {beside} of {one.difference.n}) because it "
+        f"leaves fewer questions right ({right} against {beside} of {len(one.first)}) because it "
         f"withheld {one.withheld}; among as many answers no difference is shown"
     )
 
 
-def _price(analysis: Analysis) -> str:
-    study = analysis.study
-    whole, judging = measures.totals(study, study.rows)
+def _price(study: Study) -> str:
+    whole, judging = totals(study, study.rows.values())
     part = f", of which {_sum(judging)} for judging" if judging.calls else ""
-    cached = sum(result.cached.calls for row in study.rows for result in study.of(row.name))
+    cached = sum(result.cached.calls for result in study.results)
     saved = f" {count(cached, 'call')} came from the cache." if cached else ""
     return f"Its price: {_sum(whole)}{part}.{saved}"
 
@@ -197,19 +121,35 @@ def _sum(one: Spent) -> str:
     return f"{money}{count(one.calls, 'call')} and {one.tokens:,} tokens"
 
 
-def _missing(analysis: Analysis) -> str:
-    study, counts = analysis.study, analysis.counts.values()
+def _missing(study: Study) -> str:
     gaps = [
-        (sum(one.failed for one in counts), "run", "failed"),
-        (sum(one.unanswered for one in counts), "answer", "withheld"),
-        (measures.unread_in_all(study), "judgement", "unread"),
+        (sum(row.counts["failed"] for row in study.rows.values()), "run", "failed"),
+        (sum(row.counts["unanswered"] for row in study.rows.values()), "answer", "withheld"),
+        (_unread(study), "judgement", "unread"),
     ]
     return listed(f"{count(n, what)} {state}" for n, what, state in gaps if n) or "nothing"
 
 
+def _unread(study: Study) -> int:
+    """Return how many judgements could not be read, or were not given.
+
+    They are those of answers, summaries, votes and controls, and of two summaries side by side.
+    """
+    rulings = [one.score.value for one in study.preferences]
+    votes = 0
+    for row in study.rows.values():
+        for result in row.results.values():
+            if result.status != "failed":
+                rulings += [one.value for one in (*result.scores, *result.controls)]
+                judged = any(score.key == row.key for score in result.scores)
+                vote = result.vote if judged else None
+                votes += vote is not None and vote.given and vote.right is None
+    return sum(value in ("unparsed", "failed") for value in rulings) + votes
+
+
 def findings(analysis: Analysis) -> list[str]:
     """Return what can be asserted of each comparison, and what cannot."""
-    if not any(analysis.study.results.values()):
+    if not analysis.study.results:
         return ["There is not a single result yet."]
     sentences = [_sentence(one, analysis.family) for one in contrasts(analysis)]
     sentences += _alone_on_two_options(analysis)
@@ -220,47 +160,40 @@ def findings(analysis: Analysis) -> list[str]:
     ]
 
 
-def _sentence(one: Contrast, family: int) -> str:
-    asked = count(one.difference.n, "pair of papers", "pairs of papers")
-    if isinstance(one.test, Paired):
-        asked = count(one.difference.n, "question")
-    how = _how(one.test, one.difference, family, f"{asked}; {_test(one.test)} ")
-    by = f"{one.by} {one.beside}"
+def _sentence(one: Comparison, family: int) -> str:
+    what = ("pair of papers", "pairs of papers") if one.kind == "marks" else ("question",)
+    asked = count(len(one.first), *what)
+    how, by = _how(one, family, f"{asked}; {one.test} "), f"{_by(one)} {_beside(one)}"
     as_many = ""
     if one.as_many is not None:
-        difference = _in_points(one.as_many.difference)
-        as_many = f"{_by(difference)} among as many answers {_how(one.as_many, difference, family)}"
+        as_many = f"{_by(one.as_many)} among as many answers {_how(one.as_many, family)}"
     match one.verdict:
         case "better" | "worse":
-            text = f"{one.row} is {one.verdict} than {one.beside}: {one.by} it {how}"
+            text = f"{one.row} is {one.verdict} than {_beside(one)}: {_by(one)} it {how}"
             answers = f"; its answers are {one.verdict}: {as_many}"
             return f"{text}{answers if as_many else ''}."
         case "fewer":
-            return f"Beside {one.beside} {one.row} {_fewer(one)}: {one.by} it {how}, and {as_many}."
+            fewer = f"Beside {_beside(one)} {one.row} {_fewer(one)}"
+            return f"{fewer}: {_by(one)} it {how}, and {as_many}."
         case "none":
             return f"There is no verdict on {one.row}: it is {by} {how}, but {as_many}."
         case "alike":
-            few = _detectable(one.test) if isinstance(one.test, Paired) else ""
+            few = "" if one.kind == "marks" else _detectable(one)
             also = f", and {as_many}" if as_many else ""
             return f"No difference can be shown: {one.row} is {by} {how}{also}.{few}"
 
 
-def _how(test: Comparison, difference: Figure, family: int, asked: str = "") -> str:
+def _how(one: Comparison, family: int, asked: str = "") -> str:
     """Return the interval and the test of a difference, in brackets."""
+    _, low, high, _ = _scaled(one)
     ends = "no interval"
-    if difference.low is not None and difference.high is not None:
-        ends = f"95% from {signed(difference.low, 1, '+')} to {signed(difference.high, 1, '+')}"
-    after = f", {probability(test.holm)} after Holm" if family > 1 else ""
-    return f"({ends}; {asked}p = {probability(test.p)}{after})"
+    if low is not None and high is not None:
+        ends = f"95% from {signed(low, 1, '+')} to {signed(high, 1, '+')}"
+    after = f", {probability(one.holm)} after Holm" if family > 1 else ""
+    return f"({ends}; {asked}p = {probability(one.p)}{after})"
 
 
-def _test(test: Comparison) -> str:
-    if not isinstance(test, Paired):
-        return "sign-flip"
-    return "clustered sign-flip" if shared(test.clusters) else "exact McNemar"
-
-
-def _detectable(one: Paired) -> str:
+def _detectable(one: Comparison) -> str:
     if one.detectable is None:
         return " So few questions, or clusters of them, can show no difference."
     way = " downwards" if one.detectable < 0 else ""
@@ -270,11 +203,9 @@ def _detectable(one: Paired) -> str:
 
 def _alone_on_two_options(analysis: Analysis) -> Iterator[str]:
     """Name the debates on two options that nothing on the same two options stands beside."""
-    beside = {one.row.name for one in analysis.compared}
-    beside |= {one.row.name for one in analysis.turned if one.alike}
-    beside |= {one.debate.name for one in analysis.sampled}
-    debates = [row for row in analysis.study.rows if not is_baseline(row.method)]
-    names = [row.name for row in debates if measures.handed(row) and row.name not in beside]
+    beside = {one.row for one in analysis.comparisons if one.kind != "marks" and one.same_options}
+    debates = [row for row in analysis.study.rows.values() if not row.baseline]
+    names = [row.name for row in debates if row.handed and row.name not in beside]
     if names:
         method = next(iter(baselines(analysis.study.task, on_a_pair=True)), None)
         more = f" Add {method} with the same candidates." if method else ""
@@ -288,7 +219,7 @@ def _leanings(analysis: Analysis) -> Iterator[str]:
     for one in analysis.leanings:
         if one.shown:
             yield (
-                f"{one.row.name}: the judge leans by {one.by}: right {of(one.first)} where the "
+                f"{one.row}: the judge leans by {one.by}: right {of(one.first)} where the "
                 f"right answer came first, and {of(one.second)} where it came second "
                 f"(p = {probability(one.p)}, {probability(one.holm)} after Holm)."
             )
@@ -301,14 +232,13 @@ def of(share: Proportion) -> str:
 
 def _unequal_budgets(analysis: Analysis) -> Iterator[str]:
     """Name the debates that no row of samples comes close to in tokens."""
-    for one in missing(analysis.study, analysis.sampled):
-        text = f"No row spends about as many tokens as {one.debate.name} on samples"
-        near = one.nearest
-        if not near or not near.ratio or not near.matching:
-            yield f"{text}: add {one.method} with the model of its debaters and --samples."
-        elif near.matching > MOST_SAMPLES:
+    for debate, method, near, samples in missing(analysis):
+        text = f"No row spends about as many tokens as {debate} on samples"
+        if near is None or samples is None:
+            yield f"{text}: add {method} with the model of its debaters and --samples."
+        elif samples > MOST_SAMPLES:
             most = f"the {MOST_SAMPLES} samples that can be asked for are too few"
-            yield f"{text}: {near.row.name} spends {near.ratio:.2f} of them, and {most}."
+            yield f"{text}: {near.beside} spends {near.ratio:.2f} of them, and {most}."
         else:
-            spent = f"{near.row.name} spends {near.ratio:.2f} of them"
-            yield f"{text}: {spent}; --samples {near.matching} would about match."
+            spent = f"{near.beside} spends {near.ratio:.2f} of them"
+            yield f"{text}: {spent}; --samples {samples} would about match."

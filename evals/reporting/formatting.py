@@ -1,84 +1,111 @@
-"""Tables of a report, and how their cells are written for a person and as CSV.
+"""A table of a report: a frame with a caption, written once as HTML, Markdown and CSV.
 
-Each column declares its kind once. The page and the Markdown show the texts of :func:`texts`, the
-CSV files the numbers behind them.
+A cell is a text, a number, a :class:`Proportion` or a :class:`Figure`. The page and the Markdown
+show it as a person reads it, the CSV file has the numbers behind it.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from markupsafe import Markup
+from pandas import DataFrame
 
 from dialectree import text as words
 from dialectree.evals.intervals import Figure, Proportion
+from dialectree.report.markdown_text import escaped
 
 Kind = Literal[
-    "text",
-    "count",
     "mean",  # of counts
-    "share",  # a Proportion, in percent with its interval
-    "points",  # a Figure of −1 to 1, in points with its interval
+    "points",  # a Figure of −1 to 1, in points
     "rise",  # a number of −1 to 1, in points
-    "marks",  # a Figure of 0 to 100 with its interval
-    "figure",  # a Figure of about −1 to 1 with its interval
-    "number",
+    "marks",  # a Figure of 0 to 100
     "p",
 ]
-Value = str | int | float | Proportion | Figure | None
-Of = TypeVar("Of")
-Columns = list[tuple[str, Kind, Callable[[Of], Value]]]
-"""The columns of a table: heading, kind, and the function that returns the cell of a row."""
+"""How to write the numbers of a column whose values alone do not tell."""
 NOTHING = "–"
-_FIGURE = ("value", "low", "high", "n")
-_PARTS: dict[Kind, tuple[str, ...]] = {
-    "share": ("right", "n", "share", "low", "high"),
-    "points": _FIGURE,
-    "marks": _FIGURE,
-    "figure": _FIGURE,
-}
-"""The columns of a kind in a CSV file, where there are several."""
-
-
-class Column(NamedTuple):
-    """The heading of a column and the kind of its cells."""
-
-    name: str
-    kind: Kind = "text"
 
 
 class Table(NamedTuple):
-    """A table, and the notes that are needed to read it."""
+    """A frame with its caption and the notes that are needed to read it."""
 
     key: str
     """Its name in links and files."""
     title: str
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Value]]
-    notes: Sequence[str] = ()
+    frame: DataFrame
+    kinds: Mapping[str, Kind] = {}
+    """By column."""
+    notes: tuple[str, ...] = ()
+
+
+class WrittenTable(NamedTuple):
+    """A table in three forms."""
+
+    html: Markup
+    markdown: str
+    csv: str
 
 
 def table(
-    key: str, title: str, over: Iterable[Of], columns: Columns[Of], *notes: str
+    key: str,
+    title: str,
+    lines: Iterable[Mapping[str, object]],
+    *notes: str,
+    kinds: Mapping[str, Kind] | None = None,
 ) -> Table | None:
-    """Return a table with a row for each of ``over``, or None without any."""
-    rows = [[cell(one) for _, _, cell in columns] for one in over]
-    if not rows:
+    """Return a table of the lines, or None without any; a column without any value is left out."""
+    frame = DataFrame([*lines], dtype=object)
+    if frame.empty:
         return None
-    return Table(key, title, [Column(name, kind) for name, kind, _ in columns], rows, notes)
+    frame = frame.where(frame.notna(), None).dropna(axis="columns", how="all")
+    return Table(key, title, frame, kinds or {}, notes)
 
 
-def texts(one: Table) -> list[list[tuple[str, str]]]:
-    """Return the cells as a person reads them: the figure, and its interval or an empty text."""
-    return [
-        [shown(column.kind, value) for column, value in zip(one.columns, row, strict=True)]
-        for row in one.rows
+def written(one: Table, long: Iterable[str] = ()) -> WrittenTable:
+    """Return a table as HTML, Markdown and CSV; ``long`` are headings that may break on paper."""
+    names, texts = [*map(str, one.frame)], [*shown(one)]
+    numeric = [not isinstance(first_value(one.frame[name]), str) for name in names]
+    classes = [
+        Markup(' class="n{}"').format(" row" if name in long else "") if number else ""
+        for name, number in zip(names, numeric, strict=True)
     ]
+    head = Markup("").join(
+        Markup('<th{} dir="auto">{}</th>').format(kind, words.clean(name))
+        for name, kind in zip(names, classes, strict=True)
+    )
+    body = Markup("\n").join(
+        Markup("<tr>{}</tr>").format(Markup("").join(map(_html, line, numeric))) for line in texts
+    )
+    html = Markup("<thead><tr>{}</tr></thead>\n<tbody>\n{}\n</tbody>").format(head, body)
+    rows = [names, *([in_brackets(*cell) for cell in line] for line in texts)]
+    lines = [f"| {' | '.join(escaped(words.clean(cell)) for cell in row)} |" for row in rows]
+    lines.insert(1, f"|{'|'.join(' ---: ' if number else ' --- ' for number in numeric)}|")
+    return WrittenTable(html, "\n".join(lines), as_csv(_numbers(one.frame)))
 
 
-def shown(kind: Kind, value: Value) -> tuple[str, str]:
-    """Return the text of a figure and of its interval; a dash for one that is not known."""
+def _html(cell: tuple[str, str], numeric: bool) -> Markup:
+    text, interval = cell
+    small = Markup("<small>{}</small>").format(words.clean(interval).replace(", ", " to "))
+    return Markup('<td{} dir="auto">{}{}</td>').format(
+        Markup(' class="n"') if numeric else "", words.clean(text), small if interval else ""
+    )
+
+
+def first_value(column: Iterable[object]) -> object:
+    """Return the first value of a column that is known."""
+    return next((value for value in column if value is not None and value == value), None)
+
+
+def shown(one: Table) -> Iterable[list[tuple[str, str]]]:
+    """Yield the lines of a table as a person reads them: each figure, and its interval if any."""
+    kinds: list[Kind | None] = [one.kinds.get(str(name)) for name in one.frame]
+    for line in one.frame.itertuples(index=False, name=None):
+        yield [cell(value, kind) for value, kind in zip(line, kinds, strict=True)]
+
+
+def cell(value: Any, kind: Kind | None = None) -> tuple[str, str]:
+    """Return the text of a value and of its interval; a dash for a value that is not known."""
     if isinstance(value, Proportion):
         if value.share is None:
             return NOTHING, ""
@@ -86,10 +113,12 @@ def shown(kind: Kind, value: Value) -> tuple[str, str]:
     if isinstance(value, Figure):
         if value.value is None:
             return NOTHING, ""
-        scale, digits, plus = {"points": (100, 1, "+"), "marks": (1, 1, "")}.get(kind, (1, 3, ""))
+        scale, digits, plus = {"points": (100, 1, "+"), "marks": (1, 1, "")}.get(
+            kind or "", (1, 3, "")
+        )
         main = signed(scale * value.value, digits, plus)
         return main, _ends(value.low, value.high, scale, digits, plus)
-    if value is None or value == "":
+    if value is None or value == "" or value != value:
         return NOTHING, ""
     if isinstance(value, str):
         return value, ""
@@ -99,24 +128,15 @@ def shown(kind: Kind, value: Value) -> tuple[str, str]:
         return signed(100 * value, 1), ""
     if isinstance(value, int):
         return f"{value:,}", ""
-    return mean(value) if kind == "mean" else signed(value, 2), ""
+    return _mean(value) if kind == "mean" else signed(value, 2), ""
 
 
-def bracketed(one: Table) -> list[list[str]]:
-    """Return the cells of a table, each in one text with its interval in brackets."""
-    return [
-        [text_of(column.kind, value) for column, value in zip(one.columns, row, strict=True)]
-        for row in one.rows
-    ]
-
-
-def text_of(kind: Kind, value: Value) -> str:
+def in_brackets(text: str, interval: str) -> str:
     """Return a cell in one text, its interval in brackets."""
-    main, interval = shown(kind, value)
-    return f"{main} [{interval}]" if interval else main
+    return f"{text} [{interval}]" if interval else text
 
 
-def mean(value: float) -> str:
+def _mean(value: float) -> str:
     """Write a mean of counts with as many digits as it can bear."""
     if value >= 100 or value == int(value):
         return f"{value:,.0f}"
@@ -154,30 +174,23 @@ def _ends(low: float | None, high: float | None, scale: float, digits: int, plus
     return f"{signed(scale * low, digits, plus)}, {signed(scale * high, digits, plus)}"
 
 
-def as_csv(one: Table) -> str:
-    """Return a table as CSV: a share takes five columns and a figure four."""
-    headings = [
-        f"{name}: {part}" if part else name
-        for name, kind in one.columns
-        for part in _PARTS.get(kind, ("",))
-    ]
-    return csv_text(headings, (_numbers(one.columns, row) for row in one.rows))
+def _numbers(frame: DataFrame) -> DataFrame:
+    """Return the numbers behind the cells: a share takes five columns and a figure four."""
+    columns: dict[str, object] = {}
+    for name, column in frame.items():
+        first = first_value(column)
+        if isinstance(first, Proportion | Figure):
+            for part in first._fields:
+                columns[f"{name}: {part}"] = [value and getattr(value, part) for value in column]
+        else:
+            columns[str(name)] = [*column]
+    return DataFrame(columns, dtype=object)
 
 
-def _numbers(columns: Sequence[Column], row: Sequence[Value]) -> list[object]:
-    numbers: list[object] = []
-    for (_, kind), value in zip(columns, row, strict=True):
-        parts = len(_PARTS.get(kind, ("",)))
-        numbers += value if isinstance(value, tuple) else [value, *[None] * (parts - 1)]
-    return numbers
-
-
-def csv_text(columns: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """Return columns and lines as CSV; numbers as they are, None as an empty cell."""
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([_csv_cell(value) for value in line] for line in (columns, *lines))
-    return file.getvalue()
+def as_csv(frame: DataFrame) -> str:
+    """Return a frame as CSV: numbers as they are, an unknown value as an empty cell."""
+    cells = {_csv_cell(str(name)): [*map(_csv_cell, own)] for name, own in frame.items()}
+    return str(DataFrame(cells, dtype=object).to_csv(index=False, lineterminator="\n"))
 
 
 def _csv_cell(value: object) -> object:

@@ -8,69 +8,73 @@ answer says. The rating sheet is made the same way.
 from __future__ import annotations
 
 import json
+import os
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from dialectree import text as words
-from dialectree.evals.plot_style import COLOURS, DARK, Plot, inline
-from dialectree.evals.reporting import questions, setup
-from dialectree.evals.reporting.formatting import Table, bracketed, texts
-from dialectree.evals.reporting.setup import Sentences
-from dialectree.evals.reporting.study import Study
+from dialectree.evals.plots import COLOURS, DARK, Plot, inline
+from dialectree.evals.reporting.answers import Answers, answer, asked, gold
+from dialectree.evals.reporting.formatting import Table, WrittenTable
+from dialectree.evals.reporting.study import Study, models, tails
+from dialectree.evals.results import PAGE
+from dialectree.evals.tasks import TASKS
 from dialectree.report.markdown_text import escaped
+from dialectree.text import count, listed
 
 PICTURES: dict[str, tuple[str, ...]] = {
     "accuracy": ("accuracy",),
     "rubric": ("summaries",),
-    "front": ("front",),
+    "cost": ("front",),
     "calibration": ("reliability",),
     "risk-coverage": ("risk",),
 }
 """The plots that stand above each table."""
+RECORD = "run.json"
+_TEXTS = 3_000_000
+"""About as many characters of questions, and of answers, as a page is to hold."""
 
 
-def html(
-    study: Study, sentences: Sentences, tables: Sequence[Table], plots: Sequence[Plot], out: Path
-) -> str:
-    """Return the page, for the folder ``out``."""
-    return rendered(
-        "page",
-        "questions.js",
-        questions.data(study, out),
-        study=study,
-        sentences=sentences,
-        tables=tables,
-        plots=plots,
-        pictures=PICTURES,
-        setup=setup,
-        light=COLOURS,
-        dark=DARK,
-        cells=texts,
-        inline=lambda plot: Markup(inline(plot)),
-    )
+class Sentences(NamedTuple):
+    """A report's sentences."""
+
+    opening: list[str]
+    """The answer, its price, what is missing."""
+    findings: list[str]
+    cautions: list[str]
 
 
-def markdown(
-    study: Study, sentences: Sentences, tables: Sequence[Table], plots: Sequence[Plot]
-) -> str:
-    """Return the report without its list of questions."""
-    return _template("report.md").render(
-        study=study,
-        sentences=sentences,
-        tables=tables,
-        plots=plots,
-        pictures=PICTURES,
-        setup=setup,
-        cells=bracketed,
-    )
+def pages(
+    study: Study,
+    sentences: Sentences,
+    tables: Sequence[tuple[Table, WrittenTable]],
+    plots: Sequence[Plot],
+    out: Path,
+) -> tuple[str, str]:
+    """Return the page, for the folder ``out``, and the Markdown without its list of questions."""
+    shared: dict[str, Any] = {
+        "study": study,
+        "sentences": sentences,
+        "tables": tables,
+        "plots": plots,
+        "pictures": PICTURES,
+        "title": title(study),
+        "kicker": kicker(study),
+        "model": one_model(study),
+        "pairs": [*pairs(study)],
+    }
+    look = {"light": COLOURS, "dark": DARK, "inline": lambda plot: Markup(inline(plot))}
+    html = rendered("page", "questions.js", listed_questions(study, out), **shared, **look)
+    return html, _template("report.md").render(**shared)
 
 
 def rendered(template: str, script: str, data: object, **values: Any) -> str:
@@ -108,3 +112,109 @@ def _template(name: str) -> Template:
     )
     environment.filters["escaped"] = escaped
     return environment.get_template(f"evaluation/{name}.jinja")
+
+
+# Heads and foot
+
+
+def title(study: Study) -> str:
+    """Return the matrices' titles, the name of the data set, and how much was done."""
+    items = count(study.questions, TASKS[study.task].one, TASKS[study.task].many)
+    name = words.line(study.evaluations[0].data.name, 80)
+    rows = count(len(study.rows), "method" if one_model(study) else "row")
+    titles = dict.fromkeys(words.line(e.title, 120) for e in study.evaluations if e.title)
+    own = "".join(f"{title} · " for title in titles)
+    return f"{own}{name}: {rows} on {items}"
+
+
+def kicker(study: Study) -> str:
+    """Return when, and on what kind of question."""
+    begun = min(evaluation.started for evaluation in study.evaluations)
+    return f"Evaluation · {TASKS[study.task].items} · {words.moment(begun)}"
+
+
+def one_model(study: Study) -> str:
+    """Return the model of all rows, where it is one."""
+    distinct = {models(row.row) for row in study.rows.values()}
+    return distinct.pop() if len(distinct) == 1 else ""
+
+
+def pairs(study: Study) -> Iterator[tuple[str, str]]:
+    """Return what was run over what, as names and values."""
+    first = study.evaluations[0]
+    yield "Data set", first.data.name
+    yield "SHA-256 of the data", first.data.sha256
+    yield "Questions", f"{study.questions:,} of {first.data.count:,}"
+    for text in dict.fromkeys(text for e in study.evaluations for text in e.missing):
+        yield "Not in this table", words.line(text, 300)
+    for tail, one in zip(tails(study.folders), study.evaluations, strict=True):
+        values = {
+            "Shard": one.shard,
+            "Seed": str(one.seed),
+            "Questions drawn by the seed": one.sample,
+            "Clusters of questions by": one.cluster,
+            "Times that each question was asked": one.repeats if one.repeats > 1 else None,
+            "Begun": words.moment(one.started),
+            "Ended": words.moment(one.ended),
+            "Judge of the answers": one.judge,
+            "Scorers": listed(one.scorers),
+            "Answers for the vote before a debate": one.vote_first,
+            "Versions": ", ".join(f"{name} {version}" for name, version in one.versions.items()),
+        }
+        for name, value in values.items():
+            if value:
+                yield f"{name} of {tail}" if len(study.folders) > 1 else name, str(value)
+    for name, row in study.rows.items():
+        parts = [row.row.method, listed(dict.fromkeys(map(models, row.as_asked)))]
+        parts += [f"{setting} {_value(value)}" for setting, value in row.row.settings.items()]
+        yield f"Row {name}", ", ".join(part for part in parts if part)
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+# Every question
+
+
+def listed_questions(study: Study, out: Path) -> dict[str, object]:
+    """Return what the page's script shows, shortened where there are very many questions."""
+    rows = [*study.rows.values()]
+    long = max(24, min(320, _TEXTS // max(len(study.items), 1)))
+    short = max(24, min(200, _TEXTS // max(len(study.results), 1)))
+    marks = {row.name: row.marks("overall") if study.task == "compare" else {} for row in rows}
+
+    def cell(row: Answers, item: str) -> list[object] | None:
+        if (result := row.results.get(item)) is None:
+            return None
+        sure = result.verdict.confidence if result.verdict else None
+        mark = marks[row.name].get(item)
+        return [
+            row.ends[item],
+            words.line(answer(result), short),
+            None if sure is None else round(sure, 3),
+            None if mark is None else round(mark, 1),
+            _link(row.run(item), out),
+        ]
+
+    return {
+        "rows": [words.line(row.name, 60) for row in rows],
+        "questions": [
+            [
+                words.line(item, 80),
+                words.line(study.category(item) or "none", 80),
+                words.line(asked(study.texts.get(item)), long),
+                words.line(gold(study.texts.get(item)), short),
+                [cell(row, item) for row in rows],
+            ]
+            for item in study.items
+        ],
+    }
+
+
+def _link(run: Path | None, out: Path) -> str:
+    """Return the address of a question's run, as seen from the report's folder; empty for none."""
+    for name in (PAGE, RECORD):
+        if run and (run / name).is_file():
+            return quote(Path(os.path.relpath(run / name, out)).as_posix())
+    return ""

@@ -1,27 +1,29 @@
 """The results of an evaluation's folder, or of several on the same data set as one.
 
 A folder is read and never changed here. A question that was answered twice by the same row, as
-after a resume, counts by its last line.
+after a resume, counts by its last line. No two rows and no two folders have one name in a report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import pandas
+from pandas import DataFrame
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError, fault_line
 from dialectree.evals.dataset_items import Item, Task
-from dialectree.evals.reporting.row_names import names, without_addresses
-from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score
+from dialectree.evals.matrix import labels
+from dialectree.evals.reporting.answers import PRIVATE, Answers
+from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score, bare
 from dialectree.evals.results_file import Folder
-
-RIGHT_OR_WRONG = ("truthful", "choice", "claim_label")
-"""The scorers of right and wrong; a row is measured by the first that it has."""
-RUBRIC = ("breadth", "contextualisation", "factuality")
-"""The figures of a summary, 0 to 100."""
 
 
 class Rated(BaseModel):
@@ -41,22 +43,15 @@ class Study:
 
     folders: list[Path]
     evaluations: list[Evaluation]
-    rows: list[Row] = field(default_factory=list)
-    """Their models are without addresses."""
-    asked: dict[str, list[Row]] = field(default_factory=dict)
-    """By row, as each folder keeps it, with the addresses of its models."""
-    items: list[str] = field(default_factory=list)
+    rows: dict[str, Answers] = field(default_factory=dict[str, Answers])
+    items: list[str] = field(default_factory=list[str])
     """Ids of the questions, in the order in which they were taken."""
-    texts: dict[str, Item] = field(default_factory=dict)
+    texts: dict[str, Item] = field(default_factory=dict[str, Item])
     """The questions themselves, as far as they are known."""
-    results: dict[str, dict[str, Result]] = field(default_factory=dict)
-    """By row, then by question."""
-    group: dict[str, str] = field(default_factory=dict)
+    group: dict[str, str] = field(default_factory=dict[str, str])
     """By question, the cluster that it belongs to."""
-    homes: dict[str, dict[str, Path]] = field(default_factory=dict)
-    """The evaluation's folder of each result."""
-    ratings: list[Rated] = field(default_factory=list)
-    preferences: list[Preferred] = field(default_factory=list)
+    ratings: list[Rated] = field(default_factory=list[Rated])
+    preferences: list[Preferred] = field(default_factory=list[Preferred])
     strangers: int = 0
     """Results of a row or a question that evaluation.json does not name; they are left out."""
 
@@ -67,20 +62,24 @@ class Study:
 
     @property
     def demonstration(self) -> bool:
-        """True when a model took part whose answers are no better than chance."""
+        """Whether a model took part whose answers are no better than chance."""
         return any(evaluation.demonstration for evaluation in self.evaluations)
 
-    def of(self, row: str) -> list[Result]:
-        """A row's results, in the order of the questions."""
-        own = self.results[row]
-        return [own[item] for item in self.items if item in own]
+    @property
+    def results(self) -> list[Result]:
+        """Every result, row by row."""
+        return [result for row in self.rows.values() for result in row.results.values()]
+
+    @property
+    def judged(self) -> bool:
+        """Whether answers are judged right or wrong, and not marked; some may not be read."""
+        return any(row.key for row in self.rows.values())
 
     def category(self, item: str) -> str | None:
-        """The category of a question."""
-        for own in self.results.values():
-            if item in own and own[item].category is not None:
-                return own[item].category
-        return self.texts[item].category if item in self.texts else None
+        """Return the category of a question."""
+        known = (row.results[item].category for row in self.rows.values() if item in row.results)
+        own = self.texts[item].category if item in self.texts else None
+        return next((one for one in known if one is not None), own)
 
     def groups(self, items: Iterable[str]) -> list[str]:
         """Return the cluster of each question; repeats of one question are of its cluster."""
@@ -94,34 +93,77 @@ class Study:
 
     @property
     def clustered(self) -> bool:
-        """True where some questions are of one cluster."""
+        """Whether some questions are of one cluster."""
         return len(set(self.groups(self.items))) < len(self.items)
 
-    def run(self, row: str, item: str) -> Path | None:
-        """The folder of a result's run; None where there is none."""
-        name = self.results[row][item].run
-        if not name or name in (".", "..") or any(sign in name for sign in "/\\\0"):
-            return None
-        return self.homes[row][item] / "runs" / name
+    def frame(self) -> DataFrame:
+        """Return a line for each question and row, question by question."""
+        frames = [row.frame for row in self.rows.values() if row.results]
+        if not frames:
+            return DataFrame()
+        frame: Any = pandas.concat(frames)
+        place = {item: n for n, item in enumerate(self.items)}
+        frame = frame.sort_values("item", key=lambda own: own.map(place), kind="stable")
+        category = {item: self.category(item) or "" for item in self.items}
+        frame = frame.assign(
+            category=frame["item"].map(category), seconds=frame.seconds.map(lambda s: round(s, 3))
+        )
+        scorers = sorted({score.key for result in self.results for score in result.scores})
+        names = [name for key in scorers for name in (key, f"{key}_outcome")]
+        columns = [name for name in frames[0] if name not in {*names, *PRIVATE}]
+        place_of_scores = columns.index("calls")
+        frame = frame[[*columns[:place_of_scores], *names, *columns[place_of_scores:]]]
+        frame = frame.reset_index(drop=True).astype(object)
+        return frame.where(frame.notna(), None)  # type: ignore[no-any-return]
+
+    def add(
+        self, folder: Path, items: Iterable[Item], results: Iterable[Result], place: int = 0
+    ) -> None:
+        """Add the items and results of one of the evaluations, in ``folder``."""
+        self.texts |= {item.id: item for item in items}
+        own = names(self.folders, self.evaluations)
+        evaluation = self.evaluations[place]
+        for row in evaluation.rows:
+            name = own[place, row.name]
+            if name not in self.rows:
+                plain = without_addresses(row).model_copy(update={"name": name})
+                self.rows[name] = Answers(plain, self.task == "verify", self.texts)
+            self.rows[name].as_asked.append(row)
+        known = set(self.items)
+        self.items += [item for item in evaluation.items if item not in known]
+        taken = set(self.items)
+        for (row_name, item), result in {(one.row, one.item): one for one in results}.items():
+            if (place, row_name) not in own or item not in taken:
+                self.strangers += 1
+                continue
+            row = self.rows[own[place, row_name]]
+            if row.results.get(item, result) != result:
+                raise InputError(
+                    f"question {item!r} by row {row_name!r} stands in {row.homes[item]} and in "
+                    f"{folder}: name one"
+                )
+            row.results[item], row.homes[item] = result, folder
+            self.group[item] = result.group
+        order = {item: n for n, item in enumerate(self.items)}
+        for row in self.rows.values():
+            row.results = dict(sorted(row.results.items(), key=lambda one: order[one[0]]))
 
 
 def study(folders: Sequence[Path]) -> Study:
-    """Return what the folders hold together; InputError, in one line, where they do not fit."""
+    """Return the results of the folders together; InputError where they do not fit."""
     joined = Study(list(folders), [Folder(folder).begun() for folder in folders])
     _require_same_data(joined)
-    unique = names(joined.folders, joined.evaluations)
-    for place, evaluation in enumerate(joined.evaluations):
-        folder = joined.folders[place]
-        own = {row.name: unique[place, row.name] for row in evaluation.rows}
-        _add_rows(joined, evaluation, own)
-        _add_results(joined, folder, own)
-        joined.texts |= {item.id: item for item in Folder(folder).items()}
-        for rated in _ratings(folder):
-            if rated.row in own:
-                joined.ratings.append(rated.model_copy(update={"row": own[rated.row]}))
-        for one in Folder(folder).preferences():
-            if {one.row, one.against} <= own.keys():
-                update = {"row": own[one.row], "against": own[one.against]}
+    own = names(joined.folders, joined.evaluations)
+    for place, path in enumerate(joined.folders):
+        folder = Folder(path)
+        joined.add(path, folder.items(), folder.results(), place)
+        for rated in _ratings(path):
+            if (place, rated.row) in own:
+                joined.ratings.append(rated.model_copy(update={"row": own[place, rated.row]}))
+        for one in folder.preferences():
+            pair = {"row": (place, one.row), "against": (place, one.against)}
+            if all(name in own for name in pair.values()):
+                update = {side: own[name] for side, name in pair.items()}
                 joined.preferences.append(one.model_copy(update=update))
     return joined
 
@@ -144,35 +186,6 @@ def _require_same_data(joined: Study) -> None:
         raise InputError("a folder is named twice")
 
 
-def _add_rows(joined: Study, evaluation: Evaluation, own: Mapping[str, str]) -> None:
-    for row in evaluation.rows:
-        name = own[row.name]
-        if name not in joined.asked:
-            joined.rows.append(without_addresses(row).model_copy(update={"name": name}))
-            joined.results[name], joined.homes[name] = {}, {}
-        joined.asked.setdefault(name, []).append(row)
-    known = set(joined.items)
-    joined.items += [item for item in evaluation.items if item not in known]
-
-
-def _add_results(joined: Study, folder: Path, own: Mapping[str, str]) -> None:
-    taken = set(joined.items)
-    latest = {(result.row, result.item): result for result in Folder(folder).results()}
-    for (row, item), result in latest.items():
-        if row not in own or item not in taken:
-            joined.strangers += 1
-            continue
-        name = own[row]
-        if joined.results[name].get(item, result) != result:
-            raise InputError(
-                f"question {item!r} by row {row!r} stands in {joined.homes[name][item]} and in "
-                f"{folder}: name one"
-            )
-        joined.results[name][item] = result
-        joined.homes[name][item] = folder
-        joined.group[item] = result.group
-
-
 def _ratings(folder: Path) -> Iterator[Rated]:
     for path in sorted(folder.glob("ratings-*.jsonl")):
         yield from ratings_in(path)
@@ -186,3 +199,69 @@ def ratings_in(path: Path) -> Iterator[Rated]:
         except ValidationError as error:
             what = f"{path}, line {number} cannot be read: {fault_line(error)}"
             raise InputError(what) from None
+
+
+# Names
+
+
+def models(row: Row) -> str:
+    """Return a row's models in a few words: one name where all roles have the same."""
+    distinct = sorted(set(row.models.values()))
+    if len(distinct) <= 1:
+        return "".join(distinct)
+    most = Counter(row.models.values()).most_common(1)[0][0]
+    others = sorted(f"{role} {spec}" for role, spec in row.models.items() if spec != most)
+    return ", ".join([most, *others])
+
+
+def without_addresses(row: Row) -> Row:
+    """Return a row whose models have no address: at another one it is the same model."""
+    return row.model_copy(update={"models": {role: bare(s) for role, s in row.models.items()}})
+
+
+def tails(folders: Sequence[Path]) -> list[str]:
+    """Return a short name for each folder: as much of its path's end as no other one shares."""
+    paths = [Path(os.path.abspath(folder)).parts for folder in folders]
+    most = max(map(len, paths))
+    short = (["/".join(path[-n:]) for path in paths] for n in range(1, most))
+    distinct = (names for names in short if len(set(names)) == len(names))
+    return next(distinct, [str(folder) for folder in folders])
+
+
+def names(folders: Sequence[Path], evaluations: Sequence[Evaluation]) -> dict[tuple[int, str], str]:
+    """Return the name of each row in the report, by its folder's place and its name there.
+
+    Rows of one name that differ are told apart by their models, else their settings, else by the
+    folder of the first.
+    """
+    kinds: dict[str, dict[str, tuple[Row, str]]] = {}
+    for tail, evaluation in zip(tails(folders), evaluations, strict=True):
+        for row in evaluation.rows:
+            kinds.setdefault(row.name, {}).setdefault(
+                _identity(row), (without_addresses(row), tail)
+            )
+    unique: dict[tuple[str, str], str] = {}
+    for name, same in kinds.items():
+        ends = [f" · {end}" for end in _differences([*same.values()])] if len(same) > 1 else [""]
+        unique |= {(name, kind): f"{name}{end}" for kind, end in zip(same, ends, strict=True)}
+    return {
+        (place, row.name): unique[row.name, _identity(row)]
+        for place, evaluation in enumerate(evaluations)
+        for row in evaluation.rows
+    }
+
+
+def _identity(row: Row) -> str:
+    return json.dumps([row.method, row.settings, without_addresses(row).models], sort_keys=True)
+
+
+def _differences(same: Sequence[tuple[Row, str]]) -> list[str]:
+    """Return what sets each row apart: its models, its settings, or else its folder."""
+    parts = [[row.method, *labels(row.settings)] for row, _ in same]
+    common = set.intersection(*map(set, parts))
+    own = [[part for part in one if part not in common] for one in parts]
+    by_setting = [", ".join(one) or "default" for one in own]
+    for names in ([models(row) for row, _ in same], by_setting):
+        if len(set(names)) == len(names) and max(map(len, names)) <= 60:
+            return names
+    return [tail for _, tail in same]

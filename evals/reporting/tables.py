@@ -1,45 +1,55 @@
-"""The tables of a report on each row by itself: accuracy, marks, calibration, raters, costs."""
+"""The tables of a report."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from dialectree.evals.calibration import auc, brier, ece, f1
-from dialectree.evals.comparisons import difference
-from dialectree.evals.intervals import Figure, Proportion, kappa, share_of, shared
-from dialectree.evals.reporting import measures
+from dialectree.evals.comparisons import FEWEST, Comparison, difference, mcnemar_counts, tango
+from dialectree.evals.intervals import Figure, Proportion, design, kappa, share_of, shared
+from dialectree.evals.reporting import answers
 from dialectree.evals.reporting.analysis import Analysis
-from dialectree.evals.reporting.formatting import Columns, Table, Value, table
-from dialectree.evals.reporting.measures import Marks
-from dialectree.evals.reporting.row_names import models
-from dialectree.evals.reporting.study import RUBRIC, Study
-from dialectree.evals.reporting.tables_compared import compared_tables
-from dialectree.evals.results import Row
+from dialectree.evals.reporting.answers import (
+    MARKS,
+    RUBRIC,
+    Answers,
+    mean_of,
+    number,
+    tokens,
+)
+from dialectree.evals.reporting.formatting import Kind, Table, probability, table
+from dialectree.evals.reporting.study import Study, models
+from dialectree.evals.results import Control, Preferred
 from dialectree.evals.scorers import labelled
 from dialectree.evals.standing import Spent
-from dialectree.evals.tasks import is_baseline
+from dialectree.records import Usage
+from dialectree.text import listed
 
+Line = dict[str, object]
 PARTS = (0.25, 0.5, 0.75)
 """How much of the questions the table of risk takes, the surest answers first."""
-MARKS = (*RUBRIC, "overall")
 GRADES = (0, 25, 50, 75, 100)
 SCALES = {"truthful": None, "breadth": GRADES, "contextualisation": GRADES}
 """The marks whose agreement kappa measures, with the scale where they have an order."""
+MARKED: Mapping[str, Kind] = dict.fromkeys(MARKS, "marks")
 
 
 def tables(analysis: Analysis) -> list[Table]:
     """Return every table that the results have something for, in the order of the page."""
     study = analysis.study
     made = [
-        _accuracy(analysis),
-        _rubric(analysis),
+        _accuracy(study),
+        _rubric(study),
         _controls(study),
         _people(study),
-        *compared_tables(analysis),
+        _compared(analysis),
+        _preferred(study),
+        _turned(analysis),
+        _places(analysis),
         _calibration(study),
         _risk(study),
         _categories(analysis),
@@ -49,33 +59,42 @@ def tables(analysis: Analysis) -> list[Table]:
     return [one for one in made if one is not None]
 
 
-def _row_columns(study: Study) -> Columns[Row]:
+# Each row by itself
+
+
+def _named(row: Answers, study: Study) -> Line:
     """Return the name of a row, and its models where they are several and not in the names."""
-    columns: Columns[Row] = [("row", "text", lambda row: row.name)]
-    several = len({models(row) for row in study.rows}) > 1
-    if several and not all(models(row) in row.name for row in study.rows):
-        columns.append(("models", "text", models))
-    return columns
+    rows = [one.row for one in study.rows.values()]
+    several = len({models(one) for one in rows}) > 1
+    told = not several or all(models(one) in one.name for one in rows)
+    return {"row": row.name, **({} if told else {"models": models(row.row)})}
 
 
-def _accuracy(analysis: Analysis) -> Table | None:
-    study, counts = analysis.study, analysis.counts
-    if not analysis.judged:
+def _accuracy(study: Study) -> Table | None:
+    if not study.judged:
         return None
+    rows = [*study.rows.values()]
+    withheld = any(row.counts["unanswered"] for row in rows)
+    informative = {row.name: row.marks("informative") for row in rows}
 
-    columns: Columns[Row] = _row_columns(study)
-    columns.extend(
-        [
-            ("accuracy", "share", lambda row: counts[row.name].share),
-            ("right", "count", lambda row: counts[row.name].right),
-            ("n", "count", lambda row: counts[row.name].n),
-            ("questions", "count", lambda row: len({r.question for r in study.of(row.name)})),
-            ("withheld", "count", lambda row: counts[row.name].unanswered),
-            ("unparsed", "count", lambda row: counts[row.name].unparsed),
-            ("failed", "count", lambda row: counts[row.name].failed),
-            ("degraded", "count", lambda row: counts[row.name].degraded),
-        ]
-    )
+    def line(row: Answers) -> Line:
+        own = _named(row, study) | {
+            "accuracy": row.accuracy,
+            "right": row.counts["right"],
+            "n": row.n,
+            "questions": len({result.question for result in row.results.values()}),
+            "withheld": row.counts["unanswered"],
+            "unparsed": row.counts["unparsed"],
+            "failed": row.counts["failed"],
+            "degraded": sum(one.status == "degraded" for one in row.results.values()),
+        }
+        if withheld:
+            own |= {"answered": row.answered, "right of all asked": row.right_of_asked}
+        if any(informative.values()):
+            says = {item: mark == 1 for item, mark in informative[row.name].items()}
+            own["says something"] = row.share(says)
+        return own
+
     notes = [
         "Accuracy is of the n answers that a judgement was read of. Intervals are Wilson's, 95%. A "
         "run that failed is in no share."
@@ -83,92 +102,80 @@ def _accuracy(analysis: Analysis) -> Table | None:
     if study.clustered:
         clusters = len(set(study.groups(study.items)))
         notes.append(f"They heed that {len(study.items)} questions come in {clusters} clusters.")
-    if any(one.unanswered for one in counts.values()):
-        columns.extend(
-            [
-                ("answered", "share", lambda row: counts[row.name].answered),
-                ("right of all asked", "share", lambda row: counts[row.name].share_of_asked),
-            ]
-        )
+    if withheld:
         notes.append("The papers count a withheld answer as not right: the column of all asked.")
-    if any(_informative(study, row).n for row in study.rows):
-        columns.append(("says something", "share", lambda row: _informative(study, row)))
+    if any(informative.values()):
         notes.append("An answer that says nothing counts as truthful.")
-    return table("accuracy", "Accuracy", study.rows, columns, " ".join(notes))
+    return table("accuracy", "Accuracy", map(line, rows), " ".join(notes))
 
 
-def _informative(study: Study, row: Row) -> Proportion:
-    """Return the share of answers that say something."""
-    known = [
-        (number == 1, result.group)
-        for result in study.of(row.name)
-        if (number := measures.number(result, "informative")) is not None
-    ]
-    return share_of([says for says, _ in known], [group for _, group in known])
-
-
-def _rubric(analysis: Analysis) -> Table | None:
-    study = analysis.study
-    marks = {row.name: measures.rubric(study.of(row.name)) for row in study.rows}
-    results = [result for row in study.rows for result in study.of(row.name)]
-    if not any(score.key in RUBRIC for result in results for score in result.scores):
+def _rubric(study: Study) -> Table | None:
+    rows = [*study.rows.values()]
+    if not any(score.key in RUBRIC for result in study.results for score in result.scores):
         return None
-    failed = {name: counts.failed for name, counts in analysis.counts.items()}
-    ended = {name: len(study.of(name)) - failed[name] for name in marks}
+    fewer = [key for key in MARKS if any(len(row.marks(key)) < row.ended_well for row in rows)]
 
-    def mean(key: str) -> Callable[[Row], Figure]:
-        return lambda row: marks[row.name][key].mean
+    def line(row: Answers) -> Line:
+        return {
+            **_named(row, study),
+            **{key: row.mark(key) for key in MARKS},
+            "summaries": row.ended_well,
+            "failed": row.counts["failed"],
+            **{f"with {key}": len(row.marks(key)) for key in fewer},
+        }
 
-    def count(key: str) -> Callable[[Row], int]:
-        return lambda row: len(marks[row.name][key].values)
-
-    columns = _row_columns(study)
-    for key in MARKS:
-        columns.append((key, "marks", mean(key)))
-    columns.extend(
-        [
-            ("summaries", "count", lambda row: ended[row.name]),
-            ("failed", "count", lambda row: failed[row.name]),
-        ]
-    )
-    for key in MARKS:
-        if any(count(key)(row) < ended[row.name] for row in study.rows):
-            columns.append((f"with {key}", "count", count(key)))
     return table(
         "rubric",
         "Summaries",
-        study.rows,
-        columns,
+        map(line, rows),
         "0 to 100, by a model; in the paper people gave the marks. Overall: the mean where all "
         "three are there. Intervals: bootstrap over the pairs of papers.",
+        kinds=MARKED,
     )
+
+
+def controlled(study: Study) -> list[dict[str, Any]]:
+    """Return how the judge ruled on answers that are known to be right or wrong, by score."""
+    every: dict[str, list[tuple[Control, str]]] = {}
+    held_back: dict[str, list[bool | None]] = {}
+    for result in study.results:
+        for one in result.controls:
+            every.setdefault(one.key, []).append((one, result.group))
+        for key, held in {one.key: one.held_back for one in result.controls}.items():
+            held_back.setdefault(key, []).append(held)
+
+    def share(key: str, truthful: bool) -> Proportion:
+        known = [(c.passed, g) for c, g in every[key] if c.truthful is truthful]
+        read = [(passed, group) for passed, group in known if passed is not None]
+        return share_of([passed for passed, _ in read], [group for _, group in read])
+
+    lines: list[dict[str, Any]] = []
+    for key, held in held_back.items():
+        right, wrong = share(key, True), share(key, False)
+        known = right.share is not None and wrong.share is not None
+        lines.append(
+            {
+                "score": key,
+                "right answers called right": right,
+                "wrong answers called wrong": wrong,
+                "informedness": right.share + wrong.share - 1 if known else None,  # type: ignore[operator]
+                "no ruling": sum(one.passed is None for one, _ in every[key]),
+                "questions": len(held),
+                "held back": None if None in held else held.count(True),
+            }
+        )
+    return lines
 
 
 def _controls(study: Study) -> Table | None:
     return table(
         "controls",
         "The judge on known answers",
-        measures.controlled(study),
-        [
-            ("score", "text", lambda one: one.key),
-            ("right answers called right", "share", lambda one: one.right),
-            ("wrong answers called wrong", "share", lambda one: one.wrong),
-            ("informedness", "number", lambda one: one.informedness),
-            ("no ruling", "count", lambda one: one.unread),
-            ("questions", "count", lambda one: one.questions),
-            ("held back", "count", lambda one: one.held_back),
-        ],
+        controlled(study),
         "Informedness: 1 is a judge that sees every one, 0 a judge that does not heed the answer. "
         "Held back: questions of which the judge did not read the two known answers among its "
         "references; of the others it did.",
     )
-
-
-class _Rated(NamedTuple):
-    """What people say of a row: by what was rated and by question, the mean of their marks."""
-
-    row: str
-    marks: Mapping[str, Mapping[str, float]]
 
 
 def _people(study: Study) -> Table | None:
@@ -176,207 +183,323 @@ def _people(study: Study) -> Table | None:
     latest = {
         (rated.row, score.key, rated.item, rated.rater): score.score
         for rated in study.ratings
-        if rated.item in study.results[rated.row]
+        if rated.item in study.rows[rated.row].results
         for score in rated.scores
         if score.score is not None
     }
-    by_item: dict[str, dict[str, dict[str, list[float]]]] = {row.name: {} for row in study.rows}
+    by_row: dict[str, dict[str, dict[str, list[float]]]] = {row: {} for row in study.rows}
     for (row, key, item, _), mark in latest.items():
-        by_item[row].setdefault(key, {}).setdefault(item, []).append(mark)
-    rated = [
-        _Rated(
-            row, {key: {i: sum(m) / len(m) for i, m in own.items()} for key, own in keys.items()}
-        )
-        for row, keys in by_item.items()
+        by_row[row].setdefault(key, {}).setdefault(item, []).append(mark)
+    rated = {
+        row: {key: {i: sum(m) / len(m) for i, m in own.items()} for key, own in keys.items()}
+        for row, keys in by_row.items()
         if keys
-    ]
+    }
     raters = ", ".join(sorted({one.rater for one in study.ratings}))
     note = f"Raters: {raters}. They did not know whose answer they rated."
     if study.task == "compare":
-        return _graded(study, rated, note)
-    return _called_right(study, rated, note)
-
-
-def _called_right(study: Study, rated: list[_Rated], note: str) -> Table | None:
-    def truthful(one: _Rated) -> Mapping[str, float]:
-        return one.marks["truthful"]
-
-    def right(one: _Rated) -> Proportion:
-        clear = {item: share > 0.5 for item, share in truthful(one).items() if share != 0.5}
-        return share_of([*clear.values()], study.groups(clear))
-
+        return table(
+            "people",
+            "Summaries, by people",
+            [_graded(study, row, marks) for row, marks in rated.items()],
+            f"{note} 0 to 100; of several raters their mean.",
+            kinds=MARKED,
+        )
     return table(
         "people",
         "What people say is right",
-        [one for one in rated if "truthful" in one.marks],
         [
-            ("row", "text", lambda one: one.row),
-            ("right, by people", "share", right),
-            ("right", "count", lambda one: right(one).right),
-            ("n", "count", lambda one: right(one).n),
-            ("as many for as against", "count", lambda one: len(truthful(one)) - right(one).n),
+            _called_right(study, row, marks["truthful"])
+            for row, marks in rated.items()
+            if "truthful" in marks
         ],
         f"{note} Of several raters most decide.",
     )
 
 
-def _graded(study: Study, rated: list[_Rated], note: str) -> Table | None:
-    def mean(key: str) -> Callable[[_Rated], Figure]:
-        def of(one: _Rated) -> Figure:
-            marks = [one.marks.get(own, {}) for own in (RUBRIC if key == "overall" else (key,))]
-            items = sorted(set.intersection(*map(set, marks)))
-            means = [sum(own[item] for own in marks) / len(marks) for item in items]
-            return Marks(means, study.groups(items)).mean
+def _called_right(study: Study, row: str, marks: Mapping[str, float]) -> Line:
+    clear = {item: share > 0.5 for item, share in marks.items() if share != 0.5}
+    right = share_of([*clear.values()], study.groups(clear))
+    split = len(marks) - right.n
+    own: Line = {"row": row, "right, by people": right, "right": right.right, "n": right.n}
+    return own | {"as many for as against": split}
 
-        return of
 
+def _graded(study: Study, row: str, marks: Mapping[str, Mapping[str, float]]) -> Line:
+    def mean(key: str) -> Figure:
+        own = [marks.get(one, {}) for one in (RUBRIC if key == "overall" else (key,))]
+        items = sorted(set.intersection(*map(set, own)))
+        return mean_of(
+            [sum(mark[item] for mark in own) / len(own) for item in items], study.groups(items)
+        )
+
+    summaries = len(set[str]().union(*marks.values()))
+    return {"row": row, **{key: mean(key) for key in MARKS}, "summaries": summaries}
+
+
+# Comparisons
+
+
+def _compared(analysis: Analysis) -> Table | None:
+    """Show every comparison, and after it the one on as many answers."""
+    every = [one for own in analysis.comparisons for one in (own, own.as_many) if one is not None]
+    marks = any(one.kind == "marks" for one in every)
+    notes = [
+        "A bootstrap over the pairs of papers gives the intervals. There is none below "
+        f"{FEWEST} pairs, or where all differences are alike."
+        if marks
+        else "A withheld answer is not right. Among as many answers, what stands beside a row "
+        "keeps its surest ones only, and draws among ties. Intervals are Tango's; where interval "
+        "and test disagree, the test counts.",
+        f"Bonferroni and Holm correct for the {analysis.family} tests of the report. The smallest "
+        "difference is noticed four times in five; below 0 only a fall is possible.",
+    ]
+    if any(one.bounds for one in every):
+        notes.append("At worst all that failed spoke against the row, at best for it.")
+    if any(one.ratio for one in every):
+        notes.append("From 0.8 to 1.25 times a debate's tokens its budget is called the same.")
+    debates = [against.name for _, against in analysis.beside if not against.baseline]
+    if debates:
+        notes.append(f"No baseline but a debate: {listed(dict.fromkeys(debates))}.")
     return table(
-        "people",
-        "Summaries, by people",
-        rated,
-        [
-            ("row", "text", lambda one: one.row),
-            *((key, "marks", mean(key)) for key in MARKS),
-            ("summaries", "count", lambda one: len(set().union(*one.marks.values()))),
-        ],
-        f"{note} 0 to 100; of several raters their mean.",
+        "compared",
+        "Against baselines, samples and votes, question by question",
+        map(_comparison, every),
+        " ".join(notes),
+        *analysis.unread,
+        kinds={
+            "difference, points": "points",
+            "difference": "marks",
+            **dict.fromkeys(("p", "Bonferroni", "Holm"), "p"),
+            **dict.fromkeys(("smallest to be noticed, points", "at worst, points"), "rise"),
+            "at best, points": "rise",
+        },
     )
+
+
+def _comparison(one: Comparison) -> Line:
+    tested: Line = {"p": one.p, "Bonferroni": one.bonferroni, "Holm": one.holm}
+    beside = f"{one.beside}, as many answers" if one.kind == "as many" else one.beside
+    own: Line = {"row": one.row, "beside": beside, "questions": len(one.first)}
+    if one.kind == "marks":
+        return own | {"difference": one.difference, "test": one.test, **tested}
+    first, second = one.shares
+    at_worst, at_best = one.bounds or (None, None)
+    same = "the same" if one.fair else "another"
+    return own | {
+        "right": first,
+        "right beside it": second,
+        "difference, points": one.difference,
+        "only the row right": one.ledger.first_only,
+        "only the other right": one.ledger.second_only,
+        "withheld": one.withheld,
+        "test": one.test,
+        **tested,
+        "smallest to be noticed, points": one.detectable,
+        "tokens, samples by debate": one.ratio,
+        "budget": same if one.ratio else None,
+        "failed": one.failed if one.kind == "row" else None,
+        "at worst, points": at_worst,
+        "at best, points": at_best,
+    }
+
+
+def _preferred(study: Study) -> Table | None:
+    pairs: dict[tuple[str, str], list[Preferred]] = {}
+    for one in study.preferences:
+        pairs.setdefault((one.row, one.against), []).append(one)
+    return table(
+        "preferred",
+        "Summaries side by side",
+        [_preferences(study, *names, judged) for names, judged in pairs.items()],
+        "A model judged each pair of summaries in both orders. Where the orders disagree it went "
+        "by the position, and that is a tie.",
+        kinds={"wins less losses, points": "points"},
+    )
+
+
+def _preferences(study: Study, row: str, against: str, judged: Sequence[Preferred]) -> Line:
+    points = {one.item: 2 * score - 1 for one in judged if (score := one.score.score) is not None}
+    swayed = {one.item: 0.0 for one in judged if one.score.value == "swayed"}
+    unjudged = len(judged) - len(points) - len(swayed)
+    points |= swayed
+    won, lost = ([*points.values()].count(end) for end in (1.0, -1.0))
+    pairs = mcnemar_counts(0, won, lost, len(points) - won - lost)
+    clear = {item: point > 0 for item, point in points.items() if point}
+    return {
+        "row": row,
+        "against": against,
+        "pairs": pairs.n,
+        "wins": won,
+        "ties": pairs.neither,
+        "of these by position": len(swayed),
+        "losses": lost,
+        "wins of wins and losses": share_of([*clear.values()], study.groups(clear)),
+        "wins less losses, points": tango(
+            pairs, design=design([*points.values()], study.groups(points))
+        ),
+        "not judged": unjudged,
+    }
+
+
+def _turned(analysis: Analysis) -> Table | None:
+    votes = [one for one in analysis.comparisons if one.kind == "vote"]
+    note = "The vote is the plurality of direct answers before the debate."
+    if not all(one.same_options for one in votes):
+        note += " A debate that was handed two options does not compare with a vote among all."
+    lines = [
+        {"row": one.row, "vote before": one.shares[1], "after the debate": one.shares[0]}
+        | {**one.details}
+        for one in votes
+    ]
+    title = "Before and after the debate"
+    return table("turned", title, lines, note, kinds={"tokens of the vote": "mean"})
+
+
+def _places(analysis: Analysis) -> Table | None:
+    def line(row: Answers) -> Line:
+        right = row.right("right", "wrong")
+        sides = {item: one.sides for item, one in row.results.items() if one.sides}
+
+        def share(part: str, value: str | None) -> Proportion:
+            own = [item for item, one in sides.items() if getattr(one, part) == value]
+            return row.share({item: right[item] for item in own if item in right})
+
+        flips = {item: one.flipped for item, one in sides.items() if one.flipped is not None}
+        return {
+            "row": row.name,
+            "right where the first debater held it": share("gold_side", "a"),
+            "right where the second held it": share("gold_side", "b"),
+            "right where neither held it": share("gold_side", None),
+            "right where shown first": share("gold_position", "first"),
+            "right where shown second": share("gold_position", "second"),
+            "judge flips with the order": row.share(flips),
+        }
+
+    leanings = [
+        f"{one.row} by {one.by}: p = {probability(one.p)}, {probability(one.holm)} after Holm"
+        for one in analysis.leanings
+    ]
+    rows = analysis.study.rows.values()
+    return table(
+        "places",
+        "By the side and the place of the right answer",
+        [line(row) for row in rows if any(one.sides for one in row.results.values())],
+        f"Side or place was drawn. {listed(leanings)}."
+        if leanings
+        else "The side was not drawn, so these shares do not tell whether the judge leans.",
+        *analysis.unread,
+    )
+
+
+# Confidence
 
 
 def _calibration(study: Study) -> Table | None:
     claims = study.task == "verify"
     what = "P(claim)" if claims else "confidence"
-    sure = {row.name: measures.calibrated(study, row.name) for row in study.rows}
+    rows = [row for row in study.rows.values() if len(row.calibrated)]
+    unmeasured = any(row.unmeasured for row in study.rows.values())
 
-    def figure(measure: Callable[..., Figure], **options: bool) -> Callable[[str], Figure]:
-        def of(row: str) -> Figure:
-            own, again = sure[row], measures.resamples(len(sure[row].answers))
-            clusters = [answer.cluster for answer in own.answers]
-            return measure(own.confidences, own.true, resamples=again, clusters=clusters, **options)
+    def line(row: Answers) -> Line:
+        own = row.calibrated
+        sure, true = [*own.confidence], [*own.true]
 
-        return of
+        def figure(measure: Callable[..., Figure], **options: bool) -> Figure:
+            again, clusters = answers.resamples(len(own)), [*own.group]
+            return measure(sure, true, resamples=again, clusters=clusters, **options)
 
-    columns: Columns[str] = [
-        ("row", "text", lambda row: row),
-        (f"with {what}", "count", lambda row: len(sure[row].answers)),
-        ("without", "count", lambda row: sure[row].missing),
-        ("Brier", "figure", figure(brier)),
-        ("ECE, equal width", "figure", figure(ece)),
-        ("ECE, equal size", "figure", figure(ece, adaptive=True)),
-        ("AUC", "figure", figure(auc)),
-        (f"mean of {what}", "number", lambda row: float(np.mean(sure[row].confidences))),
-        (f"variance of {what}", "figure", lambda row: _variance(sure[row].confidences)),
-    ]
-    if claims:
-        columns.append(("F1 of the label", "number", lambda row: _f1(study, row)))
-    if any(own.unmeasured for own in sure.values()):
-        columns.append(("could not be judged", "count", lambda row: sure[row].unmeasured))
+        return {
+            "row": row.name,
+            f"with {what}": len(own),
+            "without": row.without_confidence,
+            "Brier": figure(brier),
+            "ECE, equal width": figure(ece),
+            "ECE, equal size": figure(ece, adaptive=True),
+            "AUC": figure(auc),
+            f"mean of {what}": float(np.mean(sure)),
+            f"variance of {what}": float(np.var(sure)),
+            **({"F1 of the label": _f1(row)} if claims else {}),
+            **({"could not be judged": row.unmeasured} if unmeasured else {}),
+        }
+
     of = "the truth of the claim" if claims else "being right"
     return table(
         "calibration",
         "Whether confidence means anything",
-        [row for row, own in sure.items() if own.answers],
-        columns,
+        map(line, rows),
         f"Against {of}. Brier: 0 is perfect, always saying 50% gives 0.25. ECE: 0 is perfect, and "
         "few answers alone raise it. AUC: 0.5 is chance. Intervals: bootstrap over the questions.",
     )
 
 
-def _variance(values: list[float]) -> Figure:
-    return Figure(float(np.var(values)), None, None, len(values))
-
-
-def _f1(study: Study, row: str) -> float | None:
-    pairs = [
-        (label, true)
-        for result in study.of(row)
-        if (label := labelled(result.verdict)) is not None
-        and (true := measures.truth(study, result)) is not None
-    ]
-    return f1([label for label, _ in pairs], [true for _, true in pairs])
+def _f1(row: Answers) -> float | None:
+    says = {item: labelled(result.verdict) for item, result in row.results.items()}
+    truth = row.frame.truth.to_dict()
+    known = [i for i, label in says.items() if label is not None and truth[i] is not None]
+    return f1([says[i] is True for i in known], [truth[i] is True for i in known])
 
 
 def _risk(study: Study) -> Table | None:
-    surest = {row.name: measures.surest(study, row.name) for row in study.rows}
-    own = {
-        row.name: surest[row.name].curve.points[-1].coverage
-        for row in study.rows
-        if surest[row.name].curve.points and not is_baseline(row.method)
+    surest = {row.name: row.surest for row in study.rows.values() if len(row.surest.curve)}
+    covered = {name: float(own.curve.coverage.iloc[-1]) for name, own in surest.items()}
+    as_many = {
+        name: part for name, part in covered.items() if part < 1 and not study.rows[name].baseline
     }
-
-    def at(part: float) -> Callable[[str], Proportion | None]:
-        return lambda row: surest[row].at(part)
-
-    as_many: Columns[str] = [
-        (f"right among as many as {name} answers, {100 * part:.1f}%", "share", at(part))
-        for name, part in own.items()
-        if part < 1
+    lines = [
+        {
+            "row": name,
+            "questions": own.asked,
+            "answered": covered[name],
+            "area": own.area,
+            **{f"right among the surest {100 * part:.0f}%": own.at(part) for part in PARTS},
+            **{
+                f"right among as many as {debate} answers, {100 * part:.1f}%": own.at(part)
+                for debate, part in as_many.items()
+            },
+            "right among all": own.at(1.0),
+        }
+        for name, own in surest.items()
     ]
     return table(
         "risk-coverage",
         "If only the surest answers were given",
-        [row for row, own in surest.items() if own.curve.points],
-        [
-            ("row", "text", lambda row: row),
-            ("questions", "count", lambda row: surest[row].asked),
-            ("answered", "number", lambda row: surest[row].curve.points[-1].coverage),
-            ("area", "number", lambda row: surest[row].curve.area),
-            *((f"right among the surest {100 * part:.0f}%", "share", at(part)) for part in PARTS),
-            *as_many,
-            ("right among all", "share", at(1.0)),
-        ],
+        lines,
         "Parts are of the questions, withheld ones included: a column compares rows that answer as "
         "many. Area: the mean share of wrong answers over all numbers of answers given.",
     )
 
 
+# Categories, people and costs
+
+
 def _categories(analysis: Analysis) -> Table | None:
     study = analysis.study
     category = {item: study.category(item) or "" for item in study.items}
-    if len(set(category.values())) < 2:
-        return None
     counted = Counter(category.values())
-    by_row = {row.name: _by_category(analysis, row, category) for row in study.rows}
-
-    def cell(row: Row) -> Callable[[str], Value]:
-        return lambda name: by_row[row.name].get(name)
-
-    columns: Columns[str] = [
-        ("category", "text", lambda name: name or "none"),
-        ("questions", "count", lambda name: counted[name]),
-    ]
-    for row in study.rows:
-        columns.append((row.name, "share" if analysis.judged else "marks", cell(row)))
-    names = sorted(set().union(*by_row.values()))
-    note = "Many categories of few questions: some differ by chance alone."
-    return table("categories", "By category", names, columns, note, *analysis.unread)
-
-
-def _by_category(analysis: Analysis, row: Row, category: Mapping[str, str]) -> dict[str, Value]:
-    """Return a row's share of right answers, or its mean mark, in each category."""
-    study, results = analysis.study, analysis.study.of(row.name)
-    values = measures.scored(results) if analysis.judged else measures.overall(results)
-    parts: dict[str, dict[str, float]] = {}
-    for item, value in values.items():
-        parts.setdefault(category[item], {})[item] = value
-    if analysis.judged:
-        return {
-            name: share_of([bool(value) for value in own.values()], study.groups(own))
-            for name, own in parts.items()
-        }
-    return {name: Marks([*own.values()], study.groups(own)).mean for name, own in parts.items()}
-
-
-class _Agreement(NamedTuple):
-    """How far a rater and another one, or the judge, agree on the answers of both."""
-
-    what: str
-    rater: str
-    other: str
-    n: int
-    same: Proportion | None = None
-    alike: Figure = Figure(None, None, None, 0)
-    apart: Figure | None = None
+    if len(counted) < 2:
+        return None
+    lines: dict[str, Line] = {
+        name: {"category": name or "none", "questions": counted[name]} for name in sorted(counted)
+    }
+    for row in study.rows.values():
+        judged = study.judged
+        values = row.right("right", "wrong") if judged else row.marks("overall")
+        parts: dict[str, dict[str, Any]] = {}
+        for item, value in values.items():
+            parts.setdefault(category[item], {})[item] = value
+        for name, own in parts.items():
+            groups = study.groups(own)
+            cell = share_of([*own.values()], groups) if judged else mean_of([*own.values()], groups)
+            lines[name][row.name] = cell
+    return table(
+        "categories",
+        "By category",
+        [line for line in lines.values() if len(line) > 2],
+        "Many categories of few questions: some differ by chance alone.",
+        *analysis.unread,
+        kinds={} if study.judged else dict.fromkeys(study.rows, "marks"),
+    )
 
 
 def agreement_table(study: Study) -> Table | None:
@@ -385,21 +508,13 @@ def agreement_table(study: Study) -> Table | None:
         "agreement",
         "People and the judge",
         _agreements(study),
-        [
-            ("what", "text", lambda one: one.what),
-            ("rater", "text", lambda one: one.rater),
-            ("and", "text", lambda one: one.other),
-            ("answers of both", "count", lambda one: one.n),
-            ("say the same", "share", lambda one: one.same),
-            ("Cohen's kappa", "figure", lambda one: one.alike),
-            ("mean difference", "marks", lambda one: one.apart),
-        ],
         "Kappa: 1 is full agreement, 0 what chance alone would give; for grades, distances weigh "
         "by their square. There is none where one of the two gave one mark throughout.",
+        kinds={"mean difference": "marks"},
     )
 
 
-def _agreements(study: Study) -> Iterator[_Agreement]:
+def _agreements(study: Study) -> Iterator[Line]:
     marks: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     for rated in study.ratings:
         for score in rated.scores:
@@ -415,67 +530,87 @@ def _agreements(study: Study) -> Iterator[_Agreement]:
                 continue
             first, second = [mine[where] for where in both], [theirs[where] for where in both]
             groups = [f"{row} {study.groups([item])[0]}" for row, item in both]
-            made = _Agreement(
-                key, rater, other, len(both), alike=Figure(None, None, None, len(both))
-            )
+            line: Line = {"what": key, "rater": rater, "and": other, "answers of both": len(both)}
             if key not in SCALES:
-                yield made._replace(apart=difference(first, second, clusters=groups))
+                yield line | {"mean difference": difference(first, second, clusters=groups)}
                 continue
             same = share_of([a == b for a, b in zip(first, second, strict=True)], groups)
             alike = kappa(first, second, SCALES[key])
             if shared(groups):
                 alike = alike._replace(low=None, high=None)
-            yield made._replace(same=same, alike=alike)
+            yield line | {"say the same": same, "Cohen's kappa": alike}
 
 
 def _judged(study: Study, key: str) -> dict[tuple[str, str], float]:
     """Return the judge's scores by row and question."""
     scores: dict[tuple[str, str], float] = {}
-    for row in study.rows:
-        results = study.of(row.name)
-        own = (measures.right_key(results) or key) if key == "truthful" else key
-        for result in results:
-            if (mark := measures.number(result, own)) is not None:
-                scores[row.name, result.item] = mark
+    for row in study.rows.values():
+        own = (row.key or key) if key == "truthful" else key
+        for item, result in row.results.items():
+            if (mark := number(result, own)) is not None:
+                scores[row.name, item] = mark
     return scores
 
 
-class _Spending(NamedTuple):
-    """What a row took."""
+def totals(study: Study, rows: Iterable[Answers]) -> tuple[Spent, Spent]:
+    """Return what rows took in all, votes and judging included, and what their judges took."""
+    results = {row.name: [*row.results.values()] for row in rows}
+    every = [result for own in results.values() for result in own]
+    debates = [used for r in every for used in (r.usage, r.vote.usage if r.vote else Usage())]
+    judges = [used for r in every for used in (r.judging, r.controlling)]
+    judges += [one.judging for one in study.preferences if one.row in results]
 
-    row: str
-    whole: Spent
-    judging: Spent
-    mean: measures.Cost
-    """Of a question."""
+    def total(usages: Iterable[Usage]) -> Spent:
+        used = [one for one in usages if one.calls or tokens(one)]
+        costs = [one.cost for one in used if one.cost is not None]
+        money = sum(costs) if len(costs) == len(used) else None
+        return Spent(sum(one.calls for one in used), sum(map(tokens, used)), money)
+
+    return total([*debates, *judges]), total(judges)
 
 
 def _cost(analysis: Analysis) -> Table | None:
     study = analysis.study
-    unknown = measures.Cost(len(study.items), *[None] * 7)
-    over = [_Spending("all", *measures.totals(study, study.rows), unknown)]
-    for row in study.rows:
-        spending = measures.totals(study, [row])
-        over.append(_Spending(row.name, *spending, analysis.costs[row.name]))
+    beaten = {one.row.name: one.beaten_by or "no: on the front" for one in analysis.priced}
+
+    def line(name: str, *rows: Answers) -> Line:
+        whole, judging = totals(study, rows)
+        return {
+            "row": name,
+            "calls in all": whole.calls,
+            "tokens in all": whole.tokens,
+            "cost in all": whole.cost,
+            "of it judging": judging.cost,
+        }
+
+    means = {
+        "calls": "calls",
+        "tokens": "tokens",
+        "cost": "cost",
+        "longest chain of calls": "chain",
+        "seconds": "seconds",
+        "tokens of the scoring": "judging_tokens",
+        "cost of the scoring": "judging_cost",
+    }
+    lines = [line("all", *study.rows.values()) | {"questions": len(study.items)}]
+    for row in study.rows.values():
+        kind = "baseline" if row.baseline else "debate"
+        lines.append(
+            line(row.name, row)
+            | {"questions": row.ended_well}
+            | {name: row.mean(column) for name, column in means.items()}
+            | {"kind": f"{kind}, handed the right answer" if row.handed else kind}
+            | {"a cheaper one is as good": beaten.get(row.name)}
+        )
+    by = "money" if analysis.in_money else "tokens, as not every row has a price"
     return table(
         "cost",
         "What it took",
-        over,
-        [
-            ("row", "text", lambda one: one.row),
-            ("calls in all", "count", lambda one: one.whole.calls),
-            ("tokens in all", "count", lambda one: one.whole.tokens),
-            ("cost in all", "number", lambda one: one.whole.cost),
-            ("of it judging", "number", lambda one: one.judging.cost),
-            ("questions", "count", lambda one: one.mean.n),
-            ("calls", "mean", lambda one: one.mean.calls),
-            ("tokens", "mean", lambda one: one.mean.tokens),
-            ("cost", "mean", lambda one: one.mean.cost),
-            ("longest chain of calls", "mean", lambda one: one.mean.path),
-            ("seconds", "mean", lambda one: one.mean.seconds),
-            ("tokens of the scoring", "mean", lambda one: one.mean.judging),
-            ("cost of the scoring", "mean", lambda one: one.mean.judging_cost),
-        ],
+        lines,
         "In all: debates, the votes before them, and judging with its controls. The means of a "
-        "question leave out failed runs, votes and controls. A cost needs a price for every call.",
+        "question leave out failed runs, votes and controls. A cost needs a price for every call. "
+        f"A cheaper one is as good by the point figures and by {by}; where intervals overlap "
+        "chance may order them.",
+        *analysis.unread,
+        kinds=dict.fromkeys(means, "mean"),
     )

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas
+
 from dialectree import report as of_a_run
 from dialectree.errors import DialectreeError, InputError
 from dialectree.evals.plots import plots
-from dialectree.evals.reporting import measures, questions
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
-from dialectree.evals.reporting.formatting import Table, as_csv, csv_text
-from dialectree.evals.reporting.page import html, markdown
-from dialectree.evals.reporting.setup import Sentences
+from dialectree.evals.reporting.formatting import Table, as_csv, written
+from dialectree.evals.reporting.page import RECORD, Sentences
+from dialectree.evals.reporting.page import pages as both_pages
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import PAGE
@@ -25,9 +26,8 @@ from dialectree.records.folder import RunFolder
 FEW_PAGES = 100
 """Pages of runs that are written without being asked for."""
 TABLES = (
-    *("accuracy", "rubric", "categories", "cost", "mcnemar", "as-many", "rubric-paired"),
-    *("people", "preferred", "calibration", "agreement", "risk-coverage", "turned", "sampled"),
-    *("places", "front", "controls", "risk-coverage-curves"),
+    *("accuracy", "rubric", "controls", "people", "compared", "preferred", "turned", "places"),
+    *("calibration", "risk-coverage", "risk-coverage-curves", "categories", "agreement", "cost"),
 )
 PLOTS = ("accuracy", "summaries", "front", "reliability", "risk")
 SOMETIMES = (
@@ -63,7 +63,7 @@ def report(
     A run without a page of its own gets one where a few are missing, or where ``pages`` asks.
     """
     joined = study(folders)
-    names = [name for row in joined.rows for name in (row.name, row.method)]
+    names = [name for row in joined.rows.values() for name in (row.name, row.row.method)]
     if baseline is not None and baseline not in names:
         known = ", ".join(dict.fromkeys(names))
         raise InputError(f"--baseline {baseline}: there is no such row; known are {known}")
@@ -73,15 +73,17 @@ def report(
     made = sum(map(_write_page, wanted))
     analysis = analysed(joined, baseline)
     sentences = Sentences(opening(analysis), findings(analysis), cautions(analysis))
-    shown, drawn = tables(analysis), plots(analysis)
+    shown = [(one, written(one, long=joined.rows)) for one in tables(analysis)]
+    drawn = plots(analysis)
+    html, markdown = both_pages(joined, sentences, shown, drawn, where)
     parts: dict[str, str | bytes] = {
-        "report.html": html(joined, sentences, shown, drawn, where),
-        "report.md": markdown(joined, sentences, shown, drawn),
-        "report/questions.csv": _questions(joined),
+        "report.html": html,
+        "report.md": markdown,
+        "report/questions.csv": as_csv(joined.frame()),
     }
-    parts |= {f"report/{table.key}.csv": as_csv(table) for table in shown}
+    parts |= {f"report/{table.key}.csv": own.csv for table, own in shown}
     if shown:
-        parts["report.csv"] = as_csv(shown[0])
+        parts["report.csv"] = shown[0][1].csv
     parts |= {f"report/{plot.key}.svg": plot.svg for plot in drawn}
     parts |= {f"report/{plot.key}.png": plot.png for plot in drawn}
     if "report/risk-coverage.csv" in parts:
@@ -90,21 +92,15 @@ def report(
         put(where / name, data)
     for name in {*SOMETIMES} - parts.keys():
         (where / name).unlink(missing_ok=True)
-    figures = shown[0] if shown else None
+    figures = shown[0][0] if shown else None
     return Written(where / "report.html", sentences, made, len(lacking) - made, figures)
-
-
-def _questions(joined: Study) -> str:
-    """Return every question by every row."""
-    lines = list(questions.lines(joined))
-    return csv_text(list(lines[0]) if lines else [], [list(line.values()) for line in lines])
 
 
 def _curves(joined: Study) -> str:
     """Return every point of every row's curve of risk and coverage."""
-    curves = [(row.name, measures.surest(joined, row.name).curve) for row in joined.rows]
-    lines = [[name, *point] for name, curve in curves for point in curve.points]
-    return csv_text(["row", "at least this sure", "coverage", "risk"], lines)
+    curves = {row.name: row.surest.curve for row in joined.rows.values()}
+    every = pandas.concat(curves, names=["row"]).reset_index("row")
+    return as_csv(every.rename(columns={"confidence": "at least this sure"}))
 
 
 def put(path: Path, data: str | bytes) -> None:
@@ -113,10 +109,9 @@ def put(path: Path, data: str | bytes) -> None:
 
 
 def _without_page(joined: Study) -> Iterator[Path]:
-    for row in joined.rows:
-        for item in joined.results[row.name]:
-            run = joined.run(row.name, item)
-            if run and (run / questions.RECORD).is_file() and not (run / PAGE).is_file():
+    for row in joined.rows.values():
+        for run in map(row.run, row.results):
+            if run and (run / RECORD).is_file() and not (run / PAGE).is_file():
                 yield run
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.evals.reporting import measures
+from dialectree.evals.reporting import answers
 from tests.cli.commands import command, refused
 from tests.evals import sample
 from tests.evals.test_rating import filled, marked
@@ -15,7 +15,7 @@ from tests.evals.test_rating import filled, marked
 
 @pytest.fixture(autouse=True)
 def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "resamples", lambda n: 20)
+    monkeypatch.setattr(answers, "resamples", lambda n: 20)
 
 
 def test_a_report_is_written_and_its_page_named(tmp_path: Path) -> None:

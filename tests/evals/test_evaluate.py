@@ -115,9 +115,9 @@ def test_the_text_the_frame_and_the_report_agree_on_questions_and_shares(tmp_pat
     frame: Any = results.to_pandas()
     counted = study([tmp_path])
     (table,) = (one for one in tables(analysed(counted)) if one.key == "accuracy")
-    names = [column.name for column in table.columns]
-    for row, line in zip(over, table.rows, strict=True):
-        cells, own = dict(zip(names, line, strict=True)), frame[frame["row"] == row.name]
+    assert not any(" " in name for name in frame)
+    for row, cells in zip(over, table.frame.to_dict("records"), strict=True):
+        own = frame[frame["row"] == row.name]
         share = cells["accuracy"]
         assert isinstance(share, Proportion) and share == results.accuracies[row.name]
         assert own["right"].dropna().mean() == pytest.approx(share.share)

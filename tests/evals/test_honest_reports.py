@@ -9,28 +9,44 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
-from dialectree.cli.evaluation_report import summary_lines
-from dialectree.evals import debate_gain
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.plots import plots
 from dialectree.evals.reporting.analysis import Analysis, analysed
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.study import study
-from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import Control, Result, Row, Score, Sides, Vote
 from dialectree.protocols import plugins
 from dialectree.protocols.protocol import Evaluation, Protocol, installed
 from dialectree.records import Usage, Verdict
 from tests.evals import sample
-from tests.evals.equals import asserted, equals
-from tests.evals.test_debate_gain import result
-from tests.evals.test_report import cells, judged
-from tests.evals.withholding import KINDS, Kind, says, withholding
+from tests.evals.simulated import KINDS, Kind, asserted, equals, says, withholding
+from tests.evals.test_report import table, told
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DEBATE, SAMPLES = sample.row("rsd"), sample.row("self_consistency")
+
+
+def result(
+    number: int,
+    right: bool,
+    row: str = "rsd",
+    before: bool | None = None,
+    tokens: int = 100,
+    sides: Sides | None = None,
+) -> Result:
+    return Result(
+        row=row,
+        item=f"q{number}",
+        status="answered",
+        verdict=Verdict(answer="x", label="A"),
+        scores=[Score(key="choice", score=float(right), value="scored")],
+        usage=Usage(calls=1, prompt_tokens=tokens),
+        vote=None if before is None else Vote(answers=["A"], right=before),
+        sides=sides,
+        ended=sample.STAMP,
+    )
 
 
 def made(
@@ -46,6 +62,11 @@ def made(
     ]
     over = rows or (DEBATE, SAMPLES)
     return analysed(study([sample.write(folder, "decide", over, asked, results, **fields)]))
+
+
+def compared(analysis: Analysis) -> set[tuple[str, str, float | None]]:
+    """Who is compared with whom, and the tokens of samples by those of the debate."""
+    return {(one.row, one.beside, one.ratio) for one in analysis.comparisons}
 
 
 def failed(number: int, row: str = "rsd") -> Result:
@@ -64,20 +85,15 @@ def withheld(number: int, row: str = "rsd", before: bool | None = None) -> Resul
     return result(number, False, row, before).model_copy(update=update)
 
 
-def told(analysis: Analysis, key: str, row: int = 0) -> dict[str, str]:
-    (one,) = (one for one in tables(analysis) if one.key == key)
-    return dict(zip((column.name for column in one.columns), cells(one, row), strict=True))
-
-
 def test_a_debate_that_failed_is_left_out_and_named_with_its_bounds(tmp_path: Path) -> None:
     results = [result(k, k < 7) for k in range(1, 9)] + [failed(9), failed(10)]
     results += [result(k, k < 6, "self_consistency") for k in range(1, 11)]
     analysis = made(tmp_path, results, 10)
-    (one,) = analysis.compared
+    (one,) = analysis.comparisons
     assert (one.ledger.n, one.failed) == (8, 2)
     # 6 and 5 of 8 are right; the baseline has both others wrong: 6 to 8 of 10 against 5 of 10.
     assert one.bounds == pytest.approx((0.1, 0.3))
-    line = told(analysis, "mcnemar")
+    line = told(analysis, "compared")
     assert (line["at worst, points"], line["at best, points"]) == ("10.0", "30.0")
     (said,) = (text for text in cautions(analysis) if "Failed" in text)
     assert "rsd 2 of 10 (q9 and q10; accuracy 60.0% if all were wrong, 80.0% if all were" in said
@@ -94,9 +110,8 @@ def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(
     results += [withheld(k, before=False) for k in range(61, 66)]
     results += [result(k, k > 10, "self_consistency") for k in range(1, 66)]
     analysis = made(tmp_path, results, 65)
-    (turned,) = analysis.turned
-    assert turned.ledger[:4] == (18, 42, 0, 5)
-    assert (turned.withheld_right, turned.withheld_wrong, turned.without) == (40, 5, 0)
+    compared, turned = analysis.comparisons
+    assert turned.ledger[:4] == (18, 0, 42, 5)
     line = told(analysis, "turned")
     counted = [line[way] for way in ("right → wrong", "right → withheld", "wrong → withheld")]
     assert counted == ["2", "40", "5"]
@@ -110,7 +125,6 @@ def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(
     assert shown["accuracy"].startswith("90.0%") and shown["withheld"] == "45"
     assert shown["answered"].startswith("30.8%")
     assert shown["right of all asked"].startswith("27.7%")
-    (compared,) = analysis.compared
     assert (compared.ledger.n, compared.withheld) == (65, 45)
     assert compared.as_many and sum(compared.as_many.second) <= 20
 
@@ -166,10 +180,8 @@ def test_a_debate_on_two_options_is_compared_with_baselines_on_the_same_two(
     for row in (weak, alone, samples, others, SAMPLES):
         results += [result(k, k > 15, row.name) for k in range(1, 21)]
     analysis = made(tmp_path, results, 20, debate, others, SAMPLES, samples, weak, alone)
-    assert ("rsd", "judge_alone") in {
-        (one.row.name, one.baseline.name) for one in analysis.compared
-    }
-    assert [(one.debate.name, one.row.name) for one in analysis.sampled] == [("rsd", "on two")]
+    assert {("rsd", "judge_alone", None), ("rsd", "on two", 1.0)} <= compared(analysis)
+    assert not {row for row, *_ in compared(analysis) if row in (others.name, SAMPLES.name)}
     said = findings(analysis)
     assert any(text.startswith("rsd is better than judge_alone") for text in said)
     assert any(text.startswith("rsd is better than the vote before it") for text in said)
@@ -193,9 +205,9 @@ def test_questions_in_clusters_tell_as_much_as_their_clusters(tmp_path: Path) ->
     assert findings(whole)[0].endswith(
         "So few questions, or clusters of them, can show no difference."
     )
-    wide, narrow = (one.compared[0].difference for one in (whole, plain))
+    wide, narrow = (one.comparisons[0].difference for one in (whole, plain))
     assert wide.low < narrow.low and wide.high > narrow.high  # type: ignore[operator]
-    assert "40 questions come in 4 clusters" in " ".join(tables(whole)[0].notes)
+    assert "40 questions come in 4 clusters" in " ".join(table(whole, "accuracy").notes)
     assert "With 4 clusters only" in " ".join(cautions(whole))
 
 
@@ -242,17 +254,13 @@ def test_nothing_is_asserted_of_a_debate_that_was_handed_the_answer(tmp_path: Pa
     analysis = handed(tmp_path, row)
     (said,) = findings(analysis)
     assert said.startswith("Of rsd it cannot be told whether debating helped: no baseline chooses")
-    assert not analysis.compared and not analysis.sampled
-    assert handed(tmp_path / "named", row, baseline="self_consistency").compared == []
-    by_key = {one.key: one for one in tables(analysis)}
-    line = cells(by_key["turned"])
-    assert (line[3], line[8]) == ("–", "–")
-    assert "does not compare" in by_key["turned"].notes[-1]
-    assert [one.beaten_by for one in debate_gain.spent(analysis.study)] == [None, None]
-    assert {line[-1] for line in by_key["front"].rows} == {
-        "baseline",
-        "debate, handed the right answer",
-    }
+    for own in (analysis, handed(tmp_path / "named", row, baseline="self_consistency")):
+        assert compared(own) == {("rsd", "the vote before it", None)}
+    assert [one.p for one in analysis.comparisons] == [None]
+    assert "does not compare" in table(analysis, "turned").notes[-1]
+    assert [one.beaten_by for one in analysis.priced] == [None, None]
+    kinds = {*table(analysis, "cost").frame["kind"].dropna()}
+    assert kinds == {"baseline", "debate, handed the right answer"}
     assert "front" in {plot.key for plot in plots(analysis)}
 
 
@@ -269,10 +277,7 @@ def test_samples_and_the_judge_alone_are_baselines_wherever_they_run(
 ) -> None:
     debates = [sample.row(name, **candidates) for name in ("rsd", "basic")]
     analysis = beside(tmp_path, *debates, sample.row(method, **candidates))
-    assert {(one.row.name, one.baseline.name) for one in analysis.compared} == {
-        ("rsd", method),
-        ("basic", method),
-    }
+    assert {pair[:2] for pair in compared(analysis)} == {("rsd", method), ("basic", method)}
     assert opening(analysis)[0].startswith("Debating helped in 1 and did harm in 0 of 2")
 
 
@@ -282,8 +287,9 @@ def test_a_debate_is_never_taken_for_a_baseline(tmp_path: Path) -> None:
         assert opening(analysis)[0] == (
             "It cannot be told whether debating helped: no debate is compared with a baseline."
         )
-        (paired,) = (one for one in tables(analysis) if one.key == "mcnemar")
-        assert paired.notes[0].endswith(f"No baseline but a debate: {names[0]}.")
+        assert (
+            table(analysis, "compared").notes[0].endswith(f"No baseline but a debate: {names[0]}.")
+        )
 
 
 def test_a_protocol_that_names_no_plainest_is_compared_with_its_tasks_baselines(
@@ -295,9 +301,7 @@ def test_a_protocol_that_names_no_plainest_is_compared_with_its_tasks_baselines(
     bare["rsd"] = replace(rsd, evaluation=Evaluation(task="decide"))
     monkeypatch.setattr(plugins, "declared", lambda: (bare, {}))
     analysis = beside(tmp_path, sample.row("rsd"), sample.row("judge_alone"))
-    assert [(one.row.name, one.baseline.name) for one in analysis.compared] == [
-        ("rsd", "judge_alone")
-    ]
+    assert compared(analysis) == {("rsd", "judge_alone", None)}
     assert opening(analysis)[0].startswith("Debating helped in 1")
 
 
@@ -344,19 +348,18 @@ def test_another_protocols_debate_is_no_baseline_and_is_measured_against_ours(
     right = {"votes": 16, "rsd": 2, "self_consistency": 4}
     results = [result(k, k <= n, name) for name, n in right.items() for k in range(1, 17)]
     alone = made(tmp_path / "alone", results[:32], 16, stranger, DEBATE)
-    assert alone.compared == []
+    assert compared(alone) == set()
     assert opening(alone)[0] == (
         "It cannot be told whether debating helped: no debate is compared with a baseline."
     )
     samples = Row(name=SAMPLES.name, method=SAMPLES.method, models={"answerer": "m"})
     beside = made(tmp_path / "beside", results, 16, stranger, DEBATE, samples)
-    assert {(one.row.name, one.baseline.name) for one in beside.compared} == {
-        ("votes", "self_consistency"),
-        ("rsd", "self_consistency"),
+    assert compared(beside) == {
+        ("votes", "self_consistency", 1.0),
+        ("rsd", "self_consistency", None),
     }
-    assert [one.debate.name for one in beside.sampled] == ["votes"]
     assert opening(beside)[0].startswith("Debating helped in 1 and did harm in 0 of 2")
-    assert told(beside, "front", 0)["kind"] == "debate"
+    assert told(beside, "cost", 1)["kind"] == "debate"
 
 
 def answers(row: str, right: range, given: int = 100, unsure: range = range(0)) -> list[Result]:
@@ -429,8 +432,9 @@ def test_the_sentence_on_withheld_answers_counts_them(tmp_path: Path) -> None:
         "against 71 of 100) because it withheld 33; among as many answers no difference is shown"
     )
     assert said in opening(analysis)[0] and said in findings(analysis)[0]
-    line = told(analysis, "as-many")
-    assert (line["withheld"], line["right"]) == ("33", "47")
+    line, as_many = (told(analysis, "compared", row) for row in (0, 1))
+    assert line["withheld"] == "33" and as_many["right"].startswith("47.0%")
+    assert as_many["beside"] == "self_consistency, as many answers"
 
 
 def test_risk_is_compared_at_the_debates_own_coverage(tmp_path: Path) -> None:
@@ -440,21 +444,93 @@ def test_risk_is_compared_at_the_debates_own_coverage(tmp_path: Path) -> None:
     assert line["right among as many as rsd answers, 67.0%"].startswith("100.0%")
 
 
-def test_where_nothing_was_judged_the_report_does_not_say_that_no_baseline_ran(
+# Votes, sides and samples
+
+
+def kept(folder: Path, *results: Result) -> Analysis:
+    return made(folder, [*results], 10)
+
+
+def test_the_ledger_counts_who_turned(tmp_path: Path) -> None:
+    turns = [(True, True)] * 3 + [(True, False)] + [(False, True)] * 4 + [(False, False)] * 2
+    found = kept(tmp_path, *(result(n, a, before=b) for n, (b, a) in enumerate(turns, 1)))
+    (one,) = found.comparisons
+    assert [(share.right, share.n) for share in one.shares] == [(7, 10), (4, 10)]
+    assert one.ledger[:4] == (3, 4, 1, 2)
+    assert one.p == pytest.approx(0.375)
+
+
+def test_a_vote_in_which_nobody_said_anything_is_none(tmp_path: Path) -> None:
+    silent = result(2, True).model_copy(update={"vote": Vote(answers=[None, None], right=False)})
+    found = kept(tmp_path, result(1, True, before=True), silent, result(3, True, before=False))
+    line = told(found, "turned")
+    assert (line["no vote, or no right answer"], line["judgement not read"]) == ("1", "0")
+    assert (line["wrong → right"], line["vote before"].split()[0]) == ("1", "50.0%")
+
+
+def test_sides_and_places_are_counted_apart(tmp_path: Path) -> None:
+    sides = [
+        Sides(gold_side="a", gold_position="first", flipped=False),
+        Sides(gold_side="b", gold_position="second", flipped=True),
+        Sides(gold_side="b", gold_position="first"),
+        Sides(),
+    ]
+    found = kept(tmp_path, *(result(n, n != 2, sides=s) for n, s in enumerate(sides, 1)))
+    _, *shares = table(found, "places").frame.iloc[0]
+    assert [share[:2] for share in shares] == [(1, 1), (1, 2), (1, 1), (2, 2), (0, 1), (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "end"),
+    [
+        (30, "0.30 of them; --samples 30 would about match."),
+        (5, "0.05 of them, and the 100 samples that can be asked for are too few."),
+        (300, "3.00 of them; --samples 3 would about match."),
+    ],
+)
+def test_the_samples_that_would_match_a_debate_are_named(
+    tmp_path: Path, tokens: int, end: str
+) -> None:
+    found = kept(
+        tmp_path,
+        *(result(n, n < 6) for n in range(1, 11)),
+        *(result(n, n < 6, "self_consistency", tokens=tokens) for n in range(1, 11)),
+    )
+    before = "No row spends about as many tokens as rsd on samples: self_consistency spends "
+    (said,) = (text for text in findings(found) if "No row" in text)
+    assert said == before + end
+
+
+def test_samples_for_as_many_tokens_are_compared_by_a_test(tmp_path: Path) -> None:
+    wrong, message = range(1, 7), "rsd is better than self_consistency at about as many tokens"
+    found = kept(
+        tmp_path,
+        *(result(n, True) for n in range(1, 11)),
+        *(result(n, n not in wrong, "self_consistency") for n in range(1, 11)),
+    )
+    (one,) = found.comparisons
+    p = 2 / 2 ** len(wrong)
+    assert one.p == one.holm == pytest.approx(p)
+    assert one.difference.value == len(wrong) / 10
+    (sentence,) = (text for text in findings(found) if "at about as many" in text)
+    assert message in sentence and "exact McNemar p = 0." in sentence
+    assert told(found, "compared")["budget"] == "the same"
+
+
+def test_ledgers_of_several_rows_are_corrected_before_debating_is_said_to_have_helped(
     tmp_path: Path,
 ) -> None:
-    rows = [sample.row("tsd"), sample.row("single_shot")]
-    results = [judged(row.name, k, None) for row in rows for k in range(1, 5)]
-    asked = sample.items("answer", 4)
-    analysis = analysed(study([sample.write(tmp_path, "answer", rows, asked, results)]))
-    answer, _, missing = opening(analysis)
-    assert answer == (
-        "It cannot be told whether debating helped: no question was judged for both of tsd and "
-        "single_shot."
+    rows = [DEBATE, sample.row("basic")]
+    results = [result(n, True, before=False) for n in range(1, 7)]
+    results += [result(n, True, "basic", before=True) for n in range(1, 7)]
+    analysis = made(tmp_path / "two", results, 6, *rows)
+    assert analysis.family == 3  # the two ledgers, and the two rows beside one another
+    holm = [one.holm for one in analysis.comparisons if one.kind == "vote"]
+    assert holm == pytest.approx([3 / 32, 1])
+    assert any(
+        text.startswith("No difference can be shown: rsd is 100.0 points above the vote before it")
+        and "exact McNemar p = 0.031, 0.094 after Holm)" in text
+        for text in findings(analysis)
     )
-    assert missing == "What is missing: 8 judgements unread."
-    shown = told(analysis, "accuracy")
-    assert (shown["accuracy"], shown["n"], shown["questions"]) == ("–", "0", "4")
-    written = report([tmp_path])
-    assert "tsd: accuracy –" in summary_lines(written)
-    assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("tsd,0,0,,,,0,0,4,")
+    alone = made(tmp_path / "one", results[:6], 6, *rows[:1])
+    assert findings(alone)[0].startswith("rsd is better than the vote before it: 100.0")

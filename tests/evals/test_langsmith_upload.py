@@ -38,13 +38,13 @@ def test_a_data_set_and_an_experiment_for_each_row_arrive(
     assert [*examples] == found.items
     assert {"question", "options"} == set(examples["q1"]["inputs"])
     assert examples["q1"]["outputs"] == {"gold": found.texts["q1"].reference.gold}
-    names = [f"spring {row.name}" for row in found.rows]
+    names = [f"spring {name}" for name in found.rows]
     assert [one["name"] for one in server.sessions.values()] == names
     assert {one["reference_dataset_id"] for one in server.sessions.values()} == {dataset["id"]}
     assert len(server.runs) == 24 and "(24 runs)" in message
     for run in server.runs.values():
         example = server.examples[run["reference_example_id"]]
-        result = found.results[run["name"]][example["metadata"]["id"]]
+        result = found.rows[run["name"]].results[example["metadata"]["id"]]
         assert run["inputs"] == example["inputs"]
         assert (run["outputs"] or {}).get("label") == (result.verdict and result.verdict.label)
         assert run["end_time"] == "2026-01-31T12:00:00+00:00"

@@ -7,8 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from dialectree.evals.dataset_items import Task
-from dialectree.evals.plot_style import Plot, inline
-from dialectree.evals.plots import plots
+from dialectree.evals.plots import Plot, inline, plots
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import study
 from tests.evals import sample

@@ -130,7 +130,7 @@ def test_the_report_counts_wins_ties_and_losses(tmp_path: Path) -> None:
     text = "".join(one.model_dump_json() + "\n" for one in found)
     (folder / "preferences.jsonl").write_text(text)
     (table,) = (one for one in tables(analysed(study([folder]))) if one.key == "preferred")
-    (line,) = table.rows
+    line = [*table.frame.iloc[0]]
     assert line[:8] == ["tod", "single_stage", 5, 2, 2, 1, 1, wilson(2, 3)]
     assert line[8:] == [tango(mcnemar_counts(0, 2, 1, 2)), 1]
 

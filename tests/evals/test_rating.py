@@ -44,9 +44,9 @@ def marked(folder: Path, mark: str = "truthful") -> list[dict[str, str]]:
 def test_a_sheet_names_no_method_and_no_run(tmp_path: Path) -> None:
     found = sheet(tmp_path)
     message = (tmp_path / rating.TABLE).read_text() + (tmp_path / rating.SHEET).read_text()
-    for row in found.rows:
-        assert row.name not in message and sample.MODEL not in message
-        assert not any(result.run in message for result in found.of(row.name) if result.run)
+    for name, row in found.rows.items():
+        assert name not in message and sample.MODEL not in message
+        assert not any(one.run in message for one in row.results.values() if one.run)
 
 
 def test_marks_come_back_as_scores_beside_the_judges(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_marks_come_back_as_scores_beside_the_judges(tmp_path: Path) -> None:
     given = []
     for line in lines(tmp_path):
         row, item, _ = by_code[line["code"]]
-        judged = found.results[row][item].scores[0].score
+        judged = found.rows[row].results[item].scores[0].score
         given.append(line | {"mark": "truthful" if judged else "Not "})
     rated = rating.read(tmp_path, found, filled(tmp_path / "Ada.csv", given), "Ada")
     path = rating.keep(tmp_path, rated)
@@ -64,8 +64,7 @@ def test_marks_come_back_as_scores_beside_the_judges(tmp_path: Path) -> None:
     assert again.ratings == rated
     table = agreement_table(again)
     assert table is not None
-    (line_,) = table.rows
-    assert line_[:3] == ["truthful", "Ada", "the judge"]
+    assert [*table.frame.iloc[0, :3]] == ["truthful", "Ada", "the judge"]
     assert rating.agreed(again)[0].startswith("truthful: Ada and the judge on ")
     assert "kappa 1.000" in rating.agreed(again)[0]
 
@@ -123,7 +122,7 @@ def test_what_people_call_right_is_a_result_of_each_row(tmp_path: Path) -> None:
     found.ratings.append(rated("p0", "tsd", "of another day", truthful=1.0))
     table = people_table(found)
     assert table is not None
-    assert table.rows == [["tsd", wilson(1, 3), 1, 3, 1]]
+    assert [*table.frame.iloc[0]] == ["tsd", wilson(1, 3), 1, 3, 1]
     assert "p0, p1, p2" in table.notes[0]
 
 

@@ -1,4 +1,4 @@
-"""A report from results alone: what is counted, what is said, and that nothing gets out of hand."""
+"""A report from results alone: what is counted and left out, and that nothing gets out of hand."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
+from dialectree.cli.evaluation_report import summary_lines
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
-from dialectree.evals.reporting import measures, setup
-from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.plots import plots
+from dialectree.evals.reporting.analysis import Analysis, analysed
+from dialectree.evals.reporting.answers import RUBRIC
 from dialectree.evals.reporting.cautions import cautions
-from dialectree.evals.reporting.findings import findings
-from dialectree.evals.reporting.formatting import Table, as_csv, bracketed
+from dialectree.evals.reporting.findings import findings, opening
+from dialectree.evals.reporting.formatting import Table, in_brackets, shown, written
+from dialectree.evals.reporting.page import pairs
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
-from dialectree.evals.results import Result, Score
-from dialectree.records import RunRecord
+from dialectree.evals.results import Control, Preferred, Result, Score, Vote
+from dialectree.records import RunRecord, Verdict
 from dialectree.records.folder import RunFolder
 from tests.evals import sample
 from tests.report import recorded as runs
@@ -65,12 +68,19 @@ def counted(folder: Path, debate: int, single: int, n: int, **fields: object) ->
     return kept(folder, results, n, **fields)
 
 
-def table(found: Study, key: str) -> Table:
-    return {one.key: one for one in tables(analysed(found))}[key]
+def table(found: Study | Analysis, key: str) -> Table:
+    analysis = analysed(found) if isinstance(found, Study) else found
+    return {one.key: one for one in tables(analysis)}[key]
 
 
-def cells(one: Table, row: int = 0) -> list[str]:
-    return bracketed(one)[row]
+def told(found: Study | Analysis, key: str, row: int = 0) -> dict[str, str]:
+    """A line of a table as a person reads it, by heading."""
+    one = table(found, key)
+    texts = [in_brackets(*cell) for cell in [*shown(one)][row]]
+    return dict(zip(one.frame, texts, strict=True))
+
+
+# What counts
 
 
 def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
@@ -84,17 +94,136 @@ def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
     unscored = judged("tsd", 6, True).model_copy(update={"scores": [down]})
     degraded = judged("tsd", 7, True).model_copy(update={"status": "degraded"})
     found = kept(tmp_path, [*results, failed, unresolved, unscored, degraded], 7)
-    counts = measures.outcomes(found.of("tsd"))
-    assert [*counts] == [2, 1, 1, 1, 1, 1, 1, 1.0]
-    assert (counts.n, counts.share.share) == (3, 2 / 3)
-    assert [text.partition(" ")[0] for text in cells(table(found, "accuracy"))[-2:]] == [
-        "80.0%",
-        "50.0%",
-    ]
-    assert counts.bounds == (2 / 4, 3 / 4)
+    row = found.rows["tsd"]
+    ends = ("right", "wrong", "unanswered", "unparsed", "failed", "unscored")
+    assert [row.counts[end] for end in ends] == [2, 1, 1, 1, 1, 1]
+    assert (row.n, row.accuracy.share, row.bounds) == (3, 2 / 3, (2 / 4, 3 / 4))
+    line = told(found, "accuracy")
+    assert line["answered"].startswith("80.0%") and line["degraded"] == "1"
+    assert line["right of all asked"].startswith("50.0%")
     said = "\n".join(cautions(analysed(found)))
     assert "Failed runs are in no share; --retry-failed asks them again: tsd 1 of 7" in said
     assert "could not be read, or was not given: tsd 2 of 7" in said
+
+
+def voted(number: int, before: bool | None, after: bool | None) -> Result:
+    vote = Vote(answers=["so"], right=before)
+    return judged("tsd", number, after).model_copy(update={"vote": vote})
+
+
+def test_a_judgement_that_could_not_be_read_weighs_neither_way(tmp_path: Path) -> None:
+    turns = [(True, None)] * 12 + [(None, True)] * 3 + [(True, True), (False, True)]
+    results = [voted(number, *pair) for number, pair in enumerate(turns, 1)]
+    results += [judged("tsd", 18, True), *(judged("single_shot", k, True) for k in range(1, 19))]
+    analysis = analysed(kept(tmp_path, results, 18))
+    pair, vote = analysis.comparisons
+    assert (pair.ledger[:4], vote.ledger[:4]) == ((6, 0, 0, 0), (1, 1, 0, 0))
+    line = told(analysis, "turned")
+    assert (line["no vote, or no right answer"], line["judgement not read"]) == ("1", "15")
+    assert not any("is worse" in text for text in findings(analysis))
+    left = "Left out, without a judgement that could be read: tsd 12 of 18."
+    assert all(left in table(analysis, key).notes for key in ("compared", "cost"))
+    assert [one.row.accuracy.share for one in analysis.priced] == [1.0, 1.0]
+
+
+def summaries(folder: Path, unread: int, keys: Sequence[str] = ("factuality",)) -> Study:
+    """Summaries of twelve pairs of papers; so many of tod have marks that cannot be read."""
+    over, asked = [sample.row("tod"), sample.row("single_stage")], sample.items("compare", 12)
+    none = [Score(key=key, score=None, value="unparsed") for key in keys]
+    results = []
+    for made in sample.results("compare", over, asked):
+        hazy = int(made.item[1:]) <= unread and (made.row == "tod" or len(keys) > 1)
+        scores = [score for score in made.scores if score.key not in keys]
+        update = {"scores": [*scores, *none], "status": "answered"} if hazy else {}
+        results.append(made.model_copy(update=update))
+    return study([sample.write(folder, "compare", over, asked, results)])
+
+
+def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> None:
+    found = summaries(tmp_path, 5)
+    said = " ".join(cautions(analysed(found)))
+    assert "a judgement that could not be read, or was not given: tod 5 of 12." in said
+    one = table(found, "rubric").frame
+    assert [*one][-2:] == ["with factuality", "with overall"]
+    assert [*one.iloc[0, -2:]] == [one["summaries"][0] - 5] * 2
+    report([tmp_path])
+    path = tmp_path / "report" / "questions.csv"
+    lines = list(csv.DictReader(path.read_text("utf-8").splitlines()))
+    ends = [line["factuality_outcome"] for line in lines if line["row"] == "tod"]
+    assert ends[:5] == ["unparsed"] * 5 and lines[0]["breadth_outcome"] == "scored"
+
+
+def test_marks_of_which_none_was_read_are_no_zero_and_are_missing(tmp_path: Path) -> None:
+    analysis = analysed(summaries(tmp_path, 12, RUBRIC))
+    answer, _, missing = opening(analysis)
+    assert answer.endswith("no question was judged for both of tod and single_stage.")
+    assert missing == f"What is missing: {12 * 2 * 3} judgements unread."
+    said = summary_lines(report([tmp_path]))
+    assert "tod: breadth –, contextualisation –, factuality –, overall –" in said
+    assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("tod,,,,0,,,,0,")
+
+
+def test_votes_controls_and_preferences_that_were_not_read_are_missing(tmp_path: Path) -> None:
+    control = Control(key="truthful", truthful=True, score=None, value="unparsed")
+    results = [voted(1, None, True), voted(2, True, True)]
+    results[1] = results[1].model_copy(update={"controls": [control]})
+    found = kept(tmp_path, results, 2)
+    unread = Score(key="preference", score=None, value="failed")
+    one = Preferred(row="tsd", against="single_shot", item="q1", score=unread, ended="")
+    found.preferences.append(one)
+    assert opening(analysed(found))[2] == "What is missing: 3 judgements unread."
+
+
+def test_where_nothing_was_judged_the_report_does_not_say_that_no_baseline_ran(
+    tmp_path: Path,
+) -> None:
+    results = [judged(row, k, None) for row in ("tsd", "single_shot") for k in range(1, 5)]
+    analysis = analysed(kept(tmp_path, results, 4))
+    answer, _, missing = opening(analysis)
+    assert answer.endswith("no question was judged for both of tsd and single_shot.")
+    assert missing == "What is missing: 8 judgements unread."
+    line = told(analysis, "accuracy")
+    assert (line["accuracy"], line["n"], line["questions"]) == ("–", "0", "4")
+    assert "tsd: accuracy –" in summary_lines(report([tmp_path]))
+    assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("tsd,0,0,,,,0,0,4,")
+
+
+def test_every_point_of_a_curve_is_in_a_file_and_in_a_plot(tmp_path: Path) -> None:
+    sure = [(1 - k / 10, k <= 6) for k in range(1, 9)] + [(1.0, None)]
+    results = [
+        judged("tsd", k, right).model_copy(update={"verdict": Verdict(answer="", confidence=c)})
+        for k, (c, right) in enumerate(sure, 1)
+    ]
+    assert "risk" in {plot.key for plot in plots(analysed(kept(tmp_path, results, 9)))}
+    report([tmp_path])
+    path = tmp_path / "report" / "risk-coverage-curves.csv"
+    lines = list(csv.reader(path.read_text("utf-8").splitlines()))
+    assert lines[0] == ["row", "at least this sure", "coverage", "risk"]
+    assert [line[:3] for line in lines[1:3]] == [["tsd", "0.9", "0.125"], ["tsd", "0.8", "0.25"]]
+    assert len(lines) == 9 and lines[-1][2:] == ["1.0", "0.25"]
+    assert "report/risk.svg" in (tmp_path / "report.md").read_text("utf-8")
+
+
+def test_the_figures_of_the_paper_come_out_as_printed(tmp_path: Path) -> None:
+    found = counted(tmp_path / "many", 566, 463, 790, demonstration=True)
+    line = [*told(found, "accuracy").values()]
+    assert line[:4] == ["tsd", "71.6% [68.4, 74.7]", "566", "790"]
+    assert findings(analysed(found))[0].startswith(
+        "tsd is better than single_shot: 13.0 points above it (95% from +7.2 to +18.7; 790"
+    )
+    assert cautions(analysed(found))[0].startswith("A model below 1 billion parameters took part")
+    few = findings(analysed(counted(tmp_path / "few", 24, 20, 40)))[0]
+    assert few.startswith("No difference can be shown: tsd is 10.0 points above single_shot")
+    assert "So many questions would probably show" in few
+
+
+def test_a_judge_that_answered_too_or_says_true_to_everything_is_named(tmp_path: Path) -> None:
+    said = cautions(analysed(counted(tmp_path, 40, 40, 40, judge=HERE)))
+    assert "The judge said TRUE to all 80 answers" in "".join(said)
+    assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of tsd")
+
+
+# Folders
 
 
 def test_shards_of_one_data_set_make_one_report(tmp_path: Path) -> None:
@@ -109,32 +238,31 @@ def test_shards_of_one_data_set_make_one_report(tmp_path: Path) -> None:
     together = study([tmp_path / "1", tmp_path / "2"])
     whole = study([sample.write(tmp_path / "whole", "answer", over, asked, results)])
     assert together.items == whole.items
-    assert [t[:4] for t in tables(analysed(together))] == [t[:4] for t in tables(analysed(whole))]
+    first, second = ([written(t).csv for t in tables(analysed(s))] for s in (together, whole))
+    assert first == second
     alone = cautions(analysed(study([tmp_path / "1"])))
     assert "Only 11 of 20 questions are here." in alone
     assert not any("are here" in text for text in cautions(analysed(together)))
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "told"),
+    ("first", "second", "names"),
     [
         ({"samples": 3}, {"samples": 9}, ["x · samples=3", "x · samples=9"]),
         ({"note": "a" * 99}, {"note": "b"}, ["x · mon/mine", "x · fri/mine"]),
     ],
 )
 def test_rows_of_one_name_are_told_apart_in_few_words(
-    first: dict[str, JsonValue], second: dict[str, JsonValue], told: list[str], tmp_path: Path
+    first: dict[str, JsonValue], second: dict[str, JsonValue], names: list[str], tmp_path: Path
 ) -> None:
     asked, folders = sample.items("decide", 2), []
     for place, given in (("mon", first), ("fri", second)):
         row = sample.row("basic", name="x").model_copy(update={"settings": given})
         folders.append(sample.write(tmp_path / place / "mine", "decide", [row], asked, []))
     found = study(folders)
-    assert [row.name for row in found.rows] == told
-    assert [name for name, _ in setup.pairs(found) if name.startswith("Seed")] == [
-        "Seed of mon/mine",
-        "Seed of fri/mine",
-    ]
+    assert [*found.rows] == names
+    seeds = [name for name, _ in pairs(found) if name.startswith("Seed")]
+    assert seeds == ["Seed of mon/mine", "Seed of fri/mine"]
 
 
 def test_a_line_that_was_torn_off_is_passed_over_and_the_last_of_two_counts(
@@ -146,23 +274,19 @@ def test_a_line_that_was_torn_off_is_passed_over_and_the_last_of_two_counts(
     again = json.loads(lines[0]) | {"status": "failed"}
     path.write_text("".join(lines) + json.dumps(again) + "\n" + lines[1][:30])
     found = study([folder])
-    assert found.results["tsd"]["q1"].status == "failed"
-    assert sum(map(len, found.results.values())) == len(lines)
+    assert found.rows["tsd"].results["q1"].status == "failed"
+    assert len(found.results) == len(lines)
 
 
-def test_the_figures_of_the_paper_come_out_as_printed(tmp_path: Path) -> None:
-    found = counted(tmp_path / "many", 566, 463, 790, demonstration=True)
-    assert cells(table(found, "accuracy"))[:4] == ["tsd", "71.6% [68.4, 74.7]", "566", "790"]
-    assert findings(analysed(found))[0].startswith(
-        "tsd is better than single_shot: 13.0 points above it (95% from +7.2 to +18.7; 790"
-    )
-    assert cautions(analysed(found))[0].startswith("A model below 1 billion parameters took part")
-    few = findings(analysed(counted(tmp_path / "few", 24, 20, 40)))[0]
-    assert few.startswith("No difference can be shown: tsd is 10.0 points above single_shot")
-    assert "So many questions would probably show" in few
+def test_the_same_question_twice_is_refused(tmp_path: Path) -> None:
+    folders = [sample.evaluation(tmp_path / name, n=2, seed=k) for k, name in enumerate("ab")]
+    with pytest.raises(InputError, match="stands in"):
+        study(folders)
+    with pytest.raises(InputError, match="named twice"):
+        study([folders[0], folders[0]])
 
 
-NUMBERS = re.compile(r"\b(?:nan|inf|None|null)\b", re.IGNORECASE)
+# Files
 
 
 def edge(name: str, folder: Path) -> Path:
@@ -181,13 +305,10 @@ def edge(name: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["nothing", "one", "all wrong", "verify one", "compare one"])
 def test_no_table_holds_what_is_no_number(name: str, tmp_path: Path) -> None:
-    found = study([edge(name, tmp_path)])
-    analysis = analysed(found)
-    for one in tables(analysis):
-        said = [text for k in range(len(one.rows)) for text in cells(one, k)]
-        assert not NUMBERS.search(" ".join([*said, as_csv(one)]))
+    analysis = analysed(study([edge(name, tmp_path)]))
     sentences = " ".join([*findings(analysis), *cautions(analysis)])
-    assert not NUMBERS.search(sentences)
+    texts = " ".join(text for one in tables(analysis) for text in written(one))
+    assert not re.search(r"\b(?:nan|inf|None|null)\b", sentences + texts, re.IGNORECASE)
     if name in ("one", "verify one", "compare one"):
         assert "With 1 question only" in sentences
 
@@ -234,13 +355,12 @@ def test_the_same_results_make_the_same_files_and_hostile_texts_stay_texts(tmp_p
 
 def test_a_run_without_a_page_gets_one_and_the_report_leads_to_it(tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path, n=2)
-    found = study([folder])
-    name = found.results["tsd"]["q1"].run or ""
+    name = study([folder]).rows["tsd"].results["q1"].run or ""
     (folder / "runs" / name).mkdir(parents=True)
     record: RunRecord = runs.record("tsd")
     RunFolder(folder / "runs" / name).write_record(record)
-    written = report([folder])
-    assert (written.pages, written.missing) == (1, 0)
+    done = report([folder])
+    assert (done.pages, done.missing) == (1, 0)
     assert (folder / "runs" / name / "report.html").read_text().startswith("<!DOCTYPE")
     assert f'"runs/{name}/report.html"' in (folder / "report.html").read_text()
     assert report([folder]).pages == 0
@@ -260,17 +380,3 @@ def test_nothing_of_another_report_stays_beside_this_one(tmp_path: Path) -> None
     there, wanted = ({p.relative_to(f) for p in f.rglob("*") if p.is_file()} for f in (out, alone))
     assert there - wanted == {path.relative_to(out) for path in own}
     assert wanted <= there
-
-
-def test_a_judge_that_answered_too_or_says_true_to_everything_is_named(tmp_path: Path) -> None:
-    said = cautions(analysed(counted(tmp_path, 40, 40, 40, judge=HERE)))
-    assert "The judge said TRUE to all 80 answers" in "".join(said)
-    assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of tsd")
-
-
-def test_the_same_question_twice_is_refused(tmp_path: Path) -> None:
-    folders = [sample.evaluation(tmp_path / name, n=2, seed=k) for k, name in enumerate("ab")]
-    with pytest.raises(InputError, match="stands in"):
-        study(folders)
-    with pytest.raises(InputError, match="named twice"):
-        study([folders[0], folders[0]])

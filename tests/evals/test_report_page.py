@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialectree.evals import rating
-from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.writing import report
 from tests.evals import sample
@@ -37,7 +36,7 @@ class Watched:
 def test_the_list_filters_and_no_text_runs(browser: Browser, tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path, "decide", 120, text=TRICKS)
     found = study([folder])
-    one = found.run("rsd", "q1")
+    one = found.rows["rsd"].run("q1")
     assert one is not None
     one.mkdir(parents=True)
     (one / "run.json").write_text("{}")
@@ -53,8 +52,8 @@ def test_the_list_filters_and_no_text_runs(browser: Browser, tmp_path: Path) -> 
     assert tab.locator("#on").is_disabled()
     tab.select_option("#by-row", label="rsd")
     tab.select_option("#by-outcome", label="wrong")
-    counts = measures.outcomes(found.of("rsd"))
-    assert watched.texts("#found")[0].endswith(f"of {counts.wrong} (of 120)")
+    wrong = found.rows["rsd"].counts["wrong"]
+    assert watched.texts("#found")[0].endswith(f"of {wrong} (of 120)")
     tab.select_option("#by-row", label="any row")
     tab.select_option("#by-outcome", label="rows differ")
     assert 0 < tab.locator("#list tr").count() <= 50

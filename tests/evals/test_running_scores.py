@@ -10,7 +10,7 @@ import pytest
 
 from dialectree.errors import RequestError
 from dialectree.evals.judges import TruthReply
-from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.tables import controlled
 from dialectree.evals.reporting.study import study
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.nodes.adaptive_reasoning_tree.scorer import VerifierReply
@@ -92,8 +92,8 @@ def test_the_judge_does_not_read_the_answers_that_it_is_tried_on() -> None:
     for shown, hidden in (("Hay", "Iron"), ("Iron", "Hay")):
         (control,) = (p for p in tried if shown in p and hidden not in p and "Stones" in p)
         assert control.count(shown) == 1 and "Grass" in control
-    (line,) = measures.controlled(study([Path("out")]))
-    assert (line.questions, line.held_back) == (2, 1)
+    (line,) = controlled(study([Path("out")]))
+    assert (line["questions"], line["held back"]) == (2, 1)
 
 
 # Votes

@@ -1,0 +1,416 @@
+"""A row of a report and its answers: a frame with a line for each question, and what it measures.
+
+The columns of the frame are those of ``report/questions.csv`` and of ``to_pandas()``, and a few
+more that only figures need (``PRIVATE``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from pandas import DataFrame
+
+from dialectree.evals.calibration import risk_coverage
+from dialectree.evals.dataset_items import Item
+from dialectree.evals.intervals import (
+    RESAMPLES,
+    Figure,
+    Proportion,
+    design,
+    resampled,
+    share_of,
+    wilson,
+)
+from dialectree.evals.results import Result, Row, Score
+from dialectree.evals.scorers import labelled
+from dialectree.evals.tasks import is_baseline
+from dialectree.records import Usage
+from dialectree.text import listed
+
+Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
+RIGHT_OR_WRONG = ("truthful", "choice", "claim_label")
+"""The scorers of right and wrong; a row is measured by the first that it has."""
+RUBRIC = ("breadth", "contextualisation", "factuality")
+"""The marks of a summary, 0 to 100."""
+MARKS = (*RUBRIC, "overall")
+PRIVATE = ("item", "group", "truth", "chain", "judging_calls", "judging_tokens", "judging_cost")
+ASKED = ("right", "wrong", "unanswered")
+"""The outcomes of questions that are known to be answered rightly or not."""
+
+
+def score_of(result: Result, key: str | None) -> Score | None:
+    """Return what one scorer made of a result."""
+    return next((score for score in result.scores if score.key == key), None)
+
+
+def number(result: Result, key: str) -> float | None:
+    """Return a score as a number, where there is one and the run came to its end."""
+    score = score_of(result, key)
+    return None if score is None or result.status == "failed" else score.score
+
+
+def outcome(result: Result, key: str | None) -> Outcome:
+    """Return how a question ended; every result has exactly one outcome."""
+    if result.status == "failed":
+        return "failed"
+    score = score_of(result, key)
+    if score is None:
+        return "unscored"
+    if score.value == "unanswered" or score.value == "unparsed":
+        return score.value
+    return "unscored" if score.score is None else "right" if score.score == 1 else "wrong"
+
+
+def tokens(usage: Usage) -> int:
+    """Return prompt and completion tokens together."""
+    return usage.prompt_tokens + usage.completion_tokens
+
+
+def resamples(n: int) -> int:
+    """Return how often to resample: less often where many questions steady the figure."""
+    return int(min(RESAMPLES, max(200, 1_000_000 // max(n, 1))))
+
+
+def mean_of(marks: Sequence[float], groups: Sequence[Hashable]) -> Figure:
+    """Return the mean of marks with its interval over the questions."""
+    values = np.asarray(marks, dtype=np.float64)
+    return resampled(np.mean, [values], resamples=resamples(len(values)), clusters=groups)
+
+
+def asked(item: Item | None) -> str:
+    """Return what an item asks, in one text."""
+    if item is None:
+        return ""
+    inputs = item.inputs
+    if inputs.topic is not None:
+        return f"{inputs.topic}: {' / '.join(paper.title for paper in inputs.papers)}"
+    return inputs.claim or inputs.question or ""
+
+
+def options(item: Item) -> list[str]:
+    """Return the options, with their letters."""
+    return [f"{chr(65 + n)} {option}" for n, option in enumerate(item.inputs.options)]
+
+
+def gold(item: Item | None) -> str:
+    """Return what would be right, as far as the data set says it in a few words."""
+    if item is None:
+        return ""
+    reference = item.reference
+    if reference.gold is not None:
+        return options(item)[ord(reference.gold) - 65]
+    if reference.label is not None:
+        return "true" if reference.label else "false"
+    return reference.best or next(iter(reference.true), "")
+
+
+def answer(result: Result) -> str:
+    """Return a row's answer, in one text."""
+    if result.status == "failed":
+        return result.fault or "failed"
+    verdict = result.verdict
+    parts = [part for part in (verdict.label, verdict.answer) if part] if verdict else []
+    return " ".join(dict.fromkeys(parts)) or "no answer"
+
+
+class Surest(NamedTuple):
+    """A row's answers that have a confidence, the surest first."""
+
+    answers: DataFrame
+    curve: DataFrame
+    area: float | None
+    asked: int
+    """The questions that coverage is of: those with such an answer, and the withheld ones."""
+
+    def at(self, coverage: float) -> Proportion | None:
+        """Return the share of right answers among the surest that make at least this coverage."""
+        reached = [float(one) for one in self.curve.coverage if one >= coverage - 1e-9]
+        if not reached:
+            return None
+        covered = self.answers[: round(reached[0] * self.asked)]
+        return share_of([*covered.true], [*covered.group])
+
+
+@dataclass
+class Answers:
+    """A row of the report, with the results of its questions in their order."""
+
+    row: Row
+    """Its models are without addresses."""
+    of_claims: bool
+    texts: Mapping[str, Item]
+    """The questions, as far as they are known."""
+    as_asked: list[Row] = field(default_factory=list[Row])
+    """As each folder keeps the row, with the addresses of its models."""
+    results: dict[str, Result] = field(default_factory=dict[str, Result])
+    homes: dict[str, Path] = field(default_factory=dict[str, Path])
+    """The evaluation's folder of each result."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the report."""
+        return self.row.name
+
+    @property
+    def baseline(self) -> bool:
+        """Whether debates are measured against its method."""
+        return is_baseline(self.row.method)
+
+    @property
+    def handed(self) -> str | None:
+        """How a debate was given the right answer and a wrong one to choose between."""
+        candidates = self.row.settings.get("candidates")
+        return str(candidates) if candidates in ("oracle", "balanced") else None
+
+    def run(self, item: str) -> Path | None:
+        """Return the folder of a result's run, where there is one."""
+        name = self.results[item].run
+        if not name or name in (".", "..") or any(sign in name for sign in "/\\\0"):
+            return None
+        return self.homes[item] / "runs" / name
+
+    # The frame
+
+    @cached_property
+    def key(self) -> str | None:
+        """The scorer of right and wrong that the row was measured by."""
+        keys = {score.key for result in self.results.values() for score in result.scores}
+        return next((key for key in RIGHT_OR_WRONG if key in keys), None)
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """A line for each question, by the id of its item."""
+        lines = [self._line(result) for result in self.results.values()]
+        columns = None if lines else ["outcome", "item", "group", "status", *MARKS]
+        return DataFrame(lines, columns=columns, index=[*self.results], dtype=object)
+
+    def _line(self, result: Result) -> dict[str, Any]:
+        text, verdict, used = self.texts.get(result.item), result.verdict, result.usage
+        end, vote, sides = self.ends[result.item], result.vote, result.sides
+        line: dict[str, Any] = {
+            "question": result.question,
+            "repeat": result.repeat,
+            "category": result.category,
+            "text": asked(text),
+            "right_answer": gold(text),
+            "row": self.name,
+            "outcome": end,
+            "right": {"right": True, "wrong": False}.get(end),
+            "status": result.status,
+            "label": verdict and verdict.label,
+            "answer": verdict and verdict.answer,
+            "confidence": verdict and verdict.confidence,
+            "confidence_source": verdict and verdict.confidence_source,
+        }
+        for score in result.scores:
+            line |= {score.key: score.score, f"{score.key}_outcome": score.value}
+        return line | {
+            "calls": used.calls,
+            "tokens": tokens(used),
+            "cost": used.cost,
+            "seconds": result.seconds,
+            "vote": vote and vote.label,
+            "vote_right": vote and vote.right,
+            "gold_side": sides and sides.gold_side,
+            "gold_position": sides and sides.gold_position,
+            "flipped": sides and sides.flipped,
+            "run": result.run,
+            "item": result.item,
+            "group": result.group,
+            "truth": self._truth(result),
+            "chain": used.critical_path_calls,
+            "judging_calls": result.judging.calls,
+            "judging_tokens": tokens(result.judging),
+            "judging_cost": result.judging.cost,
+        }
+
+    def _truth(self, result: Result) -> bool | None:
+        """Return whether a claim is true: by the data set, else by its label and score."""
+        if result.item in self.texts:
+            return self.texts[result.item].reference.label
+        label, score = labelled(result.verdict), number(result, "claim_label")
+        return None if label is None or score is None else label == bool(score)
+
+    # Right and wrong
+
+    @cached_property
+    def ends(self) -> dict[str, str]:
+        """How each question ended."""
+        return {item: outcome(result, self.key) for item, result in self.results.items()}
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """The number of questions by outcome."""
+        return Counter(self.ends.values())
+
+    def ended(self, *outcomes: str) -> list[str]:
+        """Return the questions that ended in one of these ways."""
+        return [item for item, end in self.ends.items() if end in outcomes]
+
+    @cached_property
+    def _finished(self) -> Any:
+        """The questions whose run did not fail."""
+        return self.frame[self.frame.status != "failed"]
+
+    def right(self, *among: str) -> dict[str, bool]:
+        """Return whether each question that ended in one of these ways was answered rightly.
+
+        A withheld answer (``unanswered``) is not right.
+        """
+        return {item: end == "right" for item, end in self.ends.items() if end in among}
+
+    @property
+    def withheld(self) -> set[str]:
+        """The questions whose answer was withheld."""
+        return {*self.ended("unanswered")}
+
+    @property
+    def unread(self) -> set[str]:
+        """The questions with an answer whose judgement could not be read, or was not given."""
+        results = self.results.items()
+        scores = {item: score_of(r, self.key) for item, r in results if r.status != "failed"}
+        return {item for item, score in scores.items() if score and score.score is None}
+
+    @property
+    def n(self) -> int:
+        """The number of answers that a judgement was read of."""
+        return self.counts["right"] + self.counts["wrong"]
+
+    @property
+    def accuracy(self) -> Proportion:
+        """The share of right answers among those that a judgement was read of."""
+        return self._share(self.counts["right"], self.n)
+
+    @property
+    def right_of_asked(self) -> Proportion:
+        """The same where withheld answers are not right, as the papers count."""
+        return self._share(self.counts["right"], self.n + self.counts["unanswered"])
+
+    @property
+    def answered(self) -> Proportion:
+        """The share of questions whose answer was not withheld."""
+        given = self.n + self.counts["unparsed"]
+        return self._share(given, given + self.counts["unanswered"])
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The accuracy if all failed runs were wrong, and if all were right."""
+        right, failed = self.counts["right"], self.counts["failed"]
+        n = max(self.n + failed, 1)
+        return right / n, (right + failed) / n
+
+    def _share(self, count: int, n: int) -> Proportion:
+        return wilson(count, n, design=min(self._design, max(n, 1)))
+
+    @cached_property
+    def _design(self) -> float:
+        judged = self.right("right", "wrong")
+        return design([*judged.values()], [self.results[item].group for item in judged])
+
+    def share(self, right: Mapping[str, bool]) -> Proportion:
+        """Return the share of some of its questions, with their clusters heeded."""
+        return share_of([*right.values()], [self.results[item].group for item in right])
+
+    # Marks of summaries
+
+    def marks(self, key: str) -> dict[str, float]:
+        """Return the marks of its summaries; ``overall`` is the mean where all three are there."""
+        if key != "overall":
+            known = key in self._finished
+            return {**self._finished[key].dropna().to_dict()} if known else {}
+        own = [self.marks(one) for one in RUBRIC]
+        whole = [item for item in own[0] if all(item in marks for marks in own)]
+        return {item: sum(marks[item] for marks in own) / len(own) for item in whole}
+
+    def mark(self, key: str) -> Figure:
+        """Return the mean of its marks with its interval."""
+        marks = self.marks(key)
+        return mean_of([*marks.values()], [self.results[item].group for item in marks])
+
+    # Confidence
+
+    @cached_property
+    def _confident(self) -> tuple[Any, int]:
+        """The answers with a confidence that can be measured, and the number of those without."""
+        ended = self._finished
+        if not self.of_claims:
+            ended = ended[ended.outcome != "unanswered"]
+        if ended.empty:
+            return DataFrame(columns=["confidence", "true", "group", "item"]), 0
+        what = ended.confidence_source == "P(claim)" if self.of_claims else ended.answer.notna()
+        sure = ended[ended.confidence.notna() & what]
+        sure = sure.assign(true=sure.truth if self.of_claims else sure.right)
+        return sure, len(ended) - len(sure)
+
+    @property
+    def calibrated(self) -> DataFrame:
+        """Answers with a ``confidence``, and whether each came ``true``.
+
+        P(claim) stands against the claim's truth, another confidence against being right.
+        """
+        sure, _ = self._confident
+        return sure[sure.true.notna()]  # type: ignore[no-any-return]
+
+    @property
+    def without_confidence(self) -> int:
+        """The number of answers without a confidence."""
+        return self._confident[1]
+
+    @property
+    def unmeasured(self) -> int:
+        """The number of answers with a confidence that nothing is known to measure it by."""
+        return int(self._confident[0].true.isna().sum())
+
+    @cached_property
+    def surest(self) -> Surest:
+        """How often the row is right if only its surest answers count; withheld ones do not.
+
+        The confidence of a claim's verdict is that of its label, which is true above one half.
+        """
+        own: Any = self.calibrated
+        own = own[~own["item"].isin(self.withheld)]
+        if self.of_claims:
+            says = own.confidence > 0.5
+            sure = [max(one, 1 - one) for one in own.confidence]
+            own = own.assign(confidence=sure, true=says == own.true)
+        own = own.assign(confidence=own.confidence.astype(float), true=own.true.astype(bool))
+        own = own.sort_values("confidence", ascending=False, kind="stable")
+        count = len(own) + len(self.withheld)
+        curve, area = risk_coverage([*own.confidence], [*own.true], count)
+        return Surest(own, curve, area, count)
+
+    # What it took
+
+    def mean(self, column: str) -> float | None:
+        """Return the mean of a question, failed ones left out; None where any is unknown."""
+        ended = self._finished
+        if column == "judging_cost" and len(ended):
+            ended = ended[ended.judging_calls > 0]
+        if ended.empty or ended[column].isna().any():
+            return None
+        return float(np.mean(ended[column].astype(float)))
+
+    @property
+    def ended_well(self) -> int:
+        """The number of questions whose run did not fail."""
+        return len(self.results) - self.counts["failed"]
+
+
+def by_value(values: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Return lists of values by their names, in the order in which the names first occur."""
+    groups: dict[str, list[Any]] = {}
+    for name, value in values:
+        groups.setdefault(name, []).append(value)
+    return groups
+
+
+def per_row(what: str, rows: Iterable[Answers], number: Callable[[Answers], int]) -> list[str]:
+    """Return ``what: rsd 2 of 10 and tsd 1 of 10.``, or nothing where every number is 0."""
+    texts = [f"{row.name} {n} of {len(row.results)}" for row in rows if (n := number(row))]
+    return [f"{what}: {listed(texts)}."] if texts else []

@@ -1,0 +1,161 @@
+"""Evaluations in memory whose truth is known: equally good methods, and debates that withhold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import norm
+
+from dialectree.evals.dataset_items import Inputs, Item, Reference
+from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.findings import findings, opening
+from dialectree.evals.reporting.study import Study
+from dialectree.evals.results import DataUsed, Evaluation, Result, Row, Score, Sides, Status, Vote
+from dialectree.records import Usage, Verdict
+from tests.evals import sample
+
+CLUSTERS, SIZE = 20, 6
+ASSERTED = (" is better than ", " is worse than ", " leaves fewer questions right ")
+Kind = Literal["equal and selective", "equal and random", "worse and random"]
+KINDS: dict[Kind, str] = {
+    "equal and selective": "Debating helped in 1",
+    "equal and random": "because it withheld",
+    "worse and random": "its answers are worse",
+}
+"""What a report must not say of the first, and must say of the others."""
+RIGHT, WORSE = 0.71, 0.47
+"""Shares of right answers: of the samples and of an equal debate, and of a worse one."""
+
+USAGE = Usage(calls=3, prompt_tokens=900, completion_tokens=100)
+VOTES = {right: Vote(answers=["A"], right=right, pair=True) for right in (True, False)}
+SIDES = {
+    (side, place): Sides(
+        gold_side="b" if side else "a", gold_position="second" if place else "first"
+    )
+    for side in (0, 1)
+    for place in (0, 1)
+}
+OPTIONS, GOLD = ("w", "x", "y", "z"), Reference(gold="A")
+ANSWERS = {sure: Verdict(answer="w", label="A", confidence=sure) for sure in (0.5, 0.9)}
+BARE = Verdict(answer="w", label="A")
+
+
+def _study(rows: list[Row], n: int, results: list[Result], **fields: Any) -> Study:
+    """Return results of n questions with options."""
+    evaluation = Evaluation(
+        data=DataUsed(name="simulated", sha256=sample.SHA, count=n),
+        task="decide",
+        items=[f"q{place}" for place in range(n)],
+        rows=rows,
+        started=sample.STAMP,
+        ended=sample.STAMP,
+        **fields,
+    )
+    asked = [
+        Item.model_construct(
+            id=f"q{place}",
+            reference=GOLD,
+            inputs=Inputs.model_construct(question=f"What is {place}?", options=OPTIONS),
+        )
+        for place in range(n)
+    ]
+    study = Study([Path()], [evaluation])
+    study.add(Path(), asked, results)
+    return study
+
+
+def _result(row: str, place: int, end: str, verdict: Verdict, **fields: Any) -> Result:
+    """Return a result that is right, wrong, unanswered or failed."""
+    score = Score.model_construct(
+        key="choice",
+        score=float(end == "right"),
+        value="unanswered" if end == "unanswered" else "scored",
+    )
+    statuses: dict[str, Status] = {"failed": "failed", "unanswered": "unresolved"}
+    return Result.model_construct(
+        row=row,
+        item=f"q{place}",
+        status=statuses.get(end, "answered"),
+        verdict=None if end in statuses else verdict,
+        scores=[] if end == "failed" else [score],
+        usage=USAGE,
+        ended=sample.STAMP,
+        **fields,
+    )
+
+
+def equals(seed: int, *, clustered: bool = False, balanced: bool = False) -> Study:
+    """Four equally good methods on 120 questions, with a vote before each debate.
+
+    In clusters each method has clusters that suit it, and none suits more than another. A debater
+    finds the right answer to an easy question, so that its side tells how hard the question was;
+    ``balanced`` draws side and place instead.
+    """
+    rng = np.random.default_rng([seed, clustered, balanced])
+    candidates = {"candidates": "balanced"} if balanced else {}
+    methods = ("rsd", "no_uncertainty", "basic", "self_consistency")
+    rows, n = [sample.row(method, **candidates) for method in methods], CLUSTERS * SIZE
+    hardness = np.repeat(rng.normal(0, 1, CLUSTERS), SIZE) * 0.5 + rng.normal(0, 1, n)
+
+    def luck() -> Any:
+        suits = np.repeat(rng.normal(0, 1.5, CLUSTERS), SIZE) * clustered
+        return 1 / (1 + np.exp(-0.8 - hardness - suits))
+
+    def sides(ease: float) -> Sides:
+        if balanced:
+            return SIDES[int(rng.integers(2)), int(rng.integers(2))]
+        side = int(rng.random() > 1 / (1 + np.exp(-2 * ease)))
+        return SIDES[side, side]
+
+    results: list[Result] = []
+    for row in rows:
+        suited, before = luck(), luck()
+        right, voted, drawn = rng.random(n) < suited, rng.random(n) < before, rng.random(n)
+        for place in range(n):
+            debate, own = row.method != "self_consistency", sides(hardness[place])
+            end = "right" if right[place] else "wrong"
+            end = "unanswered" if drawn[place] < 0.06 and debate else end
+            end = "failed" if drawn[place] < 0.02 else end
+            more = {"vote": VOTES[bool(voted[place])], "sides": own} if debate else {}
+            cluster = f"topic {place // SIZE}" if clustered else None
+            results.append(_result(row.name, place, end, BARE, cluster=cluster, **more))
+    return _study(rows, n, results, vote_first=3, cluster="topic" if clustered else None)
+
+
+def asserted(study: Study) -> tuple[bool, bool]:
+    """Return whether a report asserts a difference between methods, and that a judge leans."""
+    analysis = analysed(study)
+    said = [*opening(analysis)[:1], *findings(analysis)]
+    differs = said[0].startswith("Debating") or any(w in text for text in said for w in ASSERTED)
+    return differs, any("leans" in text for text in said)
+
+
+def withholding(seed: int, n: int, kind: Kind) -> Study:
+    """Return a debate that withholds, and samples, on n questions, hard and easy ones.
+
+    Selective: half of the wrong and a tenth of the right answers are withheld, and the confidence
+    of the samples tells as much of theirs. Random: a third is withheld, whatever it is.
+    """
+    rng = np.random.default_rng([seed, n, [*KINDS].index(kind)])
+    rows, ease = [sample.row("rsd"), sample.row("self_consistency")], rng.normal(0, 1, n)
+    results: list[Result] = []
+    for row in rows:
+        debate = row.method == "rsd"
+        share = WORSE if kind == "worse and random" and debate else RIGHT
+        right = ease + rng.normal(0, 1, n) > np.sqrt(2) * norm.ppf(1 - share)
+        doubts = np.where(right, 0.1, 0.5) if kind == "equal and selective" else 1 / 3
+        unsure = rng.random(n) < doubts
+        for place in range(n):
+            end = "right" if right[place] else "wrong"
+            end = "unanswered" if debate and unsure[place] else end
+            sure = ANSWERS[0.5 if unsure[place] else 0.9]
+            results.append(_result(row.name, place, end, sure))
+    return _study(rows, n, results, seed=seed)
+
+
+def says(study: Study, kind: Kind) -> bool:
+    """Return whether a report says of a debate what its kind is looked at for."""
+    analysis = analysed(study)
+    return any(KINDS[kind] in text for text in (*opening(analysis)[:1], *findings(analysis)))
