@@ -178,7 +178,8 @@ class EvaluationResults:
 
         ``right`` is true or false where the accuracy counts the answer, else None.
         """
-        return self._study.frame().to_dict("records")  # type: ignore[return-value]
+        lines: list[dict[str, object]] = self._study.frame().to_dict("records")
+        return lines
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a line for each question and row."""

@@ -166,8 +166,8 @@ def _drawn(
         figure = Figure(figsize=(WIDE, height))
         FigureCanvasAgg(figure)
         drawn = figure.add_subplot()
-        for line in dashed:
-            drawn.plot(*line, **DASHED)
+        for at in dashed:
+            drawn.plot(*at, **DASHED)
         for row, own in points.groupby("row", sort=False):
             style = _look(int(own.place.iloc[0]))
             if joined:
@@ -181,7 +181,11 @@ def _drawn(
             axis = drawn.xaxis if name == "x" else drawn.yaxis
             axis.set_major_formatter(PercentFormatter(1, decimals=0))
         for place, text in (at_right or {}).items():
-            where = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
+            where: dict[str, Any] = {
+                "xytext": (6, 0),
+                "textcoords": "offset points",
+                "va": "center",
+            }
             drawn.annotate(text, (1.0, place), **where, color=INK)
         if "yticks" in axes:
             drawn.spines["left"].set_visible(False)

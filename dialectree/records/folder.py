@@ -44,7 +44,6 @@ from dialectree.records.journal import (
     whole_lines,
 )
 from dialectree.system import chance, clock
-from dialectree.system.loop import Threads
 from dialectree.system.streams import notice, program
 
 _OTHER_SCHEMA = (

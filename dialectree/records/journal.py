@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, fault_line
 from dialectree.records.ledger import Call
 from dialectree.records.place import Spot
-from dialectree.system.threads import Threads
+from dialectree.system.loop import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
 _DISK = Threads(8, "journal")

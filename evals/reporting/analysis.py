@@ -137,7 +137,8 @@ def _paired(study: Study, row: Answers, beside: Answers, main: bool) -> Comparis
 
 
 def _confidence(row: Answers) -> dict[str, float]:
-    return row.surest.answers.confidence.to_dict()  # type: ignore[return-value]
+    confidence: dict[str, float] = row.surest.answers.confidence.to_dict()
+    return confidence
 
 
 def _as_many(

@@ -355,7 +355,7 @@ class Answers:
         P(claim) stands against the claim's truth, another confidence against being right.
         """
         sure, _ = self._confident
-        return sure[sure.true.notna()]  # type: ignore[no-any-return]
+        return sure[sure.true.notna()]
 
     @property
     def without_confidence(self) -> int:

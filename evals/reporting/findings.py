@@ -140,7 +140,8 @@ def _unread(study: Study) -> int:
     for row in study.rows.values():
         for result in row.results.values():
             if result.status != "failed":
-                rulings += [one.value for one in (*result.scores, *result.controls)]
+                rulings += [one.value for one in result.scores]
+                rulings += [one.value for one in result.controls]
                 judged = any(score.key == row.key for score in result.scores)
                 vote = result.vote if judged else None
                 votes += vote is not None and vote.given and vote.right is None

@@ -114,7 +114,7 @@ class Study:
         place_of_scores = columns.index("calls")
         frame = frame[[*columns[:place_of_scores], *names, *columns[place_of_scores:]]]
         frame = frame.reset_index(drop=True).astype(object)
-        return frame.where(frame.notna(), None)  # type: ignore[no-any-return]
+        return frame.where(frame.notna(), None)
 
     def add(
         self, folder: Path, items: Iterable[Item], results: Iterable[Result], place: int = 0
@@ -136,17 +136,17 @@ class Study:
             if (place, row_name) not in own or item not in taken:
                 self.strangers += 1
                 continue
-            row = self.rows[own[place, row_name]]
-            if row.results.get(item, result) != result:
+            answers = self.rows[own[place, row_name]]
+            if answers.results.get(item, result) != result:
                 raise InputError(
-                    f"question {item!r} by row {row_name!r} stands in {row.homes[item]} and in "
-                    f"{folder}: name one"
+                    f"question {item!r} by row {row_name!r} stands in {answers.homes[item]} and "
+                    f"in {folder}: name one"
                 )
-            row.results[item], row.homes[item] = result, folder
+            answers.results[item], answers.homes[item] = result, folder
             self.group[item] = result.group
         order = {item: n for n, item in enumerate(self.items)}
-        for row in self.rows.values():
-            row.results = dict(sorted(row.results.items(), key=lambda one: order[one[0]]))
+        for answers in self.rows.values():
+            answers.results = dict(sorted(answers.results.items(), key=lambda one: order[one[0]]))
 
 
 def study(folders: Sequence[Path]) -> Study:

@@ -150,7 +150,7 @@ def controlled(study: Study) -> list[dict[str, Any]]:
         return share_of([passed for passed, _ in read], [group for _, group in read])
 
     lines: list[dict[str, Any]] = []
-    for key, held in held_back.items():
+    for key, lost in held_back.items():
         right, wrong = share(key, True), share(key, False)
         known = right.share is not None and wrong.share is not None
         lines.append(
@@ -160,8 +160,8 @@ def controlled(study: Study) -> list[dict[str, Any]]:
                 "wrong answers called wrong": wrong,
                 "informedness": right.share + wrong.share - 1 if known else None,  # type: ignore[operator]
                 "no ruling": sum(one.passed is None for one, _ in every[key]),
-                "questions": len(held),
-                "held back": None if None in held else held.count(True),
+                "questions": len(lost),
+                "held back": None if None in lost else lost.count(True),
             }
         )
     return lines

@@ -79,10 +79,10 @@ def data_set(name: str, folder: Path) -> Path:
 def use_local_files() -> None:
     """Take data sets and papers of arXiv from here instead of the network."""
     from dialectree.evals import datasets
-    from dialectree.retrieval import arxiv
+    from dialectree.retrieval import papers
 
     patch.object(datasets, "fetched", lambda known: data_set(known.name, Path.home())).start()
-    patch.object(arxiv, "fetch", pdf).start()
+    patch.object(papers, "fetch", pdf).start()
 
 
 def main() -> None:

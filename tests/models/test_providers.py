@@ -28,7 +28,7 @@ from dialectree.models.specs import resolve
 from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import Call
-from dialectree.records.folder import Journal
+from dialectree.records.journal import Journal
 from tests.graphs.role_switching_debate.switching import QUESTION, TWO, given
 from tests.models.asking import GOOD, RULE, QuickClock, Rule, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, says, sends
