@@ -56,7 +56,8 @@ def rule(draft: Draft, change: Change) -> None:
         said = {"label": label, "answer": answer, "confidence": None, "rationale": _REASON}
         text, spots = label, [*spots, *silent]
     else:
-        if text == before:
+        earlier = draft.find(node.id, "ruled")
+        if text == before or (earlier is not None and text == earlier.after):
             raise InputError(f"{change.flag}: nothing to change, that is the verdict already")
         assert phase.ruling is not None  # else the ruling is a label
         said = phase.ruling(text)
