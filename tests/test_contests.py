@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Rule, Set, Void, start
 from dialectree.errors import InputError, SettingsError
 from dialectree.records import RunRecord
+from dialectree.records.folder import RunFolder
 from dialectree.running.runner import again
 from tests.breaking_off import Crash
 from tests.contesting import (
@@ -357,3 +360,32 @@ def test_a_change_that_cannot_be_is_one_line_that_names_it_and_nothing_is_writte
         assert any(part in message for part in named), (wishes, message)
         assert "\n" not in message
         assert files(at(old)) == before and [*RUNS.iterdir()] == [at(old).path]
+
+
+@given(st.none() | st.floats(0, 1))
+def test_a_strength_is_set_to_the_last_digit(strength: float | None) -> None:
+    assert Set("0.1", strength).strength() == strength
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: Set("0.0", 1.5), "0.0=1.5"),
+        (lambda: Set("0.0", float("nan")), "0.0=nan"),
+        (lambda: Set("", 0.5), "--set"),
+        (lambda: Flip("0.0", ""), "--flip"),
+        (lambda: Flip("0.0", "0.1:0.2"), "--flip"),
+        (lambda: Add("foo", "0", "so"), "--add foo:0"),  # type: ignore[arg-type]
+        (lambda: Rule("0", None), "text: .*string"),  # type: ignore[arg-type]
+        (lambda: Drop(1), "where: .*string"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_part_is_named(make: Callable[[], Change], named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        make()
+
+
+@pytest.mark.parametrize("changes", [None, Restore("0.0"), ["0.0=0.5"], "0.0"])
+def test_what_is_no_list_of_changes_is_refused(changes: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no list of changes"):
+        start(RunFolder(tmp_path), changes, tmp_path, {})
