@@ -21,9 +21,7 @@ class Question(TypedDict):
     """In the user's own words."""
 
 
-VerdictFields = Annotated[
-    dict[str, Any], WithJsonSchema(Verdict.model_json_schema(mode="serialization"))
-]
+VerdictFields = Annotated[dict[str, Any], WithJsonSchema(Verdict.model_json_schema())]
 """A :class:`dialectree.records.Verdict` as plain data, its ``model_dump()``."""
 
 
