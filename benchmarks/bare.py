@@ -23,7 +23,7 @@ Ask = Callable[[], Awaitable[None]]
 
 
 class Step(TypedDict):
-    """What is carried from step to step: the depth in the tree, and who spoke."""
+    """State of a step: the depth in the tree, and the speakers so far."""
 
     level: int
     speakers: Annotated[list[str], operator.add]

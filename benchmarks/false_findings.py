@@ -1,4 +1,4 @@
-"""How often a report asserts what is not so, and how often it sees what is."""
+"""Measure how often a report asserts something false, and how often it finds something true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured: named numbers, the bounds that they must keep, and the table of them."""
+"""Measured numbers: their names, the bounds that they must keep, and the table of them."""
 
 from __future__ import annotations
 

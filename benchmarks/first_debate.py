@@ -1,4 +1,4 @@
-"""How the debate of ``make debate`` reads: one leaf, debated by the embedded model."""
+"""Measure how the debate of ``make debate`` reads: one leaf, debated by the embedded model."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _reply(call: Call) -> dict[str, Any]:
 
 
 def _ends_within_a_word(raw: str, shown: str) -> bool:
-    """Whether a word of the model goes on behind the end of what is shown."""
+    """Return whether a word of the model goes on behind the end of the shown text."""
     behind = raw.removeprefix(shown)
     return behind != raw and shown[-1:].isalnum() and behind[:1].isalnum()
 
@@ -123,6 +123,6 @@ def _claims(record: RunRecord) -> list[str]:
 
 
 def _repeats(first: str, second: str) -> bool:
-    """Whether more than half of the groups of ``second`` stand in ``first``."""
+    """Return whether more than half of the groups of ``second`` stand in ``first``."""
     known, groups = three_word_groups(first), three_word_groups(second)
     return 2 * sum(group in known for group in groups) > len(groups)

@@ -1,4 +1,4 @@
-"""What the program adds to a debate: its wall time and CPU beside those of the bare steps.
+"""Measure wall time and CPU of a debate beside those of the bare steps.
 
 Both take turns in one process, so that a busy moment of the machine meets both.
 """
@@ -24,7 +24,7 @@ CPU = "CPU of a call within a debate, median of {}"
 
 
 class Taken(NamedTuple):
-    """What one debate took."""
+    """Wall time and CPU of one debate."""
 
     wall_s: float
     cpu_s: float

@@ -1,4 +1,4 @@
-"""How busy many debates keep one endpoint: RSD, all questions at once in one process."""
+"""Measure how busy many debates keep one endpoint: RSD, all questions at once in one process."""
 
 from __future__ import annotations
 

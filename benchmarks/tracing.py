@@ -1,4 +1,4 @@
-"""What a trace adds to a debate: the CPU of the client, and the bytes that it sends."""
+"""Measure the cost of a trace: the CPU of the client, and the bytes that it sends."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Asking:
         self._set_keys()
 
     def _set_keys(self) -> None:
-        """Name the keys of the request as it is meant, whatever rung carries it.
+        """Set the keys of the request, which are the same on every rung.
 
         The journal's key leaves the shown address out, so that a run can be resumed elsewhere. The
         mark of user and query is part of it: they choose among the models at one address.

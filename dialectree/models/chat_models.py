@@ -42,7 +42,7 @@ Message = tuple[str, str]
 
 
 class Chat(ChatOpenAI):
-    """Raises Garbled for a reply that LangChain cannot read, whatever it stumbles over."""
+    """Ask an OpenAI-compatible endpoint; raise Garbled for a reply that cannot be read."""
 
     def _get_invocation_params(self, stop: Any = None, **options: Any) -> dict[str, Any]:
         """Return the fields of the request where traces look for them."""

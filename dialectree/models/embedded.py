@@ -221,7 +221,7 @@ _BLOCKS: tuple[tuple[int, dict[int, int]], ...] = (
 
 
 class Header(NamedTuple):
-    """What the header of a GGUF file says about its model."""
+    """Facts on a model from the header of its GGUF file."""
 
     parameters: int | None
     """The number of parameters; None in one part of a model that is split over several files."""

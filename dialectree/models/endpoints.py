@@ -48,7 +48,7 @@ Message = tuple[Literal["system", "user", "assistant"], str]
 
 
 class Decoding(NamedTuple):
-    """How a reply is drawn. ``max_tokens`` None leaves the length to the endpoint."""
+    """Sampling of a reply. Without ``max_tokens`` the endpoint limits the length."""
 
     temperature: float
     max_tokens: int | None
@@ -61,7 +61,7 @@ class Decoding(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What is asked, whichever rung carries it."""
+    """A request, before a rung is chosen for it."""
 
     messages: tuple[Message, ...]
     form: Form
@@ -83,7 +83,7 @@ class Request(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What came back. ``error`` says why nothing did, to the last try."""
+    """A reply of an endpoint, or the ``error`` of the last attempt."""
 
     text: str = ""
     finish: str | None = None
@@ -120,9 +120,9 @@ class _Attempts:
         return max(0.001, self._end - clock.seconds())
 
     def pause_after(self, error: MappedError, *, patient: bool) -> float | None:
-        """Return the seconds to pause before the next attempt; None if there is none.
+        """Return the seconds to pause before the next attempt, or None after the last.
 
-        ``patient``: only the deadline ends the attempts, whatever their number.
+        ``patient``: only the deadline ends the attempts.
         """
         now = clock.seconds()
         if error.kind == "wait":
@@ -143,7 +143,7 @@ class _Attempts:
 
 @dataclass(eq=False)
 class Address:
-    """What the calls of this process learnt about one address, whatever the model."""
+    """Facts that the calls of this process learnt about one address, shared by its models."""
 
     answers: bool = False
     """True once anybody answered there, if only with an error."""
@@ -174,7 +174,7 @@ class Endpoint:
     async def complete(
         self, request: Request, rung: Rung | None = None, pause: Pause | None = None
     ) -> Completion:
-        """Return one reply, whatever it says; ``rung`` asks lower than the endpoint's own for once.
+        """Return one reply, valid or not; ``rung`` asks lower than the endpoint's own for once.
 
         Tries again on 429 (waiting as long as the endpoint asks, which is no failure), and until
         the deadline on 5xx and while an address that answered before does not. Time-outs and
@@ -222,9 +222,9 @@ class Endpoint:
         attempts.begin(clock.seconds() - began)
 
     def _learn(self, error: MappedError, at: Rung, waits: int, began: float) -> None:
-        """Remember what concerns other calls, too.
+        """Remember facts that concern other calls, too.
 
-        Raises Unreachable if the address never answered and nobody was there for a while, and
+        Raises Unreachable if the address never answered and took no connection for a while, and
         RequestError if the endpoint refuses every way to ask.
         """
         now, address = clock.seconds(), self.address
@@ -363,7 +363,7 @@ def endpoint(spec: Spec) -> Endpoint:
 
 
 async def _sleep(duration_s: float, delay: Delay, fault: str) -> None:
-    """Pause a call that nobody watches."""
+    """Pause a call of a run that is not followed."""
     await clock.sleep(duration_s)
 
 

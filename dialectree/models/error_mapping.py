@@ -22,7 +22,7 @@ from dialectree.text import line
 OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens", "stream_options")
 """Parameters that a request can do without."""
 LONGEST_WAIT_S = 300.0
-"""Longest wait that an endpoint is granted, whatever its Retry-After asks."""
+"""Longest wait that the Retry-After of an endpoint is granted."""
 
 _FORMAT = re.compile(r"response.?format|json|schema|structured|grammar|tool|function.?call", re.I)
 _TOO_LONG = re.compile(r"context.?(length|window|size)|too (long|many (input )?tokens)", re.I)
@@ -40,10 +40,10 @@ class Failed(Exception):
 
 
 class MappedError(NamedTuple):
-    """What an error means.
+    """Meaning of an error for a call.
 
     ``again``: the failure may pass. ``page``: the same, but the address may be wrong. ``wait``: the
-    endpoint asks for patience. ``down``: the server fails (5xx). ``lost``: nobody is there.
+    endpoint asks for patience. ``down``: the server fails (5xx). ``lost``: no connection.
     ``broken``: the connection broke. ``format``, ``parameter``: the endpoint refuses a part of the
     request. ``hopeless``: this call fails for good, others may not.
     """
@@ -181,7 +181,7 @@ def _wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _never_connected(causes: list[BaseException]) -> bool:
-    """Return whether nobody is at the address, rather than somebody who hangs up.
+    """Return whether the address took no connection; a connection may also break later.
 
     The errors of aiohttp tell the two apart; those of another library are known by their names.
     """

@@ -13,7 +13,7 @@ Schema = dict[str, JsonValue]
 Ids = Mapping[str, Sequence[str]]
 """Closed sets of ids by the field that points at them: ``winner`` holds one id; ``scores.qid``
 stands in a list that names every id exactly once; ``evidence[]``, or ``claims.evidence[]`` in every
-item of a list, is a list of some of them (in a schema only: nobody insists on those)."""
+item of a list, is a list of some of them (in a schema only: replies are not checked for those)."""
 
 _LENGTHS = ("minLength", "maxLength")
 SHORTEST, LONGEST = 20, 300

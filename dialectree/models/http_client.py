@@ -25,7 +25,7 @@ from dialectree.errors import RequestError
 from dialectree.system.addresses import basic, is_loopback, public, secrets
 
 CONNECTIONS = 1000
-"""Connections to an address at once, whatever the limits of the runs."""
+"""Connections to an address at once, for all runs together."""
 _HEADERS = ("content-type", "retry-after", "retry-after-ms")
 """Headers that say how to go on; others may quote the request."""
 BODY_BYTES = 8_000_000

@@ -1,4 +1,4 @@
-"""Look up what persons changed in a contested run, as its graph comes by.
+"""Look up the changes of persons to a contested run, as its graph comes by.
 
 An override holds at its place, whatever is asked there: an earlier part of the debate may be
 contested later, and the person's words still stand.
@@ -74,7 +74,7 @@ class Overrides:
         return overrides[-1].model_copy(update={"reply": reply})
 
     def removed(self, place: Place) -> dict[str, JsonValue] | None:
-        """Return the reply that a person took out at ``place``; None if there is none."""
+        """Return the reply that a person took out at ``place``, or None."""
         override = self.at(place)
         if override is None or override.reply is not None:
             return None

@@ -1,4 +1,4 @@
-"""Find the keys of providers in the environment, so that whoever has one is told how to use it."""
+"""Find the keys of providers in the environment, and say how to use them."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ class Run(RunControl):
             done.exception()  # retrieved, or asyncio would complain if nobody waits any more
 
     def _show(self, asking: Asking, state: State, **details: Any) -> None:
-        """Show whoever follows the run what the call of ``asking`` is doing now."""
+        """Show the follower of the run the state of the call of ``asking``."""
         if self.follow is not None:
             self.follow(Activity(asking.place, state, asking.repair, **details))
 
@@ -325,7 +325,7 @@ _HOSTS = 4096
 
 
 def run_of(runtime: Runtime[Any]) -> Run:
-    """Return the run that a node belongs to; one that nobody keeps if its graph was driven alone.
+    """Return the run that a node belongs to; if its graph was driven alone, an unkept one.
 
     Debates of one host with the same settings share a budget; one that halts does not halt others.
     """

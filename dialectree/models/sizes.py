@@ -163,7 +163,7 @@ async def _ask(url: str, secret: str, model: str) -> int | None:
 
 
 class _Shown(BaseModel):
-    """What Ollama shows of a model, an older one only in words."""
+    """A model as Ollama shows it; older versions give the size only in words."""
 
     count: int = Field(0, validation_alias=AliasPath("model_info", "general.parameter_count"))
     words: str = Field("", validation_alias=AliasPath("details", "parameter_size"))
