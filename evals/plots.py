@@ -129,7 +129,7 @@ def _drawn(
     key: str,
     title: str,
     caption: str,
-    points: DataFrame,
+    lines: Sequence[Mapping[str, Any]],
     *,
     height: float,
     axes: Mapping[str, Any],
@@ -143,8 +143,8 @@ def _drawn(
     """Return a plot of points, or None without any.
 
     Args:
-        points: ``row``, ``place`` (of its colour), ``x`` and ``y``; ``low`` and ``high`` of the
-            interval, the ``size`` of the mark, and whether it is ``hollow``.
+        lines: ``row``, ``place`` (of its colour), ``x`` and ``y`` of each point; ``low`` and
+            ``high`` of its interval, the ``size`` of its mark, and whether that is ``hollow``.
         height: In inches.
         axes: Properties of the axes.
         percent: The axes that show shares of one.
@@ -154,9 +154,12 @@ def _drawn(
         dashed: Steps or lines to draw first.
         at_right: Texts to the right of the axes, by height.
     """
-    if points.empty:
+    if not lines:
         return None
     import matplotlib
+
+    usual = {"low": None, "high": None, "size": 6.0, "hollow": False}
+    points: Any = DataFrame([{**usual, **line} for line in lines])
 
     with matplotlib.rc_context(STYLE):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -166,26 +169,32 @@ def _drawn(
         figure = Figure(figsize=(WIDE, height))
         FigureCanvasAgg(figure)
         drawn = figure.add_subplot()
-        for at in dashed:
-            drawn.plot(*at, **DASHED)
+        for steps in dashed:
+            drawn.plot(*steps, **DASHED)
         for row, own in points.groupby("row", sort=False):
-            style = _look(int(own.place.iloc[0]))
+            place = int(own.place.iloc[0])  # colours and marks come round again
+            colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
             if joined:
-                drawn.plot(own.x, own.y, color=style["color"], linewidth=1.4, clip_on=False)
-            for one in own.itertuples():
-                _interval(drawn, one, along, style)
-            line = {"linewidth": 1.4, "markersize": 3} if joined else {"linestyle": "none"}
-            drawn.plot([], [], **(style | line | {"label": short_name(str(row))}))
+                drawn.plot(own.x, own.y, color=colour, linewidth=1.4, clip_on=False)
+            if len(known := own.dropna(subset=["low", "high"])):
+                ends, other = known[["low", "high"]].T, known[["y" if along == "x" else "x"] * 2].T
+                across, up = (ends, other) if along == "x" else (other, ends)
+                drawn.plot(across.astype(float), up.astype(float), color=colour, linewidth=1.6)
+            marked, fill = own[own["size"] > 0], PAPER if own.hollow.any() else colour
+            look = {"marker": mark, "facecolors": fill, "edgecolors": colour, "clip_on": False}
+            drawn.scatter(marked.x, marked.y, marked["size"] ** 2, **look)
+            line = {
+                "linewidth": 1.4 * joined,
+                "markersize": 3 if joined else 6,
+                "markerfacecolor": fill,
+            }
+            drawn.plot([], [], color=colour, marker=mark, label=short_name(str(row)), **line)
         drawn.set(**axes)
         for name in percent:
             axis = drawn.xaxis if name == "x" else drawn.yaxis
             axis.set_major_formatter(PercentFormatter(1, decimals=0))
         for place, text in (at_right or {}).items():
-            where: dict[str, Any] = {
-                "xytext": (6, 0),
-                "textcoords": "offset points",
-                "va": "center",
-            }
+            where = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
             drawn.annotate(text, (1.0, place), **where, color=INK)
         if "yticks" in axes:
             drawn.spines["left"].set_visible(False)
@@ -197,24 +206,6 @@ def _drawn(
     return Plot(key, title, caption, figure)
 
 
-def _interval(axes: Axes, one: Any, along: str, style: Mapping[str, Any]) -> None:
-    """Draw a point as a mark with its interval, where it has one."""
-    if one.low == one.low and one.high == one.high:
-        ends, other = [one.low, one.high], [one.y if along == "x" else one.x] * 2
-        line = (ends, other) if along == "x" else (other, ends)
-        axes.plot(*line, color=style["color"], linewidth=1.6)
-    if one.size:
-        fill = PAPER if one.hollow else style["color"]
-        axes.plot(one.x, one.y, **style, markersize=one.size, markerfacecolor=fill, clip_on=False)
-
-
-def _points(lines: Sequence[Mapping[str, Any]]) -> DataFrame:
-    """Return points; they have no interval and a full mark unless a line says otherwise."""
-    usual = {"low": None, "high": None, "size": 6.0, "hollow": False}
-    frame = DataFrame([{**usual, **line} for line in lines])
-    return frame.astype({"low": float, "high": float}) if lines else frame
-
-
 def _accuracy(analysis: Analysis) -> Plot | None:
     rows = [row for row in analysis.study.rows.values() if row.n]
     shares = {row.name: row.accuracy for row in rows}
@@ -224,12 +215,10 @@ def _accuracy(analysis: Analysis) -> Plot | None:
         "accuracy",
         f"Accuracy with 95% intervals{', unparsed left out' if unparsed else ''}",
         " ".join([f"Right: {'; '.join(texts)}.", *analysis.unread]),
-        _points(
-            [
-                {"row": name, "place": n, "x": one.share, "y": -n, "low": one.low, "high": one.high}
-                for n, (name, one) in enumerate(shares.items())
-            ]
-        ),
+        [
+            {"row": name, "place": n, "x": one.share, "y": -n, "low": one.low, "high": one.high}
+            for n, (name, one) in enumerate(shares.items())
+        ],
         height=0.75 + 0.36 * len(shares),
         axes={
             "xlim": (0, 1),
@@ -259,7 +248,7 @@ def _summaries(study: Study) -> Plot | None:
         "summaries",
         "Summaries, 0 to 100, with 95% intervals",
         f"Overall: {'; '.join(means)}",
-        _points(points),
+        points,
         height=0.9 + len(keys) * (0.2 + 0.2 * len(rows)),
         axes={
             "xlim": (0, 101),
@@ -293,7 +282,7 @@ def _front(analysis: Analysis) -> Plot | None:
         "front",
         "Cost and accuracy (hollow: baselines; dashed: nothing cheaper is as good)",
         "On the front: " + ", ".join(short_name(one.row.name) for one in best),
-        _points(points),
+        points,
         height=3.2,
         axes={"xscale": "log", "xlabel": unit, "ylim": (0, 1)},
         percent="y",
@@ -359,7 +348,7 @@ def _curves(
         key,
         title,
         f"{up} by {across}, {shown if len(rows) > MOST_CURVES else 'every row'}",
-        _points([line for line in lines if line["row"] in rows[:MOST_CURVES]]),
+        [line for line in lines if line["row"] in rows[:MOST_CURVES]],
         height=4.2 if dashed else 3.4,
         axes={"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02), "xlabel": across, "ylabel": up},
         percent="xy",
@@ -371,11 +360,6 @@ def _curves(
 def short_name(text: str) -> str:
     """Return a name of at most 34 characters on one line."""
     return words.line(text, 34) or "none"
-
-
-def _look(place: int) -> Any:
-    """Return the colour and the mark of the row at ``place``; they come round again."""
-    return {"color": COLOURS[place % len(COLOURS)], "marker": MARKS[place % len(MARKS)]}
 
 
 def _legend_below(axes: Axes) -> None:

@@ -27,8 +27,9 @@ from dialectree.evals.intervals import (
     share_of,
     wilson,
 )
-from dialectree.evals.results import Result, Row, Score
+from dialectree.evals.results import Preferred, Result, Row, Score
 from dialectree.evals.scorers import labelled
+from dialectree.evals.standing import Spent
 from dialectree.evals.tasks import is_baseline
 from dialectree.records import Usage
 from dialectree.text import listed
@@ -402,12 +403,21 @@ class Answers:
         return len(self.results) - self.counts["failed"]
 
 
-def by_value(values: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Return lists of values by their names, in the order in which the names first occur."""
-    groups: dict[str, list[Any]] = {}
-    for name, value in values:
-        groups.setdefault(name, []).append(value)
-    return groups
+def totals(rows: Iterable[Answers], preferences: Iterable[Preferred]) -> tuple[Spent, Spent]:
+    """Return what rows took in all, votes and judging included, and what their judges took."""
+    results = {row.name: [*row.results.values()] for row in rows}
+    every = [result for own in results.values() for result in own]
+    debates = [used for r in every for used in (r.usage, r.vote.usage if r.vote else Usage())]
+    judges = [used for r in every for used in (r.judging, r.controlling)]
+    judges += [one.judging for one in preferences if one.row in results]
+
+    def total(usages: Iterable[Usage]) -> Spent:
+        used = [one for one in usages if one.calls or tokens(one)]
+        costs = [one.cost for one in used if one.cost is not None]
+        money = sum(costs) if len(costs) == len(used) else None
+        return Spent(sum(one.calls for one in used), sum(map(tokens, used)), money)
+
+    return total([*debates, *judges]), total(judges)
 
 
 def per_row(what: str, rows: Iterable[Answers], number: Callable[[Answers], int]) -> list[str]:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dialectree.evals.comparisons import Comparison
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.reporting.analysis import Analysis, missing
+from dialectree.evals.reporting.answers import totals
 from dialectree.evals.reporting.formatting import probability, signed
 from dialectree.evals.reporting.study import Study
-from dialectree.evals.reporting.tables import totals
 from dialectree.evals.standing import Spent
 from dialectree.evals.tasks import baselines
 from dialectree.text import count, listed
@@ -109,7 +109,7 @@ def _fewer(one: Comparison) -> str:
 
 
 def _price(study: Study) -> str:
-    whole, judging = totals(study, study.rows.values())
+    whole, judging = totals(study.rows.values(), study.preferences)
     part = f", of which {_sum(judging)} for judging" if judging.calls else ""
     cached = sum(result.cached.calls for result in study.results)
     saved = f" {count(cached, 'call')} came from the cache." if cached else ""

@@ -25,6 +25,8 @@ Kind = Literal[
 ]
 """How to write the numbers of a column whose values alone do not tell."""
 NOTHING = "–"
+Line = dict[str, object]
+"""The cells of a line of a table, by column."""
 
 
 class Table(NamedTuple):

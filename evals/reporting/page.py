@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined, Template
+from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from dialectree import text as words
@@ -83,17 +84,9 @@ def rendered(template: str, script: str, data: object, **values: Any) -> str:
     return _template(f"{template}.html").render(
         script=Markup(code),
         digest=b64encode(sha256(code.encode()).digest()).decode(),
-        data=Markup(embedded(data)),
+        data=htmlsafe_json_dumps(data, ensure_ascii=False, separators=(",", ":")),
         **values,
     )
-
-
-def embedded(data: object) -> str:
-    """Return JSON that can stand inside a script element: no text in it ends the element."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
 
 
 @lru_cache

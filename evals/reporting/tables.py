@@ -1,16 +1,16 @@
-"""The tables of a report."""
+"""The tables of a report, in the order of the page."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from dialectree.evals.calibration import auc, brier, ece, f1
-from dialectree.evals.comparisons import FEWEST, Comparison, difference, mcnemar_counts, tango
-from dialectree.evals.intervals import Figure, Proportion, design, kappa, share_of, shared
+from dialectree.evals.comparisons import difference
+from dialectree.evals.intervals import Figure, Proportion, kappa, share_of, shared
 from dialectree.evals.reporting import answers
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.answers import (
@@ -19,17 +19,14 @@ from dialectree.evals.reporting.answers import (
     Answers,
     mean_of,
     number,
-    tokens,
+    totals,
 )
-from dialectree.evals.reporting.formatting import Kind, Table, probability, table
+from dialectree.evals.reporting.formatting import Kind, Line, Table, table
 from dialectree.evals.reporting.study import Study, models
-from dialectree.evals.results import Control, Preferred
+from dialectree.evals.reporting.tables_compared import compared_tables
+from dialectree.evals.results import Control
 from dialectree.evals.scorers import labelled
-from dialectree.evals.standing import Spent
-from dialectree.records import Usage
-from dialectree.text import listed
 
-Line = dict[str, object]
 PARTS = (0.25, 0.5, 0.75)
 """How much of the questions the table of risk takes, the surest answers first."""
 GRADES = (0, 25, 50, 75, 100)
@@ -46,10 +43,7 @@ def tables(analysis: Analysis) -> list[Table]:
         _rubric(study),
         _controls(study),
         _people(study),
-        _compared(analysis),
-        _preferred(study),
-        _turned(analysis),
-        _places(analysis),
+        *compared_tables(analysis),
         _calibration(study),
         _risk(study),
         _categories(analysis),
@@ -237,161 +231,6 @@ def _graded(study: Study, row: str, marks: Mapping[str, Mapping[str, float]]) ->
     return {"row": row, **{key: mean(key) for key in MARKS}, "summaries": summaries}
 
 
-# Comparisons
-
-
-def _compared(analysis: Analysis) -> Table | None:
-    """Show every comparison, and after it the one on as many answers."""
-    every = [one for own in analysis.comparisons for one in (own, own.as_many) if one is not None]
-    marks = any(one.kind == "marks" for one in every)
-    notes = [
-        "A bootstrap over the pairs of papers gives the intervals. There is none below "
-        f"{FEWEST} pairs, or where all differences are alike."
-        if marks
-        else "A withheld answer is not right. Among as many answers, what stands beside a row "
-        "keeps its surest ones only, and draws among ties. Intervals are Tango's; where interval "
-        "and test disagree, the test counts.",
-        f"Bonferroni and Holm correct for the {analysis.family} tests of the report. The smallest "
-        "difference is noticed four times in five; below 0 only a fall is possible.",
-    ]
-    if any(one.bounds for one in every):
-        notes.append("At worst all that failed spoke against the row, at best for it.")
-    if any(one.ratio for one in every):
-        notes.append("From 0.8 to 1.25 times a debate's tokens its budget is called the same.")
-    debates = [against.name for _, against in analysis.beside if not against.baseline]
-    if debates:
-        notes.append(f"No baseline but a debate: {listed(dict.fromkeys(debates))}.")
-    return table(
-        "compared",
-        "Against baselines, samples and votes, question by question",
-        map(_comparison, every),
-        " ".join(notes),
-        *analysis.unread,
-        kinds={
-            "difference, points": "points",
-            "difference": "marks",
-            **dict.fromkeys(("p", "Bonferroni", "Holm"), "p"),
-            **dict.fromkeys(("smallest to be noticed, points", "at worst, points"), "rise"),
-            "at best, points": "rise",
-        },
-    )
-
-
-def _comparison(one: Comparison) -> Line:
-    tested: Line = {"p": one.p, "Bonferroni": one.bonferroni, "Holm": one.holm}
-    beside = f"{one.beside}, as many answers" if one.kind == "as many" else one.beside
-    own: Line = {"row": one.row, "beside": beside, "questions": len(one.first)}
-    if one.kind == "marks":
-        return own | {"difference": one.difference, "test": one.test, **tested}
-    first, second = one.shares
-    at_worst, at_best = one.bounds or (None, None)
-    same = "the same" if one.fair else "another"
-    return own | {
-        "right": first,
-        "right beside it": second,
-        "difference, points": one.difference,
-        "only the row right": one.ledger.first_only,
-        "only the other right": one.ledger.second_only,
-        "withheld": one.withheld,
-        "test": one.test,
-        **tested,
-        "smallest to be noticed, points": one.detectable,
-        "tokens, samples by debate": one.ratio,
-        "budget": same if one.ratio else None,
-        "failed": one.failed if one.kind == "row" else None,
-        "at worst, points": at_worst,
-        "at best, points": at_best,
-    }
-
-
-def _preferred(study: Study) -> Table | None:
-    pairs: dict[tuple[str, str], list[Preferred]] = {}
-    for one in study.preferences:
-        pairs.setdefault((one.row, one.against), []).append(one)
-    return table(
-        "preferred",
-        "Summaries side by side",
-        [_preferences(study, *names, judged) for names, judged in pairs.items()],
-        "A model judged each pair of summaries in both orders. Where the orders disagree it went "
-        "by the position, and that is a tie.",
-        kinds={"wins less losses, points": "points"},
-    )
-
-
-def _preferences(study: Study, row: str, against: str, judged: Sequence[Preferred]) -> Line:
-    points = {one.item: 2 * score - 1 for one in judged if (score := one.score.score) is not None}
-    swayed = {one.item: 0.0 for one in judged if one.score.value == "swayed"}
-    unjudged = len(judged) - len(points) - len(swayed)
-    points |= swayed
-    won, lost = ([*points.values()].count(end) for end in (1.0, -1.0))
-    pairs = mcnemar_counts(0, won, lost, len(points) - won - lost)
-    clear = {item: point > 0 for item, point in points.items() if point}
-    return {
-        "row": row,
-        "against": against,
-        "pairs": pairs.n,
-        "wins": won,
-        "ties": pairs.neither,
-        "of these by position": len(swayed),
-        "losses": lost,
-        "wins of wins and losses": share_of([*clear.values()], study.groups(clear)),
-        "wins less losses, points": tango(
-            pairs, design=design([*points.values()], study.groups(points))
-        ),
-        "not judged": unjudged,
-    }
-
-
-def _turned(analysis: Analysis) -> Table | None:
-    votes = [one for one in analysis.comparisons if one.kind == "vote"]
-    note = "The vote is the plurality of direct answers before the debate."
-    if not all(one.same_options for one in votes):
-        note += " A debate that was handed two options does not compare with a vote among all."
-    lines = [
-        {"row": one.row, "vote before": one.shares[1], "after the debate": one.shares[0]}
-        | {**one.details}
-        for one in votes
-    ]
-    title = "Before and after the debate"
-    return table("turned", title, lines, note, kinds={"tokens of the vote": "mean"})
-
-
-def _places(analysis: Analysis) -> Table | None:
-    def line(row: Answers) -> Line:
-        right = row.right("right", "wrong")
-        sides = {item: one.sides for item, one in row.results.items() if one.sides}
-
-        def share(part: str, value: str | None) -> Proportion:
-            own = [item for item, one in sides.items() if getattr(one, part) == value]
-            return row.share({item: right[item] for item in own if item in right})
-
-        flips = {item: one.flipped for item, one in sides.items() if one.flipped is not None}
-        return {
-            "row": row.name,
-            "right where the first debater held it": share("gold_side", "a"),
-            "right where the second held it": share("gold_side", "b"),
-            "right where neither held it": share("gold_side", None),
-            "right where shown first": share("gold_position", "first"),
-            "right where shown second": share("gold_position", "second"),
-            "judge flips with the order": row.share(flips),
-        }
-
-    leanings = [
-        f"{one.row} by {one.by}: p = {probability(one.p)}, {probability(one.holm)} after Holm"
-        for one in analysis.leanings
-    ]
-    rows = analysis.study.rows.values()
-    return table(
-        "places",
-        "By the side and the place of the right answer",
-        [line(row) for row in rows if any(one.sides for one in row.results.values())],
-        f"Side or place was drawn. {listed(leanings)}."
-        if leanings
-        else "The side was not drawn, so these shares do not tell whether the judge leans.",
-        *analysis.unread,
-    )
-
-
 # Confidence
 
 
@@ -552,29 +391,12 @@ def _judged(study: Study, key: str) -> dict[tuple[str, str], float]:
     return scores
 
 
-def totals(study: Study, rows: Iterable[Answers]) -> tuple[Spent, Spent]:
-    """Return what rows took in all, votes and judging included, and what their judges took."""
-    results = {row.name: [*row.results.values()] for row in rows}
-    every = [result for own in results.values() for result in own]
-    debates = [used for r in every for used in (r.usage, r.vote.usage if r.vote else Usage())]
-    judges = [used for r in every for used in (r.judging, r.controlling)]
-    judges += [one.judging for one in study.preferences if one.row in results]
-
-    def total(usages: Iterable[Usage]) -> Spent:
-        used = [one for one in usages if one.calls or tokens(one)]
-        costs = [one.cost for one in used if one.cost is not None]
-        money = sum(costs) if len(costs) == len(used) else None
-        return Spent(sum(one.calls for one in used), sum(map(tokens, used)), money)
-
-    return total([*debates, *judges]), total(judges)
-
-
 def _cost(analysis: Analysis) -> Table | None:
     study = analysis.study
     beaten = {one.row.name: one.beaten_by or "no: on the front" for one in analysis.priced}
 
     def line(name: str, *rows: Answers) -> Line:
-        whole, judging = totals(study, rows)
+        whole, judging = totals(rows, study.preferences)
         return {
             "row": name,
             "calls in all": whole.calls,
