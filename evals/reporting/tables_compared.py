@@ -72,7 +72,7 @@ def _comparison(one: Comparison) -> Line:
         "difference, points": one.difference,
         "only the row right": one.ledger.first_only,
         "only the other right": one.ledger.second_only,
-        "withheld": one.withheld,
+        "withheld": None if one.kind == "as many" else one.withheld,
         "test": one.test,
         **tested,
         "smallest to be noticed, points": one.detectable,
