@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from dialectree.flow.steps import settle as settle
     from dialectree.flow.steps import unresolved as unresolved
     from dialectree.models.door import ask as ask
+    from dialectree.protocols.options import option as option
     from dialectree.protocols.protocol import Evaluation as Evaluation
     from dialectree.protocols.protocol import Phase as Phase
     from dialectree.protocols.protocol import Protocol as Protocol
     from dialectree.protocols.protocol import ProtocolInput as ProtocolInput
     from dialectree.protocols.protocol import Variant as Variant
     from dialectree.protocols.settings import ProtocolSettings as ProtocolSettings
-    from dialectree.protocols.settings import option as option
     from dialectree.protocols.settings import settings as settings
     from dialectree.records import Place as Place
     from dialectree.records import RunRecord as RunRecord
@@ -63,7 +63,7 @@ _HOMES = {
     "run": "dialectree.service.api",
     "ClaimGate": "dialectree.service.claim_gate",
     "ProtocolSettings": "dialectree.protocols.settings",
-    "option": "dialectree.protocols.settings",
+    "option": "dialectree.protocols.options",
     "settings": "dialectree.protocols.settings",
     "DialectreeError": "dialectree.errors",
     "Estimate": "dialectree.running.estimates",

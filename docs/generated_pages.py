@@ -26,8 +26,9 @@ from typer.main import get_command
 
 from dialectree import prompts
 from dialectree.cli.program import app
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Method, Phase, Protocol, flag, installed
-from dialectree.protocols.settings import ProtocolSettings, about
+from dialectree.protocols.settings import ProtocolSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 MERMAID = "javascripts/mermaid.js"

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 from dialectree.errors import SettingsError
-from dialectree.protocols.settings import Speaker, option
+from dialectree.protocols.options import Speaker, option
 from dialectree.protocols.sources import lines
 from dialectree.system.addresses import harmless
 

@@ -21,8 +21,9 @@ from dialectree.flow.state import Debate, Question, Ruling
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
 from dialectree.protocols import plugins, protocol
+from dialectree.protocols.options import option
 from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput
-from dialectree.protocols.settings import ProtocolSettings, option
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Place, RunRecord
 from dialectree.running.hosted import keeping
 from dialectree.testing import Asked, ScriptedModel

@@ -17,7 +17,7 @@ from mcp.types import CallToolResult
 
 from dialectree.mcp.server import DebateServer
 from dialectree.protocols import protocol
-from dialectree.protocols.settings import about
+from dialectree.protocols.options import about
 from dialectree.service.debates import Debates
 from tests.cli.commands import command, refused
 from tests.endpoint import LocalEndpoint

@@ -13,8 +13,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
 import dialectree
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import installed
-from dialectree.protocols.settings import about
 from dialectree.records import Event, RunRecord
 from dialectree.retrieval import papers as reading
 from tests.docs.files import pdf, write_files

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from dialectree.cli import flags
 from dialectree.cli.help_groups import DEBATE, GroupedCommand, GroupedCommands
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, broken, installed
-from dialectree.protocols.settings import about
 from dialectree.system import streams
 from dialectree.system.packages import pip_line
 

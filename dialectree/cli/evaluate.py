@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from dialectree.cli import evaluation_report, flags
 from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
 from dialectree.evals.options import EvaluationOptions, read_options
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import installed
-from dialectree.protocols.settings import about
 from dialectree.system import streams
 from dialectree.system.packages import needed, require
 

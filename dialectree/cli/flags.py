@@ -18,7 +18,8 @@ from pydantic import BaseModel
 
 from dialectree.cli.help_groups import RARE
 from dialectree.errors import SettingsError
-from dialectree.protocols.settings import ProtocolSettings, about
+from dialectree.protocols.options import about
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.protocols.sources import RUNS
 
 if TYPE_CHECKING:

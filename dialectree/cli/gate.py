@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from dialectree.cli import flags
 from dialectree.errors import DialectreeError, InputError
 from dialectree.protocols.forms import MAX_LENGTH
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import installed
-from dialectree.protocols.settings import about
 
 if TYPE_CHECKING:
     from dialectree.service.claims import ClaimVerifier, Finding

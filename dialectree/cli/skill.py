@@ -13,8 +13,8 @@ import typer
 
 from dialectree.cli import flags
 from dialectree.cli.program import app
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed
-from dialectree.protocols.settings import about
 
 FILE = Path("skills/dialectree/SKILL.md")
 

@@ -18,10 +18,11 @@ from pydantic import BaseModel, ConfigDict
 
 from dialectree.errors import ArgumentError, InputError
 from dialectree.protocols import plugins
+from dialectree.protocols.options import about
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.protocols.plugins import Declaration
 from dialectree.protocols.plugins import load as load
-from dialectree.protocols.settings import ProtocolSettings, about, build
+from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.system.packages import missing, needed
 
 if TYPE_CHECKING:

@@ -6,18 +6,15 @@ its graphs: shared settings and its own, nothing else.
 
 from __future__ import annotations
 
-import sys
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
-    Literal,
     Self,
     TypeVar,
     overload,
@@ -27,18 +24,24 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
-    Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
     ValidationError,
-    WithJsonSchema,
     model_validator,
 )
 
 from dialectree.errors import ArgumentError, SettingsError
 from dialectree.protocols import sources
 from dialectree.protocols.forms import settings_form
-from dialectree.protocols.plugins import known_roles
+from dialectree.protocols.options import (
+    Price,
+    PromptForm,
+    Speaker,
+    about,
+    known_role,
+    option,
+    prices_by_model,
+)
 from dialectree.protocols.trust import (
     ADDRESS,
     CLIENT,
@@ -51,7 +54,6 @@ from dialectree.protocols.trust import (
 )
 from dialectree.system.addresses import (
     harmless,
-    public,
     require_address,
     require_spec,
     shown,
@@ -66,89 +68,6 @@ if TYPE_CHECKING:
 
 EMBEDDED = "local:smollm2"
 Own = TypeVar("Own", bound="ProtocolSettings")
-
-
-def _speaker(speaker: object) -> object:
-    """Return a spec without blanks, or a live model; refuse everything else."""
-    if isinstance(speaker, str):
-        if speaker.startswith("live:"):
-            raise ValueError("the run keeps no model that could be asked; give one")
-        return require_spec(speaker)[0]
-    core = sys.modules.get("langchain_core.runnables")
-    if core is None or not isinstance(speaker, core.Runnable):
-        raise ValueError("a model is a text such as openai:NAME, or a live model")
-    return speaker
-
-
-def _role(name: str) -> str:
-    """Return ``name`` if some installed protocol has such a role; else raise ValueError."""
-    roles = known_roles()
-    if name not in roles:
-        near = get_close_matches(name, roles, n=len(roles))
-        known = ", ".join(dict.fromkeys([*near, *roles]))
-        raise ValueError(f"no method has such a role; known: {known}")
-    return name
-
-
-Speaker = Annotated[Any, AfterValidator(_speaker), ADDRESS, WithJsonSchema({"type": "string"})]
-"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
-``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
-PromptForm = Literal["auto", "small", "full"]
-Unit = Annotated[float, Field(ge=0, le=1)]
-Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
-
-
-def _by_model(prices: Mapping[str, Price]) -> dict[str, Price]:
-    """Return prices without addresses; raise ValueError where a model would have two."""
-    by_model: dict[str, Price] = {}
-    for name, price in prices.items():
-        model = public(name.partition("@http")[0])
-        if by_model.setdefault(model, price) != price:
-            raise ValueError(f"{model} has two prices; a model has one, whatever its address")
-    return by_model
-
-
-def option(
-    default: Any = ...,
-    *,
-    group: str = "",
-    common: bool = False,
-    positional: bool = False,
-    alias: str = "",
-    metavar: str = "",
-    hidden: bool = False,
-    evaluation_only: bool = False,
-    operator: bool = False,
-    person: bool = False,
-    rounds_of: str = "",
-    **constraints: Any,
-) -> Any:
-    """Declare a setting or a part of the input; a docstring stands below it.
-
-    ``constraints`` are those of ``pydantic.Field`` (ge, le, min_length ...). ``group`` is the
-    heading of the help that it stands under, ``common`` puts it among the first. ``alias`` is its
-    flag where that is not its name, ``metavar`` what stands for its value. ``hidden`` keeps it out
-    of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``operator``
-    marks a setting for whoever runs the program: a server's form does not show it. ``person`` marks
-    one that lets a person take part, and ``rounds_of`` one that says how many rounds a phase of
-    that name has.
-    """
-    about = {
-        "group": group,
-        "common": common,
-        "positional": positional,
-        "alias": alias,
-        "metavar": metavar,
-        "hidden": hidden,
-        "evaluation_only": evaluation_only,
-        "operator": operator,
-        "person": person,
-        "rounds_of": rounds_of,
-    }
-    extra: dict[str, Any] = {name: value for name, value in about.items() if value}
-    if "default_factory" in constraints:
-        return Field(json_schema_extra=extra, **constraints)
-    return Field(default, json_schema_extra=extra, **constraints)
 
 
 class ProtocolSettings(BaseModel):
@@ -173,7 +92,7 @@ class ProtocolSettings(BaseModel):
 
     model: Speaker = option(EMBEDDED, group="Models", common=True, metavar="SPEC")
     """The model of every role that has none of its own."""
-    roles: dict[Annotated[str, AfterValidator(_role)], Speaker] = option(
+    roles: dict[Annotated[str, AfterValidator(known_role)], Speaker] = option(
         default_factory=dict, group="Models", common=True, alias="role", metavar="ROLE=SPEC"
     )
     """A model of its own for a role, by the role's name. Those of all methods may be named; a
@@ -206,7 +125,7 @@ class ProtocolSettings(BaseModel):
     """Budget of wall-clock seconds."""
     max_cost: float | None = option(None, gt=0, group="Budgets")
     """Budget of money, in the unit of ``prices``."""
-    prices: Annotated[dict[str, Price], AfterValidator(_by_model)] = option(
+    prices: Annotated[dict[str, Price], AfterValidator(prices_by_model)] = option(
         default_factory=dict,
         operator=True,
         group="Budgets",
@@ -337,12 +256,6 @@ class RetrievalSettings(ProtocolSettings):
         """Raise SettingsError where the endpoint or the file that embeds may not be used."""
         if refusal := self.embeddings_access().refusal:
             raise SettingsError(refusal)
-
-
-def about(settings: type[BaseModel], name: str) -> Mapping[str, Any]:
-    """Return what :func:`option` declared of a field, beside its type and its constraints."""
-    extra = settings.model_fields[name].json_schema_extra
-    return extra if isinstance(extra, Mapping) else {}
 
 
 def build(kind: type[Own], **values: Any) -> Own:

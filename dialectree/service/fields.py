@@ -18,8 +18,8 @@ from pydantic import create_model
 from pydantic.fields import FieldInfo
 
 from dialectree.errors import DialectreeError, InputError
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import ProtocolInput, installed
-from dialectree.protocols.settings import about
 
 _FLAG = re.compile(r"(?<![\w-])--(no-)?([a-z]+(?:-[a-z]+)*)")
 WISHES = {

@@ -17,8 +17,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel
 
+from dialectree.protocols.options import Speaker
 from dialectree.protocols.protocol import Protocol, installed
-from dialectree.protocols.settings import ProtocolSettings, Speaker
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.service.api import arun, run
 from dialectree.service.debates import KeptRecord
 from dialectree.service.stub import OPTIONS, document, settings_of

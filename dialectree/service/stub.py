@@ -18,8 +18,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from dialectree.protocols.options import Speaker
 from dialectree.protocols.protocol import Protocol, installed
-from dialectree.protocols.settings import ProtocolSettings, Speaker
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.service.fields import description
 
 _DOC = """{summary}

@@ -9,8 +9,9 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from dialectree.flow.state import Debate, Ruling
+from dialectree.protocols.options import Unit, option
 from dialectree.protocols.protocol import ProtocolInput
-from dialectree.protocols.settings import ProtocolSettings, Unit, option
+from dialectree.protocols.settings import ProtocolSettings
 
 Stance = Literal["support", "attack"]
 STANCES: tuple[Stance, Stance] = ("support", "attack")

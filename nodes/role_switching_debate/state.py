@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 from typing_extensions import TypedDict
 
 from dialectree.flow import state as shared
+from dialectree.protocols.options import option
 from dialectree.protocols.protocol import ProtocolInput
-from dialectree.protocols.settings import ProtocolSettings, option
+from dialectree.protocols.settings import ProtocolSettings
 
 SAMPLES = 9
 """Direct answers of ``self_consistency`` where the settings name no number: one debate's calls."""

@@ -12,8 +12,9 @@ from typing_extensions import TypedDict
 
 from dialectree.flow.state import Debate
 from dialectree.flow.state import Question as Asked
+from dialectree.protocols.options import option
 from dialectree.protocols.protocol import ProtocolInput
-from dialectree.protocols.settings import RetrievalSettings, option
+from dialectree.protocols.settings import RetrievalSettings
 
 Letter = Literal["a", "b"]
 """One of two papers, and the persona that speaks for it."""

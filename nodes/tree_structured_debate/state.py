@@ -12,8 +12,9 @@ from typing_extensions import TypedDict
 from dialectree.errors import InputError, SettingsError
 from dialectree.flow import state as shared
 from dialectree.nodes.tree_structured_debate.sides import Side
+from dialectree.protocols.options import Unit, option
 from dialectree.protocols.protocol import Method, ProtocolInput, protocol
-from dialectree.protocols.settings import ProtocolSettings, Unit, option, within
+from dialectree.protocols.settings import ProtocolSettings, within
 
 SAMPLES = 5
 """Samples of ``best_of_n`` where the settings name no number, as many as in the paper."""

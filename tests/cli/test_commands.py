@@ -22,8 +22,8 @@ import pytest
 
 from dialectree.models import sizes
 from dialectree.models.sizes import LocalServer
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed
-from dialectree.protocols.settings import about
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
 from tests.cli.commands import Done, command, refused

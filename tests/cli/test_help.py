@@ -10,8 +10,8 @@ import typer
 from pydantic import BaseModel
 
 from dialectree.cli.program import app
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed
-from dialectree.protocols.settings import about
 from tests.cli.commands import command
 
 COMMANDS = [[], ["show"], ["resume"], ["contest"], ["protocols"], ["doctor"], ["server-file"]]

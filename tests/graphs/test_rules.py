@@ -28,8 +28,9 @@ from dialectree.nodes.adaptive_reasoning_tree.state import STANCES, Argument, pa
 from dialectree.nodes.role_switching_debate import state as of_switching
 from dialectree.nodes.tree_of_debate import state as of_topics
 from dialectree.nodes.tree_structured_debate import state as of_questions
+from dialectree.protocols.options import about
 from dialectree.protocols.protocol import methods
-from dialectree.protocols.settings import about, build
+from dialectree.protocols.settings import build
 from tests.nodes.test_sides import finding
 
 States = st.SearchStrategy[Any]

@@ -24,7 +24,8 @@ from dialectree.models.specs import resolve
 from dialectree.nodes.role_switching_debate.state import Settings as Debate
 from dialectree.nodes.tree_of_debate.state import Settings as Comparison
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocols.settings import Speaker, build, option
+from dialectree.protocols.options import Speaker, option
+from dialectree.protocols.settings import build
 from dialectree.running.hosted import keeping
 from tests import running
 from tests.cli.commands import command, refused

@@ -13,8 +13,9 @@ import pytest
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocols import plugins, protocol
+from dialectree.protocols.options import option
 from dialectree.protocols.protocol import Protocol, ProtocolInput, method, methods
-from dialectree.protocols.settings import ProtocolSettings, option
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.running.runner import again, start
 from dialectree.service import functions, stub
 from dialectree.testing import check_declaration

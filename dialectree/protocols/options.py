@@ -1,0 +1,103 @@
+"""Declare one setting, or one part of the input: its type, its bounds, its place in the help."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
+
+from dialectree.protocols.plugins import known_roles
+from dialectree.protocols.trust import ADDRESS
+from dialectree.system.addresses import public, require_spec
+
+
+def _speaker(speaker: object) -> object:
+    """Return a spec without blanks, or a live model; refuse everything else."""
+    if isinstance(speaker, str):
+        if speaker.startswith("live:"):
+            raise ValueError("the run keeps no model that could be asked; give one")
+        return require_spec(speaker)[0]
+    core = sys.modules.get("langchain_core.runnables")
+    if core is None or not isinstance(speaker, core.Runnable):
+        raise ValueError("a model is a text such as openai:NAME, or a live model")
+    return speaker
+
+
+def known_role(name: str) -> str:
+    """Return ``name`` if some installed protocol has such a role; else raise ValueError."""
+    roles = known_roles()
+    if name not in roles:
+        near = get_close_matches(name, roles, n=len(roles))
+        known = ", ".join(dict.fromkeys([*near, *roles]))
+        raise ValueError(f"no method has such a role; known: {known}")
+    return name
+
+
+Speaker = Annotated[Any, AfterValidator(_speaker), ADDRESS, WithJsonSchema({"type": "string"})]
+"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
+``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
+PromptForm = Literal["auto", "small", "full"]
+Unit = Annotated[float, Field(ge=0, le=1)]
+Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
+
+
+def prices_by_model(prices: Mapping[str, Price]) -> dict[str, Price]:
+    """Return prices without addresses; raise ValueError where a model would have two."""
+    by_model: dict[str, Price] = {}
+    for name, price in prices.items():
+        model = public(name.partition("@http")[0])
+        if by_model.setdefault(model, price) != price:
+            raise ValueError(f"{model} has two prices; a model has one, whatever its address")
+    return by_model
+
+
+def option(
+    default: Any = ...,
+    *,
+    group: str = "",
+    common: bool = False,
+    positional: bool = False,
+    alias: str = "",
+    metavar: str = "",
+    hidden: bool = False,
+    evaluation_only: bool = False,
+    operator: bool = False,
+    person: bool = False,
+    rounds_of: str = "",
+    **constraints: Any,
+) -> Any:
+    """Declare a setting or a part of the input; a docstring stands below it.
+
+    ``constraints`` are those of ``pydantic.Field`` (ge, le, min_length ...). ``group`` is the
+    heading of the help that it stands under, ``common`` puts it among the first. ``alias`` is its
+    flag where that is not its name, ``metavar`` what stands for its value. ``hidden`` keeps it out
+    of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``operator``
+    marks a setting for whoever runs the program: a server's form does not show it. ``person`` marks
+    one that lets a person take part, and ``rounds_of`` one that says how many rounds a phase of
+    that name has.
+    """
+    about = {
+        "group": group,
+        "common": common,
+        "positional": positional,
+        "alias": alias,
+        "metavar": metavar,
+        "hidden": hidden,
+        "evaluation_only": evaluation_only,
+        "operator": operator,
+        "person": person,
+        "rounds_of": rounds_of,
+    }
+    extra: dict[str, Any] = {name: value for name, value in about.items() if value}
+    if "default_factory" in constraints:
+        return Field(json_schema_extra=extra, **constraints)
+    return Field(default, json_schema_extra=extra, **constraints)
+
+
+def about(settings: type[BaseModel], name: str) -> Mapping[str, Any]:
+    """Return what :func:`option` declared of a field, beside its type and its constraints."""
+    extra = settings.model_fields[name].json_schema_extra
+    return extra if isinstance(extra, Mapping) else {}
