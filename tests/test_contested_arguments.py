@@ -17,7 +17,7 @@ from dialectree.contests import Add, Change, Drop, Flip, Restore, Set, Void
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import PairwiseReply, ScorerReply
-from dialectree.records import RunRecord, Stance
+from dialectree.records import RunRecord, Stance, Verdict
 from tests import running
 from tests.contesting import (
     RUNS,
@@ -92,6 +92,10 @@ class Tree:
 
     def contest(self, record: RunRecord, *wishes: Change) -> RunRecord:
         return contest(record, *wishes, model=self.model)
+
+
+def confidence(verdict: Verdict | None) -> float | None:
+    return None if verdict is None else verdict.confidence
 
 
 def probability(record: RunRecord) -> float | None:
@@ -236,7 +240,7 @@ def test_path_and_why_say_what_moved(
 ) -> None:
     new = contest(two(), *wishes)
     made = stated(new)
-    assert [(step.node, step.before, step.after) for step in made.path] == path
+    assert [(one.node, *map(confidence, (one.before, one.after))) for one in made.moved] == path
     assert (made.before, made.after, made.why) == (0.75, probability(new), why)
 
 
@@ -265,8 +269,11 @@ def test_an_addition_may_help_the_claim_that_it_attacks_and_is_gone_once_it_is_d
     gone = contest(added, Drop("0.1"))
     assert [probability(record) for record in (old, added, gone)] == [0.6, 0.8, 0.6]
     assert added.tree.nodes["0.1"].added and "0.1" not in gone.tree.nodes
-    (change,) = [change for change in stated(gone).path if change.node == "0.1"]
-    assert (change.before, change.after) == (added.tree.nodes["0.1"].score("strength"), None)
+    (change,) = [change for change in stated(gone).moved if change.node == "0.1"]
+    assert (confidence(change.before), confidence(change.after)) == (
+        added.tree.nodes["0.1"].score("strength"),
+        None,
+    )
     with pytest.raises(InputError, match=r"--drop 0\.1: it is dropped already"):
         contest(gone, Drop("0.1"))
 

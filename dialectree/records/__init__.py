@@ -9,7 +9,6 @@ from __future__ import annotations
 from dialectree.protocols.phases import OTHERS, UNORDERED, PhaseOrder
 from dialectree.records.contest import (
     ARGUMENT,
-    Change,
     Contest,
     Moved,
     Override,
@@ -53,7 +52,6 @@ __all__ = [
     "UNORDERED",
     "VOID",
     "Call",
-    "Change",
     "Claim",
     "Comparison",
     "Contest",

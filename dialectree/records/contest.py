@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import JsonValue, SerializerFunctionWrapHandler, model_serializer
+from pydantic import JsonValue
 
 from dialectree.records.place import Strict
 from dialectree.records.tree import Turn, Verdict
 
 
-class Change(Strict):
-    """How one node's figures moved."""
-
-    node: str
-    before: float | None
-    after: float | None
-
-
 class Moved(Strict):
-    """How one node's verdict moved; None where there is none."""
+    """How the verdict of one node moved; of a weighed argument the strength is its confidence."""
 
     node: str
     before: Verdict | None
@@ -89,23 +81,13 @@ class Contest(Strict):
     before: float | None
     """The verdict's confidence in the contested run; of ART the claim's strength."""
     after: float | None
-    path: list[Change]
-    """Every node whose strength moved, from the bottom up; of ART."""
     why: str
     """One line that says what moved the verdict, or why it stayed."""
 
     overrides: list[Override] = []
     """What persons changed, this time and in the runs before."""
     verdict_before: Verdict | None = None
+    """None where strengths of arguments moved."""
     verdict_after: Verdict | None = None
     moved: list[Moved] = []
-    """Every node whose verdict moved, from the bottom up."""
-
-    @model_serializer(mode="wrap")
-    def _only_what_it_can_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
-        """Leave out the verdicts where the strengths of arguments moved."""
-        fields: dict[str, JsonValue] = whole(self)
-        if self.verdict_before is None and self.verdict_after is None:
-            for name in ("verdict_before", "verdict_after", "moved"):
-                fields.pop(name, None)
-        return fields
+    """Every node whose verdict or strength moved, from the bottom up."""

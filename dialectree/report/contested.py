@@ -69,6 +69,11 @@ def standings(before: Verdict | None, after: Verdict | None) -> tuple[str, str]:
     return _standing(before, rated=rated), _standing(after, rated=rated)
 
 
+def _strengths(before: Verdict | None, after: Verdict | None) -> tuple[str, str]:
+    was, now = (None if of is None else of.confidence for of in (before, after))
+    return apart(was, now)
+
+
 def _standing(of: Verdict | None, *, rated: bool) -> str:
     if of is None or (of.answer is None and of.label is None):
         return "no verdict"
@@ -82,8 +87,8 @@ def steps(record: RunRecord) -> list[Changed]:
     made, nodes = record.contest, record.tree.nodes
     if made is None:
         return []
-    moves = [(one.node, *apart(one.before, one.after)) for one in made.path]
-    moves += [(one.node, *standings(one.before, one.after)) for one in made.moved]
+    shown = _strengths if made.verdict_before is None else standings
+    moves = [(one.node, *shown(one.before, one.after)) for one in made.moved]
     found: list[Changed] = []
     for name, before, after in moves:
         node = nodes.get(name)

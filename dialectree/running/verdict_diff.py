@@ -11,7 +11,6 @@ from pydantic import JsonValue
 
 from dialectree.protocols.protocol import installed
 from dialectree.records import (
-    Change,
     Contest,
     Event,
     Moved,
@@ -101,7 +100,6 @@ def begun(old: RunRecord, changes: list[str], overrides: list[Override]) -> Cont
         changes=changes,
         before=_confidence(old.verdict),
         after=None,
-        path=[],
         why="",
         overrides=overrides,
         verdict_before=None if _weighed(old) else _standing(old.verdict) or Verdict(),
@@ -135,12 +133,12 @@ def _from_the_bottom(nodes: dict[str, Node]) -> list[str]:
 
 def _strengths(old: RunRecord, new: RunRecord) -> dict[str, object]:
     assert new.contest is not None
-    path: list[Change] = []
+    moved: list[Moved] = []
     for name in _from_the_bottom({**old.tree.nodes, **new.tree.nodes}):
-        before, after = (_strength(record.tree.nodes.get(name)) for record in (old, new))
-        if before != after:
-            path.append(Change(node=name, before=before, after=after))
-    below = [change for change in path if change.node != old.tree.root]
+        was, now = (_strength(record.tree.nodes.get(name)) for record in (old, new))
+        if was != now:
+            moved.append(Moved(node=name, before=was, after=now))
+    below = [one for one in moved if one.node != old.tree.root]
     before, after = _confidence(old.verdict), _confidence(new.verdict)
     labels = [record.verdict.label if record.verdict else None for record in (old, new)]
     came = f"goes {_step(before, after)}"
@@ -148,19 +146,23 @@ def _strengths(old: RunRecord, new: RunRecord) -> dict[str, object]:
         came = f"stays {figure(after, 'none')}"
     elif labels[0] != labels[1]:
         came += f", and the label becomes {labels[1] or 'none'}"
-    moved = "no argument's strength moved"
+    reached = "no argument's strength moved"
     if below:
         most = max(below, key=_size)
-        moved = f"{most.node} moved most, {_step(most.before, most.after)}"
-    return {"path": path, "why": f"P(claim) {came}: {'; '.join([*new.contest.changes, moved])}"}
+        step = _step(_confidence(most.before), _confidence(most.after))
+        reached = f"{most.node} moved most, {step}"
+    why = f"P(claim) {came}: {'; '.join([*new.contest.changes, reached])}"
+    return {"moved": moved, "why": why}
 
 
-def _strength(node: Node | None) -> float | None:
-    return None if node is None else node.score("strength")
+def _strength(node: Node | None) -> Verdict | None:
+    """Return the strength of an argument as the confidence of its verdict, or None."""
+    strength = None if node is None else node.score("strength")
+    return None if strength is None else Verdict(confidence=strength)
 
 
-def _size(change: Change) -> float:
-    return abs((change.after or 0.0) - (change.before or 0.0))
+def _size(one: Moved) -> float:
+    return abs((_confidence(one.after) or 0.0) - (_confidence(one.before) or 0.0))
 
 
 def _step(before: float | None, after: float | None) -> str:
