@@ -82,9 +82,12 @@ class Lines:
         if without_s < _LONG_WAIT_S or now - self._complained < _SAY_AGAIN_S:
             return
         self._complained = now
-        why = "the endpoint's rate limit" if activity.state == "rate_limit" else activity.fault
+        limited = activity.state == "rate_limit"
+        why = (
+            "for the endpoint's rate limit" if limited else f"after {line(activity.fault, LONGEST)}"
+        )
         wait = duration(max(0.0, activity.until - now))
-        text = f"{who(activity)}: the next request goes out in {wait} ({line(why, LONGEST)})"
+        text = f"{who(activity)}: waiting {why}: the next request goes out in {wait}"
         self._console.print(Text(text), soft_wrap=True)
 
     @contextmanager
