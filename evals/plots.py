@@ -181,16 +181,9 @@ def _drawn(
                 across, up = (ends, other) if along == "x" else (other, ends)
                 drawn.plot(across.astype(float), up.astype(float), color=colour, linewidth=1.6)
             marked, fill = own[own["size"] > 0], PAPER if own.hollow.any() else colour
-            drawn.scatter(
-                marked.x,
-                marked.y,
-                marked["size"] ** 2,
-                marker=mark,
-                facecolors=fill,
-                edgecolors=colour,
-                clip_on=False,
-            )
-            line: dict[str, Any] = {
+            look: Any = {"marker": mark, "facecolors": fill, "edgecolors": colour, "clip_on": False}
+            drawn.scatter(marked.x, marked.y, marked["size"] ** 2, **look)
+            line: Any = {
                 "linewidth": 1.4 * joined,
                 "markersize": 3 if joined else 6,
                 "markerfacecolor": fill,
@@ -200,15 +193,9 @@ def _drawn(
         for name in percent:
             axis = drawn.xaxis if name == "x" else drawn.yaxis
             axis.set_major_formatter(PercentFormatter(1, decimals=0))
-        for height, text in (at_right or {}).items():
-            drawn.annotate(
-                text,
-                (1.0, height),
-                xytext=(6, 0),
-                textcoords="offset points",
-                va="center",
-                color=INK,
-            )
+        for level, text in (at_right or {}).items():
+            where: Any = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
+            drawn.annotate(text, (1.0, level), **where, color=INK)
         if "yticks" in axes:
             drawn.spines["left"].set_visible(False)
         drawn.grid(axis="x" if "yticks" in axes else "both")

@@ -135,8 +135,8 @@ def controlled(study: Study) -> list[dict[str, Any]]:
     for result in study.results:
         for one in result.controls:
             every.setdefault(one.key, []).append((one, result.group))
-        for key, held in {one.key: one.held_back for one in result.controls}.items():
-            held_back.setdefault(key, []).append(held)
+        for key, apart in {one.key: one.held_back for one in result.controls}.items():
+            held_back.setdefault(key, []).append(apart)
 
     def share(key: str, truthful: bool) -> Proportion:
         known = [(c.passed, g) for c, g in every[key] if c.truthful is truthful]
