@@ -233,7 +233,9 @@ def test_progress_says_who_speaks(cells: list[list[str]]) -> None:
             await asyncio.sleep(0)
 
     asyncio.run(shown())
-    assert re.search(r"^run 1 · \d+ replies, .* · 0 Attacker: Making the battery", cells[0][-1])
+    assert re.search(
+        r"^run 1 · \d+ repl(?:y|ies), .* · 0 Attacker: Making the battery", cells[0][-1]
+    )
 
 
 def test_a_program_shows_progress_when_it_is_asked_to(

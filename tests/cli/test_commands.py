@@ -168,11 +168,11 @@ def test_a_disk_that_is_full_when_the_report_is_written_is_status_4_and_a_line(
 ) -> None:
     whole = RunFolder.write
 
-    def full(self: RunFolder, name: str, text: str) -> None:
+    def full(self: RunFolder, name: str, text: str, **how: Any) -> None:
         with files(self.path / name):
             if name == "report.html":
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        whole(self, name, text)
+        whole(self, name, text, **how)
 
     with monkeypatch.context() as patch:
         patch.setattr(RunFolder, "write", full)

@@ -143,7 +143,7 @@ def test_an_agent_and_a_server_have_it() -> None:
 
     tool = dialectree.as_tool("majority_debate", model=ScriptedModel(script=script))
     assert tool.args.keys() == {"question", "options"}
-    assert tool.invoke(GIVEN).startswith("yes\nSo.\nRests on 1 ")
+    assert tool.invoke(GIVEN).startswith("A: yes\n")
     served = json.loads(command("server-file").out)["graphs"]
     for name, setting in (("council", {"members", "merged"}), ("majority_debate", {"rounds"})):
         assert served[name]["path"] == f"{name}.graph:graph"

@@ -38,9 +38,7 @@ protocol = Protocol(
     prompts=("council",),
     phases=(
         Phase(role="member", name="answers", reply=REPLY, editable=("answer",), optional=True),
-        Phase(
-            role="chair", reply=REPLY, editable=("answer",), ruling=lambda text: {"answer": text}
-        ),
+        Phase(role="chair", reply=REPLY, editable=("answer",), ruling=lambda t: {"answer": t}),
     ),
     evaluation=Evaluation(task="answer"),
 )

@@ -51,9 +51,8 @@ def members(state: Council, settings: Settings) -> list[dict[str, Any]]:
 
 async def member(state: Council, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Answer the question."""
-    place = Place(
-        node="0", phase="answers", role="member", speaker=str(state["number"]), round=1, step=1
-    )
+    number = str(state["number"])
+    place = Place(node="0", phase="answers", role="member", speaker=number, round=1, step=1)
     reply = await ask(runtime, place, "council/member", AnswerReply, question=state["question"])
     return {"answers": [(state["number"], reply.answer)]}
 

@@ -50,17 +50,11 @@ def agent(name: str) -> Any:
     """Return one agent: it reads what was said in the last round, and answers."""
 
     async def agent(state: MajorityDebate, runtime: Runtime[Settings]) -> dict[str, Any]:
-        options, number, last = lettered(state["options"]), state["round"], last_answers(state)
+        options, n, last = lettered(state["options"]), state["round"], last_answers(state)
+        place = Place(node="0", phase="debate", role="agent", speaker=name.upper(), round=n, step=n)
         reply = await ask(
             runtime,
-            Place(
-                node="0",
-                phase="debate",
-                role="agent",
-                speaker=name.upper(),
-                round=number,
-                step=number,
-            ),
+            place,
             "majority_debate/agent",
             AgentReply,
             ids={"label": [*options]},
@@ -69,7 +63,7 @@ def agent(name: str) -> Any:
             own=[answer for answer in last if answer["agent"] == name],
             others=[answer for answer in last if answer["agent"] != name],
         )
-        return {"answers": [{"agent": name, "round": number, **reply.model_dump()}]}
+        return {"answers": [{"agent": name, "round": n, **reply.model_dump()}]}
 
     return agent
 
