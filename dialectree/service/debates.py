@@ -67,7 +67,7 @@ class Underway:
         self.unreported: DialectreeError | None = None
         """Why the reports could not be written. The verdict is not lost for that."""
         self.began = clock.seconds()
-        self.line: Callable[[], str] = lambda: ""
+        self.line: Callable[[], str] = lambda: f"run {started.record.run_id}"
         """Returns in one line what goes on."""
         self.task: asyncio.Task[RunRecord] | None = None
 

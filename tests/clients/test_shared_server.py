@@ -123,7 +123,7 @@ def test_another_gets_no_record_report_or_contest_of_a_debate(
         for part in ("", "/report.html", "/report.md"):
             assert call(server, key, "GET", path + part).status_code == status, part
     refused = call(server, BOB, "POST", f"{path}/contest", drop)
-    assert refused.status_code == 404 and "you have no run" in refused.text
+    assert refused.status_code == 404 and "there is no run" in refused.text
     assert call(server, BOB, "GET", "/debates").json() == []
     assert endpoint.stats()["calls"] == 0
 

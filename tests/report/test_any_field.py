@@ -64,7 +64,7 @@ def draw(run: RunRecord, ledger: list[Call]) -> None:
 
 @seed(1)
 @hypothesis_settings(
-    max_examples=60,
+    max_examples=20,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
