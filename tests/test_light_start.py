@@ -74,7 +74,10 @@ WORKS = [
 MISSING = [
     (["compare", "a.txt", "b.txt", "--topic", "Fire"], COMPARING),
     (["mcp"], "dialectree mcp needs mcp (not installed): pip install 'dialectree[mcp]'"),
-    (["eval", "mine.csv"], "matplotlib, pooch, scipy, statsmodels (not installed): pip install "),
+    (
+        ["eval", "mine.csv"],
+        "matplotlib, pandas, pooch, scipy, statsmodels (not installed): pip install ",
+    ),
     (["eval", "report", "evaluations/mine"], "pip install 'dialectree[eval]'"),
     (["answer", "Is fire hot?"], EMBEDDED),
     (["doctor"], EMBEDDED),
