@@ -16,7 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
-from dialectree.models.chat_models import clients
+from dialectree.models.clients import clients
 
 Ask = Callable[[], Awaitable[None]]
 """Sends one request and reads the reply."""

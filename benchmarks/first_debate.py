@@ -11,7 +11,7 @@ from typing import Any
 import dialectree
 from benchmarks.figures import Figure
 from dialectree import prompts
-from dialectree.models.replies import three_word_groups
+from dialectree.models.small_models import three_word_groups
 from dialectree.records import Call, RunRecord
 from dialectree.records.folder import RunFolder
 

@@ -17,8 +17,8 @@ from dialectree.answers import same
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Score
 from dialectree.evals.scorers import score
-from dialectree.models.forms import Ids
-from dialectree.models.replies import Fault, read
+from dialectree.models.asking import Fault, Ids
+from dialectree.models.door import read
 
 ATTEMPTS = 2
 """So often a judge is asked before its reply counts as unreadable."""

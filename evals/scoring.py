@@ -18,9 +18,7 @@ from dialectree.evals.judges import Ask, Words
 from dialectree.evals.results import Control, Score
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.evals.tasks import TASKS
-from dialectree.models.asking import Asking, messages
-from dialectree.models.endpoints import RUNGS, Decoding, Request, endpoint
-from dialectree.models.forms import Form, form
+from dialectree.models.asking import RUNGS, Asking, Form, form, messages, sampling
 from dialectree.models.limits import Budget
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
@@ -107,18 +105,19 @@ def judge_of(run: Run, context: ProtocolSettings) -> Ask:
             "prompt": prompt.label,
             "reply": prompt.reply,
         }
-        request = Request(
+        spec = resolve(context.speaker(JUDGE_ROLE), context)
+        asking = Asking(
+            context,
+            place,
+            prompt.label,
+            spec,
             messages(words.system, words.user),
             wanted,
-            Decoding(prompt.temperature, None, place.random_seed(context.seed), prompt.top_p),
-            context.call_deadline,
-            context.requests_per_minute,
+            sampling(prompt.temperature, place.random_seed(context.seed), top_p=prompt.top_p),
             {"run_name": f"{JUDGE_ROLE} {run.run_id}", "metadata": metadata},
+            small=await run.asks_small(context, spec),
+            rung=RUNGS[-1] if isinstance(wanted, _Word) else None,
         )
-        whom = endpoint(resolve(context.speaker(JUDGE_ROLE), context))
-        rung = RUNGS[-1] if isinstance(wanted, _Word) else None
-        small = await run.asks_small(context, whom.spec)
-        asking = Asking(context, place, prompt.label, whom, request, rung=rung, small=small)
         call = await run.call(asking)
         return "" if call.finish == "refusal" else call.reply or ""
 

@@ -108,31 +108,35 @@ async def _probe(context: ProtocolSettings) -> tuple[str, float, str]:
     from pydantic import Field, create_model
 
     from dialectree.errors import CallError
-    from dialectree.models import replies
-    from dialectree.models.asking import messages
-    from dialectree.models.endpoints import Decoding, Request, endpoint
-    from dialectree.models.forms import form
+    from dialectree.models.asking import Asking, Fault, form, messages, sampling
+    from dialectree.models.door import read
+    from dialectree.models.endpoints import endpoint
     from dialectree.models.specs import resolve
+    from dialectree.records import Turn
     from dialectree.system import clock
 
     text = Annotated[str, Field(min_length=1, max_length=40)]
     kind = create_model("ProbeReply", __doc__="A reply that any model should manage.", answer=text)
-    asked, wanted = endpoint(resolve(context.model, context)), form(kind, {})
-    request = Request(
-        messages(f"Reply with {wanted.words}", "What colour is a clear sky by day?"),
+    deadline_s = min(60.0, context.call_deadline)
+    context = context.model_copy(update={"call_deadline": deadline_s, "requests_per_minute": None})
+    spec, wanted = resolve(context.model, context), form(kind, {})
+    asked, question = endpoint(spec), "What colour is a clear sky by day?"
+    asking = Asking(
+        context,
+        Turn(node="0", phase="probe", role="probe"),
+        "",
+        spec,
+        messages(f"Reply with {wanted.words}", question),
         wanted,
-        Decoding(0.0, 100, context.seed),
-        min(60.0, context.call_deadline),
-        None,
-        {},
+        sampling(0.0, context.seed, 100),
     )
     began = clock.seconds()
-    done = await asked.complete(request)
+    done = await asked.complete(asking)
     seconds = clock.seconds() - began
     if done.error is not None:
         raise CallError(done.error)
     try:
-        replies.read(kind, {}, done.text, done.finish, done.refusal)
-    except replies.Fault as fault:
+        read(kind, {}, done.text, done.finish, done.refusal)
+    except Fault as fault:
         return asked.rung, seconds, str(fault)
     return asked.rung, seconds, ""

@@ -1,34 +1,197 @@
-"""Describe one question to a model: whom to ask, what, and where the reply belongs."""
+"""Describe one question to a model: its messages, the schema of its reply, its keys and repairs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from hashlib import blake2b
-from typing import Literal
+from typing import Any, Literal, NamedTuple
+
+from langchain_core.runnables import RunnableConfig
+from pydantic import BaseModel, JsonValue
 
 from dialectree import prompts
-from dialectree.models.endpoints import (
-    Completion,
-    Endpoint,
-    Message,
-    Request,
-    Rung,
-    wellformed,
-)
-from dialectree.models.forms import for_small_model
+from dialectree.models import small_models
 from dialectree.models.limits import price
-from dialectree.models.replies import Fault
+from dialectree.models.specs import Spec
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Turn
 from dialectree.system import chance, clock
-from dialectree.trace.events import Pause
 
-SMALL_TEMPERATURE = 0.3
-"""The temperature of a small model. Each repair adds as much."""
+Message = tuple[Literal["system", "user", "assistant"], str]
+"""Role and content of one message."""
+Rung = Literal["json_schema", "json_object", "text"]
+RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
+"""The ways to ask for a structured reply, the surest first."""
+Schema = dict[str, JsonValue]
+Ids = Mapping[str, Sequence[str]]
+"""Closed sets of ids by the field that points at them: ``winner`` holds one id; ``scores.qid``
+stands in a list that names every id exactly once; ``evidence[]``, or ``claims.evidence[]`` in every
+item of a list, is a list of some of them (in a schema only: replies are not checked for those)."""
 _SHOWN = 4000
 """Characters of an invalid reply that a repair call shows to the model."""
+
+
+class Fault(Exception):
+    """A reply cannot be used; a repair call shows ``text`` to the model.
+
+    ``kind`` is refusal, empty, truncated, not_json, malformed, invalid, ids, conflict or
+    repetitive. ``quoted`` is what the model wrote instead, for people alone.
+    """
+
+    def __init__(self, kind: str, text: str, quoted: str = "") -> None:
+        self.kind, self.text = kind, text
+        super().__init__(f"{text}: {quoted}" if quoted else text)
+
+
+class Completion(NamedTuple):
+    """A reply of an endpoint, or the ``error`` of the last attempt."""
+
+    text: str = ""
+    finish: str | None = None
+    refusal: str | None = None
+    attempts: int = 1
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    error: str | None = None
+
+
+# The schema of a reply, made once for each set of ids
+
+
+class Form(NamedTuple):
+    """The schema of a reply, in the flavours that endpoints take."""
+
+    name: str
+    full: Schema
+    strict: Schema
+    """Without the keywords that OpenAI's strict mode refuses."""
+    text: str
+    """The full schema as JSON."""
+    grammar: Schema | None = None
+    """The schema for the grammar of the embedded server, if it is not the full one."""
+
+    @property
+    def words(self) -> str:
+        """Return the words that tell a model what its reply must be."""
+        return f"one JSON object that fits this JSON Schema, and nothing else:\n{self.text}"
+
+    def response_format(self, schema: Schema) -> dict[str, object]:
+        """Return the field of a request that asks for ``schema``, in OpenAI's words."""
+        wanted = {"name": self.name, "schema": schema, "strict": True}
+        return {"type": RUNGS[0], "json_schema": wanted}
+
+
+def form(reply: type[BaseModel], ids: Ids, most: Mapping[str, int] | None = None) -> Form:
+    """Return the schema of ``reply`` with an enum for every field that names an id.
+
+    ``most`` limits the items of a list, by its field.
+    """
+    named = tuple((path, tuple(values)) for path, values in ids.items())
+    return _form(reply, named, tuple((most or {}).items()))
+
+
+@lru_cache(maxsize=1024)
+def _form(
+    reply: type[BaseModel],
+    ids: tuple[tuple[str, tuple[str, ...]], ...],
+    most: tuple[tuple[str, int], ...],
+) -> Form:
+    full = _inlined(reply)
+    for name, count in most:
+        full["properties"][name]["maxItems"] = count
+    strict = _without_lengths(full)
+    for path, values in ids:
+        _offer(full, path, values, each_place=True)
+        _offer(strict, path, values, each_place=False)
+    return Form(reply.__name__, full, strict, json.dumps(full, ensure_ascii=False))
+
+
+def for_small_model(form: Form) -> Form:
+    """Return ``form`` with the limits of a small model."""
+    full, brief = small_models.brief(form.full), small_models.brief(form.strict)
+    return form._replace(
+        full=full,
+        strict=_without_lengths(brief),
+        text=json.dumps(full, ensure_ascii=False),
+        grammar=small_models.brief(form.full, grammar=True),
+    )
+
+
+def _inlined(reply: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema with its definitions inlined and no further fields allowed.
+
+    A reply has no defaults: what a model left out must not look as if it had written it.
+    """
+    schema = reply.model_json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def walk(part: Any) -> Any:
+        if isinstance(part, list):
+            return [walk(item) for item in part]
+        if not isinstance(part, dict):
+            return part
+        if isinstance(reference := part.get("$ref"), str):
+            return walk(definitions[reference.rpartition("/")[2]])
+        left_out = ("title", "default", "properties")
+        walked = {key: walk(value) for key, value in part.items() if key not in left_out}
+        if isinstance(properties := part.get("properties"), dict):
+            if optional := properties.keys() - set(part.get("required", ())):
+                raise TypeError(f"{reply.__name__} has a default for {', '.join(sorted(optional))}")
+            walked["properties"] = {name: walk(value) for name, value in properties.items()}
+            walked["additionalProperties"] = False
+        return walked
+
+    return {"title": reply.__name__, **walk(schema)}
+
+
+def _without_lengths(part: Any) -> Any:
+    """Return the schema without limits on the length of a text."""
+    if isinstance(part, list):
+        return [_without_lengths(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    lengths = ("minLength", "maxLength")
+    return {key: _without_lengths(value) for key, value in part.items() if key not in lengths}
+
+
+def _offer(schema: Any, path: str, ids: tuple[str, ...], *, each_place: bool) -> None:
+    """Make ``ids`` the enum of the field at ``path`` of ``schema``.
+
+    ``each_place``: in a list every id has a place of its own, so that a constrained model can
+    neither leave one out nor name one twice.
+    """
+    fields = schema["properties"]
+    name, _, inner = path.partition(".")
+    if inner.endswith("[]"):
+        _offer(fields[name]["items"], inner, ids, each_place=each_place)
+    elif name.endswith("[]"):
+        some = fields[name.removesuffix("[]")]
+        if ids:  # an empty enum would be an invalid schema
+            some["items"] = _enum(ids)
+        some["maxItems"] = len(ids)
+    elif not inner:
+        fields[name] = _enum(ids)
+    else:
+        item = fields[name]["items"]
+
+        def naming(*values: str) -> Schema:
+            return {**item, "properties": {**item["properties"], inner: _enum(values)}}
+
+        items: Schema = {"items": naming(*ids)}
+        if each_place:
+            items = {"prefixItems": [naming(each) for each in ids], "items": False}
+        fields[name] = {"type": "array", **items, "minItems": len(ids), "maxItems": len(ids)}
+
+
+def _enum(ids: tuple[str, ...]) -> Schema:
+    return {"type": "string", "enum": list(ids)}
+
+
+# The question
 
 
 @dataclass
@@ -40,17 +203,22 @@ class Asking:
     """The turn that the reply becomes."""
     prompt: str
     """Name and version of the prompt."""
-    endpoint: Endpoint
-    request: Request
-    repair: int = 0
-    rung: Rung | None = None
-    """A lower rung for this question alone; None: the one that serves the endpoint."""
-    read: Callable[[Call], object] | None = None
-    """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
-    pause: Pause | None = None
-    """Pauses between its tries; None: the clock does."""
+    spec: Spec
+    messages: tuple[Message, ...]
+    form: Form
+    decoding: Mapping[str, float | None]
+    """Sampling, see :func:`sampling`."""
+    config: RunnableConfig = field(default_factory=RunnableConfig)
+    """Name, tags and metadata of the call in a trace."""
+    shared: int = 0
+    """Characters at the start of the user message that other calls begin with, too."""
     small: bool = False
     """True where the model is asked in the form for small models."""
+    read: Callable[[Call], object] | None = None
+    """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
+    rung: Rung | None = None
+    """A lower rung for this question alone; None: the one that serves the endpoint."""
+    repair: int = 0
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
     """Replies that cannot be used, by their keys in the reply cache."""
     key: str = field(init=False)
@@ -59,74 +227,60 @@ class Asking:
     """What names it in the reply cache."""
 
     def __post_init__(self) -> None:
-        self._set_keys()
-
-    def _set_keys(self) -> None:
         """Set the keys of the request, which are the same on every rung.
 
         The journal's key leaves the shown address out, so that a run can be resumed elsewhere. The
         mark of user and query is part of it: they choose among the models at one address.
         """
-        spec = self.endpoint.spec
-        self.key = self.key_for(spec.name, spec.mark, small=self.small)
-        self.cache_key = _digest(f"{self.key}@{spec.address}")
+        self.key = self.key_for(self.spec.name, self.spec.mark, small=self.small)
+        self.cache_key = _digest(f"{self.key}@{self.spec.address}")
 
     def key_for(self, model: str, mark: str = "", *, small: bool = False) -> str:
         """Return the journal's key of the request to ``model`` at an address with that ``mark``.
 
         ``small``: in the form for small models.
         """
-        request = self.request
         name = [model, mark, "small"] if small else [model, mark] if mark else model
-        return _digest(
-            json.dumps((name, request.decoding.key(), request.messages, request.form.text))
-        )
+        decoding = [*self.decoding.values()]
+        return _digest(json.dumps((name, decoding, self.messages, self.form.text)))
 
-    def sent(self) -> Request:
-        """Return the request as the model gets it: whole, or in the form for small models.
+    def sent(self) -> Asking:
+        """Return the question as the model gets it: whole, or in the form for small models.
 
         There a repair names the fault behind the instructions. It does not show the bad reply,
         which a small model would copy. Another seed and a higher temperature lead it elsewhere.
         """
         if not self.small:
-            return self.request
-        request, seed = self.request, self.request.decoding.seed
-        temperature = SMALL_TEMPERATURE * (1 + self.repair)
-        (_, system), (_, user), *repairs = request.messages
+            return self
+        temperature = small_models.TEMPERATURE * (1 + self.repair)
+        (_, system), (_, user), *repairs = self.messages
         instructions, material = prompts.for_small_model(system, user)
         if repairs:
             instructions = f"{instructions}\n\n{repairs[-1][1]}"
         if self.repair:
-            instructions = instructions.replace(request.form.words, "JSON.")
-            seed = chance.seed(seed, self.repair)
-        return request._replace(
+            instructions = instructions.replace(self.form.words, "JSON.")
+        return replace(
+            self,
             messages=messages(instructions, material),
-            form=for_small_model(request.form),
-            decoding=request.decoding._replace(seed=seed, temperature=temperature),
+            form=for_small_model(self.form),
+            decoding={**self.decoding, "temperature": temperature, "seed": self._seed()},
             shared=0,
-            small=True,
         )
+
+    def _seed(self) -> int:
+        seed = int(self.decoding["seed"] or 0)
+        return chance.seed(seed, self.repair) if self.small and self.repair else seed
 
     @property
     def live(self) -> bool:
         """Return whether a live model is asked, which no cache can name."""
-        return self.endpoint.spec.live is not None
-
-    def model(self) -> dict[str, object]:
-        """Return what LangSmith shows of the model, by its names."""
-        spec, decoding = self.endpoint.spec, self.request.decoding
-        return {
-            "ls_provider": spec.provider,
-            "ls_model_name": spec.model,
-            "ls_model_type": "chat",
-            "ls_temperature": decoding.temperature,
-        }
+        return self.spec.live is not None
 
     @property
     def at_once(self) -> int:
         """Return the limit of requests under way; a model on this machine answers two at once."""
         most = self.context.concurrency
-        return min(most, 2) if self.endpoint.spec.provider == "local" else most
+        return min(most, 2) if self.spec.provider == "local" else most
 
     def usable(self, call: Call) -> bool:
         """Return whether the reply can be used as it is."""
@@ -140,52 +294,40 @@ class Asking:
 
     def mend(self, call: Call, fault: Fault) -> None:
         """Turn the question into its repair, which shows the reply and what is wrong with it."""
-        self.repaired.append((self.cache_key, _completion(call)))
+        refused, reply = call.finish == "refusal", call.reply or ""
+        counts = call.attempts, call.prompt_tokens, call.completion_tokens, call.cached_tokens
+        texts = ("", call.finish, call.reply) if refused else (reply, call.finish, None)
+        self.repaired.append((self.cache_key, Completion(*texts, *counts)))
         wrong = (
             f"Your last reply cannot be used: {prompts.disarmed(fault.text)}. "
-            f"Send the whole reply again as {self.request.form.words}"
+            f"Send the whole reply again as {self.form.words}"
         )
-        *before, (role, content) = self.request.messages
+        *before, (role, content) = self.messages
         added: list[Message] = [(role, f"{content}\n\n{wrong}")]
-        if call.finish != "refusal" and (call.reply or "").strip():
-            shown = prompts.disarmed((call.reply or "")[:_SHOWN])
+        if not refused and reply.strip():
+            shown = prompts.disarmed(reply[:_SHOWN])
             added = [(role, content), ("assistant", shown), ("user", wrong)]
-        decoding = self.request.decoding
-        if fault.kind == "truncated" and decoding.max_tokens is not None:
-            decoding = decoding._replace(max_tokens=2 * decoding.max_tokens)
-        if fault.kind == "not_json" and not self.endpoint.rung_known:
-            # An endpoint that sends prose may not know this way of asking.
-            rung = self.rung or self.endpoint.rung
-            self.rung = self.endpoint.below(rung) or rung
+        most = self.decoding["max_tokens"]
+        if fault.kind == "truncated" and most is not None:
+            self.decoding = {**self.decoding, "max_tokens": 2 * most}
+        self.messages = (*before, *added)
         self.repair += 1
-        self.request = self.request._replace(messages=(*before, *added), decoding=decoding)
-        self._set_keys()
-
-    def learn_the_rung(self) -> None:
-        """Remember that the endpoint knows the rung of a valid reply."""
-        if self.rung is not None and not self.endpoint.rung_known:
-            self.endpoint.rung = self.rung
-        self.endpoint.rung_known = True
-
-    async def send(self) -> Completion:
-        """Return the endpoint's reply, or why there is none."""
-        return await self.endpoint.complete(self.sent(), self.rung, self.pause)
+        self.__post_init__()
 
     def call(
         self, done: Completion, started: str, source: Literal["model", "cache", "person"]
     ) -> Call:
         """Return the line of the journal on what was asked and what came back."""
-        place, spec = self.place, self.endpoint.spec
         tokens = done.prompt_tokens, done.completion_tokens, done.cached_tokens
         failed = done.error is not None
         return Call(
             key=self.key,
-            **place.place(),
+            **self.place.place(),
             repair=self.repair,
             prompt=self.prompt,
-            model=spec.name,
-            mark=spec.mark,
-            seed=self.sent().decoding.seed,
+            model=self.spec.name,
+            mark=self.spec.mark,
+            seed=self._seed(),
             prompt_form="small" if self.small else "full",
             attempts=done.attempts,
             started=started,
@@ -193,7 +335,7 @@ class Asking:
             prompt_tokens=done.prompt_tokens,
             completion_tokens=done.completion_tokens,
             cached_tokens=done.cached_tokens,
-            cost=0.0 if failed else price(self.context, spec.name, *tokens),
+            cost=0.0 if failed else price(self.context, self.spec.name, *tokens),
             finish="refusal" if done.refusal else done.finish,
             reply=None if failed else done.refusal or done.text,
             error=done.error,
@@ -201,23 +343,25 @@ class Asking:
         )
 
 
-def _completion(call: Call) -> Completion:
-    """Return the reply in ``call``, as the reply cache keeps it."""
-    refused = call.finish == "refusal"
-    return Completion(
-        text="" if refused else call.reply or "",
-        finish=call.finish,
-        refusal=call.reply if refused else None,
-        attempts=call.attempts,
-        prompt_tokens=call.prompt_tokens,
-        completion_tokens=call.completion_tokens,
-        cached_tokens=call.cached_tokens,
-    )
+def sampling(
+    temperature: float, seed: int, max_tokens: int | None = None, top_p: float | None = None
+) -> dict[str, float | None]:
+    """Return the sampling of a reply. Without ``max_tokens`` the endpoint limits the length.
+
+    A ``top_p`` of the endpoint's own is no part of it.
+    """
+    own = {} if top_p is None else {"top_p": top_p}
+    return {"temperature": temperature, "max_tokens": max_tokens, "seed": seed, **own}
 
 
 def messages(system: str, user: str) -> tuple[Message, ...]:
     """Return the messages that begin a question."""
     return ("system", wellformed(system)), ("user", wellformed(user))
+
+
+def wellformed(text: str) -> str:
+    """Return ``text`` that can be encoded: half of a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _digest(text: str) -> str:

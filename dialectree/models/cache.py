@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary, finalize
 
 from dialectree.errors import DialectreeError, DiskFull, InputError, SettingsError
-from dialectree.models.endpoints import Completion
+from dialectree.models.asking import Completion
 from dialectree.protocols.sources import CACHE_HINT, CACHE_URL, cache_url
 from dialectree.system.addresses import veiled
 from dialectree.system.loop import Threads

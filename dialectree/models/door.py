@@ -1,22 +1,31 @@
-"""Ask a model: every question to a model goes through :func:`ask`."""
+"""Ask a model for a reply, and read it: every question to a model goes through :func:`ask`.
+
+A reply counts only if it validates as it stands: a value out of range is not clamped, a text that
+was cut off is not completed, an id that was not offered is not guessed, and blanks are no text.
+Thinking, code fences and prose around the one object are taken off, and so are extra fields.
+Broken JSON is mended only if nothing but its commas and quotes was wrong.
+
+The words of a fault are ours: a model may repeat what a paper orders, and a user message must not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Literal, NoReturn, TypeVar
 
+import json_repair
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from dialectree import prompts
 from dialectree.errors import Contradiction, PartFailed, ReplyError
-from dialectree.models import replies
-from dialectree.models.asking import Asking, messages
-from dialectree.models.endpoints import Decoding, Request, endpoint, wellformed
-from dialectree.models.forms import Ids, form
-from dialectree.models.replies import Fault, Reply
+from dialectree.models import small_models
+from dialectree.models.asking import Asking, Fault, Ids, form, messages, sampling, wellformed
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
 from dialectree.prompts import Prompt
@@ -24,9 +33,17 @@ from dialectree.protocols.settings import settings
 from dialectree.records import Call, Place, Turn
 from dialectree.trace.events import tell
 
-__all__ = ["Place", "Run", "ask"]
+__all__ = ["Fault", "Place", "Reply", "Run", "ask", "read"]
 
+Reply = TypeVar("Reply", bound=BaseModel)
 REPAIRS = 2
+
+_THINKING = re.compile(r"<(?P<end>/?)think(?:ing)?>", re.IGNORECASE)
+_QUOTES = re.compile(r"""\\?["']|[“”„‘’`]""")
+_LIST = "the reply is a list; one JSON object was asked for"
+_FAULTS_SHOWN, _FAULT_LENGTH = 8, 300
+_NAME = re.compile(r"\S{0,20}")
+"""A name that may be repeated: too short to order anything."""
 
 
 async def ask(
@@ -58,24 +75,35 @@ async def ask(
     context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
     turn = Turn.at(place).model_copy()
     turn.protocol = "" if context.protocol == run.protocol else context.protocol
-    ids = ids or {}
-    asked = endpoint(resolve(context.speaker(place.role, place.name), context))
-    # OpenAI's API caches prompts by itself.
-    shared = "" if asked.spec.openai_compatible else words.shared(values)
-    request = Request(
+    spec = resolve(context.speaker(place.role, place.name), context)
+
+    def read_call(call: Call) -> Reply:
+        refusal = call.reply if call.finish == "refusal" else None
+        small = words if call.prompt_form == "small" else None
+        text = "" if refusal else call.reply or ""
+        valid = read(reply, ids or {}, text, call.finish, refusal, small)
+        if check is not None and (wrong := check(valid)):
+            raise Fault("invalid", wrong)
+        if conflict is not None and call.source != "person" and (wrong := conflict(valid)):
+            raise Fault("conflict", wrong)
+        return valid
+
+    asking = Asking(
+        context,
+        turn,
+        words.label,
+        spec,
         messages(*words.render(values)),
-        form(reply, {**ids, **(suggested or {})}, at_most),
-        Decoding(words.temperature, max_tokens, place.random_seed(context.seed), words.top_p),
-        context.call_deadline,
-        context.requests_per_minute,
+        form(reply, {**(ids or {}), **(suggested or {})}, at_most),
+        sampling(words.temperature, place.random_seed(context.seed), max_tokens, words.top_p),
         _trace(turn, words.label, reply.__name__),
-        len(wellformed(shared)),
+        # OpenAI's API caches prompts by itself.
+        0 if spec.openai_compatible else len(wellformed(words.shared(values))),
+        await run.asks_small(context, spec),
+        read_call,
     )
-    read = partial(_read, words, reply, ids, check, conflict)
-    small = await run.asks_small(context, asked.spec)
-    asking = Asking(context, turn, words.label, asked, request, read=read, small=small)
     try:
-        valid = await _valid_reply(run, asking, read)
+        valid = await _valid_reply(run, asking, read_call)
     except PartFailed as error:
         error.role, error.speaker = turn.role, turn.called or turn.name
         raise
@@ -86,32 +114,13 @@ async def ask(
     return valid
 
 
-def _read(
-    words: Prompt,
-    reply: type[Reply],
-    ids: Ids,
-    check: Callable[[Reply], str | None] | None,
-    conflict: Callable[[Reply], str | None] | None,
-    call: Call,
-) -> Reply:
-    """Return the reply of ``call``; raise a Fault where it cannot be used."""
-    refusal = call.reply if call.finish == "refusal" else None
-    text = "" if refusal else call.reply or ""
-    small = words if call.prompt_form == "small" else None
-    valid = replies.read(reply, ids, text, call.finish, refusal, small)
-    if check is not None and (wrong := check(valid)):
-        raise Fault("invalid", wrong)
-    if conflict is not None and call.source != "person" and (wrong := conflict(valid)):
-        raise Fault("conflict", wrong)
-    return valid
-
-
-async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) -> Reply:
+async def _valid_reply(run: Run, asking: Asking, read_call: Callable[[Call], Reply]) -> Reply:
+    """Ask until a reply can be used; raise ReplyError or Contradiction after the last repair."""
     conflicts = 0
     while True:
         call = await run.call(asking)
         try:
-            valid = read(call)
+            valid = read_call(call)
         except Fault as fault:
             if call.source == "person":
                 run.overrides.disregard(asking.place)
@@ -121,9 +130,11 @@ async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) 
                 failure = Contradiction if fault.kind == "conflict" else ReplyError
                 raise failure(asking.prompt, asking.place.node, str(fault)) from None
             asking.mend(call, fault)
+            if fault.kind == "not_json":
+                run.endpoint(asking.spec).lower(asking)
         else:
             if call.source != "person":
-                asking.learn_the_rung()
+                run.endpoint(asking.spec).confirm(asking)
             return valid
 
 
@@ -148,3 +159,210 @@ def _trace(turn: Turn, prompt: str, reply: str) -> RunnableConfig:
             "reply": reply,
         },
     }
+
+
+# Reading a reply
+
+
+def read(
+    reply: type[Reply],
+    ids: Ids,
+    text: str,
+    finish: str | None,
+    refusal: str | None,
+    small: Prompt | None = None,
+) -> Reply:
+    """Return the reply in ``text``; raise a Fault if there is none.
+
+    ``finish`` is ``length`` if the token limit ended the text: then only a whole object counts.
+    ``small`` is the prompt of a small model. Its texts end with their last whole sentence, and none
+    may repeat itself or the prompt's own words.
+    """
+    if refusal:
+        raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
+    try:
+        parsed, mended = _parse(text.strip(), cut_off=finish == "length")
+        extra: Literal["forbid", "ignore"] = "forbid" if mended else "ignore"
+        value = _mapped(parsed, _restored)
+        if small:
+            value = _mapped(value, _whole)
+        valid = reply.model_validate_json(json.dumps(value), strict=True, extra=extra)
+    except ValidationError as error:
+        raise Fault("invalid", _joined(_invalid(error))) from None
+    except RecursionError:
+        raise Fault("malformed", "the reply is nested too deeply") from None
+    fields = valid.model_dump(mode="json")
+    if faults := _joined(_wrong_ids(fields, ids)):
+        raise Fault("ids", faults)
+    if small:
+        if faults := _joined(_repetitive(fields, small.body)):
+            raise Fault("repetitive", faults)
+        valid = reply.model_validate(_mapped(fields, small_models.until_it_repeats))
+    return valid
+
+
+def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    """Return ``value`` with ``change`` applied to its texts."""
+    if isinstance(value, dict):
+        return {name: _mapped(item, change) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_mapped(item, change) for item in value]
+    return change(value) if isinstance(value, str) else value
+
+
+def _restored(text: str) -> str:
+    """Return ``text`` with the marks that the prompt showed broken up; "" if nothing is seen."""
+    text = prompts.rearmed(text)
+    return "" if all(char.isspace() or prompts.unseen(char) for char in text) else text
+
+
+def _whole(text: str) -> str:
+    """Return a small model's ``text`` without an unfinished sentence at its end."""
+    whole = small_models.whole_sentences(text)
+    if whole is None:
+        raise Fault("invalid", "a sentence is too long; write several short ones")
+    return whole
+
+
+def _repetitive(value: JsonValue, prompt: str, where: str = "") -> Iterator[str]:
+    """Yield a fault of every text in ``value`` that repeats itself or the words of ``prompt``."""
+    if isinstance(value, list):
+        value = {str(number): item for number, item in enumerate(value)}
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _repetitive(item, prompt, f"{where}.{name}".removeprefix("."))
+    elif isinstance(value, str) and small_models.is_repetitive(value, prompt):
+        yield f"{where}: it repeats itself or the instructions; write it in other words"
+
+
+def _parse(text: str, *, cut_off: bool) -> tuple[dict[str, JsonValue], bool]:
+    """Return the one object in ``text``, and whether it had to be mended."""
+    with suppress(ValueError):
+        return _object(_loads(text)), False
+    try:
+        body = _body(text)
+        try:
+            return _object(_loads(body)), False
+        except ValueError as error:
+            if not cut_off:
+                return _mend(body, str(error)), True
+            raise Fault("malformed", "") from None
+    except Fault as fault:
+        if cut_off and fault.kind in ("empty", "not_json", "malformed"):
+            raise Fault("truncated", "the reply was cut off at the token limit") from None
+        raise
+
+
+def _body(text: str) -> str:
+    """Return the part of ``text`` from the first opening to the last closing brace.
+
+    A second object, or a brace that is left over, is a fault: choosing one would be a guess.
+    """
+    answer = _after_thinking(text)
+    if not answer:
+        raise Fault("empty", "the reply is empty" if not text else "there is thinking and no reply")
+    start, end = answer.find("{"), answer.rfind("}") + 1
+    if start < 0:
+        raise Fault("not_json", "the reply is not a JSON object")
+    if end <= start or "{" in answer[end:] or "}" in answer[:start]:
+        raise Fault("malformed", "the reply is not one whole JSON object")
+    if answer[:start].rstrip().endswith("["):
+        raise Fault("invalid", _LIST)
+    return answer[start:end]
+
+
+def _after_thinking(text: str) -> str:
+    """Return what follows the last thought; nothing if a thought goes on to the reply."""
+    marks = list(_THINKING.finditer(text))
+    start = max((mark.end() for mark in marks if mark["end"]), default=0)
+    brace = text.find("{", start)
+    if any(mark.start() >= start and (brace < 0 or mark.start() < brace) for mark in marks):
+        return ""
+    return text[start:].strip()
+
+
+def _loads(text: str) -> JsonValue:
+    """Read JSON without repeated fields and NaN; line breaks in a text are let pass."""
+    value: JsonValue = json.loads(
+        text, strict=False, object_pairs_hook=_unrepeated, parse_constant=_no_number
+    )
+    return value
+
+
+def _object(value: JsonValue) -> dict[str, JsonValue]:
+    """Return the object ``value``, also if it was written as a text."""
+    if isinstance(value, str):
+        value = _loads(value)
+    if isinstance(value, list):
+        raise Fault("invalid", _LIST)
+    if not isinstance(value, dict):
+        raise Fault("not_json", "the reply is not a JSON object")
+    return value
+
+
+def _unrepeated(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise Fault("invalid", "a field stands there twice")
+    return value
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise Fault("invalid", f"{constant} is not a number")
+
+
+def _mend(body: str, wrong: str) -> dict[str, JsonValue]:
+    """Return the object that json_repair reads, if it changes only commas and quotes."""
+    # A long or deep text could take minutes.
+    if len(body) <= 10_000 and body.count("{") + body.count("[") <= 100:
+        with suppress(ValueError):
+            value = json_repair.loads(body, skip_json_loads=True)
+            if isinstance(value, dict):
+                mended = json.dumps(value, ensure_ascii=False)
+                if _unpunctuated(mended) == _unpunctuated(body):
+                    return value
+    raise Fault("malformed", f"the reply is not valid JSON: {wrong}")
+
+
+def _unpunctuated(text: str) -> str:
+    """Return ``text`` without what mending may change: blanks, commas, quotes, Python's names."""
+    plain = _QUOTES.sub('"', re.sub(r"[\s,]+", "", text))
+    return plain.lower().replace("none", "null")
+
+
+def _joined(faults: Iterator[str]) -> str:
+    """Return the first few faults, each cut to a length that can be shown."""
+    return "; ".join(fault[:_FAULT_LENGTH] for fault in islice(faults, _FAULTS_SHOWN))
+
+
+def _invalid(error: ValidationError) -> Iterator[str]:
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        *place, last = fault["loc"] or ("reply",)
+        if fault["type"] == "extra_forbidden":
+            last = _repeated(last, "a field")
+        where = ".".join(map(str, [*place, last]))
+        yield f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+
+
+def _repeated(name: object, otherwise: str) -> str:
+    """Return the name that a model wrote, if it is too short to be more than a name."""
+    return str(name) if _NAME.fullmatch(str(name)) else otherwise
+
+
+def _wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
+    for path, offered in ids.items():
+        name, _, inner = path.partition(".")
+        named = [value[name]]
+        if inner:
+            items = value[name]
+            assert isinstance(items, list)  # the reply's model says so
+            named = [item[inner] for item in items if isinstance(item, dict)]
+        yield from (f"{path}: {_unknown(each, offered)}" for each in named if each not in offered)
+        for each in offered if inner else ():
+            if (times := named.count(each)) != 1:
+                fault = "is missing" if not times else "is named more than once"
+                yield f"{path}: {each} {fault}; name each of {', '.join(offered)} exactly once"
+
+
+def _unknown(name: JsonValue, offered: Sequence[str]) -> str:
+    return f"{_repeated(repr(name), 'what you named')} is not one of {', '.join(offered)}"

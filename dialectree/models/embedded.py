@@ -19,11 +19,11 @@ import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO
 
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded_server, provider_keys
-from dialectree.models.forms import Form
+from dialectree.models.asking import Form
 from dialectree.system import chance
 from dialectree.system.streams import program
 
@@ -32,17 +32,14 @@ PARAMETERS = 134_515_008
 """Parameters of the demonstration model."""
 
 
-class Served(NamedTuple):
-    """A model that is ready to answer."""
-
-    base_url: str
-    """The address of an OpenAI-compatible API, with its ``/v1``, on the loopback interface."""
-    api_key: str
-
-
+Served = tuple[str, str]
+"""The address of an OpenAI-compatible API on the loopback interface, with its ``/v1``, and its key.
+"""
 _servers: dict[tuple[int, str], tuple[subprocess.Popen[str], Served]] = {}
 """The servers of this process by its id and the model: a forked process starts its own."""
 _starting = threading.Lock()
+DECODING = {"dry_multiplier": 0.4, "dry_allowed_length": 3}
+"""Request fields for a small model, which repeats itself without end unless DRY penalises it."""
 
 
 async def serve(model: str) -> Served:
@@ -93,12 +90,12 @@ def _require_chat_model(file: Path) -> None:
             f"there is no model file {file}: write local:smollm2 or local:FILE.gguf"
         )
     try:
-        header = read_header(file)
+        _, has_template = read_header(file)
     except OSError as error:
         raise SettingsError(f"{file} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise SettingsError(f"{file} {error}") from None
-    if not header.has_template:
+    if not has_template:
         raise SettingsError(
             f"{file} has no chat template (tokenizer.chat_template), so it cannot be asked: "
             "choose a model for chats, as a rule called Instruct or Chat"
@@ -108,14 +105,6 @@ def _require_chat_model(file: Path) -> None:
 def is_demonstration(model: str) -> bool:
     """Return whether ``model`` is the one that the program brings along."""
     return model == DEMONSTRATION
-
-
-def decoding() -> dict[str, float]:
-    """Return the request fields that a small model needs.
-
-    It repeats itself without end unless DRY sampling penalises it.
-    """
-    return {"dry_multiplier": 0.4, "dry_allowed_length": 3}
 
 
 def constraint(form: Form) -> dict[str, str]:
@@ -137,7 +126,9 @@ def _serve(model: str) -> Served:
             if process.poll() is None:
                 return served
             process.communicate()  # it died: close its pipes
-        _, served = _servers[os.getpid(), model] = _start(model, _file_of(model))
+        require(model)
+        file = _packaged() if is_demonstration(model) else Path(model).expanduser()
+        _, served = _servers[os.getpid(), model] = _start(model, file)
         return served
 
 
@@ -174,7 +165,7 @@ def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
             process.kill()
             process.communicate()
             raise ModelUnavailable(f"the server of {file.name} does not run: {_cause(log)}")
-    return process, Served(f"http://{embedded_server.HOST}:{port}/v1", key)
+    return process, (f"http://{embedded_server.HOST}:{port}/v1", key)
 
 
 def _cause(log: IO[str]) -> str:
@@ -183,12 +174,6 @@ def _cause(log: IO[str]) -> str:
     lines = [line.strip() for line in log if line.strip()]
     errors = [line.partition(" E ")[2].strip() for line in lines if " E " in line]
     return (errors[:1] or lines[-1:] or ["it wrote no error"])[0]
-
-
-def _file_of(model: str) -> Path:
-    """Return the file of ``model``; raise an error where it cannot be served."""
-    require(model)
-    return _packaged() if is_demonstration(model) else Path(model).expanduser()
 
 
 def _packaged() -> Path:
@@ -220,17 +205,15 @@ _BLOCKS: tuple[tuple[int, dict[int, int]], ...] = (
 """Weights in a block, and the bytes of such a block by the type of its tensor."""
 
 
-class Header(NamedTuple):
-    """Facts on a model from the header of its GGUF file."""
+Header = tuple[int | None, bool]
+"""The number of parameters of a model, and whether its file has a chat template.
 
-    parameters: int | None
-    """The number of parameters; None in one part of a model that is split over several files."""
-    has_template: bool
-    """Whether the file has a chat template, which turns messages into a prompt."""
+A part of a model that is split over several files has None for a number.
+"""
 
 
 def read_header(file: Path) -> Header:
-    """Return the header of ``file``.
+    """Return the header of the GGUF file ``file``.
 
     Raises OSError for a file that cannot be read, and ValueError with what is wrong for one that
     is not a whole GGUF file.
@@ -269,7 +252,7 @@ def _read(stream: BinaryIO) -> tuple[Header, int]:
         end = -(-stream.tell() // alignment) * alignment + last
     is_part = metadata.get(b"split.count", 1) > 1
     has_template = metadata.get(b"tokenizer.chat_template", 0) > 0
-    return Header(None if is_part else parameters, has_template), end
+    return (None if is_part else parameters, has_template), end
 
 
 def _value(stream: BinaryIO, kind: int) -> int:

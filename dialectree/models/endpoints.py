@@ -9,27 +9,20 @@ import asyncio
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import httpx2
 import openai
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import RunnableConfig
-from langgraph.errors import GraphBubbleUp
 
-from dialectree.errors import DialectreeError, KeyRefused, RequestError, Unreachable
-from dialectree.models.error_mapping import Failed, Garbled, MappedError, map_error
-from dialectree.models.forms import Form
-from dialectree.models.http_client import Oversized, bounded, token_count
+from dialectree.errors import KeyRefused, RequestError, Unreachable
+from dialectree.models.asking import RUNGS, Asking, Completion, Message, Rung, wellformed
+from dialectree.models.error_mapping import Failed, Garbled, MappedError, Oversized, map_error
 from dialectree.models.limits import limiter
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import OPENAI, key
 from dialectree.system import chance, clock
 from dialectree.trace.events import Delay, Pause
-
-Rung = Literal["json_schema", "json_object", "text"]
-RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
-"""The ways to ask for a structured reply, the surest first."""
 
 ATTEMPTS = 6
 """Failures after which a call fails for good, unless the endpoint is down for a while."""
@@ -41,58 +34,6 @@ SHORTEST_TRY_S = 0.5
 """Seconds that the last attempt at an endpoint that is down has at least."""
 PATIENCE_S = 900.0
 """Seconds for which one call waits at a rate limit."""
-
-
-Message = tuple[Literal["system", "user", "assistant"], str]
-"""Role and content of one message of a request."""
-
-
-class Decoding(NamedTuple):
-    """Sampling of a reply. Without ``max_tokens`` the endpoint limits the length."""
-
-    temperature: float
-    max_tokens: int | None
-    seed: int
-    top_p: float | None = None
-
-    def key(self) -> tuple[float | None, ...]:
-        """Return what names the request; a ``top_p`` of the endpoint's own is no part of it."""
-        return tuple(self[:3] if self.top_p is None else self)
-
-
-class Request(NamedTuple):
-    """A request, before a rung is chosen for it."""
-
-    messages: tuple[Message, ...]
-    form: Form
-    decoding: Decoding
-    deadline_s: float
-    per_minute: float | None
-    config: RunnableConfig
-    """Name, tags and metadata of the call in a trace."""
-    shared: int = 0
-    """Characters at the start of the user message that other calls begin with, too."""
-    small: bool = False
-    """True in the form for small models."""
-
-    def parameters(self) -> dict[str, Any]:
-        """Return decoding and schema, as OpenAI's API names them."""
-        wanted = {"name": self.form.name, "schema": self.form.full, "strict": True}
-        response_format = {"type": RUNGS[0], "json_schema": wanted}
-        return {**self.decoding._asdict(), "response_format": response_format}
-
-
-class Completion(NamedTuple):
-    """A reply of an endpoint, or the ``error`` of the last attempt."""
-
-    text: str = ""
-    finish: str | None = None
-    refusal: str | None = None
-    attempts: int = 1
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    error: str | None = None
 
 
 class _Attempts:
@@ -171,24 +112,34 @@ class Endpoint:
         rungs = RUNGS if self.spec.openai_compatible else (RUNGS[0], RUNGS[-1])
         return None if rung == rungs[-1] else rungs[rungs.index(rung) + 1]
 
-    async def complete(
-        self, request: Request, rung: Rung | None = None, pause: Pause | None = None
-    ) -> Completion:
-        """Return one reply, valid or not; ``rung`` asks lower than the endpoint's own for once.
+    def lower(self, asking: Asking) -> None:
+        """Ask lower for once: an endpoint that sends prose may not know this way of asking."""
+        if not self.rung_known:
+            rung = asking.rung or self.rung
+            asking.rung = self.below(rung) or rung
+
+    def confirm(self, asking: Asking) -> None:
+        """Remember that the endpoint knows the rung of a valid reply."""
+        if asking.rung is not None and not self.rung_known:
+            self.rung = asking.rung
+        self.rung_known = True
+
+    async def complete(self, asking: Asking, pause: Pause | None = None) -> Completion:
+        """Return one reply to ``asking``, valid or not.
 
         Tries again on 429 (waiting as long as the endpoint asks, which is no failure), and until
         the deadline on 5xx and while an address that answered before does not. Time-outs and
         answers that are none count as failures. Raises what ends a run: Unreachable, KeyRefused,
         RequestError, ModelUnavailable, and what ``pause`` raises.
         """
-        attempts, pause = _Attempts(request.deadline_s), pause or _sleep
+        attempts, pause = _Attempts(asking.context.call_deadline), pause or _sleep
+        rung, request = asking.rung, asking.sent()
         while True:
-            await self._await_turn(attempts, request.per_minute, pause)
+            await self._await_turn(attempts, asking.context.requests_per_minute, pause)
             at, without, began = rung or self.rung, frozenset(self.dropped), clock.seconds()
             try:
                 async with asyncio.timeout(attempts.left_s()):
-                    with bounded():
-                        reply = await self._send(request, at)
+                    reply = await self._send(request, at)
             except (openai.OpenAIError, TimeoutError, Garbled, Failed) as error:
                 mapped = map_error(error, self.spec, without)
                 self._learn(mapped, at, attempts.waits, began)
@@ -267,35 +218,33 @@ class Endpoint:
             text = f"{where} gave no reply in {made} (deadline {attempts.deadline_s:g} s): {text}"
         return Completion(attempts=attempts.made, error=text)
 
-    async def _send(self, request: Request, rung: Rung) -> Completion:
-        from dialectree.models.chat_models import clients  # heavy
+    async def _send(self, request: Asking, rung: Rung) -> Completion:
+        from dialectree.models import clients  # heavy
 
-        made = await clients()
-        if not self.spec.openai_compatible:
-            chat = self.spec.live or made.other(self.spec)
-            return await self._ask_other(chat, request, rung)
-        url, secret, body = await self._way_in(request, rung)
-        stream_usage = "stream_options" not in self.dropped
-        chat = made.chat(url, secret, self.spec.model, stream_usage=stream_usage)
-        hung_s = max(1.0, request.deadline_s / 2)  # leaves time for another request
-        options: dict[str, Any] = {
-            "extra_body": body,
-            "timeout": httpx2.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S),
-        }
-        try:
-            reply = await chat.ainvoke(_messages(request, rung), request.config, **options)
-        except (httpx2.HTTPError, Oversized) as error:  # in the middle of a stream
-            raise Failed(str(error)) from error
-        return _completion(reply)
+        made = await clients.clients()
+        with clients.bounded():
+            if not self.spec.openai_compatible:
+                chat = self.spec.live or made.other(self.spec)
+                return await self._send_elsewhere(chat, request, rung)
+            url, secret, body = await self._way_in(request, rung)
+            stream_usage = "stream_options" not in self.dropped
+            ours = made.chat(url, secret, self.spec.model, stream_usage=stream_usage)
+            hung_s = max(1.0, request.context.call_deadline / 2)  # leaves time for another request
+            options: dict[str, Any] = {
+                "extra_body": body,
+                "timeout": httpx2.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S),
+            }
+            try:
+                reply = await ours.ainvoke(_messages(request, rung), request.config, **options)
+            except (httpx2.HTTPError, Oversized) as error:  # in the middle of a stream
+                raise Failed(str(error)) from error
+        return _completion(reply, str(reply.text))
 
-    async def _ask_other(self, chat: Any, request: Request, rung: Rung) -> Completion:
-        """Return the reply of another library's model; raise Failed for an error of that library.
-
-        Interrupts of LangGraph, our own errors, and mistakes in a program pass through.
-        """
+    async def _send_elsewhere(self, chat: Any, request: Asking, rung: Rung) -> Completion:
+        """Return the reply of another library's model."""
         from dialectree.models import chat_models
 
-        values = {k: v for k, v in request.decoding._asdict().items() if k not in self.dropped}
+        values = {k: v for k, v in request.decoding.items() if k not in self.dropped}
         chat = chat_models.decoded(chat, values, own=self.spec.live is not None)
         if rung == RUNGS[0]:
             try:
@@ -303,47 +252,39 @@ class Endpoint:
             except NotImplementedError:
                 self.rung = rung = RUNGS[-1]
         messages = chat_models.with_cache_mark(chat, _messages(request, rung), request.shared)
-        try:
-            return _completion(await chat.ainvoke(messages, request.config))
-        except (openai.OpenAIError, TimeoutError, DialectreeError, GraphBubbleUp, *_MISTAKES):
-            raise
-        except Exception as error:
-            raise Failed(str(error)) from error
+        reply = await chat_models.invoke(chat, messages, request.config)
+        return _completion(reply, chat_models.text_of(reply))
 
-    async def _way_in(self, request: Request, rung: Rung) -> tuple[str, str, dict[str, Any]]:
+    async def _way_in(self, request: Asking, rung: Rung) -> tuple[str, str, dict[str, Any]]:
         """Return address, key, and the fields of the body that differ from call to call."""
-        form, decoding = request.form, request.decoding._asdict()
-        body = {name: value for name, value in decoding.items() if value is not None}
+        form = request.form
+        body: dict[str, Any] = {k: v for k, v in request.decoding.items() if v is not None}
         if self.spec.provider == "local":
             from dialectree.models import embedded
 
-            served = await embedded.serve(self.spec.model)
+            url, secret = await embedded.serve(self.spec.model)
             if request.small:
-                body |= embedded.decoding()
+                body |= embedded.DECODING
             # Asked for a word in plain text, a small model would go on and on.
             if rung == RUNGS[0] or request.small:
                 body |= embedded.constraint(form)
-            return served.base_url, served.api_key, body
+            return url, secret, body
         official = self.spec.url == OPENAI
         if "max_tokens" in body and (official or "max_tokens" in self.dropped):
             body["max_completion_tokens"] = body.pop("max_tokens")
         if rung == "json_schema":
-            schema = form.strict if official else form.full
-            wanted = {"name": form.name, "schema": schema, "strict": True}
-            body["response_format"] = {"type": rung, "json_schema": wanted}
+            body["response_format"] = form.response_format(form.strict if official else form.full)
         elif rung == "json_object":
             body["response_format"] = {"type": rung}
-        secret = None if self.spec.keyless else key()
+        secret = "" if self.spec.keyless else key() or ""
         if official and not secret:
             raise KeyRefused(
                 f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by --base-url"
             )
-        assert self.spec.whole_url is not None
         sent = {name: value for name, value in body.items() if name not in self.dropped}
-        return self.spec.whole_url, secret or "", sent
+        return self.spec.whole_url or "", secret, sent
 
 
-_MISTAKES = (ArithmeticError, AssertionError, NameError)
 _endpoints: dict[Spec | int, Endpoint] = {}
 """By spec; live models, which may have no hash, by identity."""
 _MOST_ENDPOINTS = 256
@@ -367,7 +308,7 @@ async def _sleep(duration_s: float, delay: Delay, fault: str) -> None:
     await clock.sleep(duration_s)
 
 
-def _messages(request: Request, rung: Rung) -> list[Message]:
+def _messages(request: Asking, rung: Rung) -> list[Message]:
     """Return the messages; below the top rung the schema stands in the system message."""
     if rung == RUNGS[0]:
         return [*request.messages]
@@ -375,9 +316,9 @@ def _messages(request: Request, rung: Rung) -> list[Message]:
     return [(role, f"{system}\n\nReply with {request.form.words}"), *rest]
 
 
-def _completion(message: BaseMessage) -> Completion:
-    """Return what a chat model replied."""
-    from dialectree.models.chat_models import text_of
+def _completion(message: BaseMessage, text: str) -> Completion:
+    """Return the reply of a chat model, whose content is ``text``."""
+    from dialectree.models.clients import token_count
 
     usage: Mapping[str, Any] = getattr(message, "usage_metadata", None) or {}
     details: Mapping[str, Any] = usage.get("input_token_details") or {}
@@ -391,15 +332,10 @@ def _completion(message: BaseMessage) -> Completion:
         finish = "length"
     prompt_tokens = token_count(usage.get("input_tokens"))
     return Completion(
-        text=wellformed(text_of(message)),
+        text=wellformed(text),
         finish=finish,
         refusal=wellformed(str(refusal)) if refusal else None,
         prompt_tokens=prompt_tokens,
         completion_tokens=token_count(usage.get("output_tokens")),
         cached_tokens=min(token_count(details.get("cache_read")), prompt_tokens),
     )
-
-
-def wellformed(text: str) -> str:
-    """Return ``text`` that can be encoded: half of a surrogate pair becomes a question mark."""
-    return text.encode("utf-8", "replace").decode()

@@ -12,7 +12,6 @@ import aiohttp
 import openai
 
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
-from dialectree.models.http_client import Oversized
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import NAME_IT
 from dialectree.system import clock
@@ -33,6 +32,10 @@ _PAGE = re.compile(r"<(!doctype|html|head|body)\b", re.I)
 
 class Garbled(Exception):
     """The endpoint sent something that is not a chat completion."""
+
+
+class Oversized(Exception):
+    """The body of a reply is too large, or compressed in a way that hides its size."""
 
 
 class Failed(Exception):

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from langgraph.runtime import RunControl, Runtime
 
@@ -27,12 +27,12 @@ from dialectree.errors import (
     ReplayMiss,
     SettingsError,
 )
-from dialectree.models.asking import Asking
+from dialectree.models.asking import Asking, Completion
 from dialectree.models.cache import ReplyCache, reply_cache
-from dialectree.models.endpoints import Completion
+from dialectree.models.endpoints import Endpoint, endpoint
 from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.models.overrides import Overrides
-from dialectree.models.sizes import at_chance, parameters
+from dialectree.models.sizes import SMALL_BELOW, at_chance, parameters
 from dialectree.models.specs import Spec
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, settings
 from dialectree.protocols.sources import cache_folder
@@ -44,16 +44,6 @@ from dialectree.trace.events import Activity, Delay, Follow, State
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
 """Calls under way that others may wait for, by event loop and by the cache's key."""
-
-
-SMALL_BELOW = 3_000_000_000
-"""Parameters below which a model is asked in the form for small models."""
-
-
-async def automatic_form(spec: Spec) -> Literal["full", "small"]:
-    """Return the form for the model of ``spec``: small where its file or local server says so."""
-    size = await parameters(spec)
-    return "small" if size is not None and size < SMALL_BELOW else "full"
 
 
 class Run(RunControl):
@@ -77,6 +67,7 @@ class Run(RunControl):
         self.log: Callable[[Call], None] | None = journal.append if journal else None
         """Keeps each call before a node sees its reply."""
         self.overrides = Overrides(overrides)
+        self._contested = bool(overrides)
         self._ended_before = ended_before
         """Whether the run had ended, and only its failed calls are made again."""
         past = [*journal.past.values()] if journal else []
@@ -117,10 +108,14 @@ class Run(RunControl):
         self._show(asking, "answered", call=call)
         if call.error is not None:
             raise CallError(call.error)
-        if not self.demonstration and asking.endpoint.spec.provider == "local":
-            self.demonstration = await asyncio.to_thread(at_chance, asking.endpoint.spec)
+        if not self.demonstration and asking.spec.provider == "local":
+            self.demonstration = await asyncio.to_thread(at_chance, asking.spec)
         self.illustration |= call.model == ILLUSTRATION
         return call
+
+    def endpoint(self, spec: Spec) -> Endpoint:
+        """Return the endpoint of ``spec``, which learns from the replies of this run."""
+        return endpoint(spec)
 
     async def asks_small(self, context: ProtocolSettings, spec: Spec) -> bool:
         """Return whether the model of ``spec`` is asked in the form for small models.
@@ -131,18 +126,27 @@ class Run(RunControl):
             return context.prompt_form == "small"
         name = spec.name, spec.mark
         if name not in self._forms:
-            self._forms[name] = await automatic_form(spec)
+            size = await parameters(spec) if spec.is_local else None
+            self._forms[name] = "small" if size is not None and size < SMALL_BELOW else "full"
         return self._forms[name] == "small"
 
     def _trace(self, asking: Asking, call: Call) -> None:
         """Show a call in a trace that no model is asked for now."""
         if (tracer := tracing.tracer()) is not None:
-            asked = asking.sent()
-            tracer.replay(asked.config, asking.model(), asked.messages, asked.parameters(), call)
+            asked, spec = asking.sent(), asking.spec
+            model = {
+                "ls_provider": spec.provider,
+                "ls_model_name": spec.model,
+                "ls_model_type": "chat",
+                "ls_temperature": asking.decoding["temperature"],
+            }
+            wanted = {"response_format": asked.form.response_format(asked.form.full)}
+            parameters = {**asked.decoding, **wanted}
+            tracer.replay(asked.config, model, asked.messages, parameters, call)
 
     def _changed(self, asking: Asking) -> Call | None:
         """Return the reply that a person wrote there, which neither journal nor cache has."""
-        override = self.overrides.at(asking.place)
+        override = self.overrides.at(asking.place) if self._contested else None
         if override is None:
             return None
         if override.reply is None:
@@ -214,7 +218,7 @@ class Run(RunControl):
         while shared and (other := _paying.get(same)) is not None:
             # The same request is under way: once it is answered, the cache holds the reply.
             async with self.budget.in_time():
-                answered, _ = await asyncio.wait([other], timeout=asking.request.deadline_s)
+                answered, _ = await asyncio.wait([other], timeout=asking.context.call_deadline)
             self._go_on()
             if (call := await self._cached(asking)) is not None:
                 return call
@@ -253,16 +257,16 @@ class Run(RunControl):
         context = asking.context
         self._show(asking, "queued")
         try:
-            require_prices(context, [asking.endpoint.spec.name])  # a host's run was not checked
-            slots = limiter(asking.endpoint.spec.provider)
+            require_prices(context, [asking.spec.name])  # a host's run was not checked
+            slots = limiter(asking.spec.provider)
             slot = slots.slot(asking.at_once, context.requests_per_minute)
             async with self.budget.in_time(), slot:
                 self._go_on()
                 await self.budget.begin()
                 started = clock.stamp()
-                asking.pause = partial(self._pause, asking)
                 self._show(asking, "asked")
-                done = await asking.send()
+                pause = partial(self._pause, asking)
+                done = await self.endpoint(asking.spec).complete(asking, pause)
                 call = asking.call(done, started, "model")
                 self.budget.add(call)
                 if self.log:  # before the slot is free: a kill loses no more than the slots

@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
-from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from dialectree.models import embedded
-from dialectree.models.http_client import Oversized, bounded
+from dialectree.models.error_mapping import Oversized
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import key
-from dialectree.system.addresses import is_loopback
 
 PORTS = (11434, 1234, 8000, 8080)
 """The usual ports of Ollama, LM Studio, vLLM and llama.cpp."""
@@ -34,15 +32,17 @@ _KINDS = {
 """The programs by what they write as the owner of a model."""
 TIMEOUT_S = 1.0
 """Seconds in which a server has to tell the size of its model."""
-
 AT_CHANCE_BELOW = 10**9
 """Parameters below which a model answers at chance."""
+SMALL_BELOW = 3 * 10**9
+"""Parameters below which a model is asked in the form for small models."""
 
 _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+_NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
+_NOT_UNDERSTOOD = (ValueError, TypeError, KeyError, AttributeError)
+"""Errors in reading a reply of another shape."""
+_UNREADABLE = (httpx2.HTTPError, TimeoutError, Oversized, *_NOT_UNDERSTOOD)
 _asking = threading.Lock()
-
-
-# Servers that run on this machine
 
 
 class LocalServer(NamedTuple):
@@ -61,21 +61,6 @@ class LocalServer(NamedTuple):
         return f"--model {spec} --base-url {shlex.quote(self.base_url)}"
 
 
-class _Listed(BaseModel):
-    """A model in the list of a server."""
-
-    id: str = Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")
-    owned_by: str = ""
-    meta: object = None
-    """What llama.cpp tells of the model."""
-
-
-class _List(BaseModel):
-    """The reply of ``GET /v1/models``."""
-
-    data: list[_Listed] | None  # an Ollama without models writes null
-
-
 async def local_servers(ports: Iterable[int] = PORTS, timeout_s: float = 1.0) -> list[LocalServer]:
     """Return the servers that list their models on ``ports`` in time; others are left out."""
     async with httpx2.AsyncClient(trust_env=False, timeout=timeout_s) as client:
@@ -87,24 +72,20 @@ async def _server(client: httpx2.AsyncClient, port: int, timeout_s: float) -> Lo
     base_url = f"http://127.0.0.1:{port}/v1"
     try:
         async with asyncio.timeout(timeout_s):
-            response = await client.get(f"{base_url}/models")
-        models = _List.model_validate_json(response.content).data or []
-    except (httpx2.HTTPError, TimeoutError, ValidationError):
+            models = _models((await client.get(f"{base_url}/models")).json())
+    except _UNREADABLE:
         return None
-    owners = {model.owned_by for model in models}
+    owners = {str(model.get("owned_by")) for model in models}
     kind = _KINDS.get(owners.pop(), "") if len(owners) == 1 else ""
-    return LocalServer(kind or "OpenAI-compatible", base_url, tuple(model.id for model in models))
+    return LocalServer(kind or "OpenAI-compatible", base_url, tuple(m["id"] for m in models))
 
 
-# How large a model is
-
-
-def file_parameters(file: Path) -> int | None:
-    """Return the number of parameters of a GGUF file, or None if it is unknown."""
-    try:
-        return embedded.read_header(file).parameters
-    except (OSError, ValueError):
-        return None
+def _models(reply: Any) -> list[dict[str, Any]]:
+    """Return the models in the reply of ``GET /v1/models``; raise ValueError for an odd name."""
+    models = reply["data"] or []  # an Ollama without models writes null
+    if not all(_NAME.fullmatch(model["id"]) for model in models):
+        raise ValueError("a model has a name that cannot be shown")
+    return [*models]
 
 
 async def parameters(spec: Spec) -> int | None:
@@ -113,19 +94,22 @@ async def parameters(spec: Spec) -> int | None:
     A ``local:`` model is looked up in its file. Of other models only those of a server at a
     loopback address are asked for, once in a process; nothing is sent to any other address.
     """
+    if not spec.is_local:
+        return None
     if spec.provider == "local":
         return await asyncio.to_thread(local_parameters, spec.model)
-    if spec.provider == "openai" and spec.whole_url and is_loopback(spec.whole_url):
-        secret = None if spec.keyless else key()
-        return await asyncio.to_thread(_told_once, spec.whole_url, secret or "", spec.model)
-    return None
+    secret = "" if spec.keyless else key() or ""
+    return await asyncio.to_thread(_told_once, spec.whole_url or "", secret, spec.model)
 
 
 def local_parameters(model: str) -> int | None:
     """Return the number of parameters of ``smollm2`` or of a .gguf file, or None."""
     if embedded.is_demonstration(model):
         return embedded.PARAMETERS
-    return file_parameters(Path(model).expanduser())
+    try:
+        return embedded.read_header(Path(model).expanduser())[0]
+    except (OSError, ValueError):
+        return None
 
 
 def at_chance(spec: Spec) -> bool:
@@ -133,9 +117,7 @@ def at_chance(spec: Spec) -> bool:
 
     Terminal, records and reports must say so. This may read the header of the model's file.
     """
-    if spec.provider != "local":
-        return False
-    size = local_parameters(spec.model)
+    size = local_parameters(spec.model) if spec.provider == "local" else None
     return size is not None and size < AT_CHANCE_BELOW
 
 
@@ -151,67 +133,44 @@ def _told(url: str, secret: str, model: str) -> int | None:
 
 
 async def _ask(url: str, secret: str, model: str) -> int | None:
-    from dialectree.models.http_client import HttpClient
+    from dialectree.models.clients import HttpClient, bounded  # heavy
 
     try:
-        async with HttpClient(url, secret) as client:
+        async with HttpClient(url, secret) as client, asyncio.timeout(TIMEOUT_S):
             with bounded():
-                async with asyncio.timeout(TIMEOUT_S):
-                    return await _answer(client, model)
-    except (httpx2.HTTPError, TimeoutError, ValidationError, Oversized):
+                size = await _answer(client, model)
+    except _UNREADABLE:
         return None
+    return size if isinstance(size, int) else None
 
 
-class _Shown(BaseModel):
-    """A model as Ollama shows it; older versions give the size only in words."""
-
-    count: int = Field(0, validation_alias=AliasPath("model_info", "general.parameter_count"))
-    words: str = Field("", validation_alias=AliasPath("details", "parameter_size"))
-
-
-class _Stored(BaseModel):
-    """A model that LM Studio has."""
-
-    key: str
-    params_string: str | None = None
-    loaded_instances: list[dict[str, object]] = []
-
-
-class _Stock(BaseModel):
-    models: list[_Stored]
-
-
-async def _answer(client: Any, model: str) -> int | None:
+async def _answer(client: Any, model: str) -> Any:
     """Return what the server of ``client`` tells, each program in its own way; see the tests."""
     address = client.address.rstrip("/")
     root = address.removesuffix("/v1")
-    response = await client.get(f"{address}/models", follow_redirects=False)
-    listed = _listed(_List.model_validate_json(response.content).data or [], model)
-    if listed is None:
+    models = _models((await client.get(f"{address}/models", follow_redirects=False)).json())
+    named = [one for one in models if one["id"] in (model, f"{model}:latest")]
+    if len(models) == 1 and models[0].get("meta") is not None:
+        named = models  # llama.cpp's only model answers to any name
+    if not named:
         return None
-    if listed.meta is not None:
-        size = listed.meta.get("n_params") if isinstance(listed.meta, dict) else None
-        return size if isinstance(size, int) else None
-    kind = _KINDS.get(listed.owned_by)
+    if (meta := named[0].get("meta")) is not None:
+        return meta["n_params"]
+    kind = _KINDS.get(named[0].get("owned_by", ""))
     if kind == "LM Studio":
         response = await client.get(f"{root}/api/v1/models", follow_redirects=False)
-        for stored in _Stock.model_validate_json(response.content).models:
-            if model in (stored.key, *(one.get("id") for one in stored.loaded_instances)):
-                return _count(stored.params_string or "")
+        for stored in response.json()["models"]:
+            loaded = stored.get("loaded_instances", [])
+            if model in (stored["key"], *(one.get("id") for one in loaded)):
+                return _count(stored["params_string"])
     elif kind != "vLLM":  # models of Ollama that are not from its library have other owners
         response = await client.post(
             f"{root}/api/show", json={"model": model}, follow_redirects=False
         )
-        shown = _Shown.model_validate_json(response.content)
-        return shown.count or _count(shown.words)
+        shown = response.json()
+        size = shown.get("model_info", {}).get("general.parameter_count")
+        return size or _count(shown["details"]["parameter_size"])  # older versions have only words
     return None
-
-
-def _listed(models: list[_Listed], name: str) -> _Listed | None:
-    """Return the model that answers to ``name``; llama.cpp's only one answers to any."""
-    if len(models) == 1 and models[0].meta is not None:
-        return models[0]
-    return next((model for model in models if model.id in (name, f"{name}:latest")), None)
 
 
 def _count(text: str) -> int | None:

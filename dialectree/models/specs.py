@@ -18,7 +18,15 @@ from dialectree.errors import ModelUnavailable, SettingsError
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.protocols.sources import endpoint_from_environment
 from dialectree.protocols.trust import endpoint
-from dialectree.system.addresses import mark, place_in, public, require_spec, secrets, whole
+from dialectree.system.addresses import (
+    is_loopback,
+    mark,
+    place_in,
+    public,
+    require_spec,
+    secrets,
+    whole,
+)
 from dialectree.text import line
 
 
@@ -41,6 +49,13 @@ class Spec:
     def openai_compatible(self) -> bool:
         """Return whether the model answers OpenAI's API."""
         return self.provider in ("openai", "local")
+
+    @property
+    def is_local(self) -> bool:
+        """Return whether the model runs on this machine: its file or its server tells its size."""
+        if self.provider == "local":
+            return True
+        return self.provider == "openai" and is_loopback(self.whole_url or "")
 
     @property
     def name(self) -> str:

@@ -16,9 +16,10 @@ from pydantic import JsonValue
 
 from dialectree.errors import CallError
 from dialectree.flow.human_input import Payload, answer_requests
-from dialectree.models.asking import Asking
-from dialectree.models.endpoints import Completion, Endpoint
+from dialectree.models.asking import Asking, Completion
+from dialectree.models.endpoints import Endpoint
 from dialectree.models.run import Run
+from dialectree.models.specs import Spec
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Event, Override
 from dialectree.records.journal import Journal
@@ -74,12 +75,15 @@ class Rehearsal(Run):
             if past.error is not None:
                 raise CallError(past.error)
             return past
-        asking.endpoint = Endpoint(asking.endpoint.spec)  # the real one must not learn from this
         self.slots = min(self.slots, asking.at_once)
         calls = (self._made_up(asking, attempt) for attempt in range(_DRAWS))
         call = next(filter(asking.usable, calls), None) or self._made_up(asking, 0)
         self.calls.append(call)
         return call
+
+    def endpoint(self, spec: Spec) -> Endpoint:
+        """Return an endpoint for once: the real one must not learn from made-up replies."""
+        return Endpoint(spec)
 
     def _made_up(self, asking: Asking, attempt: int) -> Call:
         """Return a call by one draw. Only the first one is extreme, if any is."""
@@ -127,7 +131,7 @@ class _Maker:
         self._vocabulary, self._words = vocabulary or ["word"], words
 
     def value(self, schema: Mapping[str, Any]) -> JsonValue:
-        """Return a value that fits ``schema``, which is one of ``models.forms``."""
+        """Return a value that fits ``schema``, which is one of ``models.asking``."""
         if "const" in schema:
             constant: JsonValue = schema["const"]
             return constant

@@ -14,8 +14,7 @@ from pydantic import BaseModel, Field
 from dialectree import records
 from dialectree.answers import LONGEST, match_candidate, offered, same, shortened, tokens
 from dialectree.flow import Step
-from dialectree.models.door import ask
-from dialectree.models.replies import Reply
+from dialectree.models.door import Reply, ask
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import proposed, read_from, texts
 from dialectree.nodes.role_switching_debate.state import (

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from dialectree.errors import BudgetReached
-from dialectree.models.endpoints import Completion, Endpoint
+from dialectree.models.asking import Completion
+from dialectree.models.endpoints import Endpoint
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
 from tests.rules import FOUR_CHILDREN

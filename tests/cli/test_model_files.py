@@ -16,7 +16,6 @@ from dialectree.errors import SettingsError
 from dialectree.flow.steps import DEMONSTRATION as TOOK_PART
 from dialectree.graphs.tree_structured_debate.baselines import single_shot
 from dialectree.models import embedded
-from dialectree.models.embedded import Served
 from tests.cli.commands import command, refused, runs
 from tests.endpoint import LocalEndpoint
 from tests.models.gguf_file import gguf
@@ -54,8 +53,8 @@ def files(served: LocalEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
         json.dumps({"id": "a", "question": "Hot?", "options": ["yes", "no"], "gold": "A"})
     )
 
-    async def serve(model: str) -> Served:
-        return Served(served.url, "")
+    async def serve(model: str) -> tuple[str, str]:
+        return served.url, ""
 
     monkeypatch.setattr(embedded, "serve", serve)
 

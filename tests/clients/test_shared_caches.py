@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from dialectree.errors import InputError
+from dialectree.models.asking import Completion
 from dialectree.models.cache import reply_cache
-from dialectree.models.endpoints import Completion
 from tests.cli.commands import command
 from tests.clients import databases
 from tests.endpoint import LocalEndpoint
@@ -52,7 +52,7 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from dialectree.models.cache import reply_cache
-from dialectree.models.endpoints import Completion
+from dialectree.models.asking import Completion
 
 async def main():
     cache, name = reply_cache(Path()), sys.argv[1]

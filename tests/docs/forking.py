@@ -23,7 +23,7 @@ ADDRESS = "FORKS_OF_DIALECTREE"
 PRELOADED = (
     "dialectree.cli.program",
     "dialectree.evals.reporting.writing",
-    "dialectree.models.chat_models",
+    "dialectree.models.clients",
     "dialectree.running.hosted",
     "langchain_openai",
     "langgraph.checkpoint.sqlite.aio",

@@ -13,8 +13,8 @@ import pytest
 from aiohttp import web
 
 from dialectree.errors import CallError
-from dialectree.models.chat_models import clients
-from dialectree.models.http_client import BODY_BYTES, Oversized, bounded
+from dialectree.models.clients import BODY_BYTES, bounded, clients
+from dialectree.models.error_mapping import Oversized
 from dialectree.models.run import Run
 from dialectree.records import Call
 from dialectree.records.journal import Journal

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from dialectree.errors import InputError, MissingPackage, SettingsError
+from dialectree.models.asking import Completion
 from dialectree.models.cache import SqliteCache, reply_cache
-from dialectree.models.endpoints import Completion
 from dialectree.system import packages
 
 DONE = Completion("text é", "stop", None, 2, 10, 5, 3)
@@ -48,7 +48,7 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from dialectree.models.cache import SqliteCache
-from dialectree.models.endpoints import Completion
+from dialectree.models.asking import Completion
 
 async def main():
     cache, name = SqliteCache(Path(sys.argv[1])), sys.argv[2]

@@ -7,9 +7,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from dialectree.models.asking import Asking, messages
-from dialectree.models.endpoints import Decoding, Request, endpoint
-from dialectree.models.forms import form
+from dialectree.models.asking import Asking, form, messages, sampling
 from dialectree.models.specs import resolve
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import Turn
@@ -40,15 +38,15 @@ def asking(
 ) -> Asking:
     context = build(ProtocolSettings, model=model, base_url=url, seed=seed)
     place = Turn(node=node, phase="debate", role=role, speaker=speaker, take=take)
-    request = Request(
+    return Asking(
+        context,
+        place,
+        "judge@1",
+        resolve(context.model, context),
         messages(system, user),
         form(Reply, ids or {}),
-        Decoding(temperature, max_tokens, place.random_seed(context.seed), top_p),
-        60.0,
-        None,
-        {},
+        sampling(temperature, place.random_seed(context.seed), max_tokens, top_p),
     )
-    return Asking(context, place, "judge@1", endpoint(resolve(context.model, context)), request)
 
 
 def test_a_key_is_the_same_in_every_process() -> None:

@@ -22,7 +22,7 @@ from dialectree.errors import (
     ReplyError,
     RequestError,
 )
-from dialectree.models import replies
+from dialectree.models import door
 from dialectree.models.door import Run
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build
@@ -136,14 +136,14 @@ def kept(path: Path, context: ProtocolSettings) -> Iterator[Run]:
 async def test_every_call_is_in_its_file_before_anybody_reads_its_reply(
     calls: Path, monkeypatch: pytest.MonkeyPatch, quick: QuickClock
 ) -> None:
-    read = replies.read
+    read = door.read
     on_disk: list[list[Call]] = []
 
     def look(*given: Any) -> Any:
         on_disk.append(lines(calls))
         return read(*given)
 
-    monkeypatch.setattr(replies, "read", look)
+    monkeypatch.setattr(door, "read", look)
 
     script = (fails(500), says("no", tokens=(3, 4)), says(GOOD, tokens=(5, 6)))
     async with ScriptedEndpoint(*script) as served:

@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded, embedded_server
+from dialectree.models.asking import for_small_model, form
 from dialectree.models.embedded import Served
-from dialectree.models.forms import for_small_model, form
 from tests.models.gguf_file import gguf
 
 pytestmark = pytest.mark.skipif(
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(
 CLIENT = """
 import asyncio
 from dialectree.models.embedded import serve
-print(asyncio.run(serve("smollm2")).base_url, flush=True)
+print(asyncio.run(serve("smollm2"))[0], flush=True)
 input()
 """
 
@@ -82,11 +82,11 @@ def ask(served: Served, reply: type[BaseModel], seed: int, key: str = "") -> htt
         "max_tokens": 260,
         "seed": seed,
         "temperature": 0.3,
-        **embedded.decoding(),
+        **embedded.DECODING,
         **embedded.constraint(for_small_model(form(reply, {}))),
     }
-    headers = {"Authorization": f"Bearer {key or served.api_key}"}
-    url = f"{served.base_url}/chat/completions"
+    headers = {"Authorization": f"Bearer {key or served[1]}"}
+    url = f"{served[0]}/chat/completions"
     return httpx.post(url, json=body, headers=headers, timeout=60, trust_env=False)
 
 
@@ -104,12 +104,12 @@ def test_replies_fit_their_schema_and_a_seed_gives_the_same_reply_again(served: 
 def test_only_this_program_is_answered(served: Served) -> None:
     server = child(os.getpid())
     assert ask(served, Ruled, 0, key="guess").status_code == 401
-    health = served.base_url.removesuffix("/v1") + "/health"
+    health = served[0].removesuffix("/v1") + "/health"
     reply = httpx.get(health, headers={"Origin": "http://evil.example"}, trust_env=False)
     assert reply.headers.get("Access-Control-Allow-Origin", "") == ""
     listening = server.net_connections(kind="inet")
     assert {c.laddr.ip for c in listening if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
-    assert served.api_key not in " ".join(server.cmdline())
+    assert served[1] not in " ".join(server.cmdline())
 
 
 def test_the_server_ends_with_the_program_that_started_it() -> None:

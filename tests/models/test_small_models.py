@@ -11,10 +11,8 @@ from pydantic import BaseModel, Field
 
 from dialectree import prompts
 from dialectree.models import embedded
-from dialectree.models.door import Run
-from dialectree.models.embedded import Served
-from dialectree.models.forms import for_small_model, form
-from dialectree.models.replies import Fault, read
+from dialectree.models.asking import Fault, for_small_model, form
+from dialectree.models.door import Run, read
 from dialectree.models.specs import Spec
 from dialectree.records import Call
 from dialectree.records.journal import Journal
@@ -111,8 +109,8 @@ def test_ids_and_places_stay_as_they_are() -> None:
 async def test_a_model_of_this_machine_is_decoded_by_its_form_and_not_by_its_name(
     small: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def serve(model: str) -> Served:
-        return Served(served.url, "key")
+    async def serve(model: str) -> tuple[str, str]:
+        return served.url, "key"
 
     monkeypatch.setattr(embedded, "serve", serve)
     async with ScriptedEndpoint(says(GOOD)) as served:

@@ -3,18 +3,20 @@
 import asyncio
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
 from dialectree.graphs.tree_structured_debate.graph import graph
-from dialectree.models.asking import Asking
-from dialectree.models.endpoints import Completion, Decoding
+from dialectree.models.asking import Asking, Completion
+from dialectree.models.endpoints import Endpoint
 from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
 from dialectree.nodes.tree_structured_debate.sides import concise_is_a, opener, side
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.protocols.protocol import WITHDRAWN
+from dialectree.trace.events import Pause
 from tests.graphs.debating import (
     QUESTION,
     Debated,
@@ -456,31 +458,36 @@ def test_the_writer_reads_the_integration_the_surest_branches_and_the_confidence
 # Requests
 
 
+Decodings = list[tuple[str, Mapping[str, float | None]]]
+
+
 @pytest.fixture
-def decodings(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Decoding]]:
+def decodings(monkeypatch: pytest.MonkeyPatch) -> Decodings:
     """Return (role, decoding) of every request."""
-    seen: list[tuple[str, Decoding]] = []
-    send = Asking.send
+    seen: Decodings = []
+    complete = Endpoint.complete
 
-    async def spied(self: Asking) -> Completion:
-        seen.append((self.place.role, self.request.decoding))
-        return await send(self)
+    async def spied(self: Endpoint, asking: Asking, pause: Pause | None = None) -> Completion:
+        seen.append((asking.place.role, asking.decoding))
+        return await complete(self, asking, pause)
 
-    monkeypatch.setattr(Asking, "send", spied)
+    monkeypatch.setattr(Endpoint, "complete", spied)
     return seen
 
 
-def test_speakers_are_warm_and_judges_cold(decodings: list[tuple[str, Decoding]]) -> None:
+def test_speakers_are_warm_and_judges_cold(
+    decodings: Decodings,
+) -> None:
     debate(debaters(2))
     judges = {"decomposition_judge", "complexity_evaluator", "leaf_judge", "synthesis_judge"}
-    assert {(role, decoding.temperature) for role, decoding in decodings} == {
+    assert {(role, decoding["temperature"]) for role, decoding in decodings} == {
         *((role, 0.7) for role in ("decomposer", "leaf_debater", "synthesis_debater")),
         *((role, 0) for role in (*judges, "answer_writer")),
     }
 
 
 def test_budgets_of_tokens_grow_with_depth_and_with_the_leaves_below(
-    decodings: list[tuple[str, Decoding]],
+    decodings: Decodings,
 ) -> None:
     model = debaters(3)
     debate(model, max_depth=2, max_nodes=13)
@@ -489,8 +496,8 @@ def test_budgets_of_tokens_grow_with_depth_and_with_the_leaves_below(
         if role == "leaf_debater":
             field = 128 if depth <= 1 else 192
             assert f"Each field has at most {90 if depth <= 1 else 140} words" in call.prompt
-            assert decoding.max_tokens == 4 * field  # three fields and their names
+            assert decoding["max_tokens"] == 4 * field  # three fields and their names
         if role == "synthesis_debater":
             message = min(800, 400 + 100 * (3 ** (2 - depth) - 1))
             assert f"at most {message * 3 // 40 * 10} words" in call.prompt
-            assert decoding.max_tokens == message + 200  # and the assumptions
+            assert decoding["max_tokens"] == message + 200  # and the assumptions

@@ -1,11 +1,13 @@
-"""The HTTP client of an address: its key, and the bounds of what comes back.
+"""The clients of an event loop: their keys, and the bounds of what comes back.
 
-Chat models of every library read their replies over httpx or httpx2, so the size of a body is
-limited there, for requests sent within :func:`bounded` alone. Seen with httpx 0.28 and httpx2 2.16.
+Connections belong to an event loop, so a process with several loops has clients for each. Chat
+models of every library read their replies over httpx or httpx2, so the size of a body is limited
+there, for requests sent within :func:`bounded` alone. Seen with httpx 0.28 and httpx2 2.16.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import ssl
@@ -20,8 +22,17 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 import httpx2
 import openai
+from langchain_core.language_models import LangSmithParams
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_openai import ChatOpenAI
+from openai import RequestOptions
+from pydantic import SecretStr
 
 from dialectree.errors import RequestError
+from dialectree.models.error_mapping import Garbled, Oversized
+from dialectree.models.specs import Spec, chat_model
+from dialectree.system import clock
 from dialectree.system.addresses import basic, is_loopback, public, secrets
 
 CONNECTIONS = 1000
@@ -36,10 +47,6 @@ MOST_TOKENS = 10**9
 _STEP_BYTES = 65536
 """Bytes to decompress at once."""
 _is_bounded = ContextVar("_is_bounded", default=False)
-
-
-class Oversized(Exception):
-    """The body of a reply is too large, or compressed in a way that hides its size."""
 
 
 @contextmanager
@@ -245,3 +252,139 @@ def _as_stream(response: httpx2.Response, reply: dict[str, Any]) -> httpx2.Respo
 def _certificates() -> ssl.SSLContext:
     """Return the certificates to trust; reading all of them takes a while."""
     return httpx2.create_ssl_context()
+
+
+class Chat(ChatOpenAI):
+    """Ask an OpenAI-compatible endpoint; raise Garbled for a reply that cannot be read."""
+
+    def _get_invocation_params(self, stop: Any = None, **options: Any) -> dict[str, Any]:
+        """Return the fields of the request where traces look for them."""
+        body = options.pop("extra_body", {})
+        return {**super()._get_invocation_params(stop=stop, **options), **body}
+
+    def _get_ls_params(self, stop: Any = None, **options: Any) -> LangSmithParams:
+        """Return what LangSmith shows of the model; the temperature stands in the body."""
+        return super()._get_ls_params(stop=stop, **{**options, **options.get("extra_body", {})})
+
+    def _convert_chunk_to_generation_chunk(
+        self, chunk: dict[str, Any], *args: Any, **options: Any
+    ) -> ChatGenerationChunk | None:
+        """Return a piece of a stream, with the same care."""
+        chunk = {**chunk, "usage": usage(chunk.get("usage"))}
+        return super()._convert_chunk_to_generation_chunk(chunk, *args, **options)
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,
+        **options: Any,
+    ) -> ChatResult:
+        """Post the body as it is: the client's ``create`` walks over the types of every message.
+
+        The plain reply is LangChain's to read, too. Odd token counts in it would lose it.
+        """
+        body = self._get_request_payload(messages, stop=stop, **options)
+        sent: RequestOptions = {"extra_json": body.pop("extra_body", {})}
+        if "timeout" in body:
+            sent["timeout"] = body.pop("timeout")
+        response = await self.root_async_client.post(
+            "/chat/completions", body=body, cast_to=httpx2.Response, options=sent
+        )
+        try:
+            reply = response.json()
+            result = self._create_chat_result({**reply, "usage": usage(reply.get("usage"))})
+            for choice, generation in zip(reply["choices"], result.generations, strict=True):
+                refusal = choice["message"].get("refusal")
+                generation.message.additional_kwargs["refusal"] = refusal
+        except json.JSONDecodeError:
+            raise Garbled(response.text) from None
+        except Exception as error:
+            raise Garbled(str(error)) from error
+        if not result.generations:
+            raise Garbled("it has no choices")
+        return result
+
+    async def _astream(self, *args: Any, **options: Any) -> AsyncIterator[ChatGenerationChunk]:
+        pieces, held = 0, None
+        try:
+            async for chunk in super()._astream(*args, **options):
+                pieces += 1
+                held = chunk if held is None else held + chunk
+                # LangChain keeps each piece, whose object is far larger than its text.
+                if pieces < 1000 or pieces % 100 == 0:
+                    yield held
+                    held = None
+                if pieces % 100 == 0:
+                    await clock.sleep(0)  # a stream that never pauses must not hold up others
+        except json.JSONDecodeError as error:
+            raise Garbled(str(error)) from error
+        if held is not None:
+            yield held
+        if not pieces:
+            raise Garbled("a stream without a reply")
+
+
+class Clients:
+    """The clients of one event loop."""
+
+    def __init__(self) -> None:
+        self._http: dict[tuple[str, str], HttpClient] = {}
+        self._chats: dict[tuple[str, str, str, bool], Chat] = {}
+        self._others: dict[Spec, Any] = {}
+
+    def chat(self, url: str, key: str, model: str, *, stream_usage: bool) -> Chat:
+        """Return ``model`` of the OpenAI-compatible endpoint at ``url``."""
+        name = url, key, model, stream_usage
+        if name not in self._chats:
+            if (url, key) not in self._http:
+                self._http[url, key] = HttpClient(url, key)
+            http = self._http[url, key]
+            with checked_proxy(url):  # LangChain makes a client of its own, too
+                self._chats[name] = Chat(
+                    model=model,
+                    base_url=http.address,
+                    api_key=SecretStr("none"),  # the HTTP client has the key
+                    http_async_client=http,
+                    http_socket_options=(),
+                    openai_proxy=None,
+                    cache=False,
+                    max_retries=0,
+                    stream_usage=stream_usage,
+                    stream_chunk_timeout=None,  # wait_for of Python 3.11 may ignore our deadline
+                    use_responses_api=False,
+                )
+        return self._chats[name]
+
+    def other(self, spec: Spec) -> Any:
+        """Return the model of another provider."""
+        if spec not in self._others:
+            self._others[spec] = chat_model(spec)
+        return self._others[spec]
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for http in self._http.values():
+            await http.aclose()
+
+
+_open: dict[asyncio.AbstractEventLoop, tuple[Clients, AsyncIterator[Clients]]] = {}
+
+
+async def clients() -> Clients:
+    """Return the clients of the running event loop; they are closed when it ends."""
+    loop = asyncio.get_running_loop()
+    if loop not in _open:
+        life = _life(loop)
+        _open[loop] = await anext(life), life
+    return _open[loop][0]
+
+
+async def _life(loop: asyncio.AbstractEventLoop) -> AsyncIterator[Clients]:
+    """Yield clients; a loop that ends closes its open generators, which closes the clients."""
+    made = Clients()
+    try:
+        yield made
+    finally:
+        del _open[loop]
+        await made.close()
