@@ -1,15 +1,25 @@
-"""Blocks: the paragraphs and headings that a reader of one format makes of a file."""
+"""Blocks: the paragraphs and headings that a reader makes of a file, within a limit of time."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from time import thread_time
+from typing import TypeVar
 
 from ftfy.fixes import fix_latin_ligatures, remove_control_chars
 
-from dialectree.retrieval.deadline import timely
+from dialectree.errors import InputError
+
+Part = TypeVar("Part")
+SECONDS = 60.0
+"""Seconds of the processor's time that one document may take."""
+_ends: ContextVar[tuple[float, str] | None] = ContextVar("ends", default=None)
+
 
 LONGEST = 20_000
 """Characters of a paragraph, after which nothing is added to it."""
@@ -53,6 +63,33 @@ class Draft:
     """Only where the file itself sets it apart, as a JSON object does."""
     notices: Sequence[str] = ()
     """Tell a reader which parts of the file are missing."""
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Let :func:`timely` end the reading of the document ``name`` after :data:`SECONDS`."""
+    token = _ends.set((thread_time() + SECONDS, name))
+    try:
+        yield
+    finally:
+        _ends.reset(token)
+
+
+def timely(parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield ``parts`` of the document that is read; raise InputError at the end of its time."""
+    ends = _ends.get()
+    for part in parts:
+        if ends is not None and thread_time() > ends[0]:
+            raise too_much(ends[1], f"{SECONDS:g} s")
+        yield part
+
+
+def too_much(name: str, limit: str) -> InputError:
+    """Return the error for a document that takes too much to read."""
+    return InputError(
+        f"{name}: reading it takes more than {limit}, or it is damaged; cut it down, "
+        "print a PDF to a new one, or give the paper's text"
+    )
 
 
 def plain_signs(text: str) -> str:

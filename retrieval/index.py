@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from bm25s.stopwords import STOPWORDS_EN
 from langchain_core.documents import Document
-
-from dialectree.retrieval.embeddings import Embedder, Timing
+from langchain_core.embeddings import Embeddings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -34,13 +33,11 @@ _STOP_WORDS = frozenset(STOPWORDS_EN)
 class VectorIndex:
     """Segments by the cosine of their vectors with the query's: FAISS compares them all."""
 
-    def __init__(self, segments: Sequence[Document], embedder: Embedder) -> None:
-        """Embed ``segments``; to be called in the thread of ``embedder``."""
-        embeddings = embedder.passages()
+    def __init__(self, segments: Sequence[Document], embeddings: Embeddings) -> None:
+        """Embed ``segments``; to be called in the embedder's thread."""
         texts = [segment.page_content for segment in segments]
         distinct = list(dict.fromkeys(texts))  # equal texts must have equal vectors
         vectors = dict(zip(distinct, embeddings.embed_documents(distinct), strict=True))
-        self._embedder = embedder
         self._size = len(segments)
         self._store = FAISS.from_embeddings(
             [(text, vectors[text]) for text in texts],
@@ -49,12 +46,10 @@ class VectorIndex:
             distance_strategy=DistanceStrategy.MAX_INNER_PRODUCT,
         )
 
-    async def search(
-        self, queries: Sequence[str], count: int, timing: Timing
-    ) -> list[list[Document]]:
-        """Return for each query the ``count`` best segments; of equals, the first ones."""
+    async def search(self, vectors: Sequence[list[float]], count: int) -> list[list[Document]]:
+        """Return for each query's vector the ``count`` best segments; of equals, the first ones."""
         matches: list[list[Document]] = []
-        for vector in await self._embedder.queries(queries, timing):
+        for vector in vectors:
             ranked = await self._store.asimilarity_search_with_score_by_vector(vector, k=self._size)
             ranked.sort(key=lambda match: (-match[1], match[0].metadata["number"]))
             matches.append([_scored(segment, score) for segment, score in ranked[:count]])
@@ -87,9 +82,7 @@ class WordIndex:
             if place in amended
         }
 
-    async def search(
-        self, queries: Sequence[str], count: int, timing: Timing
-    ) -> list[list[Document]]:
+    async def search(self, queries: Sequence[str], count: int) -> list[list[Document]]:
         """Return for each query the ``count`` best segments; of equals, the first ones."""
         retriever = BM25Retriever(
             vectorizer=self, docs=self._segments, k=count, preprocess_func=words

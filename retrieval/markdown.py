@@ -17,8 +17,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
 from dialectree.retrieval import blocks, latex, sections
-from dialectree.retrieval.blocks import Block, Draft
-from dialectree.retrieval.deadline import timely
+from dialectree.retrieval.blocks import Block, Draft, timely
 
 _FLOATS = re.compile(
     r"^ {0,3}\\begin\{(figure|table|tabular|longtable|algorithm)(\*?)\}.*?\\end\{\1\2\}",

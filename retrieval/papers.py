@@ -22,8 +22,7 @@ from pydantic import BaseModel
 
 from dialectree.errors import InputError
 from dialectree.retrieval import sections
-from dialectree.retrieval.blocks import Block, Draft
-from dialectree.retrieval.deadline import reading, timely
+from dialectree.retrieval.blocks import Block, Draft, reading, timely
 from dialectree.retrieval.text import blocks_of, decoded, sound
 from dialectree.retrieval.text import draft as draft_of_text
 from dialectree.system import clock

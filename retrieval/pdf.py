@@ -11,8 +11,7 @@ from itertools import groupby, pairwise
 
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, sections
-from dialectree.retrieval.blocks import Block, Draft
-from dialectree.retrieval.deadline import timely
+from dialectree.retrieval.blocks import Block, Draft, timely
 from dialectree.retrieval.pdf_process import Line, Region, layout_of
 
 _ABSTRACT_WORDS = 30

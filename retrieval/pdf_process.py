@@ -19,8 +19,6 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from dialectree.errors import InputError
-from dialectree.retrieval import deadline
-from dialectree.retrieval.deadline import too_much
 
 _READERS = BoundedSemaphore(2)
 """Each may take gigabytes, and the whole of a processor."""
@@ -101,7 +99,9 @@ def layout_of(data: bytes, name: str) -> Layout:
         raise InputError(f"{name}: not a PDF, whatever its name says; give the paper's own file")
     if b"%%EOF" not in data.rstrip(b"\0\t\r\n ")[-4096:]:
         raise InputError(f"{name}: a PDF that is cut short; fetch or save it again")
-    seconds = deadline.SECONDS
+    from dialectree.retrieval import blocks  # the process that reads needs none of it
+
+    seconds, too_much = blocks.SECONDS, blocks.too_much
     command = [sys.executable, "-P", "-m", __name__, str(MEMORY), str(ceil(seconds))]
     try:
         with _READERS:

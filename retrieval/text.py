@@ -12,8 +12,7 @@ import ftfy
 
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, sections
-from dialectree.retrieval.blocks import Block, Draft
-from dialectree.retrieval.deadline import timely
+from dialectree.retrieval.blocks import Block, Draft, timely
 
 _ONE_PARAGRAPH = 160
 """Characters; where a line is longer, the file has one line for each paragraph."""

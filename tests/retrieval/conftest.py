@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dialectree.retrieval import embeddings, library
+from dialectree.retrieval import library
 from tests.retrieval.watched import WatchedEncoder
 
 
@@ -20,7 +20,7 @@ def empty_shelves() -> None:
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedEncoder]:
     """Let every name stand for this encoder."""
     encoder = WatchedEncoder()
-    monkeypatch.setattr(embeddings, "_encoder", lambda name, base_url: encoder)
-    embeddings._embedder.cache_clear()
+    monkeypatch.setattr(library, "_encoder", lambda name, base_url: encoder)
+    library._embedder.cache_clear()
     yield encoder
-    embeddings._embedder.cache_clear()
+    library._embedder.cache_clear()

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from dialectree.errors import ModelUnavailable, SettingsError
-from dialectree.retrieval.embeddings import embedder
 from dialectree.retrieval.encoders import BGE_QUERY, SentenceEncoder, Vectors, cached
+from dialectree.retrieval.library import embedder
 
 BGE = "BAAI/bge-small-en-v1.5"
 

@@ -12,9 +12,8 @@ import pytest
 
 from dialectree.errors import InputError, ModelUnavailable
 from dialectree.retrieval.encoders import SentenceEncoder, Vectors
-from dialectree.retrieval.library import Hit, Source, find, shelved, texts
+from dialectree.retrieval.library import Hit, PaperRetriever, Source, find, shelved, texts
 from dialectree.retrieval.papers import Paper
-from dialectree.retrieval.retriever import PaperRetriever
 from dialectree.retrieval.segments import segments
 from tests.retrieval.watched import MINILM, WatchedEncoder, long_paper, paper
 

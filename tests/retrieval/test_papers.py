@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialectree.errors import InputError
-from dialectree.retrieval import deadline, papers
+from dialectree.retrieval import blocks, papers
 from dialectree.retrieval.papers import Paper, PartMissing, read
 
 PLAIN = """Debates on Trees
@@ -311,7 +311,7 @@ def test_a_document_that_takes_too_long_is_refused_in_one_line(
     text = PLAIN.replace("They work.", "They work.\n\n" * 100)
     path.write_text(json.dumps({"title": "A", "body": text}) if kind == "json" else text)
     assert read(path, title="A title").passages
-    monkeypatch.setattr(deadline, "SECONDS", 0.0)
+    monkeypatch.setattr(blocks, "SECONDS", 0.0)
     with pytest.raises(InputError, match=rf"^long\.{kind}: .* more than 0 s") as error:
         read(path, title="A title")
     assert "\n" not in str(error.value)

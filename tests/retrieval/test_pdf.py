@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dialectree.errors import InputError
-from dialectree.retrieval import deadline, pdf, pdf_process
+from dialectree.retrieval import blocks, pdf, pdf_process
 from dialectree.retrieval.blocks import joined, words_of
 from dialectree.retrieval.papers import Paper, read
 from tests.retrieval import pdfs
@@ -182,7 +182,7 @@ def test_the_metadata_name_a_paper_whose_first_page_does_not(tmp_path: Path) -> 
     [
         (pdf_process, "MEMORY", 200_000_000, "more than 0.2 GB of memory"),
         (pdf_process, "WAIT_S", 0.01, "more than 0.01 s"),
-        (deadline, "SECONDS", 1.0, "more than 1 s"),
+        (blocks, "SECONDS", 1.0, "more than 1 s"),
     ],
 )
 def test_a_pdf_that_takes_too_much_is_refused(

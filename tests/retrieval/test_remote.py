@@ -18,9 +18,8 @@ from dialectree.errors import (
     Unreachable,
 )
 from dialectree.retrieval import encoders
-from dialectree.retrieval.embeddings import Timing, embedder
 from dialectree.retrieval.encoders import BGE_QUERY, RemoteEncoder, Vectors
-from dialectree.retrieval.library import Source, find, shelved
+from dialectree.retrieval.library import Source, Timing, embedder, find, shelved
 from tests.models.scripted_endpoint import (
     Answer,
     ScriptedEndpoint,
