@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from hashlib import blake2b
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
@@ -58,24 +58,6 @@ ANSWER_S = 60.0
 """Seconds for one answer."""
 PATIENCE_S = 300.0
 """Seconds that one request waits at a rate limit."""
-
-
-class Encoder(Protocol):
-    """A model that turns texts into vectors; it blocks while it works."""
-
-    @property
-    def name(self) -> str:
-        """Name the model in caches."""
-        ...
-
-    @property
-    def batch(self) -> int | None:
-        """Texts that are encoded and cached at a time; None: all of them."""
-        ...
-
-    def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """Return a vector for each text: for one to find by (``query``), or for one to be found."""
-        ...
 
 
 class SentenceEncoder:
@@ -303,6 +285,12 @@ def _normalised(rows: list[list[float]], count: int) -> Vectors:
 
 
 log = logging.getLogger(__name__)
+
+Encoder: TypeAlias = "SentenceEncoder | RemoteEncoder"
+"""A model that turns texts into vectors, each of length 1; it blocks while it works.
+
+``name`` names the model in caches. ``batch`` texts are encoded and cached at a time, or all.
+"""
 
 
 def cached(encoder: Encoder, *, query: bool) -> CacheBackedEmbeddings:

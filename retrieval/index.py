@@ -20,7 +20,6 @@ from langchain_core.embeddings import Embeddings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
-    from langchain_community.retrievers import BM25Retriever
     from langchain_community.vectorstores import FAISS
     from langchain_community.vectorstores.utils import DistanceStrategy
 
@@ -57,12 +56,7 @@ class VectorIndex:
 
 
 class WordIndex:
-    """Segments by the words that they share with the query: BM25, which needs no model.
-
-    It serves LangChain's BM25Retriever as its vectorizer. The usual vectorizer, of rank-bm25,
-    weighs words by another formula, leaves the order of equals open and returns segments that
-    share no word with the query.
-    """
+    """Segments by the words that they share with the query: BM25, which needs no model."""
 
     def __init__(
         self, segments: Mapping[int, Document], texts: Sequence[str], amended: Container[int]
@@ -82,21 +76,20 @@ class WordIndex:
             if place in amended
         }
 
-    async def search(self, queries: Sequence[str], count: int) -> list[list[Document]]:
-        """Return for each query the ``count`` best segments; of equals, the first ones."""
-        retriever = BM25Retriever(
-            vectorizer=self, docs=self._segments, k=count, preprocess_func=words
-        )
-        return [await retriever.ainvoke(query) for query in queries]
+    def search(self, queries: Sequence[str], count: int) -> list[list[Document]]:
+        """Return for each query the ``count`` best segments; of equals, the first ones.
 
-    def get_top_n(self, query: list[str], documents: list[Document], n: int) -> list[Document]:
-        """Return the ``n`` best of ``documents`` that share a word with ``query``."""
+        Segments that share no word with the query are left out.
+        """
+        return [self._best(words(query), count) for query in queries]
+
+    def _best(self, query: list[str], count: int) -> list[Document]:
         scores = self._before.scores(query)
         for place, scorer in self._amended.items():
             scores[place] = scorer.scores(query)[place]
         scores = scores[self._places]
-        best: list[int] = np.argsort(-scores, kind="stable")[:n].tolist()
-        return [_scored(documents[row], scores[row]) for row in best if scores[row] > 0]
+        best: list[int] = np.argsort(-scores, kind="stable")[:count].tolist()
+        return [_scored(self._segments[row], scores[row]) for row in best if scores[row] > 0]
 
 
 class _Scorer:

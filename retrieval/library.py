@@ -193,7 +193,7 @@ class _Shelf:
     async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[Hit]]:
         matches: list[list[Document]] = [[] for _ in queries]
         if queries and self._words is not None:
-            matches = await self._words.search(queries, count)
+            matches = self._words.search(queries, count)
         elif queries and self._by is not None and self._vectors is not None:
             vectors = await self._by.queries(queries, timing)
             matches = await self._vectors.search(vectors, count)

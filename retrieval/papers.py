@@ -221,20 +221,16 @@ def _exists(source: str | Path) -> bool:
 
 
 def _bytes(path: Path, source: str) -> bytes:
+    if not _exists(path):
+        raise InputError(f"{source}: no such file; give a paper's file or an arXiv id")
     try:
-        if path.is_dir():
-            raise InputError(f"{source}: a folder; name the paper's file in it")
-        if not path.exists():
-            raise InputError(f"{source}: no such file; give a paper's file or an arXiv id")
-        if not path.is_file():
-            raise InputError(f"{source}: not a plain file; save the paper to a file first")
-        with path.open("rb") as file:
-            return file.read(LARGEST_PDF + 1)
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:
-        why = (getattr(error, "strerror", None) or str(error)).lower()
+        if path.is_file():
+            with path.open("rb") as file:
+                return file.read(LARGEST_PDF + 1)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
         raise InputError(f"{source}: cannot be read ({why}); check the file") from None
+    raise InputError(f"{source}: a folder or no plain file; name the paper's own file")
 
 
 def id_in(source: str) -> str | None:

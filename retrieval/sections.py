@@ -14,38 +14,25 @@ LONGEST = 100
 
 Part = Literal["abstract", "introduction", "references", "keywords"]
 
-_PARTS: dict[str, Part] = {
-    **dict.fromkeys(("abstract", "summaryabstract", "摘要", "中文摘要", "要旨"), "abstract"),
-    **dict.fromkeys(
-        ("introductionandmotivation", "引言", "绪论", "緒論", "前言", "はじめに", "序論"),
-        "introduction",
-    ),
-    **dict.fromkeys(
-        (
-            *("references", "bibliography", "literaturecited", "workscited", "referencescited"),
-            *("referencesandnotes", "literature", "literaturverzeichnis", "参考文献", "參考文獻"),
-            *("主要参考文献", "参考书目", "引用文献"),
-        ),
-        "references",
-    ),
-    **dict.fromkeys(
-        (
-            *("keywords", "indexterms", "ccsconcepts", "categoriesandsubjectdescriptors"),
-            *("关键词", "關鍵詞", "キーワード"),
-        ),
-        "keywords",
-    ),
+_NAMES: dict[Part, str] = {
+    "abstract": "abstract summaryabstract 摘要 中文摘要 要旨",
+    "introduction": "introductionandmotivation 引言 绪论 緒論 前言 はじめに 序論",
+    "references": "references bibliography literaturecited workscited referencescited"
+    " referencesandnotes literature literaturverzeichnis 参考文献 參考文獻 主要参考文献 参考书目"
+    " 引用文献",
+    "keywords": "keywords indexterms ccsconcepts categoriesandsubjectdescriptors 关键词 關鍵詞"
+    " キーワード",
 }
-_KNOWN = {
-    *_PARTS,
-    *("relatedwork", "background", "preliminaries", "method", "methods", "methodology", "approach"),
-    *("experiments", "evaluation", "results", "discussion", "limitations", "conclusion"),
-    *("conclusions", "acknowledgments", "acknowledgements", "acknowledgment", "appendix"),
-    *("summary", "statementofneed", "futurework", "ethicsstatement", "notation", "overview"),
-    *("motivation", "experimentalsetup", "implementation", "relatedworks", "analysis"),
-    *("resultsanddiscussion", "conclusionandfuturework", "dataavailability", "appendices"),
-    *("supplement", "supplementarymaterial", "supplementarymaterials", "supportinginformation"),
-}
+_PARTS = {name: part for part, names in _NAMES.items() for name in names.split()}
+_OTHERS = (
+    "relatedwork relatedworks background preliminaries method methods methodology approach"
+    " experiments experimentalsetup evaluation results resultsanddiscussion discussion analysis"
+    " limitations conclusion conclusions conclusionandfuturework futurework implementation"
+    " acknowledgments acknowledgements acknowledgment appendix appendices summary overview"
+    " statementofneed ethicsstatement dataavailability notation motivation supplement"
+    " supplementarymaterial supplementarymaterials supportinginformation"
+)
+_KNOWN = {*_PARTS, *_OTHERS.split()}
 _CHINESE_NUMBER = (
     r"(?:第[一二三四五六七八九十\d]{1,3}[章节節]|[一二三四五六七八九十]{1,3}[、.．\s]"
     r"|[（(][一二三四五六七八九十]{1,3}[)）]|\d{1,2}(?:[.．]\d{1,2}){0,3}[.．]?)\s*(?=[\u4e00-\u9fff])"

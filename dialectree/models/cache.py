@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
 from dialectree.errors import DialectreeError, DiskFull, InputError, SettingsError
@@ -24,20 +24,11 @@ from dialectree.system.addresses import veiled
 from dialectree.system.loop import Threads
 from dialectree.system.packages import require
 
+ReplyCache: TypeAlias = "SqliteCache | SharedCache"
+"""Completions by the key of their request.
 
-class ReplyCache(Protocol):
-    """Completions by the key of their request.
-
-    Both methods raise one InputError or DiskFull that says which cache failed and what to do.
-    """
-
-    async def get(self, key: str) -> Completion | None:
-        """Return the completion that was paid for before, or None."""
-        ...
-
-    def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
-        """Keep a completion unless the key has one; a later ``get`` returns it."""
-        ...
+Its methods raise one InputError or DiskFull that says which cache failed and what to do.
+"""
 
 
 def reply_cache(folder: Path) -> ReplyCache:
