@@ -11,19 +11,13 @@ import hashlib
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from langchain_core.callbacks import (
-    AsyncCallbackManagerForRetrieverRun,
-    CallbackManagerForRetrieverRun,
-)
 from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
 from pydantic import BaseModel
 
 from dialectree.errors import DialectreeError, InputError, SettingsError
@@ -285,38 +279,3 @@ def _chosen(embeddings: str, base_url: str | None, access: Access) -> Embedder |
     if embeddings == LEXICAL:
         return None
     return embedder(whole(embeddings), base_url and whole(base_url), access)
-
-
-class PaperRetriever(BaseRetriever):
-    """The segments of one paper that fit a query best, each a Document that says where it stands.
-
-    ``metadata`` holds paper, segment, page, offset, heading and score. The first query embeds the
-    paper, unless its vectors are in the cache.
-    """
-
-    paper: Paper
-    embeddings: str = BGE
-    """The name of a model, ``openai:NAME@URL``, or ``bm25``."""
-    base_url: str | None = None
-    """The address of an ``openai:NAME`` without one."""
-    count: int = 5
-
-    async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun | None = None
-    ) -> list[Document]:
-        source = Source(paper=self.paper)
-        async with shelved([source], self.embeddings, self.base_url):
-            [hits] = await find(source.digest, self.embeddings, [query], self.count, self.base_url)
-        return [self._document(hit) for hit in hits]
-
-    def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun | None = None
-    ) -> list[Document]:
-        """Search in a thread: the caller may run in an event loop."""
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, self._aget_relevant_documents(query)).result()
-
-    def _document(self, hit: Hit) -> Document:
-        about = hit.model_dump(include={"page", "offset", "heading", "score"})
-        about |= {"paper": self.paper.name, "segment": hit.number}
-        return Document(page_content=hit.text, metadata=about)

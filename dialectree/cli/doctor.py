@@ -61,9 +61,8 @@ def _installed(package: str) -> str:
 
 
 async def _examine(context: ProtocolSettings) -> DialectreeError | None:
-    from dialectree.models import provider_keys
     from dialectree.models.sizes import at_chance, local_servers
-    from dialectree.models.specs import resolve
+    from dialectree.models.specs import key_advice, keyed_specs, resolve
     from dialectree.text import clean, duration
 
     spec = resolve(context.model, context)
@@ -83,9 +82,9 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
             invalid = f"its first reply was not valid ({clean(wrong)})"
             listed(f"{invalid}; a debate would ask again", indent=2)
     print("\nKeys in the environment")
-    for line in provider_keys.advice():
+    for line in key_advice():
         listed(line, indent=2)
-    if named := [*provider_keys.specs().values()]:
+    if named := [*keyed_specs().values()]:
         print(f"  for every command: export DIALECTREE_MODEL={named[0]}")
     else:
         print("  none of a model's provider, such as OPENAI_API_KEY")

@@ -15,7 +15,7 @@ from rich.text import Text
 from dialectree import report
 from dialectree.cli import person
 from dialectree.errors import DialectreeError, DiskFull
-from dialectree.models import provider_keys
+from dialectree.models.specs import key_advice, keyed_specs
 from dialectree.protocols.sources import runs_home
 from dialectree.records import RunRecord
 from dialectree.report import Lines, LiveTree, Watcher
@@ -37,12 +37,12 @@ STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: n
 
 def demonstration() -> str:
     """Return the notice that a small model answers at chance, and how to choose another."""
-    spec = next(iter(provider_keys.specs().values()), "openai:NAME")
+    spec = next(iter(keyed_specs().values()), "openai:NAME")
     return "\n".join(
         [
             "a model below 1 billion parameters answers at chance:",
             "it shows how the program works, not what is true",
-            *(provider_keys.advice() or [f"a model of your own: --model {spec}"]),
+            *(key_advice() or [f"a model of your own: --model {spec}"]),
             f"for every command: export DIALECTREE_MODEL={spec}",
             f"model servers on this machine: {program()} doctor",
         ]
@@ -145,7 +145,7 @@ def _explain(
         notice(f"more: {program()} show {path}")
         return
     declared = run.method.protocol
-    spec = next(iter(provider_keys.specs().values()), "openai:NAME")
+    spec = next(iter(keyed_specs().values()), "openai:NAME")
     command = declared.command or f"run {declared.name}"
     suggest(
         [

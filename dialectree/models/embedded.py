@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
-from dialectree.models import embedded_server, provider_keys
+from dialectree.models import embedded_server
 from dialectree.models.asking import Form
+from dialectree.models.specs import key_advice
 from dialectree.system import chance
 from dialectree.system.streams import program
 
@@ -75,7 +76,7 @@ def require(model: str) -> None:
     if lines:
         whose = "the embedded model" if is_demonstration(model) else f"local:{model}"
         servers = f"name another model: --model openai:NAME ({program()} doctor lists servers here)"
-        another = "; ".join(provider_keys.advice()) or servers
+        another = "; ".join(key_advice()) or servers
         raise MissingPackage(
             f"{whose} is not installed; {another}; or install it: {' && '.join(lines)}"
         )
@@ -84,7 +85,7 @@ def require(model: str) -> None:
 
 
 def _require_chat_model(file: Path) -> None:
-    """Raise SettingsError unless ``file`` is a whole GGUF file with a chat template."""
+    """Raise SettingsError unless ``file`` is a GGUF file with a chat template."""
     if not os.path.isfile(file):  # also False for a name that is too long
         raise SettingsError(
             f"there is no model file {file}: write local:smollm2 or local:FILE.gguf"
@@ -196,15 +197,6 @@ _NUMBERS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIiI?QqQ", strict=
 _STRING, _ARRAY = 8, 9
 _LONGEST = 2**26
 """Bytes of a text in a header; only a damaged one claims to have more."""
-_BLOCKS: tuple[tuple[int, dict[int, int]], ...] = (
-    (1, {0: 4, 1: 2, 24: 1, 25: 2, 26: 4, 27: 8, 28: 8, 30: 2}),
-    (32, {2: 18, 3: 20, 6: 22, 7: 24, 8: 34, 20: 18, 39: 17}),
-    (256, {10: 84, 11: 110, 12: 144, 13: 176, 14: 210, 34: 54, 35: 66}),
-    (256, {16: 66, 17: 74, 18: 98, 19: 50, 21: 110, 22: 82, 23: 136, 29: 56}),
-)
-"""Weights in a block, and the bytes of such a block by the type of its tensor."""
-
-
 Header = tuple[int | None, bool]
 """The number of parameters of a model, and whether its file has a chat template.
 
@@ -216,21 +208,17 @@ def read_header(file: Path) -> Header:
     """Return the header of the GGUF file ``file``.
 
     Raises OSError for a file that cannot be read, and ValueError with what is wrong for one that
-    is not a whole GGUF file.
+    has no whole GGUF header.
     """
-    size = file.stat().st_size
     try:
         with file.open("rb") as stream:
-            header, end = _read(stream)
+            return _read(stream)
     except struct.error:  # the file ended
-        raise ValueError(f"is truncated at {size:,} bytes; download it again") from None
-    if size < end:
-        raise ValueError(f"is truncated at {size:,} of {end:,} bytes; download it again")
-    return header
+        size = f"{file.stat().st_size:,} bytes"
+        raise ValueError(f"is truncated at {size}; download it again") from None
 
 
-def _read(stream: BinaryIO) -> tuple[Header, int]:
-    """Return the header, and the place where the last tensor ends."""
+def _read(stream: BinaryIO) -> Header:
     if stream.read(4) != b"GGUF":
         raise ValueError("is not a GGUF file")
     if (version := _number(stream, "I")) not in _VERSIONS:
@@ -240,19 +228,14 @@ def _read(stream: BinaryIO) -> tuple[Header, int]:
     for _ in range(pairs):
         key = _text(stream)
         metadata[key] = _value(stream, _number(stream, "I"))
-    parameters = last = end = 0
+    parameters = 0
     for _ in range(tensors):
         _text(stream)  # its name
-        weights = math.prod(_number(stream, "Q") for _ in range(_number(stream, "I")))
-        kind, offset = _number(stream, "I"), _number(stream, "Q")
-        parameters += weights
-        last = max(last, offset + _bytes(weights, kind))
-    if tensors:
-        alignment = metadata.get(b"general.alignment") or 32
-        end = -(-stream.tell() // alignment) * alignment + last
+        parameters += math.prod(_number(stream, "Q") for _ in range(_number(stream, "I")))
+        _number(stream, "I"), _number(stream, "Q")  # its type and its place
     is_part = metadata.get(b"split.count", 1) > 1
     has_template = metadata.get(b"tokenizer.chat_template", 0) > 0
-    return (None if is_part else parameters, has_template), end
+    return None if is_part else parameters, has_template
 
 
 def _value(stream: BinaryIO, kind: int) -> int:
@@ -282,11 +265,3 @@ def _text(stream: BinaryIO) -> bytes:
     if length > _LONGEST:
         raise ValueError(_DAMAGED)
     return stream.read(length)
-
-
-def _bytes(weights: int, kind: int) -> int:
-    """Return how many bytes a tensor takes; 0 for a type that is not known here."""
-    for block, sizes in _BLOCKS:
-        if kind in sizes:
-            return -(-weights // block) * sizes[kind]
-    return 0

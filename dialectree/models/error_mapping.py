@@ -158,17 +158,17 @@ def _map_status(
 
 
 def _key_hint(spec: Spec) -> str:
-    if spec.live is not None:
-        return "give the live model one that it accepts"
+    """Return what to do about a key that is missing or refused."""
     if spec.keyless:
         asked = "OPENAI_API_KEY was not sent, since the address comes from the run's folder"
         return f"{asked}; if it may have the key, {NAME_IT}"
     if not spec.openai_compatible:
-        return f"set the one that {spec.provider} accepts"
-    hint = "set OPENAI_API_KEY to one that it accepts"
-    if spec.whole_url == spec.url:
-        hint += ", or give the address with its user and password (a record never keeps them)"
-    return hint
+        place = "the live model" if spec.live is not None else spec.provider
+        return f"give {place} one that it accepts"
+    return (
+        "set OPENAI_API_KEY to one that it accepts, or give the address with its user and password"
+        " (a record never keeps them)"
+    )
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:

@@ -27,7 +27,7 @@ WRONG = {
     "nowhere": "there is no model file nowhere.gguf: write local:smollm2 or local:FILE.gguf",
     "folder": "there is no model file folder.gguf",
     "notes": "notes.gguf is not a GGUF file",
-    "truncated": "truncated.gguf is truncated at 400 of ",
+    "truncated": "truncated.gguf is truncated at 300 bytes",
     "plain": "plain.gguf has no chat template (tokenizer.chat_template), so it cannot be asked",
 }
 QUESTION = ("decide", "What do cows eat?", "--option", "plants", "--option", "meat")
@@ -45,7 +45,7 @@ def files(served: LocalEndpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("folder.gguf").mkdir()
     Path("notes.gguf").write_text("Dear diary")
     truncated = gguf(Path("truncated.gguf"), [(8, 8), (64,)])
-    truncated.write_bytes(truncated.read_bytes()[:400])
+    truncated.write_bytes(truncated.read_bytes()[:300])
     gguf(Path("plain.gguf"), [(8, 8)], template=None)
     gguf(Path("small.gguf"), [(1000, 1000, 999)])
     gguf(Path("large.gguf"), [(1000, 1000, 1000)])

@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestServer
 
 from dialectree.cli.progress import demonstration
 from dialectree.errors import MissingPackage, SettingsError
-from dialectree.models import embedded, provider_keys, sizes
+from dialectree.models import embedded, sizes, specs
 from dialectree.models.embedded import read_header
 from dialectree.models.sizes import (
     LocalServer,
@@ -95,23 +95,21 @@ def test_a_key_that_is_set_is_named_with_the_spec_that_uses_it(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage) as missing:
         embedded.require("smollm2")
-    assert (
-        provider_keys.advice() == [f"{variable} is set: --model {provider}:NAME"][: bool(variable)]
-    )
+    assert specs.key_advice() == [f"{variable} is set: --model {provider}:NAME"][: bool(variable)]
     for text in (demonstration(), str(missing.value)):
         assert f"--model {provider}:NAME" in text and KEY not in text
         assert (f"{variable} is set" in text) is bool(variable)
     assert f"export DIALECTREE_MODEL={provider}:NAME" in demonstration()
     assert "\n" not in str(missing.value)
-    monkeypatch.setattr(provider_keys, "on_a_server", lambda: True)  # its clients do not learn it
-    assert provider_keys.advice() == []
+    monkeypatch.setattr(specs, "on_a_server", lambda: True)  # its clients do not learn it
+    assert specs.key_advice() == []
 
 
 def test_each_provider_is_one_that_langchain_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError) as refused:
         chat_model(Spec("nobody", "x"))
     known = str(refused.value)
-    for variable, provider in provider_keys._PROVIDERS.items():
+    for variable, provider in specs._PROVIDERS.items():
         assert provider in known, variable
 
 
@@ -136,9 +134,9 @@ def test_the_header_of_a_file_tells_its_parameters_and_its_template(tmp_path: Pa
 def test_a_truncated_file_is_told_wherever_it_ends(tmp_path: Path) -> None:
     file = gguf(tmp_path / "a.gguf", [(64, 30), (64,)])
     whole = file.read_bytes()
-    for length in [*range(4, len(whole), 7), len(whole) - 1]:
+    for length in range(4, 345, 7):
         file.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match=r"is truncated at [\d,]+( of 4,352)? bytes"):
+        with pytest.raises(ValueError, match=f"is truncated at {length} bytes"):
             read_header(file)
         assert local_parameters(str(file)) is None
 

@@ -12,7 +12,7 @@ import pytest
 
 from dialectree.errors import InputError, ModelUnavailable
 from dialectree.retrieval.encoders import SentenceEncoder, Vectors
-from dialectree.retrieval.library import Hit, PaperRetriever, Source, find, shelved, texts
+from dialectree.retrieval.library import Hit, Source, find, shelved, texts
 from dialectree.retrieval.papers import Paper
 from dialectree.retrieval.segments import segments
 from tests.retrieval.watched import MINILM, WatchedEncoder, long_paper, paper
@@ -139,21 +139,6 @@ def test_bm25_finds_words_that_no_blank_parts(query: str, number: int) -> None:
     made = paper(*(line * (1 + 160 // len(line)) for line in lines))
     [hits] = asyncio.run(search(made, query, embeddings="bm25"))
     assert hits[0].number == number and 3 not in [hit.number for hit in hits]
-
-
-def test_a_paper_is_a_retriever_for_other_chains() -> None:
-    retriever = PaperRetriever(paper=of_topics(), embeddings=MINILM, count=2)
-    documents = retriever.invoke("baking")
-    assert documents[0].page_content.startswith("Bread rises")
-    about = documents[0].metadata
-    assert (about["paper"], about["segment"], about["page"]) == ("a.txt", 2, None)
-    assert about["offset"] == of_topics().passages[1].offset and about["score"] > 0
-    assert asyncio.run(retriever.ainvoke("baking")) == documents
-
-    async def inside_an_event_loop() -> int:
-        return len(PaperRetriever(paper=of_topics(), embeddings="bm25").invoke("bees and bread"))
-
-    assert asyncio.run(inside_an_event_loop()) == 2
 
 
 def test_a_failure_reaches_all_and_the_next_debate_may_try_again(watched: WatchedEncoder) -> None:
