@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -106,13 +105,13 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     Raises InputError where it cannot be read, and where a file of its body is not there; the
     draft's `notices` name the other files that are missing.
     """
-    source = latex_source.Folder(folder).whole(text.replace(_SECTION, ""), name)
+    source = latex_source.whole(text.replace(_SECTION, ""), name, folder)
     source, macros = latex_source.definitions(source)
     own = {macro: macros[macro] for macro in macros.keys() - _KEPT}
-    own |= {macro: replace(own[macro], body="") for macro in own.keys() & _named("silent")}
-    expander = latex_source.Expander(name, own)
+    own |= {macro: own[macro]._replace(body="") for macro in own.keys() & _named("silent")}
+    expanded = latex_source.expander(name, own)
     preamble, body, rest = _parts(source, name)
-    body = expander.expanded(body)
+    body = expanded(body)
     for file in latex_source.missing(body):
         raise InputError(
             f"{name}: it draws in {file}, which is no .tex file in its folder or is too large; "
@@ -122,9 +121,9 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
         f"it draws in {file} outside of its body, which is not there"
         for file in latex_source.missing(preamble + rest)
     ]
-    title = expander.expanded(_argument(source, "title"))
-    abstract = _environment(body) or expander.expanded(_environment(preamble))
-    command = expander.expanded(_argument(source, "[Aa]bstracts?"))
+    title = expanded(_argument(source, "title"))
+    abstract = _environment(body) or expanded(_environment(preamble))
+    command = expanded(_argument(source, "[Aa]bstracts?"))
     body = _ABSTRACT.sub("\n\n", latex_source.without_inputs(body))
     cited = {key: number for number, key in enumerate(dict.fromkeys(_BIBITEM.findall(source)), 1)}
     try:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from dialectree.errors import InputError
 from dialectree.retrieval.text import decoded
@@ -97,45 +97,43 @@ def shown(text: str) -> str:
     return _HIDDEN.sub(lambda sign: chr(ord(sign[0]) - 0xE000), text)
 
 
-@dataclass
-class Folder:
-    """Draw in files from the folder of a source and below it, never from outside."""
+def whole(text: str, name: str, folder: Path | None) -> str:
+    """Return a source with the files that it draws in, each once, without comments and code.
 
-    path: Path | None
-    drawn_in: list[Path] = field(default_factory=list)
+    Files are drawn in from ``folder`` and below, never from outside.
+    """
+    drawn_in: list[Path] = []
 
-    def whole(self, text: str, name: str) -> str:
-        """Return a source with the files that it draws in, each once, without comments and code."""
-        self.drawn_in = [path for path in [self._inside(name)] if path]
-        text, before = stripped(_HIDDEN.sub("", text)), ""
-        while text != before:
-            before, text = text, _INPUT.sub(self._content, text)
-            if len(text) > LARGEST:
-                raise InputError(f"{name}: draws in too much text; give its PDF or text")
-        return text
-
-    def _content(self, match: re.Match[str]) -> str:
-        """Return the content of a file; the command itself where the file cannot be drawn in."""
-        path = self._inside(_asked(match))
-        if path in self.drawn_in:
-            return "\n"
-        if path is None or path.stat().st_size > _LARGEST_FILE:
-            return match[0]
-        self.drawn_in.append(path)
-        return stripped(_HIDDEN.sub("", decoded(path.read_bytes(), path.name)))
-
-    def _inside(self, asked: str) -> Path | None:
+    def inside(asked: str) -> Path | None:
         """Return the .tex file of that name, as seen from the folder or from a file drawn in."""
-        if self.path is None or "\0" in asked:
+        if folder is None or "\0" in asked:
             return None
         file = asked if asked.endswith(".tex") else f"{asked}.tex"
-        top = self.path.resolve()
+        top = folder.resolve()
         with suppress(OSError, RuntimeError):
-            for folder in [top, *(path.parent for path in self.drawn_in)]:
-                path = (folder / file).resolve()
+            for place in [top, *(path.parent for path in drawn_in)]:
+                path = (place / file).resolve()
                 if path.is_relative_to(top) and path.is_file():
                     return path
         return None
+
+    def content(match: re.Match[str]) -> str:
+        """Return the content of a file; the command itself where the file cannot be drawn in."""
+        path = inside(_asked(match))
+        if path in drawn_in:
+            return "\n"
+        if path is None or path.stat().st_size > _LARGEST_FILE:
+            return match[0]
+        drawn_in.append(path)
+        return stripped(_HIDDEN.sub("", decoded(path.read_bytes(), path.name)))
+
+    drawn_in += [path for path in [inside(name)] if path]
+    text, before = stripped(_HIDDEN.sub("", text)), ""
+    while text != before:
+        before, text = text, _INPUT.sub(content, text)
+        if len(text) > LARGEST:
+            raise InputError(f"{name}: draws in too much text; give its PDF or text")
+    return text
 
 
 def missing(text: str) -> list[str]:
@@ -155,8 +153,7 @@ def _asked(match: re.Match[str]) -> str:
     return name or f"{match['folder'].strip()}/{match['file'].strip()}"
 
 
-@dataclass(frozen=True)
-class Macro:
+class Macro(NamedTuple):
     """A macro that a paper defines; #1 to #9 in its body are the arguments."""
 
     body: str
@@ -195,35 +192,35 @@ def definitions(text: str) -> tuple[str, dict[str, Macro]]:
     return "".join([*pieces, text[at:]]), macros
 
 
-@dataclass
-class Expander:
-    """Write out uses of macros; raise InputError where they have no end."""
+def expander(name: str, macros: Mapping[str, Macro]) -> Callable[[str], str]:
+    """Return a function that writes out uses of macros in the source called ``name``.
 
-    name: str
-    macros: dict[str, Macro]
-    room: int = 2 * LARGEST
+    It raises InputError where they have no end.
+    """
+    room = 2 * LARGEST
 
-    def expanded(self, text: str, within: frozenset[str] = frozenset()) -> str:
+    def expanded(text: str, within: frozenset[str] = frozenset()) -> str:
         """Write out `text`, which stands in the bodies of the macros `within`."""
-        self.room -= len(text)
-        if self.room < 0:
-            raise InputError(
-                f"{self.name}: its macros write out too much text; give its PDF or text"
-            )
+        nonlocal room
+        room -= len(text)
+        if room < 0:
+            raise InputError(f"{name}: its macros write out too much text; give its PDF or text")
         closed, at = pairs(text), 0
         pieces: list[str] = []
         while match := _USE.search(text, at):
             pieces.append(text[at : match.start()])
             at = match.end()
-            macro = self.macros.get(match[1] or "")
+            macro = macros.get(match[1] or "")
             use = _arguments(macro, text, at, closed) if macro else None
             if macro is None or use is None or match[1] in within:
                 pieces.append(match[0])
                 continue
             arguments, at = use
-            body = _filled(macro.body, [self.expanded(one, within) for one in arguments])
-            pieces.append(_set_apart(self.expanded(body, within | {match[1]}), text[at : at + 1]))
+            body = _filled(macro.body, [expanded(one, within) for one in arguments])
+            pieces.append(_set_apart(expanded(body, within | {match[1]}), text[at : at + 1]))
         return "".join([*pieces, text[at:]])
+
+    return expanded
 
 
 def _set_apart(result: str, following: str) -> str:

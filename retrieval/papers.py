@@ -250,30 +250,26 @@ def id_in(source: str) -> str | None:
 
 def fetch(identifier: str) -> bytes:
     """Download the paper's PDF; InputError says how to get it by hand where that fails."""
-    try:
-        return _download(identifier)
-    except httpx.TimeoutException:
-        raise _failure(identifier, f"no reply within {DEADLINE:g} s") from None
-    except (httpx.HTTPError, httpx.InvalidURL):
-        raise _failure(identifier, "no connection to arXiv") from None
-
-
-def _download(identifier: str) -> bytes:
     until, data = clock.seconds() + DEADLINE, bytearray()
     # Without compression, so that a few bytes cannot unpack to gigabytes.
     headers = {"Accept-Encoding": "identity"}
     client = httpx.Client(timeout=DEADLINE, follow_redirects=True, headers=headers)
-    with client, client.stream("GET", f"{ADDRESS}/pdf/{identifier}") as reply:
-        if reply.status_code == 404:
-            raise InputError(f"arXiv:{identifier}: arXiv has no such paper; check the id")
-        if reply.status_code != 200:
-            raise _failure(identifier, f"arXiv answers {reply.status_code}")
-        for piece in reply.iter_raw():
-            data += piece
-            if len(data) > LARGEST_PDF:
-                raise _failure(identifier, f"over {LARGEST_PDF // 1_000_000} MB")
-            if clock.seconds() > until:
-                raise _failure(identifier, f"not whole within {DEADLINE:g} s")
+    try:
+        with client, client.stream("GET", f"{ADDRESS}/pdf/{identifier}") as reply:
+            if reply.status_code == 404:
+                raise InputError(f"arXiv:{identifier}: arXiv has no such paper; check the id")
+            if reply.status_code != 200:
+                raise _failure(identifier, f"arXiv answers {reply.status_code}")
+            for piece in reply.iter_raw():
+                data += piece
+                if len(data) > LARGEST_PDF:
+                    raise _failure(identifier, f"over {LARGEST_PDF // 1_000_000} MB")
+                if clock.seconds() > until:
+                    raise _failure(identifier, f"not whole within {DEADLINE:g} s")
+    except httpx.TimeoutException:
+        raise _failure(identifier, f"no reply within {DEADLINE:g} s") from None
+    except (httpx.HTTPError, httpx.InvalidURL):
+        raise _failure(identifier, "no connection to arXiv") from None
     if b"%PDF-" not in data[:1024]:
         raise _failure(identifier, "arXiv answers with something else than a PDF")
     return bytes(data)
