@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from langgraph.runtime import Runtime
@@ -10,7 +13,8 @@ from pydantic import BaseModel, Field
 
 from dialectree.models.door import Run, ask
 from dialectree.protocols.settings import ProtocolSettings, build
-from dialectree.records import Place
+from dialectree.records import Call, Place
+from dialectree.records.journal import Journal
 from dialectree.system import clock
 
 
@@ -61,3 +65,18 @@ class QuickClock:
     async def sleep(self, duration_s: float) -> None:
         self.slept.append(duration_s)
         await asyncio.sleep(0)
+
+
+@contextmanager
+def kept(path: Path, context: ProtocolSettings, *, ended_before: bool = False) -> Iterator[Run]:
+    """Open a run with a journal at ``path``."""
+    journal = Journal(path)
+    try:
+        yield Run("run", context, journal, ended_before=ended_before)
+    finally:
+        journal.close()
+
+
+def lines(path: Path) -> list[Call]:
+    """Read the calls in the journal at ``path``."""
+    return [Call.model_validate_json(line) for line in path.read_bytes().splitlines()]

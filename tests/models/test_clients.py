@@ -21,13 +21,10 @@ from langchain_core.tracers.schemas import Run as Traced
 from dialectree.errors import CallError, DialectreeError
 from dialectree.models.clients import BODY_BYTES, bounded, clients
 from dialectree.models.error_mapping import Oversized
-from dialectree.models.run import Run
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build
-from dialectree.records import Call
-from dialectree.records.journal import Journal
 from tests.endpoint import LocalEndpoint
-from tests.models.asking import GOOD, RULE, QuickClock, at, question
+from tests.models.asking import GOOD, RULE, QuickClock, at, kept, lines, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, sends, writes
 
 pytestmark = pytest.mark.anyio
@@ -148,12 +145,11 @@ async def test_an_odd_token_count_is_none_and_loses_no_reply(
     plain = writes(f'{{"id": "1", "choices": [{choice}], "usage": {usage}}}')
     async with ScriptedEndpoint(plain, events("x", usage=usage)) as served:
         context = at(served.url)
-        journal = Journal(tmp_path / "calls.jsonl")
-        assert await question(context, Run("run", context, journal)) == RULE
-        journal.close()
+        with kept(tmp_path / "calls.jsonl", context) as run:
+            assert await question(context, run) == RULE
         chat = (await clients()).chat(served.url, "", "any", stream_usage=True)
         assert "".join([str(piece.text) async for piece in chat.astream("?")]) == "x"
-    call = Call.model_validate_json((tmp_path / "calls.jsonl").read_bytes())
+    (call,) = lines(tmp_path / "calls.jsonl")
     assert (call.prompt_tokens, call.completion_tokens, call.cached_tokens) == counted
 
 

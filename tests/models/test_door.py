@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +27,9 @@ from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import Call, RunRecord
-from dialectree.records.journal import Journal
 from dialectree.running.runner import start
 from dialectree.trace.events import Activity
-from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
+from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, kept, lines, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
 
 pytestmark = pytest.mark.anyio
@@ -40,10 +38,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def calls(tmp_path: Path) -> Path:
     return tmp_path / "calls.jsonl"
-
-
-def lines(path: Path) -> list[Call]:
-    return [Call.model_validate_json(line) for line in path.read_bytes().splitlines()]
 
 
 # What a call waits for
@@ -121,16 +115,6 @@ async def test_a_reply_that_was_cut_off_gets_twice_the_tokens() -> None:
 
 
 # The journal
-
-
-@contextmanager
-def kept(path: Path, context: ProtocolSettings) -> Iterator[Run]:
-    """A run with a journal at ``path``."""
-    journal = Journal(path)
-    try:
-        yield Run("run", context, journal)
-    finally:
-        journal.close()
 
 
 async def test_every_call_is_in_its_file_before_anybody_reads_its_reply(

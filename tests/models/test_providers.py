@@ -23,14 +23,11 @@ from dialectree.errors import CallError, KeyRefused, RequestError, SettingsError
 from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.models import specs
 from dialectree.models.endpoints import ATTEMPTS
-from dialectree.models.run import Run
 from dialectree.models.specs import resolve
 from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.protocols.settings import ProtocolSettings, build
-from dialectree.records import Call
-from dialectree.records.journal import Journal
 from tests.graphs.role_switching_debate.switching import QUESTION, TWO, given
-from tests.models.asking import GOOD, RULE, QuickClock, Rule, question
+from tests.models.asking import GOOD, RULE, QuickClock, Rule, kept, lines, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, says, sends
 from tests.scripted import ScriptedModel
 
@@ -107,14 +104,13 @@ def test_a_provider_is_asked_by_its_own_structured_output(
     ollama: list[ToolModel], tmp_path: Any
 ) -> None:
     context = build(ProtocolSettings, model="ollama:llama@http://127.0.0.1:1", cache=False)
-    journal = Journal(tmp_path / "calls.jsonl")
-    assert asyncio.run(question(context, Run("run", context, journal), max_tokens=99)) == RULE
-    journal.close()
+    with kept(tmp_path / "calls.jsonl", context) as run:
+        assert asyncio.run(question(context, run, max_tokens=99)) == RULE
     (asked,) = [call for model in ollama for call in model._calls]
     assert (asked["limit"], asked["temperature"], type(asked["seed"])) == (99, 0.7, int)
     assert asked["tools"][0]["title"] == "Rule"
     assert {model.base_url for model in ollama} == {"http://127.0.0.1:1"}
-    call = Call.model_validate_json((tmp_path / "calls.jsonl").read_bytes())
+    (call,) = lines(tmp_path / "calls.jsonl")
     assert (call.model, call.prompt_tokens, call.completion_tokens) == ("ollama:llama", 11, 7)
     assert json.loads(call.reply or "") == json.loads(GOOD)
 

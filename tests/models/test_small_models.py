@@ -12,19 +12,14 @@ from pydantic import BaseModel, Field
 from dialectree import prompts
 from dialectree.models import embedded
 from dialectree.models.asking import Fault, for_small_model, form
-from dialectree.models.door import Run, read
+from dialectree.models.door import read
 from dialectree.models.specs import Spec
 from dialectree.records import Call
-from dialectree.records.journal import Journal
-from tests.models.asking import GOOD, PROMPT, RULE, Rule, at, question
+from tests.models.asking import GOOD, PROMPT, RULE, Rule, at, kept, lines, question
 from tests.models.scripted_endpoint import ScriptedEndpoint, says
 
 pytestmark = pytest.mark.anyio
 BILLION = 10**9
-
-
-def lines(path: Path) -> list[Call]:
-    return [Call.model_validate_json(line) for line in path.read_bytes().splitlines()]
 
 
 # The request
@@ -56,13 +51,12 @@ async def test_each_repair_of_a_small_model_has_another_seed_and_shows_the_fault
 async def test_the_form_stands_in_the_journal_and_in_the_keys(tmp_path: Path) -> None:
     calls: dict[str, Call] = {}
     for name in ("full", "small"):
-        journal = Journal(tmp_path / f"{name}.jsonl")
+        path = tmp_path / f"{name}.jsonl"
         async with ScriptedEndpoint(says(GOOD)) as served:
-            context = at(served.url, prompt_form=name)
-            await question(context, Run("run", context, journal))
-            calls[name] = lines(tmp_path / f"{name}.jsonl")[0]
+            with kept(path, context := at(served.url, prompt_form=name)) as run:
+                await question(context, run)
+            (calls[name],) = lines(path)
             assert calls[name].seed == served.bodies[0]["seed"]
-        journal.close()
     assert calls["full"].key != calls["small"].key
     assert "prompt_form" not in (tmp_path / "full.jsonl").read_text()
     assert calls["small"].prompt_form == "small"
@@ -233,15 +227,13 @@ async def test_a_run_that_goes_on_keeps_the_form_whatever_the_server_tells_now(
     async with ScriptedEndpoint(says(GOOD)) as served:
         context = at(served.url)
         for node in ("0", "0.1"):
-            journal = Journal(path)
-            await question(context, Run("run", context, journal), node=node)
-            journal.close()
+            with kept(path, context) as run:
+                await question(context, run, node=node)
         assert [call.prompt_form for call in lines(path)] == ["small", "small"]
         assert (len(served.bodies), told) == (2, [7 * BILLION])
         context = at(served.url, prompt_form="full")  # unless a person says otherwise
-        journal = Journal(path)
-        await question(context, Run("run", context, journal))
-        journal.close()
+        with kept(path, context) as run:
+            await question(context, run)
         assert lines(path)[-1].prompt_form == "full"
 
 
@@ -251,13 +243,9 @@ async def test_a_run_that_had_ended_keeps_replies_of_a_small_model_when_a_large_
     path = tmp_path / "calls.jsonl"
     bad = says(json.dumps({**json.loads(GOOD), "winner": "B"}))
     async with ScriptedEndpoint(bad, says(GOOD)) as served:
-        journal = Journal(path)
-        context = at(served.url, prompt_form="small")
-        await question(context, Run("run", context, journal), ids={"winner": ["A"]})
-        journal.close()
-        journal = Journal(path)
+        with kept(path, context := at(served.url, prompt_form="small")) as run:
+            await question(context, run, ids={"winner": ["A"]})
         context = at(served.url, model="openai:large")
-        run = Run("run", context, journal, ended_before=True)
-        assert await question(context, run, ids={"winner": ["A"]}) == RULE
-        journal.close()
+        with kept(path, context, ended_before=True) as run:
+            assert await question(context, run, ids={"winner": ["A"]}) == RULE
         assert len(served.bodies) == 2
