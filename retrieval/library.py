@@ -1,6 +1,6 @@
 """A library of the papers that debates search.
 
-Debates name a paper by its digest. All debates of a process share its index, whatever their
+Debates name a paper by its digest. All debates of a process share its index, across
 threads and event loops.
 """
 
@@ -210,8 +210,8 @@ async def shelved(
     """Keep ``sources`` ready: cut, embed and index each once for all debates of the process.
 
     ``embeddings`` names a model, ``openai:NAME@URL`` or ``bm25``; ``base_url`` is the address of
-    an ``openai:NAME`` without one, and ``access`` what is sent there. Raises SettingsError for a
-    name that is no model, ModelUnavailable where the model cannot be had, InputError for an amended
+    an ``openai:NAME`` without one, and ``access`` what is sent there. Raises SettingsError for an
+    unknown name, ModelUnavailable where the model cannot be had, InputError for an amended
     segment that the paper does not have.
     """
     by = await asyncio.to_thread(_chosen, embeddings, base_url, access)

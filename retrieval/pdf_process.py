@@ -93,7 +93,7 @@ _ANSWER = TypeAdapter[Layout | str](Layout | str)
 def layout_of(data: bytes, name: str) -> Layout:
     """Return the layout of all pages.
 
-    Raises InputError where the file is no PDF or takes too much to read.
+    Raises InputError if the file is another kind of file or takes too much to read.
     """
     if b"%PDF-" not in data[:1024]:
         raise InputError(f"{name}: not a PDF, whatever its name says; give the paper's own file")

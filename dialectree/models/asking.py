@@ -222,9 +222,9 @@ class Asking:
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
     """Replies that cannot be used, by their keys in the reply cache."""
     key: str = field(init=False)
-    """What names the request in the journal."""
+    """Names the request in the journal."""
     cache_key: str = field(init=False)
-    """What names it in the reply cache."""
+    """Names the request in the reply cache."""
 
     def __post_init__(self) -> None:
         """Set the keys of the request, which are the same on every rung.
@@ -348,7 +348,7 @@ def sampling(
 ) -> dict[str, float | None]:
     """Return the sampling of a reply. Without ``max_tokens`` the endpoint limits the length.
 
-    A ``top_p`` of the endpoint's own is no part of it.
+    Leave ``top_p`` out if the endpoint chooses it.
     """
     own = {} if top_p is None else {"top_p": top_p}
     return {"temperature": temperature, "max_tokens": max_tokens, "seed": seed, **own}

@@ -3,7 +3,7 @@
 A reply counts only if it validates as it stands: a value out of range is not clamped, a text that
 was cut off is not completed, an id that was not offered is not guessed, and blanks are no text.
 Thinking, code fences and prose around the one object are taken off, and so are extra fields.
-Broken JSON is mended only if nothing but its commas and quotes was wrong.
+Broken JSON is mended only if its commas and quotes alone were wrong.
 
 The words of a fault are ours: a model may repeat what a paper orders, and a user message must not.
 """
@@ -172,7 +172,7 @@ def read(
     refusal: str | None,
     small: Prompt | None = None,
 ) -> Reply:
-    """Return the reply in ``text``; raise a Fault if there is none.
+    """Return the reply in ``text``, or raise a Fault.
 
     ``finish`` is ``length`` if the token limit ended the text: then only a whole object counts.
     ``small`` is the prompt of a small model. Its texts end with their last whole sentence, and none

@@ -65,8 +65,8 @@ def release() -> None:
 def require(model: str) -> None:
     """Raise an error that says what to do if ``model`` lacks its packages or its file is wrong.
 
-    Raises MissingPackage or SettingsError. The file itself is looked at, so ask first whether
-    whoever names it may do so (:func:`dialectree.models.specs.resolve`).
+    Raises MissingPackage or SettingsError. This looks at the file, so ask first whether the
+    person who names it may do so (:func:`dialectree.models.specs.resolve`).
     """
     lines = []
     if importlib.util.find_spec("xllamacpp") is None:

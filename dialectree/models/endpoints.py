@@ -127,9 +127,9 @@ class Endpoint:
     async def complete(self, asking: Asking, pause: Pause | None = None) -> Completion:
         """Return one reply to ``asking``, valid or not.
 
-        Tries again on 429 (waiting as long as the endpoint asks, which is no failure), and until
-        the deadline on 5xx and while an address that answered before does not. Time-outs and
-        answers that are none count as failures. Raises what ends a run: Unreachable, KeyRefused,
+        Tries again on 429, after the wait that the endpoint asks for. Tries until the deadline on
+        5xx, and while an address that answered before is silent. Time-outs and answers that cannot
+        be read count as failures. Raises what ends a run: Unreachable, KeyRefused,
         RequestError, ModelUnavailable, and what ``pause`` raises.
         """
         attempts, pause = _Attempts(asking.context.call_deadline), pause or _sleep

@@ -190,8 +190,8 @@ def _never_connected(causes: list[BaseException]) -> bool:
     """
     ours = [cause for cause in causes if isinstance(cause, aiohttp.ClientError)]
     if ours:
-        nobody = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-        return any(isinstance(cause, nobody) for cause in ours)
+        refused = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+        return any(isinstance(cause, refused) for cause in ours)
     names = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError")
     return any(type(cause).__name__ in names for cause in causes)
 

@@ -174,8 +174,8 @@ def price(
 ) -> float | None:
     """Return what a call costs at the user's prices (for a million tokens).
 
-    ``cached_tokens`` of the prompt have a price of their own, if one is given. None where there
-    is no price, and where the endpoint does not say what the call took.
+    ``cached_tokens`` of the prompt have a price of their own, if one is given. Return None without
+    a price, or if the endpoint does not say what the call took.
     """
     if (prices := context.prices.get(spec)) is None or not prompt_tokens + completion_tokens:
         return None

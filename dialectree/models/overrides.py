@@ -1,7 +1,7 @@
 """Look up the changes of persons to a contested run, as its graph comes by.
 
-An override holds at its place, whatever is asked there: an earlier part of the debate may be
-contested later, and the person's words still stand.
+An override holds at its place for every question: an earlier part of the debate may be contested
+later, and the person's words still stand.
 """
 
 from __future__ import annotations
