@@ -98,23 +98,23 @@ def tokens(*answers: str) -> int:
 def distinct_options(options: object) -> list[str]:
     """Return the options as texts; raise InputError where a debate cannot choose between them."""
     if not isinstance(options, list | tuple):
-        raise InputError("--option: give a list of texts, [] for an open question")
+        raise InputError("`options`: give a list of texts, [] for an open question")
     if len(options) == 1:
-        raise InputError("--option: one option is no choice; give two or more, or none")
+        raise InputError("`options`: one option is no choice; give two or more, or none")
     if len(options) > 26:
-        raise InputError(f"--option: {len(options)} options; there are letters for 26")
+        raise InputError(f"`options`: {len(options)} options; there are letters for 26")
     texts: list[str] = []
     numbers: dict[str, int] = {}
     for number, option in enumerate(options, 1):
         if not isinstance(option, str | int | float):
-            raise InputError(f"--option: option {number} is no text")
+            raise InputError(f"`options`: option {number} is no text")
         text = str(option).strip()
         if not exact(text):
-            raise InputError(f"--option: option {number} is empty")
+            raise InputError(f"`options`: option {number} is empty")
         if len(text) > LONGEST:
-            raise InputError(f"--option: option {number} is longer than {LONGEST:,} characters")
+            raise InputError(f"`options`: option {number} is longer than {LONGEST:,} characters")
         first = numbers.setdefault(exact(text), number)
         if first != number:
-            raise InputError(f"--option: options {first} and {number} are the same")
+            raise InputError(f"`options`: options {first} and {number} are the same")
         texts.append(text)
     return texts

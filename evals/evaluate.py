@@ -6,12 +6,15 @@ import asyncio
 import hashlib
 import inspect
 import json
+import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dialectree.errors import DialectreeError
 from dialectree.evals.datasets import notices
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.options import EvaluationOptions, read_options
@@ -21,7 +24,6 @@ from dialectree.evals.reporting.formatting import cell, in_brackets
 from dialectree.evals.reporting.study import study
 from dialectree.evals.running import conduct
 from dialectree.records.journal import private
-from dialectree.service.fields import in_python, naming_parameters
 from dialectree.system import loop
 from dialectree.text import clean, count
 
@@ -30,7 +32,22 @@ if TYPE_CHECKING:
 
 Rows = Iterable[Mapping[str, Any]]
 _OPTIONS = EvaluationOptions.model_fields
-_FLAGS = {name.replace("_", "-"): name for name in _OPTIONS}
+
+
+def _by_name(message: str) -> str:
+    """Return ``message`` with options by name: ``retry_failed`` for ``--retry-failed``."""
+    flags = {f"--{name.replace('_', '-')}": name for name in _OPTIONS}
+    return re.sub(r"(?<![\w-])--[a-z-]+", lambda found: flags.get(found[0], found[0]), message)
+
+
+@contextmanager
+def _naming_options() -> Iterator[None]:
+    """Name options in the message of an error raised in here."""
+    try:
+        yield
+    except DialectreeError as error:
+        error.args = (_by_name(str(error)), *error.args[1:])
+        raise
 
 
 def evaluate(
@@ -63,7 +80,7 @@ def evaluate(
         >>> results = dialectree.evaluate(claims, ["direct", "cot"], max_calls=50)
         >>> results.to_pandas()
     """
-    with naming_parameters(_FLAGS):
+    with _naming_options():
         plan = _prepared(dataset, {**options, "methods": methods})
         return loop.wait_for(_run(plan, progress))
 
@@ -75,7 +92,7 @@ async def aevaluate(
     progress: bool | None = None,
     **options: Any,
 ) -> EvaluationResults:
-    with naming_parameters(_FLAGS):
+    with _naming_options():
         return await _run(_prepared(dataset, {**options, "methods": methods}), progress)
 
 
@@ -105,7 +122,7 @@ def _prepared(dataset: str | Path | Rows, values: Mapping[str, Any]) -> Plan:
         given["data"], given["out"] = _write_rows(data, out)
     plan = prepare(dataset, read_options(given), settings)
     for notice in notices(plan.loaded, plan.task, plan.items):
-        warnings.warn(in_python(notice, _FLAGS), stacklevel=3)
+        warnings.warn(_by_name(notice), stacklevel=3)
     return plan
 
 

@@ -13,7 +13,7 @@ from dialectree.evals.matrix import Written, over
 from dialectree.evals.results import Row
 from dialectree.models.sizes import at_chance
 from dialectree.protocols.plugins import known_roles
-from dialectree.protocols.protocol import Method, families, flag, installed
+from dialectree.protocols.protocol import Method, families, installed
 from dialectree.protocols.protocol import method as named_method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.running.recorded_settings import speakers
@@ -113,7 +113,7 @@ def _require_read(flags: Mapping[str, Any], methods: Mapping[str, Method]) -> No
     own = frozenset[str]().union(*(one.own_settings() for one in installed().values()))
     read = frozenset[str]().union(*map(_own, methods.values()))
     for name in sorted(own.intersection(flags) - read):
-        raise InputError(f"{flag(name)}: that is no setting of {', '.join(methods)}")
+        raise InputError(f"--{name.replace('_', '-')}: that is no setting of {', '.join(methods)}")
 
 
 def _own(method: Method) -> frozenset[str]:

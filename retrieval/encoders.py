@@ -108,7 +108,7 @@ def _place(name: str) -> _Place:
         return _Place(str(folder), f"{folder.name}@{_state(folder)}")
     if not _HUB_NAME.fullmatch(name) or name.startswith("."):
         known = "a model of the Hub, its folder or package, openai:NAME@URL, or bm25"
-        raise SettingsError(f"--embeddings: there is no model at {name!r}; give {known}")
+        raise SettingsError(f"`embeddings`: there is no model at {name!r}; give {known}")
     if "/" in name:
         return _Place(name, name, on_hub=True)
     return _packaged(name) or _place(f"sentence-transformers/{name}")
@@ -174,7 +174,7 @@ def _require_hub(name: str) -> None:
     try:
         HfApi().model_info(name, timeout=PROBE_S)
     except (RepositoryNotFoundError, HFValidationError) as error:
-        raise SettingsError(f"--embeddings: the Hub has no model {name} for everybody") from error
+        raise SettingsError(f"`embeddings`: the Hub has no model {name} for everybody") from error
     except Exception as error:
         raise _missing(name, f"the Hub does not answer ({line(str(error), 300)})") from error
 
@@ -182,7 +182,7 @@ def _require_hub(name: str) -> None:
 def _missing(name: str, why: str) -> ModelUnavailable:
     return ModelUnavailable(
         f"the embedding model {name} cannot be had: {why}; fetch it on a machine with a network "
-        f"(hf download {name}), or use --embeddings bm25 or --embeddings openai:NAME@URL"
+        f"(hf download {name}), or use `embeddings` bm25 or `embeddings` openai:NAME@URL"
     )
 
 
@@ -199,7 +199,7 @@ class RemoteEncoder:
         try:
             require_address(url)
         except ValueError as error:
-            raise SettingsError(f"--embeddings: {error}, not {veiled(url)!r}") from None
+            raise SettingsError(f"`embeddings`: {error}, not {veiled(url)!r}") from None
         self._url = url
         self._spec = Spec("openai", model, public(url), url)
         self._instruction = BGE_QUERY if _BGE.search(model) else ""

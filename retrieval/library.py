@@ -115,7 +115,7 @@ def _encoder(name: str, base_url: str | None) -> Encoder:
     try:
         spec = require_spec(name)
     except ValueError as error:
-        raise SettingsError(f"--embeddings: {error}, not {veiled(name)!r}") from None
+        raise SettingsError(f"`embeddings`: {error}, not {veiled(name)!r}") from None
     return RemoteEncoder(spec["model"], spec["url"] or base_url)
 
 

@@ -122,7 +122,7 @@ def test_a_folder_of_runs_that_nobody_names_is_the_one_of_the_environment(
 def test_the_gold_answer_reaches_an_evaluation(model: str) -> None:
     record = dialectree.decide(QUESTION, YES_NO, gold="B", candidates="oracle", model=model)
     assert record.input["gold"] == "B"
-    with pytest.raises(InputError, match="gold LABEL"):
+    with pytest.raises(InputError, match="`gold` LABEL"):
         dialectree.decide(QUESTION, YES_NO, candidates="oracle", model=model)
 
 
@@ -174,8 +174,8 @@ def test_what_a_budget_broke_off_is_gone_on_with(model: str) -> None:
     assert dialectree.load(record.run_id) == record and told
     assert dialectree.resume(record) == record
     wrongs: list[tuple[dict[str, Any], str]] = [
-        ({"seed": 1}, "^seed: a run is resumed with the settings of its run"),
-        ({"allow_uncertain": True}, "^allow_uncertain: a run is resumed"),
+        ({"seed": 1}, "^`seed`: a run is resumed with the settings of its run"),
+        ({"allow_uncertain": True}, "^`allow_uncertain`: a run is resumed"),
         ({"max_cals": 1}, "max_cals"),
     ]
     for wrong, message in wrongs:

@@ -160,7 +160,7 @@ def test_the_words_of_debates_stay_out_of_the_chat(settings: dict[str, Any]) -> 
 
 def test_a_budget_ends_the_agents_turn(settings: dict[str, Any]) -> None:
     gate = dialectree.ClaimGate(max_calls=3, **settings)
-    with pytest.raises(BudgetReached, match="max_calls 3 is used up"):
+    with pytest.raises(BudgetReached, match="`max_calls` 3 is used up"):
         asynchronous(agent(gate, HOT), ASKED)
 
 

@@ -274,7 +274,7 @@ def test_an_addition_may_help_the_claim_that_it_attacks_and_is_gone_once_it_is_d
         added.tree.nodes["0.1"].score("strength"),
         None,
     )
-    with pytest.raises(InputError, match=r"--drop 0\.1: it is dropped already"):
+    with pytest.raises(InputError, match=r"`drop` 0\.1: it is dropped already"):
         contest(gone, Drop("0.1"))
 
 
@@ -442,9 +442,9 @@ def test_ties_and_orders_that_disagree_have_no_other_winner_and_a_void_has_none(
     for old, message in (
         (two("TIE"), "it was a tie; there is nothing to flip"),
         (in_two_orders("SUPPORT", "ATTACK"), "its two orders disagree; there is nothing to flip"),
-        (contest(two(), Void("0.0", "0.1")), "it is void; --restore brings it back"),
+        (contest(two(), Void("0.0", "0.1")), "it is void; `restore` brings it back"),
     ):
-        with pytest.raises(InputError, match=f"--flip 0.0:0.1: {message}"):
+        with pytest.raises(InputError, match=f"`flip` 0.0:0.1: {message}"):
             begin(old, Flip("0.0", "0.1"))
 
 

@@ -372,10 +372,10 @@ def test_a_strength_is_set_to_the_last_digit(strength: float | None) -> None:
     [
         (lambda: Set("0.0", 1.5), "0.0=1.5"),
         (lambda: Set("0.0", float("nan")), "0.0=nan"),
-        (lambda: Set("", 0.5), "--set"),
-        (lambda: Flip("0.0", ""), "--flip"),
-        (lambda: Flip("0.0", "0.1:0.2"), "--flip"),
-        (lambda: Add("foo", "0", "so"), "--add foo:0"),  # type: ignore[arg-type]
+        (lambda: Set("", 0.5), "`set`"),
+        (lambda: Flip("0.0", ""), "`flip`"),
+        (lambda: Flip("0.0", "0.1:0.2"), "`flip`"),
+        (lambda: Add("foo", "0", "so"), "`add` foo:0"),  # type: ignore[arg-type]
         (lambda: Rule("0", None), "text: .*string"),  # type: ignore[arg-type]
         (lambda: Drop(1), "where: .*string"),  # type: ignore[arg-type]
     ],

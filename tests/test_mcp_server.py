@@ -175,7 +175,7 @@ def test_what_a_tool_returns_and_shows_fits_its_schema(
         ("verify", {**CLAIM, "dept": 2}, "dept: there is no such setting; is depth meant?"),
         ("verify", {**CLAIM, "depth": 99}, "depth: input should be less than or equal to 50"),
         ("verify", {**CLAIM, "base_url": "http://127.0.0.1:1"}, "base_url: there is no such"),
-        ("verify", {**CLAIM, "method": "direct", "depth": 2}, "depth: that is no setting of"),
+        ("verify", {**CLAIM, "method": "direct", "depth": 2}, "`depth`: that is no setting of"),
         ("verify", {"claim": " "}, "the claim is empty"),
         ("decide", {**COWS, "gold": "A"}, "gold: there is no such setting"),
         ("decide", {**COWS, "options": ["grass"]}, "one option is no choice"),
@@ -305,7 +305,7 @@ def test_the_owner_bounds_what_a_client_may_spend(endpoint: LocalEndpoint) -> No
             return await error(connected, "verify", {**CLAIM, "max_calls": 100})
 
     line = asyncio.run(debated())
-    assert "max_calls 2 is used up" in line and "is partial" in line and "`resume`" in line
+    assert "`max_calls` 2 is used up" in line and "is partial" in line and "`resume`" in line
 
 
 def test_models_of_roles_serve_the_protocols_that_have_them(endpoint: LocalEndpoint) -> None:

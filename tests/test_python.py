@@ -38,20 +38,20 @@ def model() -> Iterator[str]:
 
 
 WRONG: dict[str, tuple[type[Exception], str, str, tuple[Any, ...], dict[str, Any]]] = {
-    "a value": (ValueError, "^max_depth: ", "answer", (QUESTION,), {"max_depth": -1}),
+    "a value": (ValueError, "^`max_depth`: ", "answer", (QUESTION,), {"max_depth": -1}),
     "a name": (TypeError, "max_dpeth.*is max_depth meant", "answer", (QUESTION,), {"max_dpeth": 1}),
     "of another method": (
-        *(TypeError, "^samples: that is no setting of tsd", "answer", (QUESTION,)),
+        *(TypeError, "^`samples`: that is no setting of tsd", "answer", (QUESTION,)),
         {"samples": 3},
     ),
     "no input": (TypeError, "^the claim is missing", "verify", (), {}),
     "too many inputs": (TypeError, "takes 1 inputs: claim", "verify", (CLAIM, CLAIM), {}),
     "an input twice": (TypeError, "claim is given twice", "verify", (CLAIM,), {"claim": CLAIM}),
-    "one option": (ValueError, "^options: one option", "decide", (QUESTION, ["yes"]), {}),
-    "a method": (ValueError, "^method_name x: ", "answer", (QUESTION,), {"method_name": "x"}),
-    "a role": (ValueError, "^roles ", "verify", (CLAIM,), {"roles": {"judge": "openai:x"}}),
+    "one option": (ValueError, "^`options`: one option", "decide", (QUESTION, ["yes"]), {}),
+    "a method": (ValueError, "^`method` x: ", "answer", (QUESTION,), {"method_name": "x"}),
+    "a role": (ValueError, "^`roles` ", "verify", (CLAIM,), {"roles": {"judge": "openai:x"}}),
     "two settings": (
-        *(ValueError, "replay and cache=False exclude", "answer", (QUESTION,)),
+        *(ValueError, "`replay` and `cache=False` exclude", "answer", (QUESTION,)),
         {"replay": True, "cache": False},
     ),
     "a run": (FileNotFoundError, "there is no run 'gone'", "load", ("gone",), {}),
@@ -73,11 +73,11 @@ def test_a_wrong_argument_raises_what_python_raises_and_names_the_parameter(
     assert not Path("runs").exists()
 
 
-def test_a_wish_that_cannot_be_is_named_by_its_class(model: str) -> None:
+def test_a_wish_that_cannot_be_is_named(model: str) -> None:
     record = dialectree.verify(CLAIM, model=model)
-    with pytest.raises(ValueError, match=r"^Drop 7: "):
+    with pytest.raises(ValueError, match=r"^`drop` 7: "):
         dialectree.contest(record, [Drop("7")])
-    with pytest.raises(ValueError, match=r"give .*Drop or Restore$"):
+    with pytest.raises(ValueError, match=r"give .*`drop` or `restore`$"):
         dialectree.contest(record, [])
 
 

@@ -81,20 +81,19 @@ def command(protocol: Protocol) -> flags.Command:
         from dialectree.protocols.protocol import method as find_method
         from dialectree.service.debates import Debates
         from dialectree.system import loop
-        from dialectree.system.streams import notice
 
         read = {name: sys.stdin.read() if text == "-" else text for name, text in inputs.items()}
         chosen = find_method(method, protocol.name)
         planned = Debates(runs, person=True).plan(chosen, read, settings)
         for remark in planned.remarks:
-            notice(remark)
+            flags.notice(remark)
         loop.tune()
         expected = loop.run(planned.estimate())
         if dry_run:
             flags.print_estimate(expected, json=json)
             return
         if not quiet:
-            notice(str(expected))
+            flags.notice(str(expected))
         if not yes:
             consent.require(expected, planned.context)
         run = planned.begin()

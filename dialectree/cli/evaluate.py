@@ -186,7 +186,7 @@ def _follow(plan: Plan, *, quiet: bool) -> int:
     for text in _closing(seen[-1]) if seen and not quiet else ():
         streams.notice(text)
     if fault is not None:
-        streams.notice(str(fault))
+        flags.notice(str(fault))
     return status
 
 

@@ -19,8 +19,10 @@ from pydantic import BaseModel
 from dialectree.cli.help_groups import RARE
 from dialectree.errors import SettingsError
 from dialectree.protocols.options import about
+from dialectree.protocols.protocol import installed
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.protocols.sources import RUNS
+from dialectree.system import streams
 
 if TYPE_CHECKING:
     from dialectree.running.estimates import Estimate
@@ -87,6 +89,26 @@ def _heading(kind: type[BaseModel], name: str, own: str) -> str | None:
 
 def _flag(kind: type[BaseModel], name: str) -> str:
     return f"--{about(kind, name).get('alias') or name.replace('_', '-')}"
+
+
+def in_flags(message: str) -> str:
+    """Return ``message`` with the flag ``--max-depth`` where it names the field ``max_depth``.
+
+    Messages of every other room name fields so, in backticks.
+    """
+    kinds = [kind for one in installed().values() for kind in (one.settings, one.input)]
+    declared = {name: _flag(kind, name) for kind in kinds for name in kind.model_fields}
+
+    def written(field: re.Match[str]) -> str:
+        flag = declared.get(field[1], f"--{field[1].replace('_', '-')}")
+        return flag.replace("--", "--no-") if field[2] else flag
+
+    return re.sub(r"`([a-z_]+)(=False)?`", written, message)
+
+
+def notice(message: str) -> None:
+    """Print a line for the person on stderr; see :func:`in_flags`."""
+    streams.notice(in_flags(message))
 
 
 def _value(annotation: Any) -> Any:

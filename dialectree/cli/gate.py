@@ -12,6 +12,7 @@ import typer
 from pydantic import BaseModel
 
 from dialectree.cli import flags
+from dialectree.cli.flags import notice
 from dialectree.errors import DialectreeError, InputError
 from dialectree.protocols.forms import MAX_LENGTH
 from dialectree.protocols.options import about
@@ -64,7 +65,7 @@ def gate(
     from dialectree.cli.progress import STOPPING, demonstration
     from dialectree.service.claims import ClaimVerifier, verifying_method
     from dialectree.system import loop
-    from dialectree.system.streams import notice, print_file, program
+    from dialectree.system.streams import print_file, program
     from dialectree.text import count
 
     chosen = verifying_method(method)
@@ -114,7 +115,6 @@ async def _findings(
     """Return a finding for each claim of ``text``; ask before many calls."""
     from dialectree.cli import consent
     from dialectree.report.progress import show
-    from dialectree.system.streams import notice
     from dialectree.text import count
 
     claims = await verifier.split(text)

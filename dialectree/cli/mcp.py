@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dialectree.cli import flags
+from dialectree.cli.flags import notice
 
 
 @flags.settings(*flags.MODELS_AND_LIMITS)
@@ -41,7 +42,6 @@ def mcp(
     from dialectree.running.recorded_settings import speakers
     from dialectree.system import loop
     from dialectree.system.packages import pip_line, require
-    from dialectree.system.streams import notice
 
     require("dialectree mcp", "dialectree[mcp]")
     from dialectree.mcp import server

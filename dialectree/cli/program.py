@@ -17,7 +17,7 @@ import typer
 from pydantic import ValidationError
 
 import dialectree
-from dialectree.cli import debate, evaluate
+from dialectree.cli import debate, evaluate, flags
 from dialectree.cli.contest import OneText, contest
 from dialectree.cli.demo import demo
 from dialectree.cli.doctor import doctor
@@ -183,7 +183,7 @@ def run() -> None:
         streams.notice(_message(error))
         sys.exit(error.exit_code)
     except DialectreeError as error:
-        streams.notice(str(error))
+        flags.notice(str(error))
         sys.exit(error.status)
     except Exception:  # a fault of ours: the only case that prints a traceback
         streams.say(traceback.format_exc().rstrip("\n"))

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from dialectree import report
 from dialectree.cli import person
+from dialectree.cli.flags import notice
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.models.specs import key_advice, keyed_specs
 from dialectree.protocols.sources import runs_home
@@ -30,7 +31,7 @@ from dialectree.running.runner import (
 )
 from dialectree.service.debates import Underway
 from dialectree.system import loop
-from dialectree.system.streams import notice, print_file, program, say
+from dialectree.system.streams import print_file, program, say
 
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 

@@ -39,7 +39,7 @@ def weigh(draft: Draft, change: Change) -> None:
     met = _compared(draft, change)
     winners = {comparison.winner for comparison in met} - {"TIE"}
     if met[0].contested == "voided":
-        raise InputError(f"{change.flag}: it is void; --restore brings it back")
+        raise InputError(f"{change.flag}: it is void; `restore` brings it back")
     if change.change == "void":
         draft.hold(_comparison(draft, "voided", met, None))
         return
@@ -47,7 +47,7 @@ def weigh(draft: Draft, change: Change) -> None:
         raise InputError(f"{change.flag}: it was a tie; there is nothing to flip")
     if len(winners) > 1:
         raise InputError(
-            f"{change.flag}: its two orders disagree; there is nothing to flip, --void it"
+            f"{change.flag}: its two orders disagree; there is nothing to flip, `void` it"
         )
     decided = [comparison for comparison in met if comparison.winner != "TIE"]
     override = _comparison(draft, "flipped", decided, _OTHER[winners.pop()])
@@ -126,7 +126,7 @@ def add(draft: Draft, change: Change) -> None:
     ways = parent.split(".")
     for part in (".".join(ways[: n + 1]) for n in reversed(range(len(ways)))):
         if draft.find(part, "out") is not None:
-            hint = f"--restore {part} brings it back"
+            hint = f"`restore` {part} brings it back"
             raise InputError(f"{change.flag}: {part} is dropped; {hint}")
     if not any(map(str.isalnum, text)):
         raise InputError(f"{change.flag}: this argument has no word in it")

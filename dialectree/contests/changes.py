@@ -131,7 +131,7 @@ class Draft:
             self.take_back(earlier[0], f"{change.id} restored")
             return
         concedes = not switch and turn.fields.get("concedes") is True
-        self.hold(override, f", which still concedes (--replace {name}/concedes no)" * concedes)
+        self.hold(override, f", which still concedes (`replace` {name}/concedes no)" * concedes)
 
     def drop(self, change: Change) -> None:
         """Let a turn, a part of the question, an argument or a segment count for nothing."""
@@ -150,7 +150,7 @@ class Draft:
     def _drop_turn(self, change: Change) -> None:
         turn, phase = self._turn(change, change.id)
         if not phase.optional and phase.withdrawn is None:
-            raise InputError(f"{change.flag}: the debate cannot do without it; --replace it")
+            raise InputError(f"{change.flag}: the debate cannot do without it; `replace` it")
         reply = None
         if phase.withdrawn is not None:
             said = {field: v for field, v in phase.withdrawn.items() if field in turn.fields}
@@ -235,13 +235,13 @@ class Draft:
     def require_not_dropped(self, change: Change, name: str) -> None:
         """Raise InputError for a turn or a segment that a person dropped."""
         if self.find(name, "out") is not None:
-            raise InputError(f"{change.flag}: it is dropped; --restore brings it back")
+            raise InputError(f"{change.flag}: it is dropped; `restore` brings it back")
 
     def _turn(self, change: Change, name: str) -> tuple[Turn, Phase]:
         """Return the turn called ``name``, and what may be changed of it."""
         self.require_not_dropped(change, name)
         if name in self.nodes and self.nodes[name].kind == "argument":
-            why = "an argument was judged by its words; give another one (--add), or drop it"
+            why = "an argument was judged by its words; give another one (`add`), or drop it"
             raise InputError(f"{change.flag}: {why}")
         if name not in self.turns:
             node = name.partition("/")[0]
@@ -300,12 +300,12 @@ def fits(change: Change, phases: Iterable[Phase]) -> bool:
 def flags(phases: Iterable[Phase], last: str) -> str:
     """Return the flags that a run of these phases knows, for a message."""
     declared = {
-        "--replace": "editable",
-        "--verdict": "labels ruling",
-        "--set": "score",
-        "--flip": "winner",
-        "--void": "winner",
-        "--add": "inserts",
+        "`replace`": "editable",
+        "`verdict`": "labels ruling",
+        "`set`": "score",
+        "`flip`": "winner",
+        "`void`": "winner",
+        "`add`": "inserts",
     }
     phases = [*phases]
     known = [
@@ -313,4 +313,4 @@ def flags(phases: Iterable[Phase], last: str) -> str:
         for flag, fields in declared.items()
         if any(getattr(phase, field) for phase in phases for field in fields.split())
     ]
-    return f"{', '.join([*known, '--drop'])} {last} --restore"
+    return f"{', '.join([*known, '`drop`'])} {last} `restore`"

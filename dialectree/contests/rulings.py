@@ -127,4 +127,4 @@ def forget_rulings(draft: Draft, *, person: bool) -> None:
         draft.overrides.pop((node, "", "ruled"), None)
         asked_again = draft.find(node, "out") is None and not draft.direct_answers_alone()
         if asked_again and not person:
-            raise InputError("--judge me: nobody is there to rule")
+            raise InputError("`judge` me: nobody is there to rule")

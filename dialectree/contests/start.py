@@ -130,7 +130,7 @@ def _take_up(draft: Draft, change: Change) -> None:
         able = [one.name for one in installed().values() if fits(change, one.phases)]
         of, knows = draft.record.protocol, flags(draft.phases, "and")
         raise InputError(
-            f"--{change.change}: that is for runs of {', '.join(able)}; a run of {of} knows {knows}"
+            f"`{change.change}`: that is for runs of {', '.join(able)}; a run of {of} knows {knows}"
         )
     match change.change:
         case "replace":

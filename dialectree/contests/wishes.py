@@ -63,8 +63,8 @@ class Change(BaseModel):
 
     @property
     def flag(self) -> str:
-        """Return the change as a flag, for messages: ``--drop 0.1``."""
-        return f"--{self.change} {self.where.strip()}"
+        """Return the change as messages name it: ```drop` 0.1``."""
+        return f"`{self.change}` {self.where.strip()}"
 
     @property
     def id(self) -> str:
@@ -155,5 +155,4 @@ def only_models_and_limits(given: Mapping[str, Any], what: str = "a contest is r
     """Raise InputError for a setting that would make another debate of it."""
     own = known() - {*ProtocolSettings.model_fields} | {"seed"}
     if found := sorted(given.keys() & own):
-        flag = found[0].replace("_", "-")
-        raise InputError(f"--{flag}: {what} with the settings of its run")
+        raise InputError(f"`{found[0]}`: {what} with the settings of its run")

@@ -155,7 +155,7 @@ def require_person(settings: ProtocolSettings, ask: Ask | None) -> None:
     optional = _optional(settings)
     for name in settings.asks() if ask is None else ():
         if name not in optional:
-            raise InputError(f"--{name} me: nobody is there to rule")
+            raise InputError(f"`{name}` me: nobody is there to rule")
 
 
 def without_person(settings: ProtocolSettings) -> ProtocolSettings:
@@ -199,7 +199,7 @@ def _override(payload: Payload, overrides: Sequence[Override]) -> str | None:
 def _silence(payload: Payload) -> str:
     """Answer where nobody is there; raise InputError for a ruling, which cannot be empty."""
     if "labels" in payload:
-        raise InputError(f"--{payload['kind']} me: nobody is there to rule")
+        raise InputError(f"`{payload['kind']}` me: nobody is there to rule")
     return ""
 
 

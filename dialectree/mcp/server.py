@@ -35,7 +35,6 @@ from dialectree.protocols.protocol import Method, Protocol, method
 from dialectree.protocols.sources import MCP_KEY
 from dialectree.running.estimates import Estimate
 from dialectree.service.debates import Debates, Tell, Underway, is_underway
-from dialectree.service.fields import CLIENTS, naming_parameters
 from dialectree.system import clock
 from dialectree.system.streams import notice
 
@@ -207,12 +206,11 @@ class DebateServer:
     ) -> types.CallToolResult:
         """Call a tool. A failure is an error of the tool, in one line."""
         try:
-            with naming_parameters(CLIENTS):
-                if call.name not in self._tools:
-                    raise InputError(f"there is no tool {call.name!r}; {', '.join(self._tools)}")
-                tool = self._tools[call.name]
-                given = arguments.checked(tool.takes, call.arguments or {})
-                return _result(await tool.handle(given, context.session.report_progress))
+            if call.name not in self._tools:
+                raise InputError(f"there is no tool {call.name!r}; {', '.join(self._tools)}")
+            tool = self._tools[call.name]
+            given = arguments.checked(tool.takes, call.arguments or {})
+            return _result(await tool.handle(given, context.session.report_progress))
         except DialectreeError as error:
             return types.CallToolResult(content=[_block(str(error))], is_error=True)
 

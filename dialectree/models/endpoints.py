@@ -207,11 +207,11 @@ class Endpoint:
         """
         where, text = self.spec.where, error.text
         if error.kind == "page":
-            hint = "check --base-url, which usually ends in /v1"
+            hint = "check `base_url`, which usually ends in /v1"
             raise RequestError(f"{where} answers with a web page: {hint}: {text}")
         if attempts.over and self.address.replied < attempts.began:
             raise Unreachable(
-                f"{where} answered no call for {attempts.deadline_s:g} s (--call-deadline): {text}"
+                f"{where} answered no call for {attempts.deadline_s:g} s (`call_deadline`): {text}"
             )
         if error.kind != "hopeless":
             made = "1 attempt" if attempts.made == 1 else f"{attempts.made} attempts"
@@ -279,7 +279,7 @@ class Endpoint:
         secret = "" if self.spec.keyless else key() or ""
         if official and not secret:
             raise KeyRefused(
-                f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by --base-url"
+                f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by `base_url`"
             )
         sent = {name: value for name, value in body.items() if name not in self.dropped}
         return self.spec.whole_url or "", secret, sent

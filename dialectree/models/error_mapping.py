@@ -139,7 +139,7 @@ def _map_status(
         kind: Literal["down", "again"] = "down" if status >= 500 else "again"
         return MappedError(kind, f"status {status}: {text}", wait_s=_wait(headers))
     if status == 404:
-        flags = "--model (or --embeddings) and --base-url"
+        flags = "`model` (or `embeddings`) and `base_url`"
         hint = f"check {flags}; `{program()} doctor` lists what an endpoint has"
         if spec.live is not None:
             hint = "check the live model's name and address"

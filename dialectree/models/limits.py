@@ -141,12 +141,12 @@ class Budget:
         c = self.context
         used = (("tokens", self.tokens, c.max_tokens), ("cost", self.cost, c.max_cost))
         notices = [
-            f"the budget --max-{name} {limit:g} was passed by calls under way: {spent:g}"
+            f"the budget `max_{name}` {limit:g} was passed by calls under way: {spent:g}"
             for name, spent, limit in used
             if limit is not None and spent > limit
         ]
         notices += [
-            f"the budget --max-{name} {limit:g} did not hold: of {self.uncounted} calls the "
+            f"the budget `max_{name}` {limit:g} did not hold: of {self.uncounted} calls the "
             "endpoint does not say how many tokens they took"
             for name, _, limit in used
             if limit is not None and self.uncounted
@@ -162,7 +162,7 @@ class Budget:
 
 
 def _used_up(name: str, limit: float) -> BudgetReached:
-    return BudgetReached(f"the budget --{name.replace('_', '-')} {limit:g} is used up")
+    return BudgetReached(f"the budget `{name}` {limit:g} is used up")
 
 
 def price(
@@ -190,6 +190,6 @@ def require_prices(context: ProtocolSettings, specs: Iterable[str]) -> None:
     missing = sorted(set(specs) - set(context.prices))
     if context.max_cost is not None and missing:
         raise SettingsError(
-            f"--max-cost needs prices: give --price {missing[0]}=PROMPT,COMPLETION "
+            f"`max_cost` needs prices: give `prices` {missing[0]}=PROMPT,COMPLETION "
             "(for a million tokens)"
         )

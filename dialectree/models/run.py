@@ -186,7 +186,7 @@ class Run(RunControl):
         if completion is None:
             if asking.context.replay:
                 what = f"{asking.prompt} at node {asking.place.node}"
-                raise ReplayMiss(f"--replay: the cache holds no reply to {what}")
+                raise ReplayMiss(f"`replay`: the cache holds no reply to {what}")
             return None
         call = asking.call(completion, clock.stamp(), "cache")
         if self.log:

@@ -311,14 +311,14 @@ class Method:
         """
         for name in sorted(self.protocol.own_settings() - self.reads()):
             if name in given:
-                raise ArgumentError(f"{flag(name)}: that is no setting of {self.name}")
+                raise ArgumentError(f"`{name}`: that is no setting of {self.name}")
         settings = build(self.protocol.settings, **given)
         self.require_roles(settings, given)
         for name, why in sorted(settings.unused().items()):
             if name in given and name in settings.asks():
-                raise InputError(f"{flag(name)}: {why}")  # nobody would be asked
+                raise InputError(f"`{name}`: {why}")  # nobody would be asked
             if name in given:
-                warn(f"{flag(name)}: {why}, so it changes nothing")
+                warn(f"`{name}`: {why}, so it changes nothing")
         return settings
 
     def require_roles(self, settings: ProtocolSettings, given: Mapping[str, Any]) -> None:
@@ -326,7 +326,7 @@ class Method:
         known = self.role_names(settings)
         for role in sorted(set(given.get("roles", {})).difference(known)):
             names = ", ".join(known)
-            raise InputError(f"--role {role}: {self.name} has no such role; known: {names}")
+            raise InputError(f"`roles` {role}: {self.name} has no such role; known: {names}")
 
     def role_names(self, settings: ProtocolSettings) -> list[str]:
         """Return the roles that speak with these settings, and their families."""
@@ -372,11 +372,6 @@ class Method:
         own = self.protocol.prompts if self.variant.prompts is None else self.variant.prompts
         leaf = self.leaf(settings)
         return (*own, *(leaf.prompts(settings) if leaf else ()))
-
-
-def flag(name: str) -> str:
-    """Return the flag of a setting."""
-    return f"--{name.replace('_', '-')}"
 
 
 def installed() -> dict[str, Protocol]:
@@ -425,7 +420,7 @@ def method(name: str, of: str | None = None) -> Method:
     """Return the method called ``name``; else raise InputError with the known names."""
     known = methods() if of is None else protocol(of).methods()
     if name not in known:
-        raise InputError(f"--method {name}: there is no such method; known: {', '.join(known)}")
+        raise InputError(f"`method` {name}: there is no such method; known: {', '.join(known)}")
     return known[name]
 
 

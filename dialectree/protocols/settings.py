@@ -187,7 +187,7 @@ class ProtocolSettings(BaseModel):
     @model_validator(mode="after")
     def _check_replay(self) -> Self:
         if self.replay and not self.cache:
-            raise ValueError("--replay and --no-cache exclude each other: a replay reads the cache")
+            raise ValueError("`replay` and `cache=False` exclude each other: it reads the cache")
         return self
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:

@@ -27,10 +27,10 @@ PREFIX = "DIALECTREE_"
 FILE = "dialectree.toml"
 CACHE_DIR = f"{PREFIX}CACHE_DIR"
 CACHE_URL = f"{PREFIX}CACHE_URL"
-CACHE_HINT = f"use --no-cache, or point {CACHE_URL} at a database that answers"
+CACHE_HINT = f"use `cache=False`, or point {CACHE_URL} at a database that answers"
 """What to do where the database of the reply cache fails."""
-_TABLES = {"roles": "role", "prices": "price"}
-"""Settings of several named values, and the flags that give one."""
+_TABLES = ("roles", "prices")
+"""Settings of several named values."""
 RUNS = f"{PREFIX}RUNS"
 CHECKPOINTS = f"{PREFIX}CHECKPOINTS"
 SERVER_KEYS = f"{PREFIX}SERVER_KEYS"
@@ -168,8 +168,7 @@ def source(name: str, rest: list[str], given: Container[str], protocol: str) -> 
     """Return where a setting came from, first found as they count."""
     entry = rest[0] if name in _TABLES and rest else None
     if name in given:
-        flag = _TABLES.get(name, name).replace("_", "-")
-        return f"--{flag}" if entry is None else f"--{flag} {entry}"
+        return f"`{name}`" if entry is None else f"`{name}` {entry}"
     variables = _variables()
     for variable in (f"{PREFIX}{protocol}_{name}".upper(), f"{PREFIX}{name}".upper()):
         if variable in variables:

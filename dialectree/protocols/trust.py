@@ -33,7 +33,7 @@ from dialectree.system.platform_internals import on_a_server
 CLIENT = "the context, thread or assistant of a client of this server"
 """The lender of what a client of a server chose."""
 OPENAI = "https://api.openai.com/v1"
-NAME_IT = "name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or OPENAI_BASE_URL"
+NAME_IT = "name it yourself: `base_url` URL, `roles` ROLE=openai:NAME@URL or OPENAI_BASE_URL"
 
 
 class _Mark:
@@ -274,7 +274,7 @@ def _require_allowed(place: str) -> None:
     if place.rstrip("/").removeprefix("local:") in may:
         return
     named = f"only {', '.join(map(public, may))}" if may else f"no {what}"
-    hint = "" if on_a_server() else ", or name it yourself: --base-url URL, --model SPEC"
+    hint = "" if on_a_server() else ", or name it yourself: `base_url` URL, `model` SPEC"
     raise SettingsError(
         f"{public(place)}: clients of a server may name {named} here; its operator allows more by "
         f"{variable}{hint}"

@@ -44,7 +44,6 @@ from dialectree.server.messages import (
     said_to_programs,
 )
 from dialectree.service.debates import Debates, Underway
-from dialectree.service.fields import CLIENTS, in_python, naming_parameters
 from dialectree.trace.tracing import ChatGraph, show
 
 ANSWERING = "*Your next message is the answer; `-` gives none.*"
@@ -126,15 +125,14 @@ def _reading(title: str, chosen: Method, names: Sequence[str]) -> Callable[..., 
         if f"{text.casefold()} ".startswith("contest "):
             return _for_a_run(title, state, "contest")
         sent = {name: state[name] for name in names if state.get(name) is not None}
-        with naming_parameters(CLIENTS):
-            context = settings(runtime, declared.settings)
+        context = settings(runtime, declared.settings)
         try:
             inputs = inputs_of(declared.input, turn, sent)
             if missing := missing_in(declared.input, inputs):
                 return _reply(title, missing, missing=True)
             given = await asyncio.to_thread(prepared, chosen, inputs, context)  # it reads papers
         except InputError as error:
-            return _reply(title, in_python(str(error), CLIENTS))
+            return _reply(title, str(error))
         return {"todo": "debate", "given": given}
 
     return reading
@@ -180,7 +178,7 @@ def _debate(title: str, chosen: Method) -> Callable[..., Any]:
         outcome: dict[str, Any] = {}
         names = ["record", "verdict", "run_id"]
         try:
-            with keeping(runs_home()), naming_parameters(CLIENTS):
+            with keeping(runs_home()):
                 async for values in graph.astream(
                     state["given"], stream_mode="values", output_keys=names
                 ):
@@ -230,7 +228,7 @@ def _hearing(title: str) -> Callable[..., Any]:
             debates, models = _debates(runtime), _live(runtime.context)
             run = await asyncio.to_thread(debates.take_up, before.run_id, models)
         except (InputError, RunNotFound) as error:
-            return _reply(title, in_python(str(error), CLIENTS))
+            return _reply(title, str(error))
         try:
             await _conducted(run, runtime, ask)
         except Halted:
@@ -246,8 +244,7 @@ async def _conducted(run: Started, runtime: Runtime[Any], ask: Ask | None = None
     """Conduct a run; tell the chat's host what happens."""
     write = runtime.stream_writer
     underway = Underway(run)
-    with naming_parameters(CLIENTS):
-        await underway.conduct(ask, watch=lambda event: write(event.model_dump(mode="json")))
+    await underway.conduct(ask, watch=lambda event: write(event.model_dump(mode="json")))
     if underway.unreported is not None:
         raise underway.unreported
 
@@ -306,7 +303,7 @@ def _contest(title: str) -> Callable[..., Any]:
         try:
             run = await asyncio.to_thread(_contested, state, runtime)
         except (InputError, RunNotFound) as error:
-            return _reply(title, in_python(str(error), CLIENTS))
+            return _reply(title, str(error))
         await _conducted(run, runtime)
         return _answered(title, run.record)
 

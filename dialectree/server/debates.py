@@ -25,7 +25,6 @@ from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from dialectree.server.keys import owner_of
 from dialectree.service.debates import Debates
-from dialectree.service.fields import CLIENTS, in_python
 
 
 class _Contest(BaseModel):
@@ -141,9 +140,7 @@ async def refuse(request: Request, error: Exception) -> Response:
     status = (
         404 if isinstance(error, RunNotFound) else 422 if isinstance(error, InputError) else 502
     )
-    line = in_python(str(error), CLIENTS).replace(
-        f"{runs_home()}/", ""
-    )  # where it lies is no client's
+    line = str(error).replace(f"{runs_home()}/", "")  # where it lies is no client's
     return JSONResponse({"detail": line}, status, headers=_SAFE)
 
 

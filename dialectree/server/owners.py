@@ -18,7 +18,6 @@ from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import from_client
 from dialectree.protocols.sources import known
 from dialectree.server.keys import keys, name_of
-from dialectree.service.fields import in_python
 
 auth = Auth()
 Filter = dict[str, Any] | None
@@ -136,7 +135,7 @@ def require_settings(graph: str, context: Mapping[str, Any]) -> None:
         method.configure(values, warn=lambda message: None)
         from_client(settings, values).trust.require_permitted()
     except DialectreeError as error:
-        raise Auth.exceptions.HTTPException(422, in_python(str(error))) from None
+        raise Auth.exceptions.HTTPException(422, str(error)) from None
 
 
 def _method(graph: str) -> Method | None:

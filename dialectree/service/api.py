@@ -26,7 +26,6 @@ from dialectree.service.debates import (
     Underway,
     kept,
 )
-from dialectree.service.fields import WISHES, in_python, naming_parameters
 from dialectree.system.loop import wait_for
 
 if TYPE_CHECKING:
@@ -78,16 +77,15 @@ async def arun(
         ModelUnavailable: There is no model to talk to.
         Halted: A budget is used up. The error's ``run_id`` is what :func:`resume` goes on with.
     """
-    with naming_parameters():
-        chosen, by_name = _chosen(protocol, inputs, method_name, values)
-        if ask is not None and "ask" in chosen.reads():
-            values["ask"] = True
-        debates = Debates(runs_home(runs), person=ask is not None)
-        planned = await asyncio.to_thread(debates.plan, chosen, by_name, values)
-        for remark in planned.remarks:
-            warn(remark)
-        begun = await asyncio.to_thread(planned.begin)
-        return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
+    chosen, by_name = _chosen(protocol, inputs, method_name, values)
+    if ask is not None and "ask" in chosen.reads():
+        values["ask"] = True
+    debates = Debates(runs_home(runs), person=ask is not None)
+    planned = await asyncio.to_thread(debates.plan, chosen, by_name, values)
+    for remark in planned.remarks:
+        warn(remark)
+    begun = await asyncio.to_thread(planned.begin)
+    return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
 
 
 run = _waiting(arun)
@@ -104,13 +102,12 @@ async def aestimate(
 
     A run in ``runs`` with the same model shows how long its calls and its texts are.
     """
-    with naming_parameters():
-        chosen, by_name = _chosen(protocol, inputs, method_name, values)
-        debates = Debates(runs_home(runs), person=True)
-        planned = await asyncio.to_thread(debates.plan, chosen, by_name, values)
-        for remark in planned.remarks:
-            warn(remark)
-        return await planned.estimate()
+    chosen, by_name = _chosen(protocol, inputs, method_name, values)
+    debates = Debates(runs_home(runs), person=True)
+    planned = await asyncio.to_thread(debates.plan, chosen, by_name, values)
+    for remark in planned.remarks:
+        warn(remark)
+    return await planned.estimate()
 
 
 estimate = _waiting(aestimate)
@@ -135,10 +132,9 @@ async def aresume(
     Example:
         >>> record = dialectree.resume("last", max_calls=50)
     """
-    with naming_parameters():
-        debates = Debates(runs_home(runs), person=ask is not None)
-        begun = await asyncio.to_thread(lambda: debates.take_up(_folder(run, debates), settings))
-        return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
+    debates = Debates(runs_home(runs), person=ask is not None)
+    begun = await asyncio.to_thread(lambda: debates.take_up(_folder(run, debates), settings))
+    return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
 
 
 resume = _waiting(aresume)
@@ -168,12 +164,11 @@ async def acontest(
         >>> changed = dialectree.contest("last", [Drop("0.1")])
         >>> print(changed.contest.why)
     """
-    with naming_parameters(WISHES):
-        debates = Debates(runs_home(runs), person=ask is not None)
-        begun = await asyncio.to_thread(
-            lambda: debates.plan_contest(_folder(run, debates), wishes, settings).begin()
-        )
-        return kept(ContestRecord, await _conduct(begun, ask, watch, progress))
+    debates = Debates(runs_home(runs), person=ask is not None)
+    begun = await asyncio.to_thread(
+        lambda: debates.plan_contest(_folder(run, debates), wishes, settings).begin()
+    )
+    return kept(ContestRecord, await _conduct(begun, ask, watch, progress))
 
 
 contest = _waiting(acontest)
@@ -218,7 +213,7 @@ def warn(message: str) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back and str(frame.f_globals["__name__"]).partition(".")[0] in _OURS:
         level, frame = level + 1, frame.f_back
-    warnings.warn(in_python(message), stacklevel=level)
+    warnings.warn(message, stacklevel=level)
 
 
 async def _conduct(

@@ -17,7 +17,6 @@ from dialectree.running.runner import Watch
 from dialectree.service import api
 from dialectree.service.claims import ClaimVerifier, Finding, verifying_method
 from dialectree.service.debates import Debates
-from dialectree.service.fields import naming_parameters
 from dialectree.service.tools import kept_in, on_the_stream
 from dialectree.system.loop import wait_for
 from dialectree.text import figure
@@ -75,11 +74,10 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
             raise InputError(f"action is one of {', '.join(get_args(Action))}, not {action!r}")
         if rounds < 0:
             raise InputError(f"rounds is a number of revisions, 0 or more, not {rounds!r}")
-        with naming_parameters():
-            self._method, remarks = verifying_method(method), list[str]()
-            self._context = Debates(Path()).configure(self._method, settings, remarks.append)
-            for remark in remarks:
-                api.warn(remark)
+        self._method, remarks = verifying_method(method), list[str]()
+        self._context = Debates(Path()).configure(self._method, settings, remarks.append)
+        for remark in remarks:
+            api.warn(remark)
         self._min, self._action, self._rounds = min, action, rounds
         self._runs, self._watch = runs, watch
 
@@ -94,8 +92,7 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
         answer = state["messages"][-1]
         if not isinstance(answer, AIMessage) or not answer.text.strip():
             return None
-        with naming_parameters():
-            findings = await self._findings(answer.text)
+        findings = await self._findings(answer.text)
         update: dict[str, Any] = {"claim_findings": [one.model_dump() for one in findings]}
         failed = [one for one in findings if not one.passed]
         if not failed:

@@ -83,7 +83,7 @@ def verifying_method(name: str | None = None) -> Method:
         return protocols[0]
     if name not in able:
         wrong = "" if name is None else f" {name}: it gives no probability of a claim"
-        raise InputError(f"--method{wrong or ': several give one'}; choose from {', '.join(able)}")
+        raise InputError(f"`method`{wrong or ': several give one'}; choose from {', '.join(able)}")
     return able[name]
 
 

@@ -317,7 +317,7 @@ class Debates:
         """Return a node of a run's tree; RunNotFound with the names there are."""
         if name not in record.tree.nodes:
             known = ", ".join(record.tree.nodes)
-            raise RunNotFound(f"--node {name}: the run has no such node; it has {known}")
+            raise RunNotFound(f"`node` {name}: the run has no such node; it has {known}")
         return record.tree.nodes[name]
 
     def underway(self, run: str) -> Underway | None:

@@ -1,15 +1,9 @@
-"""Show the fields of input and settings as each door does: their names, their texts, their files.
-
-A message of the kernel writes a field as its flag, ``--max-depth``. The command line prints it so,
-and every other door calls :func:`in_python` with the names of its own.
-"""
+"""Show the fields of input and settings to agents and clients: their texts, their files."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -17,54 +11,15 @@ from typing import Any, get_args
 from pydantic import create_model
 from pydantic.fields import FieldInfo
 
-from dialectree.errors import DialectreeError, InputError
+from dialectree.errors import InputError
 from dialectree.protocols.options import about
-from dialectree.protocols.protocol import ProtocolInput, installed
-
-_FLAG = re.compile(r"(?<![\w-])--(no-)?([a-z]+(?:-[a-z]+)*)")
-WISHES = {
-    name: name.title() for name in ["replace", "drop", "restore", "set", "flip", "void", "add"]
-}
-WISHES["verdict"] = "Rule"
-"""The names that a program has for changes: the classes of ``dialectree.contests``."""
-CLIENTS = {"method": "method", **{name: name for name in WISHES}}
-"""The names that the clients of a server have for methods and changes."""
-
-
-def in_python(message: str, more: Mapping[str, str] | None = None) -> str:
-    """Return ``message`` with the parameter ``max_depth`` where it has the flag ``--max-depth``.
-
-    ``more`` adds names by flag, without the dashes.
-    """
-    names = {"method": "method_name"}
-    for protocol in installed().values():
-        for kind in (protocol.settings, protocol.input):
-            for name in kind.model_fields:
-                flag = name.replace("_", "-")
-                names |= {flag: name, about(kind, name).get("alias") or flag: name}
-    names |= more or {}
-
-    def parameter(flag: re.Match[str]) -> str:
-        name = names.get(flag[2])
-        return flag[0] if name is None else f"{name}=False" if flag[1] else name
-
-    return _FLAG.sub(parameter, message)
-
-
-@contextmanager
-def naming_parameters(more: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Name parameters in the message of an error raised in here; see :func:`in_python`."""
-    try:
-        yield
-    except DialectreeError as error:
-        error.args = (in_python(str(error), more), *error.args[1:])
-        raise
+from dialectree.protocols.protocol import ProtocolInput
 
 
 def description(field: FieldInfo) -> str:
-    """Return a field's docstring in one line, in Python's terms."""
+    """Return a field's docstring in one line, without what the command line alone does."""
     text = " ".join((field.description or "").split())
-    return in_python(text.replace("; - reads it from standard input", ""))  # the command alone does
+    return text.replace("; - reads it from standard input", "")
 
 
 @cache  # pydantic reads our source files for it, which would block a server

@@ -22,7 +22,7 @@ from dialectree.report.verdicts import verdict_text
 from dialectree.running.runner import Watch
 from dialectree.service import api
 from dialectree.service.debates import Debates, Underway
-from dialectree.service.fields import arguments, in_python, naming_parameters
+from dialectree.service.fields import arguments
 from dialectree.system.loop import wait_for
 
 
@@ -59,12 +59,11 @@ def as_tool(
         >>> check = dialectree.as_tool("cot", name="check_claim")
         >>> check.invoke({"claim": "Bats are blind."})
     """
-    with naming_parameters():
-        chosen, remarks = method(protocol), list[str]()
-        Debates(Path()).configure(chosen, settings, remarks.append)
-        for remark in remarks:
-            api.warn(remark)
-        chosen.graph()  # a package that it lacks is the programmer's affair, not the agent's
+    chosen, remarks = method(protocol), list[str]()
+    Debates(Path()).configure(chosen, settings, remarks.append)
+    for remark in remarks:
+        api.warn(remark)
+    chosen.graph()  # a package that it lacks is the programmer's affair, not the agent's
     declared = chosen.protocol.input
 
     async def debate(**inputs: Any) -> tuple[str, dict[str, Any]]:
@@ -75,7 +74,7 @@ def as_tool(
                 run = Underway(await asyncio.to_thread(planned.begin))
                 record = await run.conduct(watch=on_the_stream(watch))
         except DialectreeError as error:
-            raise ToolException(in_python(str(error))) from error
+            raise ToolException(str(error)) from error
         return f"{verdict_text(record)}\n\nRun: {record.run_id}.", record.model_dump(mode="json")
 
     def wait(**inputs: Any) -> tuple[str, dict[str, Any]]:

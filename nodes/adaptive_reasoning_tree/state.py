@@ -121,7 +121,7 @@ class Settings(ProtocolSettings):
     def unused(self) -> Mapping[str, str]:
         """Return the settings that others leave without a meaning, and why."""
         if self.strength_rule == "win_rate":
-            return {"ties": "--strength-rule win_rate counts a tie half always"}
+            return {"ties": "`strength_rule` win_rate counts a tie half always"}
         return {}
 
 

@@ -48,14 +48,14 @@ def prepare(
         letter(str(given.get("gold") or "")),
     )
     if debated and settings.candidates == "knockout" and not options:
-        raise InputError("--candidates knockout: there are no options")
+        raise InputError("`candidates` knockout: there are no options")
     if gold and gold not in [*ascii_uppercase[: len(options)]]:
-        raise InputError(f"--gold {gold}: there is no such option")
+        raise InputError(f"`gold` {gold}: there is no such option")
     if settings.uses_gold() and not gold:
-        why = "it is for evaluations, where the gold answer is known (--gold LABEL)"
-        raise InputError(f"--candidates {settings.candidates}: {why}")
+        why = "it is for evaluations, where the gold answer is known (`gold` LABEL)"
+        raise InputError(f"`candidates` {settings.candidates}: {why}")
     if settings.asks_for_distractor() and not debated:
-        raise InputError("--distractor model: only a debate asks a model; use first or random")
+        raise InputError("`distractor` model: only a debate asks a model; use first or random")
     return {"question": given["question"], "options": options or None, "gold": gold or None}
 
 

@@ -48,7 +48,7 @@ def _read(letter: Letter, given: Mapping[str, Any]) -> Mapping[str, Any]:
     except PartMissing as error:
         missing = error.missing
         raise InputError(
-            f"{error.name}: no {missing} found in it; give it with --{missing}-{letter}"
+            f"{error.name}: no {missing} found in it; give it with `{missing}_{letter}`"
         ) from None
 
 

@@ -81,16 +81,16 @@ class Settings(ProtocolSettings):
         """
         if self.leaf_protocol == "debate":
             if self.leaf:
-                raise SettingsError("--set: --leaf-protocol names no other protocol")
+                raise SettingsError("`leaf`: `leaf_protocol` names no other protocol")
             return None
         other = protocol(self.leaf_protocol)
         if other.leaf is None:
-            raise SettingsError(f"--leaf-protocol {other.name}: it cannot settle a leaf")
+            raise SettingsError(f"`leaf_protocol` {other.name}: it cannot settle a leaf")
         values = {name.removeprefix(f"{other.name}."): value for name, value in self.leaf.items()}
         reads = Method(other, other.leaf).reads()
         for name in values:
             if name not in reads:
-                raise SettingsError(f"--set {name}: {other.name} reads no such setting at a leaf")
+                raise SettingsError(f"`leaf` {name}: {other.name} reads no such setting at a leaf")
         return within(self, other.settings, values)
 
     def depth_limit(self) -> int:
@@ -112,12 +112,12 @@ class Settings(ProtocolSettings):
         """Return the settings that others leave without a meaning, and why."""
         unused: dict[str, str] = {}
         if self.depth_profile == "fixed":
-            fixed = "nobody rates the parts with --depth-profile fixed"
+            fixed = "nobody rates the parts with `depth_profile` fixed"
             unused |= {"stop_threshold": fixed, "ask": fixed}
         if self.depth_profile != "safety":
-            unused["min_depth"] = "only --depth-profile safety reads it"
+            unused["min_depth"] = "only `depth_profile` safety reads it"
         if self.second_pass_below is None:
-            unused["second_pass_leaves"] = "there is no second pass without --second-pass-below"
+            unused["second_pass_leaves"] = "there is no second pass without `second_pass_below`"
         return unused
 
 

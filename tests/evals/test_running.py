@@ -104,7 +104,7 @@ def test_a_torn_line_is_dropped_and_not_paid_again_and_an_unreadable_one_is_name
 
 def test_a_budget_counts_over_all_questions_and_going_on_works() -> None:
     speaker = model()
-    with pytest.raises(BudgetReached, match="--max-calls 12 is used up"):
+    with pytest.raises(BudgetReached, match="`max_calls` 12 is used up"):
         evaluate(plan(choices(5), speaker), max_calls=12)
     assert len(speaker.calls) == 12
     assert len(results()) < 5
@@ -157,7 +157,7 @@ def test_a_question_that_the_method_does_not_take_has_failed_and_costs_nothing()
     found = by_item()
     failed = found["basic", "same"]
     assert (failed.status, failed.scores, failed.usage.calls) == ("failed", [], 0)
-    assert failed.fault == "--option: options 1 and 2 are the same"
+    assert failed.fault == "`options`: options 1 and 2 are the same"
     assert found["basic", "fine"].status == "answered"
     assert standing.failed == 1
 

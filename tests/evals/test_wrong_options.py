@@ -38,13 +38,13 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("openbookqa", {"data": "none.jsonl"}, "none.jsonl: No such file"),
     (MINE, {"data": MINE}, "--data goes with a data set's name"),
     ("mixed.jsonl", {}, "row '2' is to verify, and the first one to answer"),
-    (MINE, {"limit": 0}, "--limit: input should be"),
-    (MINE, {"repeats": 1001}, "--repeats: "),
-    (MINE, {"engine": "spark"}, "--engine: "),
+    (MINE, {"limit": 0}, "`limit`: input should be"),
+    (MINE, {"repeats": 1001}, "`repeats`: "),
+    (MINE, {"engine": "spark"}, "`engine`: "),
     (MINE, {"limit": 1, "sample": 1}, "--limit and --sample exclude"),
     (MINE, {"methods": "rsd", "matrix": "rsd"}, "--methods and --matrix exclude"),
     *(
-        (MINE, {"shard": shard}, "--shard: write i/n")
+        (MINE, {"shard": shard}, "`shard`: write i/n")
         for shard in ("0/3", "4/3", "1", "a/b", "1/0")
     ),
     (MINE, {"limit": 1, "shard": "2/2"}, "--shard 2/2: only 1 items"),
@@ -54,11 +54,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     (MINE, {"columns": "gold=a|b"}, "only options, true, false take several"),
     (MINE, {"columns": "gold=a,gold=b"}, "gold is mapped twice"),
     (MINE, {"columns": "question=ask"}, "line 1: there is no column 'ask'; there are: id"),
-    (MINE, {"methods": ","}, "--methods: "),
+    (MINE, {"methods": ","}, "`methods`: "),
     (MINE, {"methods": "chess"}, "--methods chess: .* known: art"),
     (MINE, {"methods": "art"}, "art does not decide; .* questions with options: rsd"),
     (MINE, {"methods": "rsd,rsd"}, "--methods: two rows are called 'rsd'"),
-    (MINE, {"judge": "chess"}, "--judge: "),
+    (MINE, {"judge": "chess"}, "`judge`: "),
     (MINE, {"judge": "openai:x"}, "--judge: no score of this data set"),
     (MINE, {"against": "rsd"}, "--against rsd: only summaries of papers"),
     (PAIRS, {"against": "x", "methods": "single_stage"}, "--against x: .* rows are single_stage"),
@@ -67,15 +67,15 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     (
         MINE,
         {"candidates": "oracle", "distractor": "model", "vote_first": 1},
-        "--vote-first: --distractor model: only a debate asks a model",
+        "--vote-first: `distractor` model: only a debate asks a model",
     ),
     ("ungold.jsonl", {"candidates": "oracle"}, "need the gold answer, and item 'x' has none"),
     ("hashed.jsonl", {"methods": "direct", "repeats": 2}, "--repeats: an item's id ends in #"),
     (MINE, {"depht": 2}, "depht: there is no such setting"),
     (MINE, {"breadth": 2}, "--breadth: that is no setting of rsd"),
-    (MINE, {"gate": -1}, "row 'rsd, gate=-1': --gate: input should be"),
+    (MINE, {"gate": -1}, "row 'rsd, gate=-1': `gate`: input should be"),
     (MINE, {"roles": {"umpire": "openai:x"}}, "--role umpire"),
-    (MINE, {"max_cost": 1.0}, "--max-cost needs prices"),
+    (MINE, {"max_cost": 1.0}, "`max_cost` needs prices"),
     (MINE, {"matrix": "chess"}, "--matrix chess: .* or one of art, rsd, tod, tsd"),
     (MINE, {"matrix": "chess.yaml"}, "chess.yaml: No such file"),
     *(
@@ -113,7 +113,7 @@ def test_a_wrong_option_is_one_line_that_names_it(
 
 
 def test_no_password_of_a_wrong_judge_is_shown() -> None:
-    with pytest.raises(InputError, match="--judge: ") as wrong:
+    with pytest.raises(InputError, match="`judge`: ") as wrong:
         read_options({"judge": "openai:@http://me:secret@127.0.0.1:1/v1"})
     assert "secret" not in str(wrong.value)
 
@@ -136,7 +136,7 @@ def test_python_names_parameters() -> None:
         (ValueError, "limit and sample exclude one another", {"limit": 1, "sample": 1}),
         (ValueError, "methods: tsd does not verify", {"methods": "tsd"}),
         (TypeError, "max_cals: there is no such setting; is max_calls", {"max_cals": 1}),
-        (ValueError, "vote_first: input should be", {"vote_first": -1}),
+        (ValueError, "`vote_first`: input should be", {"vote_first": -1}),
     ]
     for kind, message, options in wrong:
         with pytest.raises(kind, match=message) as told:

@@ -222,7 +222,7 @@ async def test_cached_tokens_count_at_their_price_in_the_journal_and_in_a_budget
         with kept(calls, context) as run:
             for node in ("0.0", "0.1", "0.2"):
                 await question(context, run, node=node)
-            with pytest.raises(BudgetReached, match="--max-cost 2 "):
+            with pytest.raises(BudgetReached, match="`max_cost` 2 "):
                 await question(context, run, node="0.3")
     assert [call.cached_tokens for call in lines(calls)] == [300_000, 0, 400_000]
     assert [call.cost for call in lines(calls)] == [0.65, 0.8, 0.6]
@@ -254,7 +254,7 @@ async def test_a_budget_of_seconds_ends_a_call_that_waits(waits_for: str) -> Non
                 await asyncio.sleep(0.01)
         hurried = patient.model_copy(update={"max_seconds": 0.2})
         node = "0" if patient.cache else "0.1"
-        with pytest.raises(BudgetReached, match="--max-seconds"):
+        with pytest.raises(BudgetReached, match="`max_seconds`"):
             await asyncio.wait_for(question(hurried, node=node), 30)
         other.cancel()
 

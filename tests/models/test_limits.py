@@ -116,7 +116,7 @@ def test_a_budget_is_used_up_by_what_was_paid(budget: Any, spent: dict[str, Any]
     for _ in range(2):
         asyncio.run(held.begin())
         held.add(call(**spent))
-    with pytest.raises(BudgetReached, match=f"--{name.replace('_', '-')} {budget[name]}"):
+    with pytest.raises(BudgetReached, match=f"`{name}` {budget[name]}"):
         held.check()
 
 
@@ -130,12 +130,12 @@ def test_a_budget_that_did_not_hold_is_said_with_the_reason() -> None:
     unknown.add(call())
     reason = "of 1 calls the endpoint does not say how many tokens they took"
     assert passed.overrun() == [
-        "the budget --max-tokens 100 was passed by calls under way: 120",
-        "the budget --max-cost 0.5 was passed by calls under way: 0.75",
+        "the budget `max_tokens` 100 was passed by calls under way: 120",
+        "the budget `max_cost` 0.5 was passed by calls under way: 0.75",
     ]
     assert unknown.overrun() == [
-        f"the budget --max-tokens 100 did not hold: {reason}",
-        f"the budget --max-cost 0.5 did not hold: {reason}",
+        f"the budget `max_tokens` 100 did not hold: {reason}",
+        f"the budget `max_cost` 0.5 did not hold: {reason}",
     ]
 
 
@@ -143,5 +143,5 @@ def test_a_budget_of_money_needs_a_price_for_every_model() -> None:
     context = build(ProtocolSettings, max_cost=1, prices={"openai:a": (1, 1)})
     require_prices(context, ["openai:a"])
     require_prices(build(ProtocolSettings), ["openai:a"])
-    with pytest.raises(SettingsError, match="--price openai:b=PROMPT,COMPLETION"):
+    with pytest.raises(SettingsError, match="`prices` openai:b=PROMPT,COMPLETION"):
         require_prices(context, ["openai:a", "openai:b"])

@@ -43,7 +43,7 @@ def test_a_method_takes_the_settings_that_it_reads_and_refuses_the_others(name: 
             settings = one.configure(given, lambda message: None)
             assert getattr(settings, setting) == value
         else:
-            with pytest.raises(InputError, match=f"^{protocol.flag(setting)}: .* {name}$"):
+            with pytest.raises(InputError, match=f"^`{setting}`: .* {name}$"):
                 one.configure(given, silent)
     assert reads <= one.protocol.own_settings()
 
@@ -57,10 +57,10 @@ def test_every_setting_is_read_by_some_method() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "why"),
     [
-        ("art", {"ties": "half"}, "--ties: "),
-        ("tsd", {"depth_profile": "fixed", "stop_threshold": 0.5}, "--stop-threshold: "),
-        ("tsd", {"depth_profile": "fixed", "min_depth": 2}, "--min-depth: "),
-        ("tsd", {"second_pass_leaves": 2}, "--second-pass-leaves: "),
+        ("art", {"ties": "half"}, "`ties`: "),
+        ("tsd", {"depth_profile": "fixed", "stop_threshold": 0.5}, "`stop_threshold`: "),
+        ("tsd", {"depth_profile": "fixed", "min_depth": 2}, "`min_depth`: "),
+        ("tsd", {"second_pass_leaves": 2}, "`second_pass_leaves`: "),
     ],
 )
 def test_a_setting_that_others_leave_without_a_meaning_is_warned_of(
@@ -74,10 +74,10 @@ def test_a_setting_that_others_leave_without_a_meaning_is_warned_of(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"leaf": {"judge_orders": "both"}}, "--set: --leaf-protocol"),
-        ({"leaf_protocol": "rsd", "leaf": {"gate": 3}}, "--set gate: rsd"),
-        ({"leaf_protocol": "rsd", "leaf": {"judge_orders": "all"}}, "--judge-orders: "),
-        ({"leaf_protocol": "tod"}, "--leaf-protocol tod: "),
+        ({"leaf": {"judge_orders": "both"}}, "`leaf`: `leaf_protocol`"),
+        ({"leaf_protocol": "rsd", "leaf": {"gate": 3}}, "`leaf` gate: rsd"),
+        ({"leaf_protocol": "rsd", "leaf": {"judge_orders": "all"}}, "`judge_orders`: "),
+        ({"leaf_protocol": "tod"}, "`leaf_protocol` tod: "),
         ({"leaf_protocol": "xyz"}, "xyz: "),
     ],
 )
@@ -119,7 +119,7 @@ def test_environment_and_file_may_name_what_other_protocols_read(
     assert begun.record.settings["breadth"] == 4
     again(begun.folder, {})
     wrong = {**given, "roles": {"leaf_judge": "openai:j"}}
-    message = "--role leaf_judge: art has no such role; known: supporter"
+    message = "`roles` leaf_judge: art has no such role; known: supporter"
     with pytest.raises(InputError, match=message):
         chosen.configure(wrong, silent)
     with pytest.raises(InputError, match=message):
@@ -135,8 +135,8 @@ def test_environment_and_file_may_name_what_other_protocols_read(
         ("tsd", {"question": "Q?", "options": []}, "options: there is no such input"),
         ("rsd", {"question": "Q?", "options": "ab"}, "options: "),
         ("rsd", {"question": "Q?", "options": ["a", ""]}, "the option 2 is empty"),
-        ("rsd", {"question": "Q?", "options": ["a", "a"]}, "--option: options 1 and 2 are the"),
-        ("rsd", {"question": "Q?", "options": ["a", "b"], "gold": "C"}, "--gold C: there is no"),
+        ("rsd", {"question": "Q?", "options": ["a", "a"]}, "`options`: options 1 and 2 are the"),
+        ("rsd", {"question": "Q?", "options": ["a", "b"], "gold": "C"}, "`gold` C: there is no"),
         ("art", {"claim": "Is it?"}, "this is a question; a claim states something"),
         ("tod", {"paper_a": "x.pdf", "paper_b": "y.pdf"}, "the topic is missing"),
     ],

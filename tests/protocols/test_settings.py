@@ -57,21 +57,21 @@ def test_tables_and_lists_come_from_file_and_environment(monkeypatch: pytest.Mon
 
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
-    ({"max_depth": -1}, "--max-depth: ", "not -1"),
-    ({"stop_threshold": 123}, "--stop-threshold: ", "123"),
-    ({"call_deadline": float("nan")}, "--call-deadline: ", "nan"),
+    ({"max_depth": -1}, "`max_depth`: ", "not -1"),
+    ({"stop_threshold": 123}, "`stop_threshold`: ", "123"),
+    ({"call_deadline": float("nan")}, "`call_deadline`: ", "nan"),
     (
         {"prices": {"openai:m@http://one/v1": (1, 1), "openai:m@http://two/v1": (0, 0)}},
-        "--price: ",
+        "`prices`: ",
         "openai:m",
     ),
-    ({"seed": "many"}, "--seed: ", "'many'"),
+    ({"seed": "many"}, "`seed`: ", "'many'"),
     ({"max_dept": 1}, "max_dept: ", "is max_depth meant?"),
-    ({"model": "gpt"}, "--model: ", "'gpt'"),
-    ({"roles": {"judge": "gpt"}}, "--role judge: ", "'gpt'"),
-    ({"base_url": "http://h:port"}, "--base-url: ", "h:port"),
-    ({"model": "openai:x@localhost:80"}, "--model: ", "localhost:80"),
-    ({"model": "live:Fake"}, "--model: ", ""),
+    ({"model": "gpt"}, "`model`: ", "'gpt'"),
+    ({"roles": {"judge": "gpt"}}, "`roles` judge: ", "'gpt'"),
+    ({"base_url": "http://h:port"}, "`base_url`: ", "h:port"),
+    ({"model": "openai:x@localhost:80"}, "`model`: ", "localhost:80"),
+    ({"model": "live:Fake"}, "`model`: ", ""),
 ]
 
 
@@ -99,7 +99,7 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_replay_without_the_cache_is_refused_wherever_they_are_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    said = "--replay and --no-cache exclude each other"
+    said = "`replay` and `cache=False` exclude each other"
     assert said in fault(replay=True, cache=False)
     toml("cache = false")
     assert said in fault(replay=True)
@@ -185,7 +185,7 @@ def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(
     with pytest.raises(SettingsError) as refused:
         build(Settings, **given)
     line = str(refused.value)
-    assert line.startswith(f"--role {name}: no method has such a role; known: {first}")
+    assert line.startswith(f"`roles` {name}: no method has such a role; known: {first}")
     assert all(role in line for role in known_roles())
     with pytest.raises(ValidationError, match="no method has such a role"):
         asyncio.run(single_shot.ainvoke({"question": "Why?"}, context=given))

@@ -80,12 +80,12 @@ def test_bge_is_loaded_once_and_gets_its_instruction_before_a_query(
 
 @pytest.mark.parametrize("name", ["", "./nowhere", "a/b/c"])
 def test_what_can_be_no_model_is_a_wrong_setting(name: str) -> None:
-    with pytest.raises(SettingsError, match="--embeddings: there is no model at"):
+    with pytest.raises(SettingsError, match="`embeddings`: there is no model at"):
         SentenceEncoder(name)
 
 
 def test_a_wrong_endpoint_is_a_wrong_setting_and_shows_no_password() -> None:
-    wrong = "--embeddings: an address begins with http://"
+    wrong = "`embeddings`: an address begins with http://"
     with pytest.raises(SettingsError, match=wrong) as raised:
         embedder("openai:e@me:secret@host:80/v1")
     assert "secret" not in str(raised.value)
@@ -105,7 +105,7 @@ def test_without_a_network_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPa
         SentenceEncoder(BGE).load()
     message = str(raised.value)
     assert raised.value.status == 3 and "\n" not in message
-    for words in (f"hf download {BGE}", "--embeddings bm25", "--embeddings openai:NAME@URL"):
+    for words in (f"hf download {BGE}", "`embeddings` bm25", "`embeddings` openai:NAME@URL"):
         assert words in message
 
 
@@ -275,7 +275,7 @@ def test_passing_failures_are_tried_again_and_a_rate_limit_is_waited_for(
     ("answer", "kind", "words"),
     [
         (fails(401), KeyRefused, "refuses the key"),
-        (fails(404, "no: sk-secret"), RequestError, r"embed-1 .*--embeddings.*\*\*\*"),
+        (fails(404, "no: sk-secret"), RequestError, r"embed-1 .*`embeddings`.*\*\*\*"),
         (fails(429, code="insufficient_quota"), ModelUnavailable, "wants to be paid"),
         (vectors(["one", "two"]), RequestError, "1 texts were sent, 2 usable vectors"),
         (writes("<html>hello</html>", "text/html"), RequestError, "gives no embeddings"),

@@ -494,7 +494,7 @@ def test_options_that_are_none_are_refused_before_anything_is_paid(
     [
         (TWO, None, "where the gold answer is known"),
         (TWO, "", "where the gold answer is known"),
-        (TWO, "C", "--gold C: there is no such option"),
+        (TWO, "C", "`gold` C: there is no such option"),
         (TWO, "plant materials", "there is no such option"),
         ((), "A", "there is no such option"),
     ],

@@ -379,7 +379,7 @@ def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
 )
 def test_a_role_of_another_protocol_is_refused(protocol: str, role: str) -> None:
     given = {"leaf_protocol": protocol, "roles": {role: speakers()}}
-    with pytest.raises(InputError, match=f"--role {role}: tsd has no such role"):
+    with pytest.raises(InputError, match=f"`roles` {role}: tsd has no such role"):
         method("tsd").configure(given, print)
 
 
