@@ -78,7 +78,7 @@ def evaluate(
     Example:
         >>> claims = [{"claim": "Cows eat grass.", "label": True}]
         >>> results = dialectree.evaluate(claims, ["direct", "cot"], max_calls=50)
-        >>> results.to_pandas()
+        >>> table = results.to_pandas()
     """
     with _naming_options():
         plan = _prepared(dataset, {**options, "methods": methods})

@@ -167,6 +167,7 @@ DUEL = Protocol(
             name="rating",
             reply=(f"{__name__}:Rating",),
             score=lambda tau: {"rating": tau},
+            scored="tau",
             inserts=True,
         ),
         Phase(
@@ -174,6 +175,7 @@ DUEL = Protocol(
             name="meeting",
             reply=(f"{__name__}:Meeting",),
             winner=lambda winner: {"winner": winner},
+            winners=("SUPPORT", "ATTACK"),
         ),
     ),
 )

@@ -8,25 +8,24 @@ from dialectree.contests.changes import Draft
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
 from dialectree.protocols.forms import tidy
+from dialectree.protocols.protocol import Phase
 from dialectree.records import ARGUMENT, Comparison, Node, Override, Turn, path_key, turns
 from dialectree.system.streams import program
-
-_OTHER = {"SUPPORT": "ATTACK", "ATTACK": "SUPPORT"}
 
 
 def set_strength(draft: Draft, change: Change) -> None:
     """Give an argument or a claim another strength of its own, or none."""
     node, strength = _weighed(draft, change, change.id), change.strength()
-    if strength == node.score("tau"):
-        raise InputError(f"{change.flag}: nothing to change, that is its strength already")
     phase = next(phase for phase in draft.phases if phase.score is not None)
+    if strength == node.score(phase.scored):
+        raise InputError(f"{change.flag}: nothing to change, that is its strength already")
     turn = Turn(node=node.id, phase=phase.name, role=phase.role)
     for one in node.transcript:
         if (known := turns.declared(draft.record, one)) is not None and known.score is not None:
             phase, turn = known, draft.own_words(one)
     assert phase.score is not None
     before, after = (
-        "none" if value is None else repr(value) for value in (node.score("tau"), strength)
+        "none" if value is None else repr(value) for value in (node.score(phase.scored), strength)
     )
     reply = None if strength is None else phase.score(strength)
     draft.hold(
@@ -50,18 +49,24 @@ def weigh(draft: Draft, change: Change) -> None:
             f"{change.flag}: its two orders disagree; there is nothing to flip, `void` it"
         )
     decided = [comparison for comparison in met if comparison.winner != "TIE"]
-    override = _comparison(draft, "flipped", decided, _OTHER[winners.pop()])
+    (other,) = {*_comparing(draft).winners} - winners
+    override = _comparison(draft, "flipped", decided, other)
     if (earlier := draft.overrides.get(override.key())) is not None:
         draft.take_back(earlier, override.words())  # flipped back
     else:
         draft.hold(override)
 
 
+def _comparing(draft: Draft) -> Phase:
+    """Return the phase that compares two arguments."""
+    return next(phase for phase in draft.phases if phase.winner is not None)
+
+
 def _comparison(
     draft: Draft, what: Literal["flipped", "voided"], met: list[Comparison], winner: str | None
 ) -> Override:
     """Return the override of a comparison in each of its orders."""
-    phase = next(phase for phase in draft.phases if phase.winner is not None)
+    phase = _comparing(draft)
     assert phase.winner is not None
     one, other = met[0].supporter, met[0].attacker
     parent = draft.nodes[draft.nodes[one].parent or ""]
@@ -85,7 +90,8 @@ def _comparison(
 def _weighed(draft: Draft, change: Change, name: str) -> Node:
     """Return a claim or an argument, but not the claim above several trees."""
     node = _argument(draft, change, name)
-    if node.kind not in ("claim", "argument") and "tau" not in node.scores:
+    scored = any(phase.score and phase.scored in node.scores for phase in draft.phases)
+    if node.kind not in ("claim", "argument") and not scored:
         raise InputError(f"{change.flag}: {name} is neither a claim nor an argument")
     if any(draft.nodes[child].kind == "claim" for child in node.children):
         raise InputError(f"{change.flag}: {name} stands above several trees; name one of them")

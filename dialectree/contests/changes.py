@@ -83,10 +83,11 @@ class Draft:
         """Return the nodes at which this contest changes something."""
         return {turn.node for one in self._taken_up.values() for turn in one.spots}
 
-    def direct_answers_alone(self) -> bool:
-        """Return whether it changes direct answers alone: then a gate may need no judge."""
+    def may_be_settled(self) -> bool:
+        """Return whether all that it changes may settle its node without a ruling."""
         changed = [turn for one in self._taken_up.values() for turn in one.spots]
-        return all(turn.phase == "direct" for turn in changed)
+        phases = [turns.declared(self.record, turn) for turn in changed]
+        return all(phase is not None and phase.settles for phase in phases)
 
     # Say
 
@@ -169,7 +170,7 @@ class Draft:
         above = self.nodes[node.parent]
         if node.kind == above.kind == "claim":
             raise InputError(f"{change.flag}: it is a whole tree of arguments; name one of them")
-        if above.kind == "knockout":
+        if node.round:
             raise InputError(f"{change.flag}: the debate cannot do without it; name a turn of it")
         self._drop_part(node.id, "", node.verdict.answer if node.verdict else "")
 

@@ -8,10 +8,9 @@ from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
 from dialectree.protocols.forms import tidy
 from dialectree.protocols.protocol import Phase
-from dialectree.records import Node, Override, RunRecord, Turn, path_key, turns
+from dialectree.records import Node, Override, RunRecord, Turn, turns
 from dialectree.records.folder import RunFolder
 from dialectree.report import exchange
-from dialectree.report.words import outcome_of
 from dialectree.system.streams import program
 
 _REASON = "A person set this verdict."
@@ -98,10 +97,14 @@ def labels(record: RunRecord, node: Node) -> dict[str, str]:
 
 
 def _rests_on(draft: Draft, debate: str, changed: str) -> bool:
-    """Return whether the ruling of ``debate`` may depend on what is said at ``changed``."""
-    if outcome_of(draft.record) == "choice":  # a knockout's winner goes into its next debate
-        return path_key(debate) >= path_key(changed)
-    return debate == changed
+    """Return whether the ruling of ``debate`` may depend on what is said at ``changed``.
+
+    Who wins a round goes into the next one.
+    """
+    nodes = draft.nodes
+    if debate == changed or debate not in nodes or changed not in nodes:
+        return debate == changed
+    return nodes[debate].round > nodes[changed].round
 
 
 def rulings_of_person(folder: RunFolder) -> dict[str, str]:
@@ -125,6 +128,6 @@ def forget_rulings(draft: Draft, *, person: bool) -> None:
         ):
             continue
         draft.overrides.pop((node, "", "ruled"), None)
-        asked_again = draft.find(node, "out") is None and not draft.direct_answers_alone()
+        asked_again = draft.find(node, "out") is None and not draft.may_be_settled()
         if asked_again and not person:
             raise InputError("`judge` me: nobody is there to rule")

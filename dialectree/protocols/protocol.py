@@ -83,11 +83,18 @@ class Phase:
     labels that it may name besides with these settings."""
     judges: Callable[[Any], Collection[str]] | None = None
     """Returns the names of those who rule with these settings, where all of them have to agree."""
+    settles: bool = False
+    """True where the turn may settle its node without a ruling, as in a vote before the debate. A
+    person need not rule again where only such turns were changed."""
     score: Callable[[float], dict[str, Any]] | None = None
     """What the reply says that gives its node a strength; only of a role that scores."""
+    scored: str = "strength"
+    """The name that the node's score has then."""
     winner: Callable[[str], dict[str, Any]] | None = None
-    """What the reply says that lets SUPPORT or ATTACK win; only of a role that compares. The
+    """What the reply says that lets one of ``winners`` win; only of a role that compares. The
     speaker's name is the ids of the two in the order in which they are shown: ``0.0:0.1``."""
+    winners: tuple[str, ...] = ()
+    """The two that can win a comparison."""
     inserts: bool = False
     """True where the reply is arguments, and the protocol's nodes take up those that a person
     inserts (``run_of(runtime).overrides.inserted``)."""

@@ -24,6 +24,7 @@ from dialectree.records import (
     UNORDERED,
     VOID,
     Call,
+    Comparison,
     Event,
     PhaseOrder,
     RunRecord,
@@ -91,31 +92,50 @@ class RunFolder:
             return cls(path)
 
     @classmethod
-    def find(cls, run: str, runs: Path) -> RunFolder:
-        """Return the folder of a run named by id, path, the beginning of its id, or ``last``."""
-        path = Path(run).parent if Path(run).name == "run.json" else Path(run)
-        by_id = re.fullmatch(r"[\w.-]+", run) is not None
-        for one in (runs / run, path) if by_id else (path,):
-            if cls(one).exists():
-                return cls(one)
-        if run == "last" and (newest := cls._newest(runs)) is not None:
+    def find(cls, run: str, runs: Path, owner: str | None = None) -> RunFolder:
+        """Return the folder of a run; raise RunNotFound without one that ``owner`` may see.
+
+        Args:
+            run: Its id, the beginning of one, or ``last``.
+            runs: The folder of all runs.
+            owner: A client of a server, who sees its own runs; empty: a client who sees all. None:
+                the person of this machine, who may also name the path of a folder.
+        """
+        named, path = re.fullmatch(r"\w[\w.-]*", run) is not None, Path(run)
+        ways = [runs / run] if named else []
+        if owner is None:
+            ways.append(path.parent if path.name == "run.json" else path)
+        for one in map(cls, ways):
+            if one.exists() and one._is_seen(owner):
+                return one
+        if run == "last" and (newest := cls._newest(runs, owner)) is not None:
             return newest
-        every = cls.all(runs) if by_id else []
-        match [folder for folder in every if folder.run_id.startswith(run)]:
-            case [folder]:
-                return folder
-            case []:
-                where = f"no run.json in {path} or {runs / run}"
-                raise RunNotFound(f"there is no run {run!r}: {where}; {program()} show lists them")
-            case several:
-                names = ", ".join(folder.run_id for folder in several[:_CANDIDATES])
-                more = f" and {len(several) - _CANDIDATES} more" * (len(several) > _CANDIDATES)
-                raise RunFolderError(f"{run!r} may be {names}{more}: write more of the id")
+        every = cls.all(runs) if named else []
+        several = [one for one in every if one.run_id.startswith(run) and one._is_seen(owner)]
+        if len(several) == 1:
+            return several[0]
+        if several:
+            names = ", ".join(folder.run_id for folder in several[:_CANDIDATES])
+            more = f" and {len(several) - _CANDIDATES} more" * (len(several) > _CANDIDATES)
+            raise RunFolderError(f"{run!r} may be {names}{more}: write more of the id")
+        if owner is not None:
+            raise RunNotFound(f"there is no run {run!r:.200} of yours here")
+        where = " or ".join(map(str, reversed(ways)))
+        raise RunNotFound(
+            f"there is no run {run!r}: no run.json in {where}; {program()} show lists them"
+        )
+
+    def _is_seen(self, owner: str | None) -> bool:
+        """Return whether ``owner`` may see the run."""
+        try:
+            return not owner or self.record().owner == owner
+        except RunFolderError:  # an owner that cannot be read
+            return False
 
     @classmethod
-    def _newest(cls, runs: Path) -> RunFolder | None:
+    def _newest(cls, runs: Path, owner: str | None) -> RunFolder | None:
         """Return the folder of the run that was started last; ids tell no more than seconds."""
-        readable = cls.readable(runs, notice)
+        readable = cls.readable(runs, notice, owner)
         newest = next(readable, None)
         if newest is None:
             return None
@@ -136,17 +156,20 @@ class RunFolder:
 
     @classmethod
     def readable(
-        cls, runs: Path, tell: Callable[[str], None]
+        cls, runs: Path, tell: Callable[[str], None], owner: str | None = None
     ) -> Iterator[tuple[RunFolder, RunRecord]]:
-        """Yield every run under ``runs`` with its record, the newest first.
+        """Yield the runs under ``runs`` that ``owner`` sees, with their records, the newest first.
 
         ``tell`` gets one line on a run whose record cannot be read.
         """
         for folder in cls.all(runs):
             try:
-                yield folder, folder.record()
+                record = folder.record()
             except RunFolderError as error:
                 tell(str(error))
+                continue
+            if not owner or record.owner == owner:
+                yield folder, record
 
     def exists(self) -> bool:
         """Return whether there is a run; a symbolic link to a folder is none."""
@@ -364,7 +387,8 @@ def own_calls(ledger: Iterable[Call]) -> list[Call]:
 
 _IDENTIFYING = (
     *("phase", "role", "speaker", "round", "take", "note"),
-    *("supporter", "attacker", "order", "change", "of", "paper", "fault"),
+    *(name for name in Comparison.model_fields if name not in ("winner", "contested")),
+    *("change", "of", "paper", "fault"),
 )
 
 

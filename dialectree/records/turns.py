@@ -10,38 +10,35 @@ from collections.abc import Iterator, Mapping
 from dialectree.protocols.protocol import Phase, installed
 from dialectree.records import Call, Node, RunRecord, Turn
 
-_BY_STAGE = ("persona",)
-"""Roles whose turns are told apart by their stage."""
-
 
 def labels(node: Node, take: int) -> dict[str, str]:
-    """Return the label that each debater of a role-switching debate defends, by ``Turn.speaker``.
+    """Return the label that each speaker defends, by ``Turn.speaker``.
 
-    Empty where both proposed the same and no debate came of it: then no label tells them apart.
+    A speaker that defends a label in some turn is called by the first one that it had: it may argue
+    for another side later. Empty where two defend the same one, which tells nobody apart.
     """
-    found = {
-        turn.speaker: turn.label or turn.names
-        for turn in node.transcript
-        if turn.role == "debater" and turn.take == take and turn.phase != "role_switch"
-    }
-    known = {who: label for who, label in found.items() if label}
-    return known if len({*known.values()}) == len(known) else {}
+    found: dict[str, str] = {}
+    for turn in node.transcript:
+        if turn.take == take and turn.label:
+            found.setdefault(turn.speaker, turn.label)
+    return found if len({*found.values()}) == len(found) else {}
 
 
 def speaker(node: Node | None, speaking: Turn | Call) -> str:
-    """Return the name of who speaks at ``node``; a debater is called by the label it defends."""
+    """Return the name of who speaks at ``node``: the label that it defends, if it defends one."""
     who = speaking.speaker
-    if node is None or speaking.role != "debater":
-        return who
-    return labels(node, speaking.take).get(who, who)
+    return who if node is None else labels(node, speaking.take).get(who, who)
 
 
 def name(node: Node, turn: Turn) -> str:
     """``0.1/A2``: what debater A said in round 2 at node 0.1; ``0.1/A2@2``: in a second pass.
 
-    ``0/member_1/2``: what a speaker without a letter of its own said in round 2.
+    ``0/member_1/2``: what a speaker without a letter of its own said in round 2. ``0/a/revise``: in
+    one of the phases in which it spoke in the same round.
     """
-    stage = f"/{turn.phase}" if turn.role in _BY_STAGE else ""
+    spot = turn.role, turn.speaker, turn.round, turn.take
+    phases = {t.phase for t in node.transcript if (t.role, t.speaker, t.round, t.take) == spot}
+    stage = f"/{turn.phase}" if len(phases) > 1 else ""
     again = f"@{turn.take}" if turn.take > 1 else ""
     who, number = speaker(node, turn), turn.round or ""
     if who.isdigit() and number:

@@ -11,10 +11,12 @@ from pydantic import JsonValue
 
 from dialectree.protocols.protocol import installed
 from dialectree.records import (
+    Comparison,
     Contest,
     Event,
     Moved,
     Node,
+    Order,
     Override,
     Position,
     RunRecord,
@@ -69,13 +71,9 @@ def _compared(override: Override, tree: Tree) -> Iterator[Event]:
     winners = (override.after or override.before or "").split(", ")
     for spot, winner in zip(override.spots, winners, strict=True):
         if spot.node in tree.nodes:
-            data: dict[str, JsonValue] = {
-                "supporter": supporter,
-                "attacker": attacker,
-                "winner": winner,
-                "order": "support_first" if spot.speaker == override.id else "attack_first",
-                "contested": override.what,
-            }
+            order: Order = "support_first" if spot.speaker == override.id else "attack_first"
+            met = {"winner": winner, "order": order, "contested": override.what}
+            data = Comparison(supporter=supporter, attacker=attacker, **met).model_dump()
             yield Event(t="", run_id="", node=spot.node, kind="compared", data=data)
 
 

@@ -76,6 +76,11 @@ async def arun(
             is no such argument.
         ModelUnavailable: There is no model to talk to.
         Halted: A budget is used up. The error's ``run_id`` is what :func:`resume` goes on with.
+
+    Example:
+        >>> record = dialectree.run("art", "Cows eat grass.", method_name="cot")
+        >>> record.method, record.status
+        ('cot', 'answered')
     """
     chosen, by_name = _chosen(protocol, inputs, method_name, values)
     if ask is not None and "ask" in chosen.reads():
@@ -101,6 +106,11 @@ async def aestimate(
     """Estimate what :func:`arun` will take with the same input and settings; call no model.
 
     A run in ``runs`` with the same model shows how long its calls and its texts are.
+
+    Example:
+        >>> expected = dialectree.estimate("art", "Cows eat grass.")
+        >>> expected.calls.most
+        5
     """
     chosen, by_name = _chosen(protocol, inputs, method_name, values)
     debates = Debates(runs_home(runs), person=True)
@@ -131,6 +141,8 @@ async def aresume(
 
     Example:
         >>> record = dialectree.resume("last", max_calls=50)
+        >>> record.status
+        'answered'
     """
     debates = Debates(runs_home(runs), person=ask is not None)
     begun = await asyncio.to_thread(lambda: debates.take_up(_folder(run, debates), settings))
@@ -161,8 +173,10 @@ async def acontest(
 
     Example:
         >>> from dialectree.contests import Drop
-        >>> changed = dialectree.contest("last", [Drop("0.1")])
-        >>> print(changed.contest.why)
+        >>> record = dialectree.run("art", "Cows eat grass.")
+        >>> changed = dialectree.contest(record, [Drop("0.1")])
+        >>> changed.contest.changes
+        ['0.1 dropped']
     """
     debates = Debates(runs_home(runs), person=ask is not None)
     begun = await asyncio.to_thread(
@@ -183,6 +197,8 @@ def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> KeptRecord:
 
     Example:
         >>> record = dialectree.load("last")
+        >>> record.status
+        'answered'
     """
     return kept(KeptRecord, Debates(runs_home(runs)).result(str(run)))
 

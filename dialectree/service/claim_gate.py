@@ -52,6 +52,11 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
         watch: A function that gets every event as it happens.
         settings: Settings of the verification, such as ``model`` or ``max_calls``. Budgets count
             for each answer. Wrong settings are refused here.
+
+    Example:
+        >>> from langchain.agents import create_agent
+        >>> gate = dialectree.ClaimGate(min=0.8, action="revise")
+        >>> agent = create_agent("openai:gpt-4.1-mini", middleware=[gate])
     """
 
     state_schema = GateState

@@ -7,7 +7,6 @@ A door translates: it reads what a person, a program or a client wants, calls on
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,7 +37,6 @@ PACE_S = 0.2
 """Seconds between two looks at a debate that somebody waits for."""
 _LONG = 20_000
 """Characters of a question that are remarked on."""
-_RUN_ID = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True)
@@ -278,36 +276,12 @@ class Debates:
     # Runs that are there
 
     def find(self, run: str) -> RunFolder:
-        """Return the folder of a run; RunNotFound where there is none, or it is another client's.
-
-        Args:
-            run: Its id, the beginning of one or ``last``; of this machine also a folder's path.
-        """
-        if self.owner is None:
-            return RunFolder.find(run, self.runs)
-        if _RUN_ID.fullmatch(run) and (found := self._clients(run)) is not None:
-            return found
-        raise RunNotFound(f"there is no run {run!r:.200} of yours here")
-
-    def _clients(self, run: str) -> RunFolder | None:
-        """Return the folder of a run that the client may see."""
-        folder = RunFolder(self.runs / run)
-        try:
-            if not (folder.exists() or self.owner):
-                folder = RunFolder.find(run, self.runs)
-            there = folder.exists() and folder.lies_under(self.runs)
-            return folder if there and self._sees(folder.record()) else None
-        except RunFolderError:  # none, several, or one whose owner cannot be read
-            return None
-
-    def _sees(self, record: RunRecord) -> bool:
-        return not self.owner or record.owner == self.owner
+        """Return the folder of a run; see :meth:`RunFolder.find`."""
+        return RunFolder.find(run, self.runs, self.owner)
 
     def every(self, warn: Callable[[str], None]) -> Iterator[tuple[RunFolder, RunRecord]]:
         """Yield the runs, the newest first; ``warn`` gets a line on one that cannot be read."""
-        for folder, record in RunFolder.readable(self.runs, warn):
-            if self._sees(record):
-                yield folder, record
+        return RunFolder.readable(self.runs, warn, self.owner)
 
     def result(self, run: str) -> RunRecord:
         """Return the record of a run."""

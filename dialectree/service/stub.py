@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from dialectree.protocols.options import Speaker
+from dialectree.protocols.options import Speaker, about
 from dialectree.protocols.protocol import Protocol, installed
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.service.fields import description
@@ -36,7 +37,7 @@ Raises:
     InputError: An argument is wrong (a ValueError), or there is no such one (a TypeError).
     ModelUnavailable: There is no model to talk to.
     Halted: A budget is used up; ``dialectree.resume(error.run_id)`` goes on.
-"""
+{example}"""
 _TWIN_DOC = "Run :func:`{command}` in a program with an event loop; the arguments are the same."
 OPTIONS = {
     "method_name": "The protocol itself, or a baseline or an ablation of it.",
@@ -58,7 +59,35 @@ def document(protocol: Protocol) -> str:
         textwrap.fill(line, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)
         for line in lines
     )
-    return _DOC.format(summary=protocol.summary, arguments="\n".join(wrapped))
+    return _DOC.format(
+        summary=protocol.summary, arguments="\n".join(wrapped), example=_example(protocol)
+    )
+
+
+def _example(protocol: Protocol) -> str:
+    """Return the protocol's first example for the command line as a call from Python."""
+    if not (protocol.command and protocol.examples):
+        return ""
+    fields = {name: protocol.input for name in protocol.input.model_fields}
+    fields |= {name: kind for kind, name in settings_of(protocol)}
+    flags = {
+        f"--{about(kind, name).get('alias') or name.replace('_', '-')}": name
+        for name, kind in fields.items()
+    }
+    given: dict[str, Any] = {}
+    places, words = iter(protocol.input.model_fields), iter(shlex.split(protocol.examples[0]))
+    for word in words:
+        name = flags.get(word, "") or next(places)
+        text = next(words) if word in flags else word
+        several = "list" in str(fields[name].model_fields[name].annotation)
+        given[name] = [*given.get(name, []), text] if several else text
+    values = ", ".join(f"{name}={json.dumps(value)}" for name, value in given.items())
+    return f"""
+Example:
+    >>> record = dialectree.{protocol.command}({values})
+    >>> record.status
+    'answered'
+"""
 
 
 def _arguments(protocol: Protocol) -> Iterator[tuple[str, str]]:

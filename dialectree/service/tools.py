@@ -57,7 +57,7 @@ def as_tool(
 
     Example:
         >>> check = dialectree.as_tool("cot", name="check_claim")
-        >>> check.invoke({"claim": "Bats are blind."})
+        >>> verdict = check.invoke({"claim": "Bats are blind."})
     """
     chosen, remarks = method(protocol), list[str]()
     Debates(Path()).configure(chosen, settings, remarks.append)

@@ -49,12 +49,14 @@ protocol = Protocol(
             name="strength",
             reply=(f"{_NODES}.scorer:ScorerReply", f"{_NODES}.scorer:ClaimScorerReply"),
             score=_strength,
+            scored="tau",
         ),
         Phase(
             role="pairwise_judge",
             name="tournament",
             reply=(f"{_NODES}.scorer:PairwiseReply",),
             winner=_winner,
+            winners=("SUPPORT", "ATTACK"),
         ),
         Phase(
             role="supporter",

@@ -24,6 +24,11 @@ def _without(name: str, part: str, text: str) -> Variant:
     return Variant(name=name, title=f"without {part}", summary=text, graph=f"{_HERE}.graph:{name}")
 
 
+def _vote(role: str) -> Phase:
+    reply = "direct_answerer:DirectReply"
+    return _phase(role, "direct", reply, "reasoning", optional=True, settles=True)
+
+
 _debater = partial(_phase, "debater")
 _alone = partial(Variant, prepare=f"{_HERE}.self_consistency:prepare", baseline=True)
 
@@ -72,8 +77,8 @@ protocol = Protocol(
             labels=lambda settings: ("uncertain",) if settings.allow_uncertain else (),
             judges=lambda settings: ORDERS[settings.judge_orders],
         ),
-        _phase("debater_a", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
-        _phase("answerer", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
+        _vote("debater_a"),
+        _vote("answerer"),
     ),
     order=PhaseOrder(phases=("direct", *TITLES, "judgment")),
     demo="demo",

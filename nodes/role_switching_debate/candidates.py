@@ -17,6 +17,7 @@ from dialectree.answers import distinct_options, letter, same
 from dialectree.errors import InputError
 from dialectree.flow.steps import require_question
 from dialectree.models.door import ask
+from dialectree.models.run import run_of
 from dialectree.nodes.role_switching_debate.state import (
     SIDES,
     Candidate,
@@ -232,11 +233,18 @@ async def same_answer(state: FivePhases, runtime: Runtime[Settings]) -> dict[str
     return {"agreed": "yes" if reply.same else "no"}
 
 
-async def proposed_pair(state: FivePhases) -> dict[str, object]:
-    """Let each debater defend what it proposed. Open answers are A and B."""
+async def proposed_pair(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Let each debater defend what it proposed. Open answers are A and B.
+
+    A notice of the run names the options that are left out.
+    """
     labels = {option["text"]: option["label"] for option in state["options"]}
     candidates: dict[Side, Candidate] = {}
     for side in SIDES:
         answer = proposed(state, side)
         candidates[side] = {"label": labels.get(answer, side.upper()), "text": answer}
+    debated = [candidate["label"] for candidate in candidates.values()]
+    if out := ", ".join(label for label in labels.values() if label not in debated):
+        notice = f"left out of the debate: {out}; `candidates` knockout debates every option"
+        run_of(runtime).notices.append(notice)
     return {"candidates": candidates}

@@ -57,6 +57,14 @@ def ended_well(done: Done) -> dict[str, Any]:
 # Options
 
 
+def test_a_debate_of_two_proposals_names_the_options_that_it_leaves_out(model: Model) -> None:
+    done = command("decide", QUESTION, *options("tea", "coffee", "water"), *model)
+    assert re.search(
+        "left out of the debate: [ABC]; --candidates knockout debates every option", done.err
+    )
+    assert "left out" not in command("decide", QUESTION, *options("tea", "coffee"), *model).err
+
+
 @pytest.mark.parametrize("count", [0, 26])
 def test_a_debate_takes_no_options_or_2_to_26(count: int, model: Model) -> None:
     given = [f"answer {n}" for n in range(count)]

@@ -92,7 +92,7 @@ CASES: list[tuple[list[Event], str]] = [
     ([spoke("0", "leaf_judge", 0, role="leaf_judge")], "debate, leaf judge"),
     ([spoke("0", "b", 2, "cross_examination")], "cross examination, b"),
     ([spoke("0", "a", 1, "role_switch", take=2)], "again, role switch, a"),
-    ([spoke("0", "a", 1, "proposals", names="C")], "proposals, C"),
+    ([spoke("0", "a", 1, "proposals", names="C")], "proposals, a"),
     ([spoke("0", "a", label="E"), spoke("0", "a", 2, "role_switch")], "role switch, E"),
     ([spoke("0", "member_1", 2, "vote", role="member")], "vote, member 1"),
     ([spoke("0", "b"), told("asked", note="Who wins?")], "a person is asked"),
