@@ -44,7 +44,7 @@ def mcp(
     from dialectree.system.packages import pip_line, require
 
     require("dialectree mcp", "dialectree[mcp]")
-    from dialectree.mcp import server
+    from dialectree.mcp import server, serving
     from dialectree.service.debates import Debates
 
     for folder in papers or []:
@@ -61,18 +61,18 @@ def mcp(
     specs = [speakers(chosen, debates.configure(chosen, {}, notice)) for chosen in methods]
     if any(at_chance(spec) for roles in specs for spec in roles.values()):
         notice(demonstration())
-    listening = server.listen(host, port) if http else None
+    listening = serving.listen(host, port) if http else None
 
     async def serve() -> None:
         sdk = server.DebateServer(debates, served, wait).sdk
         try:
             if listening is None:
-                await server.serve_stdio(sdk)
+                await serving.serve_stdio(sdk)
             else:
                 at = listening.getsockname()
                 shown = f"[{at[0]}]" if ":" in at[0] else at[0]
                 notice(f"MCP server: http://{shown}:{at[1]}/mcp (Ctrl-C ends it)")
-                await server.serve_http(sdk, debates, listening, host)
+                await serving.serve_http(sdk, debates, listening, host)
         finally:
             await debates.break_off()
 

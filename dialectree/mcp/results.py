@@ -1,40 +1,27 @@
-"""What the tools return: models of their structured content, and the same as text."""
+"""Describe runs as the tools return them: structured content, and the same as text."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from dialectree.flow.steps import DEMONSTRATION
-from dialectree.records import Call, Node, RunRecord, RunStatus
+from dialectree.records import Call, Node, RunRecord, RunStatus, Verdict
 from dialectree.report import markdown
 from dialectree.report.verdicts import basis, verdict_text
+from dialectree.running.runner import UNFINISHED
 from dialectree.service.debates import Underway
 from dialectree.text import clean, count, line
 
-
-class Result(BaseModel):
-    """The structured content of a tool. What is not known is left out."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class Support(Result):
-    """A node of the tree that the verdict rests on."""
-
-    node: str
-    """Its id, which `show` and `contest` take."""
-    text: str
-    """The question, the claim, the argument or the topic."""
-    stance: str | None = None
-    """For or against the claim, of an argument."""
-    answer: str | None = None
-    confidence: float | None = None
-    scores: dict[str, float] = {}
-    """Numbers by name, such as its strength, 0 to 1."""
+_NEXT = {
+    "running": "It goes on. Call `result` with this run_id to wait for it.",
+    "partial": "It was broken off; `resume` goes on with it.",
+}
 
 
-class Debate(Result):
+class Debate(Verdict):
     """One run: its verdict, or how far it has come."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True, extra="ignore")
 
     run_id: str
     method: str
@@ -43,60 +30,34 @@ class Debate(Result):
     answered, but some part failed for good; `unresolved`: there is no answer."""
     question: str
     """What was asked, or the claim, or the topic."""
-    answer: str | None = None
-    label: str | None = None
-    """The letter of the option that was chosen."""
-    probability: float | None = None
-    """Of the claim, 0 to 1."""
-    confidence: float | None = None
-    """In the answer, 0 to 1; of a claim its probability."""
-    confidence_source: str | None = None
-    """Whose figure the confidence is."""
-    rationale: str | None = None
-    notes: list[str] = []
-    """What to know about the verdict, and what went wrong on the way."""
     basis: str = ""
     """What the verdict rests on, in one line."""
-    rests_on: list[Support] = []
-    """The parts of the tree that the verdict rests on."""
+    rests_on: list[str] = Field(default_factory=list)
+    """The nodes of the tree that the verdict rests on; `show` and `contest` take their ids."""
     contests: str | None = None
     """The id of the run that this one contests."""
     moved: str | None = None
     """What the contest did to the verdict, in one line."""
     started: str
-    ended: str | None = None
     calls: int
     """Calls to models so far."""
-    seconds: float
-    tokens: int | None = None
     expected_calls: int | None = None
     """The most calls that it was estimated to take, while it runs."""
+    seconds: float
     cost: float | None = None
     """In the unit of the prices that the server's owner gave."""
     next: str = ""
     """What can be done now."""
-    _record: RunRecord | None = PrivateAttr(None)
+    _text: str = PrivateAttr("")
 
 
-class Row(Result):
-    """One run of a list."""
-
-    run_id: str
-    method: str
-    status: RunStatus
-    question: str
-    started: str
-    answer: str | None = None
-    contests: str | None = None
-
-
-class RunList(Result):
+class RunList(BaseModel):
     """Runs, the newest first."""
 
-    runs: list[Row]
+    runs: list[Debate]
 
 
-class Report(Result):
+class Report(BaseModel):
     """A run for a reader, or one node of it."""
 
     run_id: str
@@ -108,67 +69,55 @@ class Report(Result):
     """The node that was asked for, with its transcript."""
 
 
-def finished(record: RunRecord, more: list[str]) -> Debate:
-    """Return the verdict of a run; ``more`` are notes beside its own."""
-    verdict, usage = record.verdict, record.usage
-    demonstration = [DEMONSTRATION] if record.demonstration else []
-    notes = [*(verdict.notes if verdict else []), *demonstration, *record.notices, *more]
-    done = record.status not in ("running", "partial")
-    following = "`show` has the whole debate; `contest` changes something in it."
-    result = Debate(
+def debate(record: RunRecord, one: Underway | None = None, *, busy: bool = False) -> Debate:
+    """Return what came of a run, or how far it has come.
+
+    ``one`` is the run as it goes on in this server, ``busy`` says that another process has it.
+    """
+    running = busy or (one is not None and one.task is not None and not one.task.done())
+    done = not running and record.status not in UNFINISHED
+    verdict, tree = record.verdict if not running else None, record.tree
+    root = tree.nodes.get(tree.root)
+    notes = [*(verdict.notes if verdict else []), *[DEMONSTRATION] * record.demonstration]
+    notes += [*record.notices, *(one.remarks if one else [])]
+    status: RunStatus = "running" if running else record.status if done else "partial"
+    given = verdict.model_dump(exclude={"notes", "probability"}) if verdict else {}
+    state = Debate(
+        **given,
         run_id=record.run_id,
         method=record.method,
-        status=record.status if done else "partial",
+        status=status,
         question=str(record.input["question"]),
-        **(verdict.model_dump(exclude={"notes"}) if verdict else {}),
         notes=[*dict.fromkeys(notes)],
         basis=basis(record) if done else "",
-        rests_on=_supports(record) if done else [],
+        rests_on=_parts(root) if done and root else [],
         contests=record.contest.run if record.contest else None,
         moved=record.contest.why if record.contest and done else None,
         started=record.started,
-        ended=record.ended,
-        calls=usage.calls,
-        tokens=usage.prompt_tokens + usage.completion_tokens,
-        cost=usage.cost,
-        seconds=usage.wall_s,
-        next=following if done else "It was broken off; `resume` goes on with it.",
+        calls=one.calls if running and one else record.usage.calls,
+        expected_calls=one.expected() if running and one else None,
+        seconds=one.seconds() if running and one else record.usage.wall_s,
+        cost=record.usage.cost,
+        next=_NEXT.get(status, "`show` has the whole debate; `contest` changes something in it."),
     )
-    result._record = record if done else None
-    return result
+    state._text = _in_words(state, verdict_text(record, "answer", "measure", "reason") * done)
+    return state
 
 
-def underway(one: Underway) -> Debate:
-    """Return how far a run in the background has come, or what came of it."""
-    record = one.record
-    if one.task is None or one.task.done():
-        return finished(record, one.remarks)
-    return Debate(
-        run_id=record.run_id,
-        method=record.method,
-        status="running",
-        question=str(record.input["question"]),
-        notes=one.remarks,
-        started=record.started,
-        calls=one.calls,
-        expected_calls=one.expected(),
-        seconds=one.seconds(),
-        next=f'It goes on. Call `result` with run_id "{record.run_id}" to wait for it.',
-    )
+def _parts(root: Node) -> list[str]:
+    """Return the leaves that the verdict rests on; without any, the children of the root."""
+    return [name for name in root.provenance if name != root.id] or root.children
 
 
-def row(record: RunRecord, *, here: bool) -> Row:
-    """Return a run of a list; ``here`` says that it is under way in this server."""
-    status = "partial" if record.status == "running" else record.status
-    return Row(
-        run_id=record.run_id,
-        method=record.method,
-        status="running" if here else status,
-        question=str(record.input["question"]),
-        started=record.started,
-        answer=record.verdict.answer if record.verdict else None,
-        contests=record.contest.run if record.contest else None,
-    )
+def _in_words(state: Debate, verdict: str) -> str:
+    """Return a run in words, for a model that is not shown the structured content."""
+    spent = count(state.calls, "call")
+    if state.expected_calls:
+        spent += f" of at most {state.expected_calls:,}"
+    ended = f"Run {state.run_id}: {state.status}, {spent}. {state.next}"
+    notes = [f"Note: {note}" for note in state.notes]
+    parts = [verdict, state.moved, state.basis, *notes, ended]
+    return "\n\n".join(clean(part) for part in parts if part)
 
 
 def report(record: RunRecord, calls: list[Call], node: Node | None) -> Report:
@@ -177,34 +126,13 @@ def report(record: RunRecord, calls: list[Call], node: Node | None) -> Report:
     return Report(run_id=record.run_id, nodes=[*record.tree.nodes], report=whole, node=node)
 
 
-def _supports(record: RunRecord) -> list[Support]:
-    """Return the leaves that the verdict rests on; without any, the children of the root."""
-    nodes = record.tree.nodes
-    root = nodes.get(record.tree.root)
-    if root is None:
-        return []
-    leaves = [name for name in root.provenance if name != root.id]
-    return [_support(nodes[name]) for name in leaves or root.children if name in nodes]
-
-
-def _support(node: Node) -> Support:
-    return Support(
-        node=node.id,
-        text=node.text,
-        stance=node.stance,
-        answer=node.verdict.answer if node.verdict else None,
-        confidence=node.verdict.confidence if node.verdict else None,
-        scores=node.scores,
-    )
-
-
 def text(result: BaseModel) -> str:
-    """Return a result in words, for a model that is not shown the structured content."""
+    """Return a result in words."""
     match result:
         case Debate():
-            return _debate_in_words(result)
-        case Report(report=None):
-            return result.node.model_dump_json() if result.node else ""
+            return result._text
+        case Report(report=None, node=Node()):
+            return result.node.model_dump_json()
         case Report():
             return result.report or ""
         case RunList():
@@ -213,15 +141,3 @@ def text(result: BaseModel) -> str:
             )
             return "\n".join(line(row, 300) for row in rows) or "There are no runs."
     return str(result)
-
-
-def _debate_in_words(result: Debate) -> str:
-    record, parts = result._record, list[str | None]()
-    if record is not None:
-        parts.append(verdict_text(record, "answer", "measure", "reason"))
-    parts += [result.moved, result.basis, *(f"Note: {note}" for note in result.notes)]
-    spent = count(result.calls, "call")
-    if result.expected_calls:
-        spent += f" of at most {result.expected_calls:,}"
-    parts.append(f"Run {result.run_id}: {result.status}, {spent}. {result.next}")
-    return "\n\n".join(clean(part) for part in parts if part)

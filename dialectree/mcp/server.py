@@ -1,39 +1,27 @@
-"""The server: its tools, and how they are called over stdio and HTTP."""
+"""The tools of an MCP server: one for each protocol, and those for estimates and runs."""
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 import inspect
-import os
-import socket
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from itertools import islice
 from typing import Any, get_type_hints
-from urllib.parse import urlsplit
 
 import mcp.types as types
-import uvicorn
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
-from mcp.server.stdio import stdio_server
-from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import BaseModel
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dialectree.errors import DialectreeError, InputError
 from dialectree.mcp import arguments, results
-from dialectree.mcp.results import Debate, Report, Row, RunList, text
+from dialectree.mcp.results import Debate, Report, RunList, debate, text
 from dialectree.protocols.protocol import Method, Protocol, method
-from dialectree.protocols.sources import MCP_KEY
 from dialectree.running.estimates import Estimate
+from dialectree.running.runner import UNFINISHED
 from dialectree.service.debates import Debates, Tell, Underway, is_underway
 from dialectree.system import clock
 from dialectree.system.streams import notice
@@ -99,13 +87,13 @@ class DebateServer:
     # The tools
 
     async def _debate(self, protocol: Protocol, given: arguments.Arguments, tell: Tell) -> Debate:
-        until = clock.seconds() + self._wait
-        return await self._ended(await self._debates.start(*_wanted(protocol, given)), until, tell)
+        return await self._ended(self._debates.start(*_wanted(protocol, given)), tell)
 
     async def submit(self, given: arguments.Call, tell: Tell) -> Debate:
         """Begin a debate by one of the tools TOOLS, and return its run_id at once. It goes on in
         the background; `status` and `result` take the run_id."""
-        return results.underway(await self._debates.start(*self._called(given)))
+        begun = await self._debates.start(*self._called(given))
+        return debate(begun.record, begun)
 
     async def estimate(self, given: arguments.Call, tell: Tell) -> Estimate:
         """Say what a debate by one of the tools TOOLS would take: calls to models, tokens, time,
@@ -116,18 +104,16 @@ class DebateServer:
     async def status(self, given: arguments.Run, tell: Tell) -> Debate:
         """Say how far a run has come, or what came of it. Does not wait."""
         if one := self._debates.underway(given.run_id):
-            return results.underway(one)
-        state = results.finished(self._debates.result(given.run_id), [])
-        if state.status == "partial" and self._debates.busy(given.run_id):
-            state.status, state.next = "running", "Another process is working on it."
-        return state
+            return debate(one.record, one)
+        record = self._debates.result(given.run_id)
+        return debate(record, busy=record.status in UNFINISHED and self._debates.busy(given.run_id))
 
     async def result(self, given: arguments.Run, tell: Tell) -> Debate:
         """Wait until a run has its verdict, and return it. Where that takes longer than a call may,
         the status is still `running`: call it again."""
         if one := self._debates.underway(given.run_id):
             await one.follow(self._wait, tell)
-            return results.underway(one)
+            return debate(one.record, one)
         return await self.status(given, tell)
 
     async def cancel(self, given: arguments.Run, tell: Tell) -> Debate:
@@ -138,22 +124,19 @@ class DebateServer:
     async def resume(self, given: arguments.Run, tell: Tell) -> Debate:
         """Go on with a run that was broken off, or whose calls failed. Finished calls are not made
         again."""
-        until = clock.seconds() + self._wait
-        return await self._ended(await self._debates.resume(given.run_id, {}), until, tell)
+        return await self._ended(self._debates.resume(given.run_id, {}), tell)
 
     async def contest(self, given: arguments.Contest, tell: Tell) -> Debate:
         """Change something in a finished run and do again only what depends on it, as a new run.
         The ids are those that `show` prints: 0.1 is a node, 0.1/A2 a turn."""
-        until = clock.seconds() + self._wait
-        begun = await self._debates.contest(given.run_id, given.changes, {})
-        return await self._ended(begun, until, tell)
+        return await self._ended(self._debates.contest(given.run_id, given.changes, {}), tell)
 
     async def runs(self, given: arguments.Runs, tell: Tell) -> RunList:
         """List runs, the newest first."""
 
-        def newest() -> list[Row]:
+        def newest() -> list[Debate]:
             runs = islice(self._debates.every(notice), given.limit)
-            return [results.row(one, here=is_underway(folder)) for folder, one in runs]
+            return [debate(record, busy=is_underway(folder)) for folder, record in runs]
 
         return RunList(runs=await asyncio.to_thread(newest))
 
@@ -178,18 +161,20 @@ class DebateServer:
         takes = self._tools[given.tool].takes
         return _wanted(self._protocols[given.tool], arguments.checked(takes, given.arguments))
 
-    async def _ended(self, one: Underway, until: float, tell: Tell) -> Debate:
-        """Return the verdict, or until then how far it has come; raise what broke it off.
+    async def _ended(self, begun: Awaitable[Underway], tell: Tell) -> Debate:
+        """Return the verdict, or how far a run has come in time; raise what broke it off.
 
         A client that cancels its call breaks the debate off; `resume` goes on with it.
         """
+        until = clock.seconds() + self._wait
+        one = await begun
         try:
             await one.follow(until - clock.seconds(), tell)
         except asyncio.CancelledError:
             if one.task is not None:
                 one.task.cancel()
             raise
-        state = results.underway(one)
+        state = debate(one.record, one)
         if one.fault is not None:
             raise DialectreeError(
                 f"{one.fault}. Run {state.run_id} is {state.status}. {state.next}"
@@ -258,105 +243,3 @@ def _wanted(
     chosen = method(values.pop("method", protocol.name), protocol.name)
     inputs = {name: values.pop(name) for name in protocol.input.model_fields if name in values}
     return chosen, inputs, values
-
-
-# Over stdio
-
-
-async def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client on stdin and stdout, until it closes stdin."""
-    async with stdio_server(stdin=_messages()) as (received, sent):  # type: ignore[arg-type]
-        await server.run(received, sent, server.create_initialization_options())
-
-
-async def _messages() -> AsyncIterator[str]:
-    """Yield the lines of stdin.
-
-    A thread reads them that nothing waits for: a read that blocks would keep Ctrl-C from ending
-    the server. No child process inherits stdin.
-    """
-    stdin = os.dup(0)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    loop, lines = asyncio.get_running_loop(), asyncio.Queue[str | None]()
-
-    def read() -> None:
-        with suppress(RuntimeError):  # the loop is closed: the server has ended
-            for line in os.fdopen(stdin, encoding="utf-8", errors="replace"):
-                loop.call_soon_threadsafe(lines.put_nowait, line)
-            loop.call_soon_threadsafe(lines.put_nowait, None)
-
-    threading.Thread(target=read, name="stdin", daemon=True).start()
-    while (line := await lines.get()) is not None:
-        yield line
-
-
-# Over HTTP
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-KEY = MCP_KEY
-"""The variable with the key that clients of the HTTP server must send."""
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket of the address; InputError where there is none to be had."""
-    if host not in LOOPBACK and not os.environ.get(KEY):
-        raise InputError(
-            f"--host {host}: other machines could start debates; give them a key in {KEY}"
-        )
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise InputError(f"--host {host} --port {port}: {error.strerror or error}") from None
-
-
-async def serve_http(
-    server: Server[Any], debates: Debates, listening: socket.socket, host: str
-) -> None:
-    """Serve clients at ``/mcp`` until the process is told to end."""
-    # On loopback the SDK checks the headers Host and Origin. A server that others reach does not
-    # know by which names they do, and asks for a key.
-    known = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    app = server.streamable_http_app(
-        host=host, transport_security=None if host in LOOPBACK else known
-    )
-    guarded = _guarded(app, os.environ.get(KEY, ""))
-    config = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=1)
-    await _HttpServer(config, debates).serve(sockets=[listening])
-
-
-class _HttpServer(uvicorn.Server):
-    """Ends its debates first, and so the calls that wait for them; then the open streams."""
-
-    def __init__(self, config: uvicorn.Config, debates: Debates) -> None:
-        super().__init__(config)
-        self._debates = debates
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await self._debates.break_off()
-        await asyncio.sleep(0.1)  # the calls are answered
-        await self.lifespan.shutdown()
-        await super().shutdown(sockets)
-
-
-def _guarded(app: ASGIApp, key: str) -> ASGIApp:
-    """Refuse requests without the key, and those of pages of other sites."""
-
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await app(scope, receive, send)
-        headers = Request(scope).headers
-        origin = headers.get("origin")
-        refusal = None
-        if key and not hmac.compare_digest(
-            headers.get("authorization", "").encode(), f"Bearer {key}".encode()
-        ):
-            header = {"WWW-Authenticate": "Bearer"}
-            refusal = PlainTextResponse("The key is missing or wrong.", 401, header)
-        elif origin and urlsplit(origin).netloc != headers.get("host"):
-            refusal = PlainTextResponse("Pages of other sites are kept out.", 403)
-        await (refusal or app)(scope, receive, send)
-
-    return guarded

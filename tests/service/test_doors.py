@@ -14,8 +14,8 @@ from dialectree.errors import RunNotFound
 from dialectree.records.folder import RunFolder
 from dialectree.service.debates import Debates
 from tests.cli.commands import command
-from tests.doors import CHANGES, DOORS, RUNS, Answer, Refused, http, kept, mcp_tool
 from tests.endpoint import LocalEndpoint
+from tests.service.doors import CHANGES, DOORS, RUNS, Answer, Refused, http, kept, mcp_tool
 
 CLAIM: dict[str, Any] = {"claim": "Cows eat grass."}
 CALLS = 5

@@ -1,0 +1,124 @@
+"""Serve the tools over stdio and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import os
+import socket
+import threading
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+import uvicorn
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from dialectree.errors import InputError
+from dialectree.protocols.sources import MCP_KEY
+from dialectree.service.debates import Debates
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve one client on stdin and stdout, until it closes stdin."""
+    async with stdio_server(stdin=_messages()) as (received, sent):  # type: ignore[arg-type]
+        await server.run(received, sent, server.create_initialization_options())
+
+
+async def _messages() -> AsyncIterator[str]:
+    """Yield the lines of stdin.
+
+    A thread reads them that nothing waits for: a read that blocks would keep Ctrl-C from ending
+    the server. No child process inherits stdin.
+    """
+    stdin = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+
+    def read() -> None:
+        with suppress(RuntimeError):  # the loop is closed: the server has ended
+            for line in os.fdopen(stdin, encoding="utf-8", errors="replace"):
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+            loop.call_soon_threadsafe(lines.put_nowait, None)
+
+    threading.Thread(target=read, name="stdin", daemon=True).start()
+    while (line := await lines.get()) is not None:
+        yield line
+
+
+# Over HTTP
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+KEY = MCP_KEY
+"""The variable with the key that clients of the HTTP server must send."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket of the address; InputError where there is none to be had."""
+    if host not in LOOPBACK and not os.environ.get(KEY):
+        raise InputError(
+            f"--host {host}: other machines could start debates; give them a key in {KEY}"
+        )
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise InputError(f"--host {host} --port {port}: {error.strerror or error}") from None
+
+
+async def serve_http(
+    server: Server[Any], debates: Debates, listening: socket.socket, host: str
+) -> None:
+    """Serve clients at ``/mcp`` until the process is told to end."""
+    # On loopback the SDK checks the headers Host and Origin. A server that others reach does not
+    # know by which names they do, and asks for a key.
+    known = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server.streamable_http_app(
+        host=host, transport_security=None if host in LOOPBACK else known
+    )
+    guarded = _guarded(app, os.environ.get(KEY, ""))
+    config = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=1)
+    await _HttpServer(config, debates).serve(sockets=[listening])
+
+
+class _HttpServer(uvicorn.Server):
+    """Ends its debates first, and so the calls that wait for them; then the open streams."""
+
+    def __init__(self, config: uvicorn.Config, debates: Debates) -> None:
+        super().__init__(config)
+        self._debates = debates
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._debates.break_off()
+        await asyncio.sleep(0.1)  # the calls are answered
+        await self.lifespan.shutdown()
+        await super().shutdown(sockets)
+
+
+def _guarded(app: ASGIApp, key: str) -> ASGIApp:
+    """Refuse requests without the key, and those of pages of other sites."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await app(scope, receive, send)
+        headers = Request(scope).headers
+        origin = headers.get("origin")
+        refusal = None
+        if key and not hmac.compare_digest(
+            headers.get("authorization", "").encode(), f"Bearer {key}".encode()
+        ):
+            header = {"WWW-Authenticate": "Bearer"}
+            refusal = PlainTextResponse("The key is missing or wrong.", 401, header)
+        elif origin and urlsplit(origin).netloc != headers.get("host"):
+            refusal = PlainTextResponse("Pages of other sites are kept out.", 403)
+        await (refusal or app)(scope, receive, send)
+
+    return guarded
