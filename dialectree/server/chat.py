@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from langchain_core.messages import AIMessage, AnyMessage
@@ -60,34 +59,28 @@ _typed_dict: Any = TypedDict
 
 def chat_graph(name: str) -> Graph:
     """Return the chat with the protocol called ``name``."""
-    declared = protocol(name)
-    chosen = declared.methods()[name]
-    sent = fields_sent(declared.input)
+    chat = Chat(protocol(name).methods()[name])
     messages = {"messages": Annotated[list[AnyMessage], add_messages]}
     answer: dict[str, Any] = {"verdict": VerdictFields, "run_id": str}
     own: dict[str, Any] = {"record": dict[str, Any], "given": dict[str, Any] | None, "todo": Todo}
     own["said"] = str
-    title = f"{name}_chat"
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(
-        _typed_dict(title, {**messages, **sent, **answer, **own}, total=False),
-        context_schema=declared.settings,
-        input_schema=_typed_dict(f"{title}_input", {**messages, **sent}, total=False),
-        output_schema=_typed_dict(f"{title}_output", {**messages, **answer}, total=False),
+        _typed_dict(chat.title, {**messages, **chat.sent, **answer, **own}, total=False),
+        context_schema=chat.declared.settings,
+        input_schema=_typed_dict(f"{chat.title}_input", {**messages, **chat.sent}, total=False),
+        output_schema=_typed_dict(f"{chat.title}_output", {**messages, **answer}, total=False),
     )
-    builder.add_node("reading", _reading(title, chosen, [*sent]))
-    builder.add_node("debate", _debate(title, chosen))
-    builder.add_node("person", _person)
-    builder.add_node("hearing", _hearing(title))
-    builder.add_node("explanation", _explanation(title))
-    builder.add_node("contest", _contest(title))
+    steps = (chat.reading, chat.debate, chat.person, chat.hearing, chat.explanation, chat.contest)
+    for step in steps:
+        builder.add_node(step.__name__, step)
     builder.add_edge(START, "reading")
     builder.add_conditional_edges("reading", after_reading)
-    for step in ("debate", "hearing"):
-        builder.add_conditional_edges(step, after_debate)
+    for asking in ("debate", "hearing"):
+        builder.add_conditional_edges(asking, after_debate)
     builder.add_edge("person", "hearing")
-    for step in ("explanation", "contest"):
-        builder.add_edge(step, END)
-    graph: Graph = builder.compile(name=title)
+    for last in ("explanation", "contest"):
+        builder.add_edge(last, END)
+    graph: Graph = builder.compile(name=chat.title)
     show(graph, ChatGraph)
     return graph
 
@@ -105,13 +98,17 @@ def after_debate(state: Any) -> Literal["person", "__end__"]:
     return "person" if state["todo"] == "person" else "__end__"
 
 
-# Reading a message
+class Chat:
+    """The steps of a chat with one protocol; each returns an update of the thread's state."""
 
+    def __init__(self, method: Method) -> None:
+        self.method, self.declared = method, method.protocol
+        self.sent = fields_sent(self.declared.input)
+        self.title = f"{method.name}_chat"
 
-def _reading(title: str, chosen: Method, names: Sequence[str]) -> Callable[..., Any]:
-    declared = chosen.protocol
+    # Reading a message
 
-    async def reading(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+    async def reading(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         """Read the last message; reply where it is no question that can be debated."""
         if (asked := asked_for(state["messages"])) is not None:
             return _heard(asked)
@@ -119,36 +116,143 @@ def _reading(title: str, chosen: Method, names: Sequence[str]) -> Callable[..., 
         text = turn[-1].text.strip() if turn else ""
         attached = any(True for message in turn[-1:] for _ in attachments(message))
         if text.casefold() in ("", "help", "?") and not attached:
-            return _reply(title, help_on(declared.input))
-        if _WHY.fullmatch(text):
-            return _for_a_run(title, state, "explanation")
+            return self._reply(help_on(self.declared.input))
+        about = "explanation" if _WHY.fullmatch(text) else ""
         if f"{text.casefold()} ".startswith("contest "):
-            return _for_a_run(title, state, "contest")
-        sent = {name: state[name] for name in names if state.get(name) is not None}
-        context = settings(runtime, declared.settings)
+            about = "contest"
+        if about and (run_id := _run_id(state)):
+            return {"todo": about, "given": None, "run_id": run_id}
+        if about:
+            return self._reply("There is no answer in this thread yet: begin with a question.")
+        sent = {name: state[name] for name in self.sent if state.get(name) is not None}
+        context = settings(runtime, self.declared.settings)
         try:
-            inputs = inputs_of(declared.input, turn, sent)
-            if missing := missing_in(declared.input, inputs):
-                return _reply(title, missing, missing=True)
-            given = await asyncio.to_thread(prepared, chosen, inputs, context)  # it reads papers
+            inputs = inputs_of(self.declared.input, turn, sent)
+            if missing := missing_in(self.declared.input, inputs):
+                return self._reply(missing, missing=True)
+            given = await asyncio.to_thread(prepared, self.method, inputs, context)  # reads papers
         except InputError as error:
-            return _reply(title, str(error))
+            return self._reply(str(error))
         return {"todo": "debate", "given": given}
 
-    return reading
+    def _reply(self, text: str, **about: Any) -> dict[str, Any]:
+        """Return the update that ends a turn without a debate; ``about`` is for programs."""
+        message = AIMessage(text, name=self.title, response_metadata={KEY: about})
+        return {"messages": [message], "todo": "nothing", "given": None}
 
+    # Answering it
 
-def _reply(title: str, text: str, **about: Any) -> dict[str, Any]:
-    """Return the update that ends a turn without a debate; ``about`` is for programs."""
-    message = AIMessage(text, name=title, response_metadata={KEY: about})
-    return {"messages": [message], "todo": "nothing", "given": None}
+    async def debate(self, state: Any) -> dict[str, Any]:
+        """Debate the question, until a person is asked."""
+        graph = await asyncio.to_thread(self.method.graph)
+        outcome: dict[str, Any] = {}
+        names = ["record", "verdict", "run_id"]
+        try:
+            with keeping(runs_home()):
+                async for values in graph.astream(
+                    state["given"], stream_mode="values", output_keys=names
+                ):
+                    outcome = values
+        except GraphInterrupt as stop:
+            requests = [payload_of(one.value) for one in stop.args[0]]
+            first = min(requests, key=lambda request: path_key(request["node"]))
+            return self._question(first, outcome["run_id"])
+        return self._answered(RunRecord.model_validate(outcome["record"]))
 
+    def _question(self, request: Payload, run_id: str) -> dict[str, Any]:
+        """Return the update that asks a person; the message is there before the chat stops."""
+        transcript = request.get("transcript")
+        parts = [
+            bold(request["question"]),
+            *([block_quote(transcript)] if transcript else []),
+            escaped(request["request"]),
+            ANSWERING,
+        ]
+        reply = self._reply(readable("\n\n".join(parts)), run_id=run_id, asked={**request})
+        return {**reply, "todo": "person", "run_id": run_id}
 
-def _for_a_run(title: str, state: Any, todo: str) -> dict[str, Any]:
-    """Return the update that leads to ``todo`` about the last run of the thread."""
-    if not (run_id := _run_id(state)):
-        return _reply(title, "There is no answer in this thread yet: begin with a question.")
-    return {"todo": todo, "given": None, "run_id": run_id}
+    async def person(self, state: Any) -> dict[str, Any]:
+        """Stop for the person, whose answer comes here unless it is the thread's next message."""
+        asked = asked_for(state["messages"])
+        assert asked is not None
+        return {"said": interrupted(asked.request)}
+
+    async def hearing(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Go on with the debate, which hears what the person said, until it asks again."""
+        before, said, asked = asked_for(state["messages"]), [str(state["said"])], list[Payload]()
+        assert before is not None
+
+        def ask(request: Payload) -> str:
+            if said and {**request, "request": ""} == {**before.request, "request": ""}:
+                return said.pop()
+            asked.append(request)
+            raise Halted("a person is asked in the chat")
+
+        try:
+            debates, models = _debates(runtime), _live(runtime.context)
+            run = await asyncio.to_thread(debates.take_up, before.run_id, models)
+        except (InputError, RunNotFound) as error:
+            return self._reply(str(error))
+        try:
+            return await self._conducted(run, runtime, ask)
+        except Halted:
+            if not asked:
+                raise
+            return self._question(asked[0], before.run_id)
+
+    async def _conducted(
+        self, run: Started, runtime: Runtime[Any], ask: Ask | None = None
+    ) -> dict[str, Any]:
+        """Conduct a run and tell the chat's host what happens; return the update with its end."""
+        write, underway = runtime.stream_writer, Underway(run)
+        await underway.conduct(ask, watch=lambda event: write(event.model_dump(mode="json")))
+        if underway.unreported is not None:
+            raise underway.unreported
+        return self._answered(run.record)
+
+    def _answered(self, record: RunRecord) -> dict[str, Any]:
+        """Return the update that ends a turn with the outcome of a run."""
+        plain = record.model_dump(mode="json")
+        about = {name: plain[name] for name in ("run_id", "method", "status", "verdict")}
+        reply = self._reply(readable(macros(record)("answer")), **about)
+        return {**reply, "verdict": plain["verdict"], "run_id": record.run_id, "record": plain}
+
+    # Runs of the thread
+
+    async def explanation(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Show what the last answer rests on, or all that was said at one place; ask no model."""
+        run_id, kept = _run_id(state), state.get("record")
+        try:
+            if kept is not None and kept["run_id"] == run_id:
+                record = RunRecord.model_validate(kept)
+            else:
+                record = await asyncio.to_thread(_debates(runtime).result, run_id)
+            found = _WHY.fullmatch(last_turn(state["messages"])[-1].text.strip())
+            node, part = found and found["node"], macros(record)
+            if node is None:
+                return self._reply(readable(part("why")), run_id=record.run_id)
+            shown = part("node", _debates(runtime).node(record, node))
+            return self._reply(readable(shown), run_id=record.run_id)
+        except RunNotFound as error:
+            return self._reply(str(error))
+
+    async def contest(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Change what the message names in the last run; do again only what depends on it."""
+        found = _CONTEST.fullmatch(last_turn(state["messages"])[-1].text.strip())
+        if found is None:
+            return self._reply("write what to change: contest 0.1/A2: text")
+        change, models = (found["change"] or "replace").lower(), _live(runtime.context)
+        debates, run_id = _debates(runtime), _run_id(state)
+
+        def begun() -> Started:
+            wish = parse(change, found["where"], found["text"] or "")
+            return debates.plan_contest(run_id, [wish], models).begin()
+
+        try:
+            run = await asyncio.to_thread(begun)
+        except (InputError, RunNotFound) as error:
+            return self._reply(str(error))
+        return await self._conducted(run, runtime)
 
 
 def _run_id(state: Any) -> str:
@@ -168,156 +272,10 @@ def _heard(asked: Asked) -> dict[str, Any]:
     return {**update, "todo": "hearing", "said": "" if said == "-" else said}
 
 
-# Answering it
-
-
-def _debate(title: str, chosen: Method) -> Callable[..., Any]:
-    async def debate(state: Any) -> dict[str, Any]:
-        """Debate the question, until a person is asked."""
-        graph = await asyncio.to_thread(chosen.graph)
-        outcome: dict[str, Any] = {}
-        names = ["record", "verdict", "run_id"]
-        try:
-            with keeping(runs_home()):
-                async for values in graph.astream(
-                    state["given"], stream_mode="values", output_keys=names
-                ):
-                    outcome = values
-        except GraphInterrupt as stop:
-            requests = [payload_of(one.value) for one in stop.args[0]]
-            first = min(requests, key=lambda request: path_key(request["node"]))
-            return _question(title, first, outcome["run_id"])
-        return _answered(title, RunRecord.model_validate(outcome["record"]))
-
-    return debate
-
-
-def _question(title: str, request: Payload, run_id: str) -> dict[str, Any]:
-    """Return the update that asks a person; the message is there before the chat stops."""
-    transcript = request.get("transcript")
-    parts = [
-        bold(request["question"]),
-        *([block_quote(transcript)] if transcript else []),
-        escaped(request["request"]),
-        ANSWERING,
-    ]
-    reply = _reply(title, readable("\n\n".join(parts)), run_id=run_id, asked={**request})
-    return {**reply, "todo": "person", "run_id": run_id}
-
-
-async def _person(state: Any) -> dict[str, Any]:
-    """Stop for the person, whose answer comes here unless it is the thread's next message."""
-    asked = asked_for(state["messages"])
-    assert asked is not None
-    return {"said": interrupted(asked.request)}
-
-
-def _hearing(title: str) -> Callable[..., Any]:
-    async def hearing(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Go on with the debate, which hears what the person said, until it asks again."""
-        before, said, asked = asked_for(state["messages"]), [str(state["said"])], list[Payload]()
-        assert before is not None
-
-        def ask(request: Payload) -> str:
-            if said and {**request, "request": ""} == {**before.request, "request": ""}:
-                return said.pop()
-            asked.append(request)
-            raise Halted("a person is asked in the chat")
-
-        try:
-            debates, models = _debates(runtime), _live(runtime.context)
-            run = await asyncio.to_thread(debates.take_up, before.run_id, models)
-        except (InputError, RunNotFound) as error:
-            return _reply(title, str(error))
-        try:
-            await _conducted(run, runtime, ask)
-        except Halted:
-            if not asked:
-                raise
-            return _question(title, asked[0], before.run_id)
-        return _answered(title, run.record)
-
-    return hearing
-
-
-async def _conducted(run: Started, runtime: Runtime[Any], ask: Ask | None = None) -> None:
-    """Conduct a run; tell the chat's host what happens."""
-    write = runtime.stream_writer
-    underway = Underway(run)
-    await underway.conduct(ask, watch=lambda event: write(event.model_dump(mode="json")))
-    if underway.unreported is not None:
-        raise underway.unreported
-
-
-def _answered(title: str, record: RunRecord) -> dict[str, Any]:
-    """Return the update that ends a turn with the outcome of a run."""
-    plain = record.model_dump(mode="json")
-    about = {name: plain[name] for name in ("run_id", "method", "status", "verdict")}
-    reply = _reply(title, readable(macros(record)("answer")), **about)
-    return {**reply, "verdict": plain["verdict"], "run_id": record.run_id, "record": plain}
-
-
-def _explanation(title: str) -> Callable[..., Any]:
-    async def explanation(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Show what the last answer rests on, or all that was said at one place; ask no model."""
-        try:
-            record = await _record(state, runtime)
-        except RunNotFound as error:
-            return _reply(title, str(error))
-        found = _WHY.fullmatch(last_turn(state["messages"])[-1].text.strip())
-        return _reply(title, _why(record, found and found["node"]), run_id=record.run_id)
-
-    return explanation
-
-
-def _why(record: RunRecord, node: str | None) -> str:
-    """Return why the verdict of a run is as it is, or all that was said at ``node``."""
-    part = macros(record)
-    if node is None:
-        return readable(part("why"))
-    if node in record.tree.nodes:
-        return readable(part("node", record.tree.nodes[node]))
-    return f"Run {record.run_id} has no {node}; it has {', '.join(record.tree.nodes)}."
-
-
-# Runs of the thread
-
-
-async def _record(state: Any, runtime: Runtime[Any]) -> RunRecord:
-    """Return the record of the thread's last run, from the thread or from its folder."""
-    run_id, record = _run_id(state), state.get("record")
-    if record is not None and record["run_id"] == run_id:
-        return RunRecord.model_validate(record)
-    return await asyncio.to_thread(_debates(runtime).result, run_id)
-
-
 def _debates(runtime: Runtime[Any]) -> Debates:
     """Return the debates that the client may see: it may write any id into its messages."""
     user = runtime.server_info.user if runtime.server_info else None
     return Debates(runs_home(), owner=user.identity if user else "")
-
-
-def _contest(title: str) -> Callable[..., Any]:
-    async def contest(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Change what the message names in the last run; do again only what depends on it."""
-        try:
-            run = await asyncio.to_thread(_contested, state, runtime)
-        except (InputError, RunNotFound) as error:
-            return _reply(title, str(error))
-        await _conducted(run, runtime)
-        return _answered(title, run.record)
-
-    return contest
-
-
-def _contested(state: Any, runtime: Runtime[Any]) -> Started:
-    """Return the contest that the last message asks for; blocks while it reads the run."""
-    found = _CONTEST.fullmatch(last_turn(state["messages"])[-1].text.strip())
-    if found is None:
-        raise InputError("write what to change: contest 0.1/A2: text")
-    wish = parse((found["change"] or "replace").lower(), found["where"], found["text"] or "")
-    planned = _debates(runtime).plan_contest(_run_id(state), [wish], _live(runtime.context))
-    return planned.begin()
 
 
 def _live(context: object) -> dict[str, Any]:
