@@ -27,7 +27,7 @@ from typer.main import get_command
 from dialectree import prompts
 from dialectree.cli.program import app
 from dialectree.protocols.options import about
-from dialectree.protocols.protocol import Method, Phase, Protocol, flag, installed
+from dialectree.protocols.protocol import Method, Phase, Protocol, installed
 from dialectree.protocols.settings import ProtocolSettings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -279,7 +279,7 @@ One for a single protocol alone is `DIALECTREE_TSD_MAX_DEPTH`, or stands under `
 
 def option(name: str) -> str:
     """Return the flag of a shared setting."""
-    return flag(about(ProtocolSettings, name).get("alias") or name)
+    return f"--{(about(ProtocolSettings, name).get('alias') or name).replace('_', '-')}"
 
 
 def commands_page() -> str:

@@ -34,7 +34,8 @@ from dialectree.flow.human_input import payload_of
 from dialectree.protocols.protocol import Method, Variant
 from dialectree.protocols.settings import build
 from dialectree.records import RunRecord
-from dialectree.running.runner import Started, start
+from dialectree.running.runner import Started, prepared
+from dialectree.running.runner import begin as begin_run
 
 
 class Panel(ProtocolSettings):
@@ -125,7 +126,7 @@ class Person:
 
 def begin(runs: Path, **values: Any) -> Started:
     context = build(Panel, model="openai:none@http://127.0.0.1:9", **values)
-    return start(METHOD, {"question": "So?"}, context, runs)
+    return begin_run(METHOD, prepared(METHOD, {"question": "So?"}, context), context, runs)
 
 
 def finish(run: Started, ask: Person | None = None, **values: Any) -> RunRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +12,21 @@ from dialectree.cli import flags
 from dialectree.cli.help_groups import GroupedCommand
 from dialectree.cli.runs import Run
 from dialectree.errors import InputError
+from dialectree.protocols.settings import ProtocolSettings
 
-_ONCE = {"--add": "argument", "--replace": "text", "--verdict": "verdict"}
+_CHANGES = {
+    "replace": ("ID TEXT", "Let a turn say something else."),
+    "verdict": ("ID TEXT", "Set a verdict, an answer or a label."),
+    "set": ("ID=STRENGTH", "Another strength of an argument, 0 to 1, or none."),
+    "drop": ("ID", "Take an argument, a turn or a part out."),
+    "flip": ("ID:ID", "Let the other argument win."),
+    "void": ("ID:ID", "Let a comparison count for nobody."),
+    "restore": ("ID|ID:ID", "Take a change or a void back."),
+    "add": (
+        "support|attack:ID TEXT",
+        "Insert an argument of your own; a model scores and compares it.",
+    ),
+}
 
 
 class OneText(GroupedCommand):
@@ -20,56 +34,34 @@ class OneText(GroupedCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         flags_given = [word.partition("=")[0] for word in args]
-        for flag, what in _ONCE.items():
-            if flags_given.count(flag) > 1:
-                raise InputError(f"{flag}: one {what} at a time; contest the new run for another")
+        for change, (metavar, _) in _CHANGES.items():
+            if metavar.endswith("TEXT") and flags_given.count(f"--{change}") > 1:
+                raise InputError(f"--{change}: one at a time; contest the new run for another")
         return super().parse_args(ctx, args)
 
 
-@flags.settings(*flags.MODELS_AND_LIMITS)
+def _flag(change: str) -> inspect.Parameter:
+    """Return the flag of a change; one without a text can be given several times."""
+    metavar, text = _CHANGES[change]
+    kind: Any = tuple[str, str] if metavar.endswith("TEXT") else list[str]
+    shown = typer.Option(f"--{change}", help=text, metavar=metavar)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(
+        change, keyword, default=None, annotation=Annotated[kind | None, shown]
+    )
+
+
+@flags.with_fields(
+    *((ProtocolSettings, name) for name in flags.MODELS_AND_LIMITS), more=map(_flag, _CHANGES)
+)
 def contest(
     run: Run,
     settings: dict[str, Any],
-    replace: Annotated[
-        tuple[str, str] | None,
-        typer.Option(help="Let a turn say something else.", metavar="ID TEXT"),
-    ] = None,
-    verdict: Annotated[
-        tuple[str, str] | None,
-        typer.Option(help="Set a verdict, an answer or a label.", metavar="ID TEXT"),
-    ] = None,
-    strength: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="Another strength of an argument, 0 to 1, or none.", metavar="ID=STRENGTH"
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(help="Take an argument, a turn or a part out.", metavar="ID"),
-    ] = None,
-    flip: Annotated[
-        list[str] | None, typer.Option(help="Let the other argument win.", metavar="ID:ID")
-    ] = None,
-    void: Annotated[
-        list[str] | None,
-        typer.Option(help="Let a comparison count for nobody.", metavar="ID:ID"),
-    ] = None,
-    restore: Annotated[
-        list[str] | None,
-        typer.Option(help="Take a change or a void back.", metavar="ID|ID:ID"),
-    ] = None,
-    add: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            help="Insert an argument of your own; a model scores and compares it.",
-            metavar="support|attack:ID TEXT",
-        ),
-    ] = None,
     runs: flags.Runs = Path("runs"),
     json: flags.Json = False,
     quiet: flags.Quiet = False,
     dry_run: flags.DryRun = False,
+    **changes: Any,
 ) -> None:
     """Change something in a run and do again only what depends on it, as a new run.
 
@@ -81,11 +73,11 @@ def contest(
     from dialectree.service.debates import Debates
     from dialectree.system import loop
 
-    several = {"set": strength, "drop": drop, "flip": flip, "void": void, "restore": restore}
-    wishes = [parse(change, where) for change, places in several.items() for where in places or []]
-    for change, place in (("replace", replace), ("verdict", verdict), ("add", add)):
-        if place:
-            wishes.append(parse(change, *place))
+    wishes = [
+        parse(change, *([where] if isinstance(where, str) else where))
+        for change, places in changes.items()
+        for where in ([places] if isinstance(places, tuple) else places or [])
+    ]
     planned = Debates(runs, person=True).plan_contest(run, wishes, settings)
     if dry_run:
         flags.print_estimate(loop.run(planned.estimate()), json=json)

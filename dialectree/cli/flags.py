@@ -150,7 +150,8 @@ def with_fields(
     """
     texts = help_texts or {}
     made_of = (parameter(kind, name, texts.get(name, ""), own) for kind, name in fields)
-    added = [*made_of, *more]
+    more = [*more]
+    added = [*more, *made_of]
     made = {given_as, *(one.name for one in more)}
 
     def decorate(command: Command) -> Command:
@@ -168,7 +169,11 @@ def with_fields(
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [
                 *added,
-                *(one.replace(kind=one.KEYWORD_ONLY) for one in own if one.name not in made),
+                *(
+                    one.replace(kind=one.KEYWORD_ONLY)
+                    for one in own
+                    if one.name not in made and one.kind is not one.VAR_KEYWORD
+                ),
             ]
         )
         return run

@@ -120,7 +120,7 @@ async def _findings(
     claims = await verifier.split(text)
     if not claims:
         return []
-    expected = await verifier.estimate(claims[0].text, [len(claims)], runs)
+    expected = await verifier.estimate(claims[0].claim, [len(claims)], runs)
     every = count(len(claims), "claim")
     if not quiet:
         notice(f"{every}: {expected}")

@@ -14,7 +14,14 @@ RARE = "For evaluations"
 """The heading of flags that stand last."""
 
 
-class GroupedCommand(TyperCommand):
+class _ExamplesFirst:
+    """Leaves out the end of a help: the examples stand first."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Print nothing."""
+
+
+class GroupedCommand(_ExamplesFirst, TyperCommand):
     """Prints each flag under its ``rich_help_panel``, and the lines of ``epilog`` as examples."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -30,11 +37,8 @@ class GroupedCommand(TyperCommand):
         rows.sort(key=lambda row: row[0] == RARE)
         _write_groups(rows, ("Arguments", "Options"), formatter)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Print nothing: the examples stand first."""
 
-
-class GroupedCommands(TyperGroup):
+class GroupedCommands(_ExamplesFirst, TyperGroup):
     """Prints each command under its ``rich_help_panel``, the lines of ``epilog`` as examples."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -49,9 +53,6 @@ class GroupedCommands(TyperGroup):
         options = (parameter.get_help_record(ctx) for parameter in self.get_params(ctx))
         rows += [("Options", record) for record in options if record is not None]
         _write_groups(rows, COMMANDS, formatter)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Print nothing: the examples stand first."""
 
 
 def _write_examples(epilog: str | None, formatter: Any) -> None:

@@ -8,32 +8,15 @@ each change means.
 
 from __future__ import annotations
 
-from dialectree.contests.start import start
-from dialectree.contests.wishes import (
-    Add,
-    Change,
-    Drop,
-    Flip,
-    Replace,
-    Restore,
-    Rule,
-    Set,
-    Void,
-    only_models_and_limits,
-    parse,
-)
-
-__all__ = [
-    "Add",
-    "Change",
-    "Drop",
-    "Flip",
-    "Replace",
-    "Restore",
-    "Rule",
-    "Set",
-    "Void",
-    "only_models_and_limits",
-    "parse",
-    "start",
-]
+from dialectree.contests.start import start as start
+from dialectree.contests.wishes import Add as Add
+from dialectree.contests.wishes import Change as Change
+from dialectree.contests.wishes import Drop as Drop
+from dialectree.contests.wishes import Flip as Flip
+from dialectree.contests.wishes import Replace as Replace
+from dialectree.contests.wishes import Restore as Restore
+from dialectree.contests.wishes import Rule as Rule
+from dialectree.contests.wishes import Set as Set
+from dialectree.contests.wishes import Void as Void
+from dialectree.contests.wishes import only_models_and_limits as only_models_and_limits
+from dialectree.contests.wishes import parse as parse

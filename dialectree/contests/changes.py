@@ -5,7 +5,7 @@ A phase of the protocol declares what may be changed of a turn, and what it says
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, JsonValue, ValidationError
@@ -291,27 +291,28 @@ def _form(phase: Phase, turn: Turn) -> type[BaseModel] | None:
     return next((one for one in forms if one.model_fields.keys() == turn.fields.keys()), None)
 
 
+_NEEDS = {
+    "replace": ("editable",),
+    "verdict": ("labels", "ruling"),
+    "set": ("score",),
+    "flip": ("winner",),
+    "void": ("winner",),
+    "add": ("inserts",),
+}
+"""The fields of a phase of which one has to be declared for a change."""
+
+
+def _declared(change: str, phases: Iterable[Phase]) -> bool:
+    return any(getattr(phase, field) for phase in phases for field in _NEEDS[change])
+
+
 def fits(change: Change, phases: Iterable[Phase]) -> bool:
-    """Return whether a protocol with ``phases`` declares what ``change`` is about."""
-    needs = {"set": "score", "flip": "winner", "void": "winner", "add": "inserts"}
-    field = "winner" if change.pair is not None else needs.get(change.change)
-    return field is None or any(getattr(phase, field) for phase in phases)
+    """Return whether a protocol with ``phases`` weighs what ``change`` is about."""
+    name = "flip" if change.pair is not None else change.change
+    return name not in ("set", "flip", "void", "add") or _declared(name, phases)
 
 
-def flags(phases: Iterable[Phase], last: str) -> str:
-    """Return the flags that a run of these phases knows, for a message."""
-    declared = {
-        "`replace`": "editable",
-        "`verdict`": "labels ruling",
-        "`set`": "score",
-        "`flip`": "winner",
-        "`void`": "winner",
-        "`add`": "inserts",
-    }
-    phases = [*phases]
-    known = [
-        flag
-        for flag, fields in declared.items()
-        if any(getattr(phase, field) for phase in phases for field in fields.split())
-    ]
-    return f"{', '.join([*known, '`drop`'])} {last} `restore`"
+def flags(phases: Sequence[Phase], last: str) -> str:
+    """Return the changes that a run of these phases knows, for a message."""
+    known = [*(name for name in _NEEDS if _declared(name, phases)), "drop"]
+    return f"{', '.join(f'`{name}`' for name in known)} {last} `restore`"

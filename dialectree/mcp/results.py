@@ -131,10 +131,8 @@ def text(result: BaseModel) -> str:
     match result:
         case Debate():
             return result._text
-        case Report(report=None, node=Node()):
-            return result.node.model_dump_json()
         case Report():
-            return result.report or ""
+            return result.node.model_dump_json() if result.node else result.report or ""
         case RunList():
             rows = (
                 f"{one.run_id} {one.method} {one.status}: {one.question}" for one in result.runs

@@ -6,91 +6,51 @@ stable ids, so folding one twice changes nothing, and a run that was broken off 
 
 from __future__ import annotations
 
-from dialectree.protocols.phases import OTHERS, UNORDERED, PhaseOrder
-from dialectree.records.contest import (
-    ARGUMENT,
-    Contest,
-    Moved,
-    Override,
-    OverrideKind,
-)
-from dialectree.records.folding import Folding, fold, path_key, segment_key
-from dialectree.records.ledger import (
-    VOID,
-    Call,
-    Usage,
-    chains,
-    critical_path,
-    from_cache,
-    prompts,
-    seconds,
-    usage,
-)
-from dialectree.records.place import Place, Strict, fitting
-from dialectree.records.run import ILLUSTRATION, SCHEMA, Event, EventKind, RunRecord, RunStatus
-from dialectree.records.topics import Claim, Letter, Position, Sentence, Topic, topic_of
-from dialectree.records.tree import (
-    Comparison,
-    Failure,
-    Found,
-    Node,
-    NodeStatus,
-    Order,
-    Retrieval,
-    Segment,
-    Stance,
-    Tree,
-    Turn,
-    Verdict,
-)
-
-__all__ = [
-    "ARGUMENT",
-    "ILLUSTRATION",
-    "OTHERS",
-    "SCHEMA",
-    "UNORDERED",
-    "VOID",
-    "Call",
-    "Claim",
-    "Comparison",
-    "Contest",
-    "Event",
-    "EventKind",
-    "Failure",
-    "Folding",
-    "Found",
-    "Letter",
-    "Moved",
-    "Node",
-    "NodeStatus",
-    "Order",
-    "Override",
-    "OverrideKind",
-    "PhaseOrder",
-    "Place",
-    "Position",
-    "Retrieval",
-    "RunRecord",
-    "RunStatus",
-    "Segment",
-    "Sentence",
-    "Stance",
-    "Strict",
-    "Topic",
-    "Tree",
-    "Turn",
-    "Usage",
-    "Verdict",
-    "chains",
-    "critical_path",
-    "fitting",
-    "fold",
-    "from_cache",
-    "path_key",
-    "prompts",
-    "seconds",
-    "segment_key",
-    "topic_of",
-    "usage",
-]
+from dialectree.protocols.phases import OTHERS as OTHERS
+from dialectree.protocols.phases import UNORDERED as UNORDERED
+from dialectree.protocols.phases import PhaseOrder as PhaseOrder
+from dialectree.records.contest import ARGUMENT as ARGUMENT
+from dialectree.records.contest import Contest as Contest
+from dialectree.records.contest import Moved as Moved
+from dialectree.records.contest import Override as Override
+from dialectree.records.contest import OverrideKind as OverrideKind
+from dialectree.records.folding import Folding as Folding
+from dialectree.records.folding import fold as fold
+from dialectree.records.folding import path_key as path_key
+from dialectree.records.folding import segment_key as segment_key
+from dialectree.records.ledger import VOID as VOID
+from dialectree.records.ledger import Call as Call
+from dialectree.records.ledger import Usage as Usage
+from dialectree.records.ledger import chains as chains
+from dialectree.records.ledger import critical_path as critical_path
+from dialectree.records.ledger import from_cache as from_cache
+from dialectree.records.ledger import prompts as prompts
+from dialectree.records.ledger import seconds as seconds
+from dialectree.records.ledger import usage as usage
+from dialectree.records.place import Place as Place
+from dialectree.records.place import Strict as Strict
+from dialectree.records.place import fitting as fitting
+from dialectree.records.run import ILLUSTRATION as ILLUSTRATION
+from dialectree.records.run import SCHEMA as SCHEMA
+from dialectree.records.run import Event as Event
+from dialectree.records.run import EventKind as EventKind
+from dialectree.records.run import RunRecord as RunRecord
+from dialectree.records.run import RunStatus as RunStatus
+from dialectree.records.topics import Claim as Claim
+from dialectree.records.topics import Letter as Letter
+from dialectree.records.topics import Position as Position
+from dialectree.records.topics import Sentence as Sentence
+from dialectree.records.topics import Topic as Topic
+from dialectree.records.topics import topic_of as topic_of
+from dialectree.records.tree import Comparison as Comparison
+from dialectree.records.tree import Failure as Failure
+from dialectree.records.tree import Found as Found
+from dialectree.records.tree import Node as Node
+from dialectree.records.tree import NodeStatus as NodeStatus
+from dialectree.records.tree import Order as Order
+from dialectree.records.tree import Retrieval as Retrieval
+from dialectree.records.tree import Segment as Segment
+from dialectree.records.tree import Stance as Stance
+from dialectree.records.tree import Tree as Tree
+from dialectree.records.tree import Turn as Turn
+from dialectree.records.tree import Verdict as Verdict

@@ -126,10 +126,10 @@ class RunFolder:
         )
 
     def _is_seen(self, owner: str | None) -> bool:
-        """Return whether ``owner`` may see the run."""
+        """Return whether ``owner`` may see the run; no client sees one that cannot be read."""
         try:
-            return not owner or self.record().owner == owner
-        except RunFolderError:  # an owner that cannot be read
+            return owner is None or self.record().owner == owner or not owner
+        except RunFolderError:
             return False
 
     @classmethod

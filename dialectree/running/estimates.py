@@ -153,8 +153,10 @@ async def estimate_change(contest: Started, runs: Path) -> Estimate:
     overrides = record.contest.overrides if record.contest is not None else []
     journal = contest.folder.journal()
     try:
-        past = Past(journal, overrides)
-        return expected(await rehearsed(chosen, record.input, context, pace.words, past=past), pace)
+        sizes = await rehearsed(
+            chosen, record.input, context, pace.words, past=(journal, overrides)
+        )
+        return expected(sizes, pace)
     finally:
         journal.close()
 

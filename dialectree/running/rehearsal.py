@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
@@ -37,11 +37,8 @@ _SHOWN = 1500
 """Characters at the end of a prompt; a made-up text consists of the words in them."""
 
 
-class Past(NamedTuple):
-    """What a contest knows before its first call."""
-
-    journal: Journal
-    overrides: Sequence[Override]
+Past = tuple[Journal, Sequence[Override]]
+"""What a contest knows before its first call: its calls, and what persons changed."""
 
 
 class Rehearsal(Run):

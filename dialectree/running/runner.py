@@ -107,22 +107,6 @@ class Started:
                 prompts.load(name)
 
 
-def start(
-    chosen: Method,
-    given: Mapping[str, Any],
-    context: ProtocolSettings,
-    runs: Path,
-    *,
-    folder: RunFolder | None = None,
-) -> Started:
-    """Begin a run of ``chosen``; its folder lies in ``runs``, or is ``folder``.
-
-    ``given`` is the user's input, as the protocol declares it. Raises InputError where it cannot
-    be debated.
-    """
-    return begin(chosen, prepared(chosen, given, context), context, runs, folder=folder)
-
-
 def prepared(
     chosen: Method, given: Mapping[str, Any], context: ProtocolSettings
 ) -> dict[str, JsonValue]:
@@ -138,7 +122,10 @@ def begin(
     *,
     folder: RunFolder | None = None,
 ) -> Started:
-    """Begin a run of ``chosen`` with what its graph takes; see :func:`start`."""
+    """Begin a run of ``chosen`` with what its graph takes (:func:`prepared`).
+
+    Its folder lies in ``runs``, or is ``folder``.
+    """
     record = new_record(chosen, graph_input, context)
     folder = folder or RunFolder.create(runs)
     record.run_id = folder.run_id

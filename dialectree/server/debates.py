@@ -74,18 +74,6 @@ def _found(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]
     return answer
 
 
-def _record(folder: RunFolder) -> str:
-    return folder.record().model_dump_json()
-
-
-def _html(folder: RunFolder) -> str:
-    return report.html(folder.record(), folder.calls())
-
-
-def _markdown(folder: RunFolder) -> str:
-    return report.markdown(folder.record(), folder.calls())
-
-
 async def list_runs(request: Request) -> Response:
     """Answer with the client's runs, the newest first."""
 
@@ -146,9 +134,15 @@ async def refuse(request: Request, error: Exception) -> Response:
 
 routes = [
     Route("/debates", list_runs),
-    Route("/debates/{run_id}", _found(_record)),
-    Route("/debates/{run_id}/report.html", _found(_html)),
-    Route("/debates/{run_id}/report.md", _found(_markdown)),
+    Route("/debates/{run_id}", _found(lambda run: run.record().model_dump_json())),
+    Route(
+        "/debates/{run_id}/report.html",
+        _found(lambda run: report.html(run.record(), run.calls())),
+    ),
+    Route(
+        "/debates/{run_id}/report.md",
+        _found(lambda run: report.markdown(run.record(), run.calls())),
+    ),
     Route("/debates/{run_id}/contest", contest, methods=["POST"]),
 ]
 exception_handlers = {DialectreeError: refuse}

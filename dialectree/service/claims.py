@@ -48,26 +48,18 @@ class SplitterReply(BaseModel):
     claims: list[ClaimReply]
 
 
-class Claim(BaseModel, frozen=True):
-    """A statement of a text."""
+class Finding(BaseModel, frozen=True):
+    """A claim of a text, and what came of it."""
 
     line: int
     """Where it begins in the text, from 1."""
     last_line: int
-    text: str
-
-
-class Finding(BaseModel, frozen=True):
-    """What came of one claim."""
-
-    line: int
-    last_line: int
     claim: str
-    passed: bool
+    passed: bool = False
     """True where the probability is high enough; of a method without one, where it says true."""
     probability: float | None = None
     reason: str = ""
-    """Why the claim is as probable as that, or why nobody knows."""
+    """Why the claim is as probable as that, or why it could not be verified."""
     run: str | None = None
     """The id of the run that verified it."""
 
@@ -111,17 +103,18 @@ class ClaimVerifier:
         splitter = resolve(self.context.model, self.context)
         return any(map(at_chance, [splitter, *speakers(self.method, self.context).values()]))
 
-    async def split(self, text: str) -> list[Claim]:
+    async def split(self, text: str) -> list[Finding]:
         """Return the claims of ``text`` in its order; a claim that is made twice counts once."""
         # Its words stay out of the messages that a host's graph streams.
         split = RunnableLambda(self._split).with_config(run_name="split", tags=["nostream"])
         parts = await split.abatch([*_portions(text)])
-        claims: dict[str, Claim] = {}
+        claims: dict[str, Finding] = {}
         for reply in parts:
             for one in reply.claims:
                 numbers = [*map(int, one.lines)]
-                claim = Claim(line=min(numbers), last_line=max(numbers), text=one.claim.strip())
-                claims.setdefault(claim.text, claim)
+                text = one.claim.strip()
+                found = Finding(line=min(numbers), last_line=max(numbers), claim=text)
+                claims.setdefault(text, found)
         return sorted(claims.values(), key=lambda claim: claim.line)
 
     async def _split(self, lines: Mapping[str, str]) -> SplitterReply:
@@ -165,15 +158,15 @@ class ClaimVerifier:
         return expected([_times(size, count) for count in counts for size in sizes], pace)
 
     async def verify(
-        self, claims: Sequence[Claim], runs: Path, watch: Watch | None = None
+        self, claims: Sequence[Finding], runs: Path, watch: Watch | None = None
     ) -> list[Finding]:
-        """Return a finding for each claim; what is paid is kept, whatever ends it.
+        """Verify each claim of :meth:`split`; keep what is paid, however it ends.
 
         Each claim gets a run of its own in ``runs``. :attr:`fault` holds what ended it early.
         """
         slots = asyncio.Semaphore(self.context.concurrency)
 
-        async def verified(claim: Claim) -> Finding:
+        async def verified(claim: Finding) -> Finding:
             async with slots:
                 finding = await self._verified(claim, runs, watch)
             self.done += 1
@@ -181,14 +174,11 @@ class ClaimVerifier:
 
         return [*await asyncio.gather(*map(verified, claims))]
 
-    async def _verified(self, claim: Claim, runs: Path, watch: Watch | None) -> Finding:
-        finding = Finding(
-            line=claim.line, last_line=claim.last_line, claim=claim.text, passed=False
-        )
+    async def _verified(self, finding: Finding, runs: Path, watch: Watch | None) -> Finding:
         if self.fault is not None:
             return finding.model_copy(update={"reason": str(self.fault)})
         started = await asyncio.to_thread(
-            begin, self.method, self.graph_input(claim.text), self.context, runs
+            begin, self.method, self.graph_input(finding.claim), self.context, runs
         )
         started.budget = self.budget
         run = Underway(started)

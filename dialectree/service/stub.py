@@ -6,12 +6,15 @@ package does so, too. It needs nothing but pydantic and platformdirs.
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shlex
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -68,7 +71,8 @@ def _example(protocol: Protocol) -> str:
     """Return the protocol's first example for the command line as a call from Python."""
     if not (protocol.command and protocol.examples):
         return ""
-    fields = {name: protocol.input for name in protocol.input.model_fields}
+    fields: dict[str, type[BaseModel]]
+    fields = dict.fromkeys(protocol.input.model_fields, protocol.input)
     fields |= {name: kind for kind, name in settings_of(protocol)}
     flags = {
         f"--{about(kind, name).get('alias') or name.replace('_', '-')}": name
@@ -110,20 +114,57 @@ def settings_of(protocol: Protocol) -> Iterator[tuple[type[BaseModel], str]]:
     yield from ((kind, name) for kind, name in protocol.declared_settings() if name not in taken)
 
 
-def _written(annotation: Any) -> str:
-    """Return a type as a stub shows it, without what pydantic adds to it."""
+class BaseChatModel:
+    """Stand for LangChain's class, so that the stub is written without LangChain."""
+
+
+def parameters(protocol: Protocol, live: type = BaseChatModel) -> list[inspect.Parameter]:
+    """Return the parameters of a function: input, then settings; ``live`` is a model's class."""
+    fields: list[tuple[type[BaseModel], str]]
+    fields = [(protocol.input, name) for name in protocol.input.model_fields]
+    made = []
+    for kind, name in [*fields, *settings_of(protocol)]:
+        field, by_name = kind.model_fields[name], kind is not protocol.input
+        speaks = name == "model" and issubclass(kind, ProtocolSettings)
+        default = inspect.Parameter.empty
+        if not field.is_required():
+            default = field.get_default(call_default_factory=True)
+        made.append(
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY
+                if by_name
+                else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=default,
+                annotation=_plain(Speaker if speaks else field.annotation, live),
+            )
+        )
+    return made
+
+
+def _plain(annotation: Any, live: type) -> Any:
+    """Return a type as a signature shows it, without what pydantic adds to it."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation == Speaker:
-        return "str | BaseChatModel"
+        return str | live
     if origin is Annotated:
-        return _written(parts[0])
+        return _plain(parts[0], live)
+    plain = [_plain(part, live) for part in parts]
+    if origin in (Union, UnionType):
+        return reduce(or_, plain)
+    generic: Any = {dict: Mapping, list: list, tuple: tuple}.get(origin)
+    return annotation if generic is None else generic[tuple(plain)]
+
+
+def _written(annotation: Any) -> str:
+    """Return a type as the stub writes it."""
+    origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return f"Literal[{', '.join(json.dumps(part) for part in parts)}]"
     if origin in (Union, UnionType):
         return " | ".join(map(_written, parts))
     if origin is not None:
-        name = "Mapping" if origin is dict else origin.__name__
-        return f"{name}[{', '.join(map(_written, parts))}]"
+        return f"{origin.__name__}[{', '.join(map(_written, parts))}]"
     if annotation is NoneType:
         return "None"
     return "..." if annotation is Ellipsis else str(annotation.__name__)
@@ -148,8 +189,11 @@ def stub() -> str:
 
 def _stub_of(protocol: Protocol, start: str, doc: str) -> str:
     """Return the lines of one function in the stub."""
-    inputs = [_line(protocol.input, name) for name in protocol.input.model_fields]
-    settings = [_line(kind, name) for kind, name in settings_of(protocol)]
+    given = parameters(protocol)
+    inputs, settings = (
+        [_line(one) for one in given if (one.kind is one.KEYWORD_ONLY) == by_name]
+        for by_name in (False, True)
+    )
     methods = f"Literal[{', '.join(map(json.dumps, protocol.methods()))}]"
     method = f"    method_name: {methods} = {json.dumps(protocol.name)},"
     lines = [f"{start}(", *inputs, "    *,", *settings, method, *_SHARED]
@@ -167,14 +211,10 @@ _SHARED = [
 ]
 
 
-def _line(kind: type[BaseModel], name: str) -> str:
+def _line(one: inspect.Parameter) -> str:
     """Return the line of a parameter."""
-    field = kind.model_fields[name]
-    speaks = name == "model" and issubclass(kind, ProtocolSettings)
-    written = _written(Speaker if speaks else field.annotation)
-    if field.is_required():
-        return f"    {name}: {written},"
-    return f"    {name}: {written} = {_default(field.get_default(call_default_factory=True))},"
+    default = "" if one.default is one.empty else f" = {_default(one.default)}"
+    return f"    {one.name}: {_written(one.annotation)}{default},"
 
 
 def _broken(line: str) -> str:

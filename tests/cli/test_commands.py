@@ -119,23 +119,6 @@ def test_an_unreachable_address_is_named() -> None:
     assert json.loads((only_run() / "run.json").read_text())["status"] == "partial"
 
 
-def test_a_budget_stops_the_run_in_good_order_and_resume_goes_on(
-    answer: Answer, endpoint: LocalEndpoint
-) -> None:
-    endpoint.reset()
-    done = answer(QUESTION, "--json", "--max-calls", "10", "--no-cache")
-    record = json.loads(done.out)
-    assert done.status == 4
-    assert record["status"] == "partial"
-    assert record["usage"]["calls"] == 10
-    assert "--max-calls 10" in done.err
-    went_on = command("resume", str(only_run()), "--json")
-    assert went_on.status == 0, went_on.err
-    assert json.loads(went_on.out)["usage"]["calls"] == 37
-    stats = endpoint.stats()
-    assert (stats["calls"], stats["duplicate_requests"]) == (37, 0)
-
-
 def test_an_unwritable_folder_is_told_in_one_line(endpoint: LocalEndpoint, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     to = ("--model", "openai:any", "--base-url", endpoint.url)
@@ -262,27 +245,6 @@ def test_show_prints_the_tree_a_node_and_the_reports(answer: Answer) -> None:
         refused(command("show", path, *flags), message)
 
 
-def test_a_run_is_named_by_last_or_by_the_beginning_of_its_id(answer: Answer) -> None:
-    for question in ("First?", "Second?"):
-        answer(question)
-    ids = sorted(path.name for path in Path("runs").iterdir())
-    listed = [line.split()[0] for line in command("show").out.splitlines()[1:]]
-    assert sorted(listed) == ids
-    assert command("show", "last", "--json").record["input"]["question"] == "Second?"
-    for name in ids:
-        assert command("show", name[:-1], "--json").record["run_id"] == name
-        assert command("resume", name[:-1], "--json").record["run_id"] == name
-    refused(command("show", ids[0][:4]), f"'{ids[0][:4]}' may be ")
-    refused(command("show", "1999"), "there is no run '1999'")
-    torn = Path("runs/99990101-000000-torn/run.json")
-    torn.parent.mkdir()
-    torn.write_text("{")
-    shown = command("show", "last", "--json")
-    assert shown.record["input"]["question"] == "Second?"
-    assert shown.err.startswith(f"dialectree: {torn} is not a run's record: ")
-    refused(command("show", torn.parent.name), f"{torn} is not a run's record: ")
-
-
 def test_show_opens_the_report_and_writes_it_first(
     answer: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -370,16 +332,6 @@ def test_a_debate_with_the_embedded_model_ends_with_what_to_do_next(
         "  dialectree show last --open",
     ]
     assert "Try next" not in command(*words, "--quiet").err
-
-
-def test_settings_come_from_the_environment_and_a_file(
-    endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("dialectree.toml").write_text('max_depth = 0\nmodel = "openai:wrong"\nleaf_rounds = 1\n')
-    monkeypatch.setenv("DIALECTREE_MODEL", f"openai:any@{endpoint.url}")
-    record = json.loads(command("answer", QUESTION, "--json", "--leaf-rounds", "2").out)
-    assert record["usage"]["calls"] == 2 * 2 + 1 + 1
-    assert record["models"]["leaf_judge"].startswith("openai:any")
 
 
 @pytest.mark.parametrize("protocol", installed().values(), ids=installed())

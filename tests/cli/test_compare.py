@@ -88,13 +88,6 @@ def test_without_the_embedding_model_the_line_says_how_to_get_one(
     assert json.loads((run / "run.json").read_text())["usage"]["calls"] == 0
 
 
-def test_embeddings_that_are_none_are_named(model: tuple[str, str]) -> None:
-    name = "no-such-model"
-    done = compare("--topic", TOPIC, "--embeddings", name, "--quiet", *model)
-    assert done.status in (2, 3), done.err
-    assert name in done.err and "Traceback" not in done.err
-
-
 def test_a_paper_without_an_abstract_is_compared_and_a_notice_says_so_before_the_debate(
     model: tuple[str, str],
 ) -> None:
@@ -117,18 +110,3 @@ def test_an_error_that_quotes_a_name_steers_no_terminal_and_begins_no_line() -> 
     assert done.err.startswith("dialectree: red") and "no such file" in done.err
     assert not [c for c in done.err if c != "\n" and not c.isprintable()]
     assert done.err.count("\ndialectree:") == 0
-
-
-def test_title_abstract_and_key_can_be_given(model: tuple[str, str]) -> None:
-    given = ["--title-b", "Mesh", "--abstract-b", "It bounds.", "--key-b", "roe"]
-    done = compare(*WORDS, *given, "--json", *model, papers=("ladder.txt", "bare.json"))
-    assert done.status == 0, done.err
-    a, b = done.record["input"]["papers"]
-    assert (b["title"], b["abstract"], b["key"]) == ("Mesh", "It bounds.", "roe")
-    assert a["title"] == PAPER_A["title"]
-
-
-def test_the_comparison_alone_is_on_stdout(model: tuple[str, str]) -> None:
-    done = compare(*WORDS, *model)
-    assert done.status == 0 and "dialectree:" not in done.out and "report.html" in done.err
-    assert compare(*WORDS, "--quiet", *model).out == done.out

@@ -18,14 +18,12 @@ import pytest
 from dialectree.errors import BudgetReached
 from dialectree.models.asking import Completion
 from dialectree.models.endpoints import Endpoint
-from tests.cli.commands import Done, command, refused, runs
+from tests.cli.commands import command, runs
 from tests.endpoint import LocalEndpoint
-from tests.rules import FOUR_CHILDREN
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
 QUESTION = "Which of them is right?"
 CLAIM = "Chameleons change colour mainly for camouflage."
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +44,6 @@ def options(*texts: str) -> list[str]:
     return [word for text in texts for word in ("--option", text)]
 
 
-def ended_well(done: Done) -> dict[str, Any]:
-    """The record of a run that came to its end: answered, or without a ruling that says so."""
-    record = done.record
-    assert (done.status, record["status"]) in ((0, "answered"), (5, "unresolved")), done.err
-    assert json.loads((Path("runs") / record["run_id"] / "run.json").read_text()) == record
-    return record
-
-
 # Options
 
 
@@ -65,44 +55,7 @@ def test_a_debate_of_two_proposals_names_the_options_that_it_leaves_out(model: M
     assert "left out" not in command("decide", QUESTION, *options("tea", "coffee"), *model).err
 
 
-@pytest.mark.parametrize("count", [0, 26])
-def test_a_debate_takes_no_options_or_2_to_26(count: int, model: Model) -> None:
-    given = [f"answer {n}" for n in range(count)]
-    record = ended_well(command("decide", QUESTION, *options(*given), "--json", *model))
-    assert record["input"] == {"question": QUESTION, **({"options": given} if given else {})}
-    assert (record["protocol"], record["method"]) == ("rsd", "rsd")
-    assert record["verdict"]["label"] in [*LETTERS[:count], None] or not count
-
-
-def test_the_leaves_of_a_tree_take_the_settings_of_the_protocol_that_settles_them(
-    model: Model,
-) -> None:
-    protocol, given = "art", {"breadth": 2, "trees": 2, "judge_orders": "both"}
-    pairs = [word for name, v in given.items() for word in ("--set", f"{protocol}.{name}={v}")]
-    words = ["answer", "Do chameleons change colour?", "--max-depth", "0", *pairs]
-    done = command(*words, "--leaf-protocol", protocol, "--json", *model)
-    leaf = ended_well(done)["settings"]["leaf"]
-    assert {name: leaf[name] for name in given} == given
-    refused(command(*words, *model), "--set: --leaf-protocol names no other protocol")
-
-
 # What they print
-
-
-def test_the_result_alone_is_on_stdout(model: Model) -> None:
-    done = command("verify", CLAIM, *model)
-    assert re.match(r"P\(claim\) 0\.\d+: more likely (true|false) than", done.out)
-    folder = f"runs/{runs()[0].name}"
-    *_, record, page, more = done.err.splitlines()
-    assert record == f"dialectree: record: {folder}/run.json"
-    assert page == f"dialectree: report: {folder}/report.html"
-    assert more == f"dialectree: more: dialectree show {folder}"
-    done = command("decide", QUESTION, *options("yes", "no"), *model)
-    assert done.out.startswith(("A: yes\n", "B: no\n")) or done.status == 5
-    assert "\nConfidence 0." in done.out
-    assert "dialectree:" not in done.out and "\x1b" not in done.out + done.err
-    quiet = command("decide", QUESTION, *options("yes", "no"), "--quiet", *model)
-    assert quiet.out == done.out
 
 
 # A person judges
@@ -116,15 +69,6 @@ def test_a_person_rules_with_a_label(model: Model) -> None:
     assert "'BOTH' is no such label" in done.err or "'both' is no such label" in done.err
     assert done.err.count("Which answer is right?") == 2
     assert "rebuttal" in done.err.lower() or "debater a" in done.err.lower()
-
-
-def test_a_leaf_that_is_debated_in_vain_says_why() -> None:
-    words = ["answer", QUESTION, "--max-depth", "1", "--leaf-protocol", "rsd"]
-    words += ["--set", "rsd.judge=me"]
-    with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint:
-        done = command(*words, "--model", f"openai:any@{endpoint.url}", stdin="\n" * 9)
-    assert done.status == 5
-    assert done.err.count(": unresolved: the person gave no ruling") == 4
 
 
 def test_a_debate_that_nobody_judged_goes_on_with_a_ruling(model: Model) -> None:
@@ -152,18 +96,6 @@ def test_an_error_in_the_middle_of_a_run_names_the_command_that_goes_on(
     assert done.status == BudgetReached.status
     (line,) = [line for line in done.err.splitlines() if "so it is" in line]
     assert f"dialectree resume {folder}" in line
-
-
-def test_a_model_that_says_nothing_leaves_both_unresolved() -> None:
-    with LocalEndpoint(empty=1.0) as endpoint:
-        for words in (
-            ["decide", QUESTION, *options("a", "b")],
-            ["verify", CLAIM],
-        ):
-            done = command(*words, "--json", "--model", f"openai:any@{endpoint.url}")
-            assert (done.status, done.record["status"]) == (5, "unresolved"), done.err
-            assert done.record["verdict"]["answer"] is None
-            assert "finished, but unresolved" in done.err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell closes streams")

@@ -180,14 +180,6 @@ def test_nothing_is_asked_before_a_dry_run_ends(endpoint: LocalEndpoint) -> None
     assert (endpoint.stats()["calls"], runs()) == (0, [])
 
 
-def test_many_calls_have_to_be_agreed_to(endpoint: LocalEndpoint) -> None:
-    words = ["heat.md", "--breadth", "5", "--depth", "2", "--blend", "1"]
-    done = gate(*words)
-    assert done.status == 2 and "give --yes to go on" in done.err
-    assert (endpoint.stats()["calls"], runs()) == (1, [])  # the text was split
-    assert gate(*words, "--dry-run").status == 0
-
-
 def test_a_method_without_a_probability_passes_what_it_calls_true() -> None:
     answers = [("Fire", "yes"), ("Ice|Water", "no")]
     rules = [{"match": match, "set": {"answer": answer}} for match, answer in answers]

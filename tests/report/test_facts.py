@@ -102,7 +102,7 @@ DOORS: dict[str, Shown] = {
     **REPORTS,
     "terminal": in_terminal,
     "chat": lambda run: flat(read(macros(run)("answer"))[1]),
-    "MCP": lambda run: flat(results.text(results.finished(run, []))),
+    "MCP": lambda run: flat(results.text(results.debate(run))),
     "plain": lambda run: flat(verdict_text(run)),
 }
 

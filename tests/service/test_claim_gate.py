@@ -13,7 +13,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 
 import dialectree
-from dialectree.errors import BudgetReached, InputError, SettingsError
+from dialectree.errors import InputError, SettingsError
 from dialectree.records import Event
 from dialectree.service.claims import Finding
 from tests.endpoint import LocalEndpoint
@@ -156,12 +156,6 @@ def test_the_words_of_debates_stay_out_of_the_chat(settings: dict[str, Any]) -> 
         return [message.type async for _, (message, _) in parts]
 
     assert asyncio.run(streamed()) == ["ai", "tool", "ai"]
-
-
-def test_a_budget_ends_the_agents_turn(settings: dict[str, Any]) -> None:
-    gate = dialectree.ClaimGate(max_calls=3, **settings)
-    with pytest.raises(BudgetReached, match="`max_calls` 3 is used up"):
-        asynchronous(agent(gate, HOT), ASKED)
 
 
 def test_wrong_settings_are_refused_when_the_gate_is_made() -> None:

@@ -11,7 +11,6 @@ import pytest
 from langchain_core.tracers.context import collect_runs
 
 import dialectree
-from dialectree.errors import InputError
 from dialectree.models.endpoints import endpoint as known_endpoint
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import method
@@ -149,11 +148,6 @@ def test_money_is_named_where_every_price_is_known() -> None:
     assert known.cost.most == pytest.approx(known.tokens.most)
     some = dialectree.estimate("art", **CLAIM, **options, prices={"openai:a": (1, 1)})
     assert some.cost is None
-
-
-def test_what_cannot_be_debated_is_refused_as_by_a_run() -> None:
-    with pytest.raises(InputError, match="this is a question"):
-        dialectree.estimate("art", "Are bats blind?", model=f"openai:any@{NOBODY}")
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ import dialectree
 from tests.endpoint import LocalEndpoint
 from tests.retrieval.pdfs import paper, sentences
 
-FIRST = ("answer", "decide", "verify", "compare", "run", "estimate", "resume", "contest", "load")
-FIRST += ("evaluate", "as_tool", "ClaimGate")
+FIRST = (
+    *("answer", "decide", "verify", "compare", "run", "estimate", "resume", "contest", "load"),
+    *("evaluate", "as_tool", "ClaimGate"),
+)
 
 
 @pytest.fixture(scope="module")
