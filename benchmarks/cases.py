@@ -11,7 +11,7 @@ from benchmarks import bare
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import build
 from dialectree.records import RunRecord
-from dialectree.running.runner import start
+from dialectree.running.runner import begin, prepared
 
 QUESTION = "Which of these does the engine of a car burn?"
 OPTIONS = ["animal products", "oil products"]
@@ -109,4 +109,4 @@ async def conduct(case: Case, url: str, runs: Path, number: int = 0, **settings:
     inputs = dict(INPUTS[case.protocol])
     asked = "claim" if "claim" in inputs else "topic" if "topic" in inputs else "question"
     inputs[asked] += f" ({number})"
-    return await start(chosen, inputs, context, runs).conduct()
+    return await begin(chosen, prepared(chosen, inputs, context), context, runs).conduct()

@@ -24,7 +24,7 @@ _RULES = {
 
 @dataclass(frozen=True)
 class Findings:
-    """What came of all claims of a text."""
+    """The findings on all claims of a text."""
 
     file: str
     method: str

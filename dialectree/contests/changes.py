@@ -1,4 +1,4 @@
-"""What persons changed in a run, and how a turn, a part or a segment says something else.
+"""Collect the changes of persons to a run: to its turns, its parts and its segments.
 
 A phase of the protocol declares what may be changed of a turn, and what it says then.
 """
@@ -22,7 +22,7 @@ _YES_OR_NO = ("no", "yes")
 
 
 class Draft:
-    """What persons changed in a run, and what it can have changed."""
+    """Collects the changes of persons to one run, each in the light of those before."""
 
     def __init__(
         self,

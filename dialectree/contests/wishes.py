@@ -1,4 +1,4 @@
-"""What a person may wish to change in a finished run, as every door takes it."""
+"""Parse the changes that a person wishes in a finished run, for every door."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Change(BaseModel):
 
     @property
     def flag(self) -> str:
-        """Return the change as messages name it: ```drop` 0.1``."""
+        """Return the change as messages name it, its kind in backticks."""
         return f"`{self.change}` {self.where.strip()}"
 
     @property

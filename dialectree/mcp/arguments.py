@@ -19,7 +19,7 @@ from dialectree.service.fields import arguments, description
 
 
 class Arguments(BaseModel):
-    """What a tool takes. Unknown names are refused."""
+    """The arguments of a tool. Unknown names are refused."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
@@ -43,7 +43,7 @@ class Show(Run):
 
 
 class Runs(Arguments):
-    """How many runs."""
+    """The number of runs."""
 
     limit: int = Field(20, ge=1, le=200)
     """At most so many, the newest first."""
@@ -59,7 +59,7 @@ class Call(Arguments):
 
 
 class Contest(Run):
-    """What to change in a finished run. The ids are those that the tool `show` prints."""
+    """Changes to a finished run. The ids are those that the tool `show` prints."""
 
     changes: list[Change] = Field(min_length=1)
     """The changes, each in the light of those before."""

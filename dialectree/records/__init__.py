@@ -1,4 +1,4 @@
-"""What is kept of a debate: events as they happen, calls as they are paid, and the record of both.
+"""Keep a debate: events as they happen, calls as they are paid, and the record of both.
 
 The record is folded from the events (:func:`fold`) and the calls (:func:`usage`). Events have
 stable ids, so folding one twice changes nothing, and a run that was broken off shows its tree.

@@ -1,4 +1,4 @@
-"""What a run that contests another one changed, and what that did."""
+"""Record the changes of a contest and their effect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dialectree.records.tree import Turn, Verdict
 
 
 class Moved(Strict):
-    """How the verdict of one node moved; of a weighed argument the strength is its confidence."""
+    """A move of one node's verdict; the confidence of a weighed argument is its strength."""
 
     node: str
     before: Verdict | None
@@ -72,7 +72,7 @@ class Override(Strict):
 
 
 class Contest(Strict):
-    """What a person changed in another run, and what that did to its verdict."""
+    """The changes of a person to another run, and their effect on its verdict."""
 
     run: str
     """The id of the run that was contested."""

@@ -72,12 +72,12 @@ class RunFolder:
 
     @property
     def run_id(self) -> str:
-        """The folder's name."""
+        """Return the folder's name."""
         return self.path.name
 
     @classmethod
     def create(cls, runs: Path, run_id: str | None = None) -> RunFolder:
-        """A folder of its own for a new run; its id is never used again."""
+        """Make the folder of a new run; its id is never used again."""
         with files(runs):
             runs.mkdir(0o700, parents=True, exist_ok=True)
         while True:
@@ -149,7 +149,7 @@ class RunFolder:
 
     @classmethod
     def all(cls, runs: Path) -> list[RunFolder]:
-        """The folder of every run under ``runs``, the newest first; none where there is no such."""
+        """Return the folder of every run under ``runs``, the newest first."""
         with files(runs):
             found = [cls(path.parent) for path in runs.glob("*/run.json")]
         return sorted(filter(cls.exists, found), key=lambda one: one.path, reverse=True)
@@ -172,12 +172,12 @@ class RunFolder:
                 yield folder, record
 
     def exists(self) -> bool:
-        """Return whether there is a run; a symbolic link to a folder is none."""
+        """Return whether the folder holds a run; symbolic links do not count."""
         return os.path.isfile(self.path / "run.json") and not self.path.is_symlink()
 
     @contextmanager
     def held(self, within_s: float = 0) -> Iterator[None]:
-        """Nobody else works on the run meanwhile; wait for others as long as ``within_s``."""
+        """Lock the run; wait at most ``within_s`` seconds for the lock."""
         with files(self.path):
             try:
                 self._lock.acquire(timeout=within_s)
@@ -196,17 +196,17 @@ class RunFolder:
             self._lock.release()
 
     def journal(self) -> Journal:
-        """The run's calls, to be answered from and to be added to."""
+        """Open the run's calls, to answer from and to add to."""
         return Journal(self.path / "calls.jsonl")
 
     def ledger(self) -> list[Call]:
-        """Every line of calls.jsonl, those of the runs that this one contests included."""
+        """Return every line of calls.jsonl, those of the runs that this one contests included."""
         path = self.path / "calls.jsonl"
         with files(path):
             return list(parse_lines(path, whole_lines(path)[0], Call))
 
     def calls(self) -> list[Call]:
-        """Every finished call of this run itself, in the order of their ends; one a place."""
+        """Return the finished calls of this run itself, one a place, in the order of their ends."""
         return own_calls(self.ledger())
 
     def void(self, failed: Iterable[Call]) -> None:
@@ -222,7 +222,7 @@ class RunFolder:
         self.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in ledger))
 
     def events(self) -> list[Event]:
-        """Everything that was told, the oldest first."""
+        """Return every event, the oldest first."""
         path = self._events_path
         with files(path):
             return list(parse_lines(path, whole_lines(path)[0], Event))
@@ -256,11 +256,11 @@ class RunFolder:
         return True
 
     def told(self) -> list[Event]:
-        """The events of this run so far, those of its earlier parts included."""
+        """Return the events of this run so far, those of its earlier parts included."""
         return list(self._events)
 
     def record(self) -> RunRecord:
-        """run.json; of a run that is not finished, with what its events and its calls tell."""
+        """Return run.json; complete an unfinished one from its events and its calls."""
         record = self._read("run.json")
         if record.status in ("running", "partial"):
             self.tell_of(record, self.events())
@@ -302,7 +302,7 @@ class RunFolder:
             raise RunFolderError(f"{path} is not a run's record: {fault_line(error)}") from None
 
     def contested(self) -> RunRecord:
-        """contested.json: the record of the run that this one contests, as it was."""
+        """Return contested.json: the record of the run that this one contests."""
         return self._read("contested.json")
 
     def write_record(self, record: RunRecord, name: str = "run.json", *, sync: bool = True) -> None:

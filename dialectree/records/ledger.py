@@ -88,12 +88,12 @@ class Call(Place):
 
     @property
     def void(self) -> bool:
-        """Whether the call failed and is made again."""
+        """Return whether the call failed and is made again."""
         return self.key.startswith(VOID)
 
 
 def usage(calls: Iterable[Call]) -> Usage:
-    """The sums of a ledger. ``cost`` is null as soon as one call has none."""
+    """Return the sums of a ledger. ``cost`` is null as soon as one call has none."""
     calls = list(calls)
     cached = [call for call in calls if call.source == "cache"]
     return Usage(
@@ -128,7 +128,7 @@ def seconds(calls: Iterable[Call]) -> float:
 
 
 def _moment(stamp: str) -> float:
-    """As seconds since 1970; 0 for what is no stamp."""
+    """Return a stamp in seconds since 1970; 0 where it cannot be read."""
     try:
         return datetime.fromisoformat(stamp).timestamp()
     except ValueError:
@@ -136,18 +136,18 @@ def _moment(stamp: str) -> float:
 
 
 def from_cache(calls: Iterable[Call]) -> Usage:
-    """The sums of those calls that the reply cache answered: nobody paid for them."""
+    """Return the sums of the calls that the reply cache answered."""
     return usage(call for call in calls if call.source == "cache")
 
 
 def prompts(calls: Iterable[Call]) -> dict[str, int]:
-    """The version of every prompt that was used; of several, the newest."""
+    """Return the version of every prompt that was used; of several, the newest."""
     labels = (call.prompt.rpartition("@") for call in calls if call.prompt)
     return dict(sorted((name, int(number)) for name, _, number in labels))
 
 
 def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
-    """For each node, pass and stage, the calls that had to follow one another.
+    """Count for each node, pass and stage the calls that had to follow one another.
 
     Calls made side by side share stage and step; their repairs follow the call that they mend.
     """

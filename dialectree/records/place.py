@@ -1,4 +1,4 @@
-"""What the parts of a record are made of: strict fields, and the place of a reply.
+"""Define the strict base of a record's parts, and the place of a reply.
 
 A place is one class from ``ask`` to journal, turn and contest.
 """
@@ -39,7 +39,7 @@ Spot = tuple[str, str, str, int, int, str]
 
 
 class Place(Strict):
-    """Where in a debate one reply is given. Replies side by side share phase and step."""
+    """The place of one reply in a debate. Replies side by side share phase and step."""
 
     node: str
     """The id of the tree node."""

@@ -53,12 +53,12 @@ class Verdict(Strict):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def probability(self) -> float | None:
-        """How probable the claim is, 0 to 1; None where the outcome is no probability."""
+        """Return the probability of the claim, 0 to 1, or None for another outcome."""
         return self.confidence if self.probable else None
 
     @property
     def probable(self) -> bool:
-        """Whether the figure is the probability of a claim, not a confidence in the answer."""
+        """Return whether the confidence is the probability of a claim."""
         return self.confidence_source in PROBABILITY
 
     @model_validator(mode="before")

@@ -1,4 +1,4 @@
-"""The turns of a debate by name, and which of a turn's words are its text.
+"""Name the turns of a debate, and find the text of each.
 
 Whoever shows a run prints the names; whoever contests it says one of them.
 """

@@ -43,7 +43,7 @@ FEW = 4
 
 
 class Span(BaseModel, frozen=True):
-    """What rehearsals came to."""
+    """The range of one figure over the rehearsals."""
 
     least: int | float
     median: int | float
@@ -51,7 +51,7 @@ class Span(BaseModel, frozen=True):
 
 
 class Estimate(BaseModel, frozen=True):
-    """What a debate will take, or a whole evaluation."""
+    """The calls, tokens, time and money that a debate or an evaluation will take."""
 
     calls: Span
     in_a_row: Span
@@ -125,7 +125,7 @@ class Size(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How fast a model is, and how much it writes, as an earlier run shows it."""
+    """The speed of a model and the length of its texts, as an earlier run shows them."""
 
     run: str | None = None
     seconds: float = SECONDS

@@ -73,7 +73,7 @@ def keeping(runs: str | Path | None) -> Iterator[None]:
 
 
 def _runs() -> Path | None:
-    """Return the folder that keeps a host's runs; None where nobody asked for one."""
+    """Return the folder that keeps a host's runs, or None."""
     folder = _folder.get()
     if folder is None:
         folder = runs_folder() or (Path("runs") if on_a_server() else None)
@@ -369,7 +369,7 @@ def _folder_of(runs: Path, key: str, owner: str | None) -> RunFolder | None:
 
 
 def _require_model(method: Method | None, context: ProtocolSettings) -> None:
-    """Raise SettingsError where the embedded model would speak and nobody chose it."""
+    """Raise SettingsError where the embedded model would speak without being chosen."""
     roles = method.roles(context) if method is not None else {"": ""}
     if "model" not in context.model_fields_set and any(
         context.speaker(role) == EMBEDDED for role in roles

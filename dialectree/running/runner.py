@@ -87,7 +87,7 @@ class Started:
         self.record.set_folder(self.folder.path)
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
-        """Walk the graph to its end and complete the record, whatever happens on the way.
+        """Walk the graph to its end and complete the record, however it ends.
 
         ``ask`` answers for a person, and ``watch`` gets every event. A finished run stays as it is.
         Raises Halted, ModelUnavailable or InputError with the record already on disk.

@@ -1,4 +1,4 @@
-"""What langgraph.json names: the routes, the guards and the keys of a server."""
+"""Hold the objects that langgraph.json names: the routes, the guards and the keys of a server."""
 
 from __future__ import annotations
 

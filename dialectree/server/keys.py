@@ -69,7 +69,7 @@ def owner_of(identity: str) -> str:
 
 
 class LocalOnly:
-    """Answers 403 to everybody but the programs of this machine where no keys are configured.
+    """Answers 403 to all but the programs of this machine where no keys are configured.
 
     A page whose own name leads to this machine is no such program.
     """

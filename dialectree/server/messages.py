@@ -31,7 +31,7 @@ _OPTION = re.compile(r"\s*(?:[-*•]|\w{1,2}[).]|option:)\s+(?P<text>\S.*)", re.
 
 
 class Asked(NamedTuple):
-    """What a chat asks a person."""
+    """A request of a chat to a person, with the replies to it."""
 
     request: Payload
     run_id: str

@@ -1,4 +1,4 @@
-"""What a client of the server may see and change: what is its own.
+"""Let a client of the server see and change its own threads, runs and assistants alone.
 
 Where no keys are configured all clients are the same person.
 """
@@ -28,7 +28,7 @@ _HOW = "send your key in the header x-api-key, or as Authorization: Bearer KEY"
 
 @auth.authenticate
 async def authenticate(headers: dict[bytes, bytes]) -> MinimalUserDict:
-    """Return who asks; 401 for whoever has no key of this server."""
+    """Return the client that asks; answer 401 without a key of this server."""
     if not keys():
         return {"identity": "", "is_authenticated": True}
     scheme, _, bearer = headers.get(b"authorization", b"").decode("latin-1").partition(" ")

@@ -1,1 +1,1 @@
-"""What every door does: start, follow, resume, contest, estimate."""
+"""Do the work of every door: start, follow, resume, contest, estimate."""

@@ -189,7 +189,7 @@ contest = _waiting(acontest)
 
 
 def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> KeptRecord:
-    """Return the record of a run; RunNotFound (a FileNotFoundError) if there is none.
+    """Return the record of a run; raise RunNotFound (a FileNotFoundError) for an unknown one.
 
     Args:
         run: Its id, the beginning of one, ``last``, or the path of its folder.

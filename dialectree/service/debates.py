@@ -54,7 +54,7 @@ class Planned:
 
 
 class Underway:
-    """A run that has begun. It is conducted by whoever waits for it, or in the background."""
+    """A run that has begun, to be waited for or to go on in the background."""
 
     def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
         self.started, self.remarks = started, [*remarks]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,6 @@ import pytest
 
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
-from tests.nobody import nobody
 
 CLAIM = "Chameleons change colour mainly for camouflage."
 WINS = [{"match": "You compare two arguments", "set": {"winner": "SUPPORT"}}]
@@ -42,21 +39,6 @@ def run(made: Path) -> str:
     """The id of the run, in the working folder."""
     shutil.copytree(made, Path("runs") / made.name)
     return made.name
-
-
-@pytest.fixture(scope="module", autouse=True)
-def unreachable(
-    made: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[subprocess.Popen[str]]:
-    """A contest that nobody answers: it takes ten seconds to give up, so it begins at once."""
-    folder = tmp_path_factory.mktemp("unreachable")
-    program = Path(sys.executable).with_name("dialectree")
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with nobody() as address:
-        model = f"openai:any@{address}/v1"
-        words = ["contest", str(made), "--add", "support:0", "Yes.", "--model", model, "--no-cache"]
-        with subprocess.Popen([program, *words, "--json"], cwd=folder, **pipes) as begun:
-            yield begun
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -199,13 +181,3 @@ def test_an_addition_that_nobody_can_judge_is_left_out_and_said(run: str) -> Non
     assert "node 0.4: Scorer failed" in done.err
     assert "0.4 is left out: it has no strength" in done.record["tree"]["nodes"]["0"]["notes"]
     assert done.record["verdict"] == record_of(run)["verdict"]
-
-
-def test_an_addition_that_nobody_answers_is_broken_off(
-    made: Path, unreachable: subprocess.Popen[str]
-) -> None:
-    out, err = unreachable.communicate(timeout=60)
-    record = json.loads(out)
-    assert (unreachable.returncode, record["status"]) == (3, "partial")
-    assert record["models"]["scorer"].rpartition("@")[2] in err
-    assert "dialectree resume runs/" in err and "Traceback" not in err

@@ -14,7 +14,6 @@ import pytest
 import dialectree
 from dialectree.cli import finding_formats
 from dialectree.cli.finding_formats import Findings
-from dialectree.cli.progress import demonstration
 from dialectree.service.claims import Finding
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
@@ -189,9 +188,3 @@ def test_a_method_without_a_probability_passes_what_it_calls_true() -> None:
     assert [(one["passed"], one["probability"]) for one in found] == [
         (True, None), (False, None), (False, None),
     ]  # fmt: skip
-
-
-def test_the_demonstration_model_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DIALECTREE_MODEL")
-    Path("heat.md").write_text("")
-    assert demonstration().splitlines()[0] in gate("heat.md").err

@@ -27,7 +27,7 @@ from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import Call, RunRecord
-from dialectree.running.runner import start
+from dialectree.running.runner import begin, prepared
 from dialectree.trace.events import Activity
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, kept, lines, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
@@ -270,7 +270,8 @@ async def test_a_cache_that_cannot_be_opened_is_a_notice(
     reply = '{"answer": "Yes.", "explanation": "So.", "confidence": 1}'
     async with ScriptedEndpoint(says(reply)) as served:
         chosen, asked = method("single_shot"), {"question": "Is it so?"}
-        begun = start(chosen, asked, cached(served.url), tmp_path / "runs")
+        context = cached(served.url)
+        begun = begin(chosen, prepared(chosen, asked, context), context, tmp_path / "runs")
         record = await begun.conduct()
         assert record.status == "answered"
         (notice,) = record.notices
@@ -398,9 +399,9 @@ def test_neither_key_nor_password_is_told_or_kept(
             if way == "environment":
                 monkeypatch.setenv("OPENAI_BASE_URL", whole)
             context = build(ProtocolSettings, **ways[way])
-            begun = start(
-                method("single_shot"), {"question": "Is it so?"}, context, tmp_path / "runs"
-            )
+            chosen = method("single_shot")
+            given = prepared(chosen, {"question": "Is it so?"}, context)
+            begun = begin(chosen, given, context, tmp_path / "runs")
             said = ""
             try:
                 await begun.conduct()

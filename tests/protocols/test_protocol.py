@@ -16,7 +16,7 @@ from dialectree.protocols import plugins, protocol
 from dialectree.protocols.options import option
 from dialectree.protocols.protocol import Protocol, ProtocolInput, method, methods
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.running.runner import again, start
+from dialectree.running.runner import again, begin, prepared
 from dialectree.service import functions, stub
 from dialectree.testing import check_declaration
 
@@ -113,7 +113,8 @@ def test_environment_and_file_may_name_what_other_protocols_read(
     chosen = method("art")
     given = {"model": "openai:x", "base_url": "http://127.0.0.1:1/v1"}
     settings = chosen.configure(given, silent)
-    begun = start(chosen, {"claim": "It is so."}, settings, tmp_path)
+    asked = prepared(chosen, {"claim": "It is so."}, settings)
+    begun = begin(chosen, asked, settings, tmp_path)
     assert begun.record.models["scorer"] == "openai:s@http://127.0.0.1:1/v1"
     assert begun.record.settings["roles"] == {"scorer": "openai:s"}
     assert begun.record.settings["breadth"] == 4
@@ -142,12 +143,11 @@ def test_environment_and_file_may_name_what_other_protocols_read(
     ],
 )
 def test_input_that_cannot_be_debated_is_one_line(
-    name: str, given: dict[str, Any], message: str, tmp_path: Path
+    name: str, given: dict[str, Any], message: str
 ) -> None:
     settings = method(name).configure({"model": "openai:x", "base_url": "http://h"}, silent)
     with pytest.raises(InputError, match=f"^{re.escape(message)}"):
-        start(method(name), given, settings, tmp_path / "runs")
-    assert not (tmp_path / "runs").exists()
+        prepared(method(name), given, settings)
 
 
 # Declarations

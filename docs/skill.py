@@ -1,6 +1,6 @@
 """Make ``skills/dialectree/SKILL.md``, by which coding agents learn the commands.
 
-It is made of the declarations and of the help of the commands: ``python -m dialectree.cli.skill``.
+It is made of the declarations and of the help of the commands: ``python -m docs.skill``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ before relying on it, when a wrong one would cost more than a minute of model ca
 
 # dialectree
 
-<!-- Made by python -m dialectree.cli.skill; a test keeps it in step. -->
+<!-- Made by python -m docs.skill; a test keeps it in step. -->
 
 ## When to use it
 
