@@ -237,7 +237,7 @@ def test_a_broken_off_hosted_run_is_partial_and_goes_on_with_its_own_calls(
 
     before = asyncio.run(drive({"question": CLAIM, **way.given}))
     partial = dialectree.load(before["run"]["id"], runs=tmp_path / "runs")
-    assert (partial.status, partial.notices[-1:]) == ("partial", ["Crash()"])
+    assert partial.status == "partial" and "Crash()" in partial.notices
     model.fragile_at = 0
     forget()
     state = asyncio.run(drive(None))
