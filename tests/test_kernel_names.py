@@ -1,4 +1,4 @@
-"""The kernel names no protocol but in examples: what it knows of one stands in the protocol's declaration."""
+"""The kernel names no protocol but in examples: what it knows of one is declared."""
 
 from __future__ import annotations
 
