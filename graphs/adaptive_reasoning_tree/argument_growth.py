@@ -30,7 +30,6 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Tournament,
     pairs,
 )
-from dialectree.protocols.settings import settings
 from dialectree.trace.events import tell
 
 
@@ -84,7 +83,7 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     }
     if any(doubles.values()) and "again" not in state:
         return {"again": doubles}
-    breadth = settings(runtime, Settings).breadth
+    breadth = runtime.context.breadth
     children: list[Argument] = []
     for shift, (stance, own) in enumerate(texts.items()):
         if "" in own.values():

@@ -36,7 +36,6 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
 )
 from dialectree.nodes.adaptive_reasoning_tree.weighing import aggregation, strengths
 from dialectree.nodes.tree_structured_debate.sides import is_asked
-from dialectree.protocols.settings import settings
 from dialectree.trace.events import tell
 
 
@@ -59,7 +58,7 @@ def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
 
 def planted(name: str, claim: str, blend: float, runtime: Runtime[Settings]) -> dict[str, object]:
     """Plant the claim at the node ``name``; of an ensemble one root for each tree, below it."""
-    context = settings(runtime, Settings)
+    context = runtime.context
     claims = [name]
     if context.trees > 1:
         claims = [f"{name}.{n}" for n in range(context.trees)]
@@ -91,7 +90,7 @@ def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
         require_claim(state)
         tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "claim"})
-        blend = settings(runtime, Settings).blend if tournament else 0.0
+        blend = runtime.context.blend if tournament else 0.0
         return planted("0", state["question"], blend, runtime)
 
     flow = Flow(AdaptiveReasoningTree, settings=Settings, input=Question, opening=opening)
@@ -106,7 +105,7 @@ def leaf_tree() -> Graph:
     async def opening(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
         name, claim = state["id"], state["claim"]
         tell(runtime, name, "noted", {"note": f"verified as a claim: {claim}"})
-        return planted(name, claim, settings(runtime, Settings).blend, runtime)
+        return planted(name, claim, runtime.context.blend, runtime)
 
     flow = Flow(AdaptiveReasoningTree, settings=Settings, input=Leaf, output=Weighing)
     flow.step("opening", opening)

@@ -7,13 +7,12 @@ from typing import Any
 
 from dialectree.nodes.role_switching_debate.state import SAMPLES, TITLES, Input, Settings
 from dialectree.protocols.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
-from dialectree.records import Node, PhaseOrder, RunRecord, path_key
+from dialectree.records import PhaseOrder, RunRecord, path_key
 from dialectree.system import chance
 
 _HERE = "dialectree.graphs.role_switching_debate"
 _NODES = "dialectree.nodes.role_switching_debate"
 _NO_ARGUMENT, _NO_REBUTTAL = {"argument": WITHDRAWN}, {"errors": [], "defence": WITHDRAWN}
-ORDERS = {"one": ("judge",), "both": ("judge", "swapped")}  # the judges' names by judge_orders
 
 
 def _phase(role: str, name: str, reply: str, *editable: str, **more: Any) -> Phase:
@@ -30,7 +29,7 @@ def _vote(role: str) -> Phase:
 
 
 _debater = partial(_phase, "debater")
-_alone = partial(Variant, prepare=f"{_HERE}.self_consistency:prepare", baseline=True)
+_alone = partial(Variant, prepare=f"{_NODES}.candidates:prepare_alone", baseline=True)
 
 protocol = Protocol(
     name="rsd",
@@ -75,7 +74,7 @@ protocol = Protocol(
             "judge:JudgeReply",
             "rationale",
             labels=lambda settings: ("uncertain",) if settings.allow_uncertain else (),
-            judges=lambda settings: ORDERS[settings.judge_orders],
+            judges=lambda settings: ("judge", "swapped")[: 1 + (settings.judge_orders == "both")],
         ),
         _vote("debater_a"),
         _vote("answerer"),
@@ -105,7 +104,7 @@ protocol = Protocol(
             name="self_consistency",
             title="self-consistency, the answer that most samples give",
             summary="Independent direct answers, and the one that most of them give.",
-            graph=f"{_HERE}.self_consistency:graph",
+            graph=f"{_HERE}.graph:self_consistency",
             reads=("samples", "candidates", "distractor"),
             roles={"answerer": ""},
         ),
@@ -113,7 +112,7 @@ protocol = Protocol(
             name="judge_alone",
             title="the judge alone, without a debate",
             summary="One direct answer of the judge's model.",
-            graph=f"{_HERE}.self_consistency:judge_alone",
+            graph=f"{_HERE}.graph:judge_alone",
             reads=("candidates", "distractor"),
             roles={"judge": ""},
         ),
@@ -124,12 +123,12 @@ protocol = Protocol(
 def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     """Return who defended the gold answer, where the judge read it, and if the order swayed it.
 
-    Of a knockout the last debate counts. None where there was no debate.
+    Of a knockout the last debate counts. The judge reads a first, unless balanced candidates were
+    swapped. Return None for a run without a debate.
     """
     nodes = record.tree.nodes.values()
     debated = [n for n in nodes if any(turn.phase == "proposals" for turn in n.transcript)]
-    options = record.input.get("options")
-    if not debated or not isinstance(options, list):
+    if not debated or not isinstance(record.input.get("options"), list):
         return None
     node = max(debated, key=lambda one: path_key(one.id))
     labels = {
@@ -138,22 +137,10 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
         if turn.role == "debater" and turn.phase != "role_switch"
     }
     side = next((who for who, label in labels.items() if label and label == gold), None)
-    place = ("first" if side == _read_first(record, node) else "second") if side else None
-    return {"gold_side": side, "gold_position": place, "flipped": _flipped(node)}
-
-
-def _read_first(record: RunRecord, node: Node) -> str:
-    """Return whom the judge read first: a, unless balanced candidates were swapped."""
-    seed, question = record.settings.get("seed", 0), str(record.input["question"])
-    balanced = record.settings.get("candidates") == "balanced"
-    return "b" if balanced and chance.coin(int(str(seed)), "first", node.id, question) else "a"
-
-
-def _flipped(node: Node) -> bool | None:
-    """Return whether the rulings of the two orders differ; None where the judge ruled once."""
-    labels = {
-        turn.speaker: str(turn.fields.get("label"))
-        for turn in node.transcript
-        if turn.role == "judge" and turn.phase == "judgment"
-    }
-    return len({*labels.values()}) > 1 if len(labels) > 1 else None
+    draw = int(str(record.settings.get("seed", 0))), "first", node.id, str(record.input["question"])
+    swapped = record.settings.get("candidates") == "balanced" and chance.coin(*draw)
+    place = ("first" if side == ("b" if swapped else "a") else "second") if side else None
+    judged = [t for t in node.transcript if (t.role, t.phase) == ("judge", "judgment")]
+    rulings = {turn.speaker: str(turn.fields.get("label")) for turn in judged}
+    flipped = len({*rulings.values()}) > 1 if len(rulings) > 1 else None
+    return {"gold_side": side, "gold_position": place, "flipped": flipped}

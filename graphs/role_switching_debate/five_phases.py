@@ -47,8 +47,7 @@ def after_rebuttal_a(
     state: FivePhases, settings: Settings
 ) -> Literal["rebuttal_b", "cross_examined"]:
     """In turn, let b reply to a's rebuttal."""
-    in_turn = settings.cross_examination == "in_turn"
-    return "rebuttal_b" if in_turn else "cross_examined"
+    return "rebuttal_b" if settings.cross_examination == "in_turn" else "cross_examined"
 
 
 def who_judges(state: FivePhases, settings: Settings) -> list[Judging]:

@@ -2,32 +2,38 @@
 
 Paper: Uncertainty-Aware Role-Switching Debate (Liu et al.), Method. One debate is ``five_phases``;
 here are the gate that spares a debate, the candidates, and the knockout of several options.
+
+Its baselines are direct answers: what most of nine samples say, as many calls as one debate
+makes, or one answer of the judge. An evaluation gives them the two options of the debate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
 
 from dialectree.flow import Flow, Graph
+from dialectree.flow.steps import unresolved
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.nodes.role_switching_debate.candidates import opening, pairing, standing
 from dialectree.nodes.role_switching_debate.direct_answerer import (
     agreed,
     direct_answerer,
     distractor,
+    plurality,
     requests,
     votes,
 )
 from dialectree.nodes.role_switching_debate.judge import ruling, undecided
 from dialectree.nodes.role_switching_debate.state import (
+    SAMPLES,
     Pair,
     Question,
     RoleSwitchingDebate,
     Settings,
-    Settled,
 )
 
 
@@ -69,15 +75,15 @@ def after_standing(state: RoleSwitchingDebate) -> Literal["pairing", "ruling"]:
 def role_switching_debate(name: str, debate: Graph) -> Graph:
     """Return the protocol around ``debate``: the whole of it, or one of its ablations."""
 
-    async def settle(state: Pair) -> dict[str, list[Settled]]:
+    async def settle(state: Pair) -> dict[str, object]:
         ended = await debate.ainvoke(state)
-        return {"settled": [{"id": state["id"], "outcome": ended["outcome"]}]}
+        return {"settled": {state["id"]: ended["outcome"]}}
 
     flow = Flow(
         RoleSwitchingDebate,
         settings=Settings,
         input=Question,
-        opening=opening,
+        opening=opening(lambda settings: settings.gate),
         unresolved="undecided",
     )
     flow.role("gate", direct_answerer("debater_a"), on_drop={"dropped": 1})
@@ -103,7 +109,32 @@ def role_switching_debate(name: str, debate: Graph) -> Graph:
     return flow.compile(name)
 
 
+def after_samples(state: RoleSwitchingDebate) -> Literal["plurality", "unresolved"]:
+    """Count the answers that came; one is enough for a vote."""
+    return "plurality" if state["samples"] else "unresolved"
+
+
+def direct_answers(name: str, role: str, asked: Callable[[Settings], int]) -> Graph:
+    """Return the baseline in which the model of ``role`` answers as often as ``asked``."""
+    first = opening(asked, debated=False)
+    flow = Flow(RoleSwitchingDebate, settings=Settings, input=Question, opening=first)
+    flow.role("answerer", direct_answerer(role), on_drop={"dropped": 1})
+    flow.step("sampled")
+    flow.step("plurality", plurality)
+    flow.step("unresolved", unresolved)
+    flow.fan(START, "answerer", requests)
+    flow.then("answerer", "sampled")
+    flow.route("sampled", after_samples)
+    flow.then("plurality", END)
+    flow.then("unresolved", END)
+    return flow.compile(name)
+
+
 graph = role_switching_debate("role_switching_debate", five_phases.graph)
 no_role_switch = role_switching_debate("rsd_no_role_switch", five_phases.no_role_switch)
 no_uncertainty = role_switching_debate("rsd_no_uncertainty", five_phases.no_uncertainty)
 basic = role_switching_debate("rsd_basic", five_phases.basic)
+self_consistency = direct_answers(
+    "self_consistency", "answerer", lambda settings: settings.samples or SAMPLES
+)
+judge_alone = direct_answers("judge_alone", "judge", lambda settings: 1)

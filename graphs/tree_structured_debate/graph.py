@@ -33,7 +33,6 @@ from dialectree.nodes.tree_structured_debate.state import (
     Settings,
     TreeStructuredDebate,
 )
-from dialectree.protocols.settings import settings
 
 
 def after_reopening(state: SecondPass) -> Literal["leaf_again"] | list[Send]:
@@ -93,7 +92,7 @@ second_pass = flow.compile("second_pass")
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
     """Make the question the root of a tree, with the whole budget of nodes."""
     require_question(state)
-    return {"id": "0", "path": [], "depth": 0, "budget": settings(runtime, Settings).max_nodes}
+    return {"id": "0", "path": [], "depth": 0, "budget": runtime.context.max_nodes}
 
 
 def after_tree(

@@ -40,7 +40,6 @@ from dialectree.nodes.tree_structured_debate.synthesis_debater import (
     synthesis_judge,
     unjudged,
 )
-from dialectree.protocols.settings import settings
 
 Way = Literal["concise", "full", "synthesis_judge", "missing"]
 
@@ -168,7 +167,7 @@ async def solve(state: Question, runtime: Runtime[Settings]) -> dict[str, list[F
     """Solve one child by this very graph."""
     outcome = await graph.ainvoke(state)
     finding: Finding = outcome["finding"]
-    if settings(runtime, Settings).second_pass_below is None:
+    if runtime.context.second_pass_below is None:
         return {"findings": [finding], "certified": []}
     return {"findings": [finding], "certified": [finding, *outcome["certified"]]}
 

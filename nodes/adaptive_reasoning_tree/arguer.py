@@ -17,7 +17,6 @@ from dialectree.answers import normal
 from dialectree.flow import Step
 from dialectree.models.door import ask
 from dialectree.nodes.adaptive_reasoning_tree.state import Draft, Growth, Settings, Stance
-from dialectree.protocols.settings import settings
 from dialectree.records import Turn
 
 
@@ -44,7 +43,7 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
     async def arguer(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Draft]]:
         if not state["argued"]:
             return {"drafts": []}
-        breadth = settings(runtime, Settings).breadth
+        breadth = runtime.context.breadth
         places = state["again"][stance] if again else [*range(breadth)]
         own = [draft["text"] for draft in state["drafts"] if draft["stance"] == stance]
         reply = await ask(

@@ -26,7 +26,6 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Settings,
     Weighing,
 )
-from dialectree.protocols.settings import settings
 from dialectree.text import figure
 from dialectree.trace.events import tell
 
@@ -38,7 +37,7 @@ async def strengths(
     state: AdaptiveReasoningTree, runtime: Runtime[Settings]
 ) -> dict[str, Mapping[str, object]]:
     """Weigh every argument by itself."""
-    context = settings(runtime, Settings)
+    context = runtime.context
     scores: dict[str, float] = {}
     for name in [*state["claims"], *(argument["id"] for argument in state["arguments"])]:
         if name not in state["scores"]:
@@ -65,7 +64,7 @@ def aggregation(*, settles: bool = True) -> Step:
     """
 
     async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) -> Weighing:
-        context, overrides = settings(runtime, Settings), run_of(runtime).overrides
+        context, overrides = runtime.context, run_of(runtime).overrides
         root, arguments = state["id"], state["arguments"]
         dropped = {one["id"] for one in arguments if overrides.drops_argument(one["id"])}
         weights, notes = argument_tree.aggregated(

@@ -6,7 +6,8 @@ depends on the seed, the node and the question, so that over many questions no s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
@@ -15,6 +16,7 @@ from pydantic import BaseModel
 
 from dialectree.answers import distinct_options, letter, same
 from dialectree.errors import InputError
+from dialectree.flow import Step
 from dialectree.flow.steps import require_question
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
@@ -30,7 +32,6 @@ from dialectree.nodes.role_switching_debate.state import (
     latest,
     other,
 )
-from dialectree.protocols.settings import settings
 from dialectree.records import Place
 from dialectree.system import chance
 from dialectree.trace.events import tell
@@ -44,10 +45,8 @@ def prepare(
     Raise InputError where the question cannot be ``debated``, or answered directly.
     """
     require_question(given)
-    options, gold = (
-        distinct_options(given.get("options") or []),
-        letter(str(given.get("gold") or "")),
-    )
+    options = distinct_options(given.get("options") or [])
+    gold = letter(str(given.get("gold") or ""))
     if debated and settings.candidates == "knockout" and not options:
         raise InputError("`candidates` knockout: there are no options")
     if gold and gold not in [*ascii_uppercase[: len(options)]]:
@@ -60,6 +59,9 @@ def prepare(
     return {"question": given["question"], "options": options or None, "gold": gold or None}
 
 
+prepare_alone = partial(prepare, debated=False)
+
+
 def labelled(options: Sequence[str]) -> list[Candidate]:
     """Return the options with their letters."""
     return [{"label": ascii_uppercase[n], "text": text} for n, text in enumerate(options)]
@@ -70,22 +72,28 @@ def texts(candidates: Sequence[Candidate]) -> dict[str, str]:
     return {c["label"]: c["text"] for c in sorted(candidates, key=lambda c: c["label"])}
 
 
-async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Tell of the question, label its options, and draw the order of a knockout."""
-    context, question = settings(runtime, Settings), state["question"]
-    given = prepare(state, context)
-    options = labelled(given["options"] or [])
-    knockout = context.candidates == "knockout" and len(options) > 2
-    opened = {"text": question, "depth": 0, "kind": "knockout" if knockout else "leaf"}
-    tell(runtime, "0", "opened", opened)
-    return {
-        "id": "0",
-        "options": options,
-        "gold": given["gold"] or "",
-        "waiting": shuffled(options, context.seed, "0", question) if knockout else [],
-        "round": 0,
-        "asked": context.gate,
-    }
+def opening(asked: Callable[[Settings], int], *, debated: bool = True) -> Step:
+    """Return the step that labels a question's options, and draws the order of a knockout.
+
+    ``asked`` returns how many direct answers are asked for. A question that is not ``debated``
+    keeps the two options that a debate would be about, where an evaluation chooses them.
+    """
+
+    async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
+        context, question = runtime.context, state["question"]
+        given = prepare(state, context, debated=debated)
+        options, gold = labelled(given["options"] or []), given["gold"] or ""
+        if context.uses_gold() and not debated:
+            pair = gold_pair(options, gold, context, question)
+            options = sorted(pair, key=lambda option: option["label"])
+        knockout = debated and context.candidates == "knockout" and len(options) > 2
+        opened = {"text": question, "depth": 0, "kind": "knockout" if knockout else "leaf"}
+        tell(runtime, "0", "opened", opened)
+        waiting = shuffled(options, context.seed, "0", question) if knockout else []
+        found = {"options": options, "gold": gold, "waiting": waiting, "round": 0}
+        return {"id": "0", "asked": asked(context), **found}
+
+    return opening
 
 
 async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -93,7 +101,7 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dic
 
     With more than two options or none, the debaters choose what they propose.
     """
-    context, question, options = settings(runtime, Settings), state["question"], state["options"]
+    context, question, options = runtime.context, state["question"], state["options"]
     if state["waiting"]:
         return next_round(state, runtime)
     candidates: dict[Side, Candidate] = {}
@@ -112,7 +120,7 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dic
 def next_round(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
     """Pair the options that wait, in their order; an odd one out has a bye."""
     waiting, number, question = state["waiting"], state["round"] + 1, state["question"]
-    seed, pairs, met = settings(runtime, Settings).seed, list[Pair](), list[str]()
+    seed, pairs, met = runtime.context.seed, list[Pair](), list[str]()
     for one, two in zip(waiting[::2], waiting[1::2], strict=False):
         node = f"0.{len(state['settled']) + len(pairs)}"
         opened = {"parent": "0", "depth": 1, "kind": "leaf", "round": number}
@@ -149,7 +157,7 @@ async def standing(state: RoleSwitchingDebate) -> dict[str, object]:
 
     A debate without a winner ends a knockout, so no option waits any longer.
     """
-    outcomes = [debate["outcome"] for debate in state["settled"][-len(state["pairs"]) :]]
+    outcomes = [state["settled"][pair["id"]] for pair in state["pairs"]]
     if not state["round"] or any(outcome["answer"] is None for outcome in outcomes):
         return {"waiting": []}
     options = {option["label"]: option for option in state["options"]}

@@ -27,17 +27,21 @@ from dialectree.nodes.role_switching_debate.state import (
     other,
     written,
 )
-from dialectree.protocols.settings import settings
 from dialectree.records import Place
 from dialectree.trace.events import tell
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
-class ProposalReply(BaseModel):
-    """The reasons for an answer, then the answer."""
+class SwitchReply(BaseModel):
+    """The strongest case for the opponent's answer."""
 
     argument: _Text
+
+
+class ProposalReply(SwitchReply):
+    """The reasons for an answer, then the answer."""
+
     answer: Annotated[str, Field(min_length=1, max_length=LONGEST)]
 
 
@@ -53,12 +57,6 @@ class RebuttalReply(BaseModel):
 
     errors: Annotated[list[LocatedError], Field(max_length=4)]
     defence: _Text
-
-
-class SwitchReply(BaseModel):
-    """The strongest case for the opponent's answer."""
-
-    argument: _Text
 
 
 class UncertaintyReply(BaseModel):
@@ -129,7 +127,7 @@ def rebuttal(side: Side) -> Step:
     """Phase 2: located errors in the opponent's text. In turn, b has read a's rebuttal."""
 
     async def rebuttal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        in_turn = settings(runtime, Settings).cross_examination == "in_turn"
+        in_turn = runtime.context.cross_examination == "in_turn"
         until: Phase = "cross_examination" if in_turn else "proposals"
         opponents = written(state["turns"], other(side))
 

@@ -10,17 +10,14 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.answers import LONGEST, letter, match_candidate, normal, offered, tokens
 from dialectree.flow import Step
-from dialectree.flow.state import Ruling
+from dialectree.flow.state import Ruling, VerdictFields
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
 from dialectree.nodes.role_switching_debate.candidates import texts
-from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Sample, Settings
-from dialectree.protocols.settings import settings
+from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Settings
 from dialectree.records import Place
 from dialectree.system import chance
-
-_SHOWN = 60
-"""Characters of an open answer that a note shows."""
+from dialectree.text import line
 
 
 class DirectReply(BaseModel):
@@ -46,7 +43,7 @@ def direct_answerer(role: str) -> Step:
 
     async def direct_answerer(
         state: RoleSwitchingDebate, runtime: Runtime[Settings]
-    ) -> dict[str, list[Sample]]:
+    ) -> dict[str, list[VerdictFields]]:
         choice = texts(state["options"])
 
         def fault(reply: DirectReply) -> str | None:
@@ -67,17 +64,17 @@ def direct_answerer(role: str) -> Step:
         )
         label = match_candidate(reply.answer, choice) if choice else None
         answer = choice[label] if label else reply.answer
-        return {"samples": [{"label": label, "answer": answer, "reasoning": reply.reasoning}]}
+        return {"samples": [{"label": label, "answer": answer, "rationale": reply.reasoning}]}
 
     return direct_answerer
 
 
-def votes(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+def votes(samples: Sequence[VerdictFields]) -> dict[str, list[VerdictFields]]:
     """Return the samples by their answer, most votes first; among equals the first sample's first.
 
     Options count by their letter, open answers by their normal form.
     """
-    by_answer: dict[str, list[Sample]] = {}
+    by_answer: dict[str, list[VerdictFields]] = {}
     for sample in samples:
         by_answer.setdefault(sample["label"] or normal(sample["answer"]), []).append(sample)
     return dict(sorted(by_answer.items(), key=lambda vote: -len(vote[1])))
@@ -87,10 +84,7 @@ async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
     """Take the answer that every sample gave; it has no confidence."""
     count = len(state["samples"])
     note = f"no debate: {count} direct {'answer' if count == 1 else 'answers'} agreed"
-    first = state["samples"][0]
-    return settle(
-        runtime, first["answer"], label=first["label"], rationale=first["reasoning"], notes=[note]
-    )
+    return settle(runtime, notes=[note], **state["samples"][0])
 
 
 async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
@@ -102,26 +96,21 @@ async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> R
     counted, asked = votes(state["samples"]), state["asked"] - state["dropped"]
     most = max(map(len, counted.values()))
     tied = sorted(name for name, voters in counted.items() if len(voters) == most)
-    place = (settings(runtime, Settings).seed, "tie", state["id"], state["question"])
+    place = (runtime.context.seed, "tie", state["id"], state["question"])
     won = min(tied, key=lambda name: chance.seed(*place, name))
     notes = [_counts(counted, asked, state["dropped"])]
     if len(tied) > 1:
         *others, last = (_name(counted[name][0]) for name in tied)
         among = f"{', '.join(others)} and {last}"
         notes.append(f"tie between {among} ({most} of {asked} each); drawn from the seed")
-    first = counted[won][0]
+    share = most / asked if asked > 1 else None
+    source = "share of samples" if asked > 1 else None
     return settle(
-        runtime,
-        first["answer"],
-        label=first["label"],
-        rationale=first["reasoning"],
-        confidence=most / asked if asked > 1 else None,
-        confidence_source="share of samples" if asked > 1 else None,
-        notes=notes,
+        runtime, confidence=share, confidence_source=source, notes=notes, **counted[won][0]
     )
 
 
-def _counts(counted: Mapping[str, Sequence[Sample]], asked: int, dropped: int) -> str:
+def _counts(counted: Mapping[str, Sequence[VerdictFields]], asked: int, dropped: int) -> str:
     """Return ``9 samples: A 5, C 3, 1 failed`` or ``4 samples: B 2, A 2; 1 dropped``."""
     counts = [f"{_name(voters[0])} {len(voters)}" for voters in counted.values()]
     failed = asked - sum(map(len, counted.values()))
@@ -130,11 +119,9 @@ def _counts(counted: Mapping[str, Sequence[Sample]], asked: int, dropped: int) -
     return f"{asked} sample{'' if asked == 1 else 's'}: {', '.join(counts)}{out}"
 
 
-def _name(sample: Sample) -> str:
+def _name(sample: VerdictFields) -> str:
     """Return the option's letter, or the first words of an open answer."""
-    text = " ".join(sample["answer"].split())
-    short = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-    return sample["label"] or f"“{short}”"
+    return sample["label"] or f"“{line(sample['answer'], 60)}”"
 
 
 async def distractor(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:

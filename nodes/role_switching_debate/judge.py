@@ -26,13 +26,11 @@ from dialectree.nodes.role_switching_debate.state import (
     FivePhases,
     RoleSwitchingDebate,
     Settings,
-    Settled,
     Turn,
     blocks,
     latest,
     other,
 )
-from dialectree.protocols.settings import settings
 from dialectree.records import Place
 from dialectree.text import figure
 from dialectree.trace.events import tell
@@ -62,11 +60,9 @@ def judge(*, swapped: bool = False, again: bool = False) -> Step:
     whose label and answer do not name the same candidate.
     """
     speaker: Literal["judge", "swapped"] = "swapped" if swapped else "judge"
-    step, who = int(again), speaker if swapped else ""
 
     async def judge(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        context = settings(runtime, Settings)
-        possible = choices(state, context)
+        possible = choices(state, runtime.context)
         first = other(state["first"]) if swapped else state["first"]
         spoken = {turn["phase"] for turn in state["turns"]}
 
@@ -79,9 +75,9 @@ def judge(*, swapped: bool = False, again: bool = False) -> Step:
                 node=state["id"],
                 phase="judgment",
                 role="judge",
-                speaker=who,
-                round=1 + step,
-                step=step,
+                speaker=speaker if swapped else "",
+                round=1 + again,
+                step=int(again),
                 take=state["take"],
             ),
             "role_switching_debate/judge",
@@ -96,7 +92,7 @@ def judge(*, swapped: bool = False, again: bool = False) -> Step:
             blocks=blocks(state, until="uncertainty", first=first),
             switched="role_switch" in spoken,
             admitted="uncertainty" in spoken,
-            allow_uncertain=context.allow_uncertain,
+            allow_uncertain=runtime.context.allow_uncertain,
             mismatch=latest(state["turns"], speaker, "judgment") if again else None,
         )
         fields = {**reply.model_dump(), "candidate": candidate(reply)}
@@ -110,7 +106,7 @@ async def person(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, lis
 
     An empty label rules nothing.
     """
-    possible = choices(state, settings(runtime, Settings))
+    possible = choices(state, runtime.context)
     label = ask_person(
         runtime,
         node=state["id"],
@@ -132,8 +128,8 @@ def _readable(state: FivePhases) -> str:
     candidates = read_from(state["first"], state["candidates"])
     lines = [f"{label}: {_line(text)}" for label, text in candidates.items()]
     for block in blocks(state, until="uncertainty", first=state["first"]):
-        lines.append(f"\nDebater {block.label}, {block.phase}")
-        lines += [f"  {_line(name)}: {_line(text)}" for name, text in block.lines]
+        lines.append(f"\nDebater {block['label']}, {block['phase']}")
+        lines += [f"  {_line(name)}: {_line(text)}" for name, text in block["lines"]]
     return "\n".join(lines)
 
 
@@ -159,7 +155,7 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     last = (latest(state["turns"], speaker, "judgment") for speaker in ("judge", "swapped"))
     rulings = [ruling for ruling in last if ruling is not None]
     label, notes = agreed_label(rulings)
-    by_person = settings(runtime, Settings).judge == "me" and label is not None
+    by_person = runtime.context.judge == "me" and label is not None
     if by_person:
         notes.insert(0, "a person ruled, and gave no confidence")
     winner = None if label == UNCERTAIN else label
@@ -195,13 +191,11 @@ async def broken_off(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     return {"outcome": {**ruled["verdict"], "notes": notes}}
 
 
-async def undecided(
-    state: RoleSwitchingDebate, runtime: Runtime[Settings]
-) -> dict[str, list[Settled]]:
+async def undecided(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
     """Say that there was no debate."""
     ruled = settle(runtime, None)
     notes = ["there is no distractor to debate against"]
-    return {"settled": [{"id": "0", "outcome": {**ruled["verdict"], "notes": notes}}]}
+    return {"settled": {"0": {**ruled["verdict"], "notes": notes}}}
 
 
 def disclosed(state: FivePhases, winner: str | None = None) -> list[str]:
@@ -226,20 +220,17 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
     A debate without a winner ends a knockout, even if others beside it had winners.
     """
     debates = state["settled"]
-    lost = [debate for debate in debates if debate["outcome"]["answer"] is None]
-    outcome = (lost or debates[-1:])[0]["outcome"]
+    lost = [name for name, outcome in debates.items() if outcome["answer"] is None]
+    outcome = debates[(lost or [*debates][-1:])[0]]
     notes = [*outcome["notes"]]
     if state["round"]:
-        own = ("answer", "rationale", "confidence")
-        fields = {name: value for name, value in outcome.items() if name in own}
-        fields["winner"] = outcome["label"]
-        provenance = [debate["id"] for debate in debates]
-        verdict = None if lost else fields
-        tell(runtime, "0", "settled", {"verdict": verdict, "provenance": provenance})
+        own = {name: outcome[name] for name in ("answer", "rationale", "confidence")}
+        verdict = None if lost else {**own, "winner": outcome["label"]}
+        tell(runtime, "0", "settled", {"verdict": verdict, "provenance": [*debates]})
         if lost:
-            where = f"{', '.join(debate['id'] for debate in lost)} had no winner"
-            notes.append(f"the knockout ended in round {state['round']}: {where}")
-    if settings(runtime, Settings).uses_gold():
+            ended = f"the knockout ended in round {state['round']}"
+            notes.append(f"{ended}: {', '.join(lost)} had no winner")
+    if runtime.context.uses_gold():
         notes.append("a debate with the gold answer in it is binary: chance is 50%")
     label = outcome["label"] if state["options"] or lost else None
     return {"verdict": {**outcome, "label": label, "notes": notes}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -92,15 +92,6 @@ class Turn(TypedDict):
     ``uncertain`` included, or None."""
 
 
-class Sample(TypedDict):
-    """One direct answer. Samples stand in the order in which they were asked for."""
-
-    label: str | None
-    """None where the question is open."""
-    answer: str
-    reasoning: str
-
-
 class Pair(TypedDict):
     """State the question of one debate and its candidates."""
 
@@ -146,12 +137,6 @@ class Question(shared.Question):
     """The letter of the right option; only for evaluations."""
 
 
-class Settled(Debated):
-    """One debate after its end."""
-
-    id: str
-
-
 class RoleSwitchingDebate(shared.Debate):
     """A question on its way to a verdict, by debates or by direct answers alone."""
 
@@ -167,13 +152,14 @@ class RoleSwitchingDebate(shared.Debate):
     """The round of a knockout; 0 where there is one debate."""
     pairs: list[Pair]
     """The debates that go on side by side."""
-    settled: Annotated[list[Settled], operator.add]
-    """The debates that have ended, in the order of their ids."""
+    settled: Annotated[dict[str, shared.VerdictFields], operator.or_]
+    """The outcomes of the debates that have ended, by their ids and in that order."""
     asked: int
     """Direct answers that are asked for."""
     number: int
     """Which of them a step is to give, from 1."""
-    samples: Annotated[list[Sample], operator.add]
+    samples: Annotated[list[shared.VerdictFields], operator.add]
+    """The answers, each as a verdict, in the order in which they were asked for."""
     dropped: Annotated[int, operator.add]
     """Direct answers that a person took out."""
     failed: bool
@@ -192,16 +178,6 @@ TITLES: dict[Phase, str] = {
 _LOST = ("missing", "this part is lost; that counts against nobody")
 
 
-class Block(NamedTuple):
-    """One debater's words in one phase."""
-
-    phase: str
-    label: str
-    """The label of the answer that the debater defends. Debaters are called by it."""
-    lines: list[tuple[str, str]]
-    """Name and text of each part; one line each."""
-
-
 def latest(turns: Sequence[Turn], speaker: str, phase: Phase) -> dict[str, Any] | None:
     """Return the fields of the turn that counts: the last one of ``speaker`` in ``phase``."""
     own = (turn for turn in reversed(turns) if (turn["speaker"], turn["phase"]) == (speaker, phase))
@@ -210,15 +186,18 @@ def latest(turns: Sequence[Turn], speaker: str, phase: Phase) -> dict[str, Any] 
 
 def blocks(
     state: FivePhases, *, until: Phase, first: Side = "a", under_way: bool = False
-) -> list[Block]:
-    """Return the transcript up to and with the phase ``until``.
+) -> list[dict[str, Any]]:
+    """Return the transcript up to and with the phase ``until``: a block for each turn.
+
+    A block holds the ``phase``, the ``label`` of the answer that its debater defends, and
+    ``lines``: name and text of each part.
 
     The words of ``first`` stand before the other's, except in the cross-examination: there b may
     have read what a wrote. If only one side has spoken in a phase, the other's part was lost, and
     the transcript says so: silence would look like having nothing to say. A phase ``under_way`` has
     lost nothing yet.
     """
-    transcript: list[Block] = []
+    transcript: list[dict[str, Any]] = []
     phases: list[Phase] = [*TITLES]
     for phase in phases[: phases.index(until) + 1]:
         lines = {side: _lines(state, phase, side) for side in SIDES}
@@ -227,7 +206,8 @@ def blocks(
         for side in SIDES if phase == "cross_examination" else (first, other(first)):
             if lines[side]:
                 label = state["candidates"][side]["label"]
-                transcript.append(Block(TITLES[phase], label, lines[side]))
+                block = {"phase": TITLES[phase], "label": label, "lines": lines[side]}
+                transcript.append(block)
     return transcript
 
 

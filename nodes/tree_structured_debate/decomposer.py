@@ -15,7 +15,6 @@ from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.findings import parent
 from dialectree.nodes.tree_structured_debate.sides import CLARIFIED, as_asked
 from dialectree.nodes.tree_structured_debate.state import Question, Settings, Subtree
-from dialectree.protocols.settings import settings
 from dialectree.records import Place
 from dialectree.trace.events import tell
 
@@ -67,7 +66,7 @@ async def decomposer(state: Subtree, runtime: Runtime[Settings]) -> dict[str, ob
         max_tokens=max(1200, 600 + tokens(state["question"])),
         question=state["question"],
         path=state["path"],
-        max_children=settings(runtime, Settings).max_children,
+        max_children=runtime.context.max_children,
     )
     return {
         "canonical": reply.canonical_parent,
@@ -96,7 +95,7 @@ async def decomposition_judge(state: Subtree, runtime: Runtime[Settings]) -> dic
         max_tokens=1200,
         canonical=state["canonical"],
         children=numbered(state["drafted"]),
-        max_children=settings(runtime, Settings).max_children,
+        max_children=runtime.context.max_children,
     )
     if reply.decision == "approve":
         return {}
@@ -143,7 +142,7 @@ async def complexity_evaluator(state: Subtree, runtime: Runtime[Settings]) -> di
     )
     score = {item.qid: item.difficulty for item in reply.scores}
     difficulty = [score[part["qid"]] for part in parts]
-    easy = max(difficulty) < settings(runtime, Settings).stop_threshold
+    easy = max(difficulty) < runtime.context.stop_threshold
     unclear: list[str] = []
     if reply.decision == "clarify":
         request = " ".join((reply.clarification_request or "").split())
@@ -179,7 +178,7 @@ async def clarification(state: Subtree, runtime: Runtime[Settings]) -> dict[str,
 async def branching(state: Subtree, runtime: Runtime[Settings]) -> dict[str, list[Question]]:
     """Keep as many children as fit: the hardest if they were rated, else the first."""
     node, drafted, budget = state["id"], state["drafted"], state["budget"]
-    most = min(len(drafted), settings(runtime, Settings).max_children)
+    most = min(len(drafted), runtime.context.max_children)
     count = children_that_fit(budget, most)
     chosen = hardest(state["difficulty"] or [0.0] * len(drafted), count)
     children: list[Question] = [

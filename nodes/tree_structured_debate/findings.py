@@ -16,7 +16,6 @@ from dialectree.nodes.tree_structured_debate.state import (
     Settings,
     TreeStructuredDebate,
 )
-from dialectree.protocols.settings import settings
 from dialectree.trace.events import tell
 
 
@@ -92,7 +91,7 @@ async def weakest_leaves(
     """Choose the leaves with the least confidence; of two alike the first in the tree."""
     certified = [state["finding"], *state["certified"]]
     leaves = sorted(filter(is_leaf, certified), key=lambda leaf: leaf["confidence"] or 0.0)
-    most = settings(runtime, Settings).second_pass_leaves
+    most = runtime.context.second_pass_leaves
     return {"leaves": [leaf["id"] for leaf in leaves[:most]], "certified": certified}
 
 

@@ -35,7 +35,6 @@ from dialectree.nodes.tree_structured_debate.state import (
     Statement,
 )
 from dialectree.protocols.protocol import WITHDRAWN
-from dialectree.protocols.settings import settings
 from dialectree.records import Place, Turn
 from dialectree.text import figure
 from dialectree.trace.events import tell
@@ -65,7 +64,7 @@ def leaf_debater(name: Debater) -> Step:
     async def leaf_debater(
         state: LeafDebate, runtime: Runtime[Settings]
     ) -> dict[str, list[Statement]]:
-        context, transcript = settings(runtime, Settings), state["transcript"]
+        context, transcript = runtime.context, state["transcript"]
         node, take, question = state["id"], state["take"], state["question"]
         round_, limit = len(transcript) // 2 + 1, turn_tokens(state["depth"])
         defends = side(context.seed, node, take, question, name)
@@ -132,7 +131,7 @@ def last_claims(transcript: list[Statement]) -> dict[str, str]:
 async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
     """Rule by facts, not by style; the more careful answer wins a tie."""
     node, take, question = state["id"], state["take"], state["question"]
-    seed, polar = settings(runtime, Settings).seed, is_polar(question)
+    seed, polar = runtime.context.seed, is_polar(question)
     claims = last_claims(state["transcript"])
     sides: dict[str, Side] = {name: side(seed, node, take, question, name) for name in claims}
 
@@ -189,7 +188,7 @@ async def pairing(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
         ],
         "options": [YES, NO] if polar else [],
         "assigned": polar,
-        "candidates": drawn(YES, NO, settings(runtime, Settings).seed, *place) if polar else {},
+        "candidates": drawn(YES, NO, runtime.context.seed, *place) if polar else {},
         "first": "a",
     }
 

@@ -30,7 +30,6 @@ from dialectree.nodes.tree_structured_debate.state import (
     Style,
     SynthesisDebate,
 )
-from dialectree.protocols.settings import settings
 from dialectree.records import Place
 
 
@@ -112,7 +111,7 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
     node, take, question = state["id"], state["take"], state["question"]
     polar = is_polar(question)
     texts = remaining(state["candidates"], state["gone"])
-    if not concise_is_a(settings(runtime, Settings).seed, node, take, question):
+    if not concise_is_a(runtime.context.seed, node, take, question):
         texts.reverse()
     candidates = dict(zip("AB", texts, strict=False))
     integrations = {label: text["integration"] for label, text in candidates.items()}

@@ -11,7 +11,7 @@ import pytest
 
 from dialectree.flow import Graph
 from dialectree.graphs.adaptive_reasoning_tree.graph import cot, direct
-from dialectree.graphs.role_switching_debate import self_consistency
+from dialectree.graphs.role_switching_debate.graph import judge_alone, self_consistency
 from dialectree.graphs.tree_structured_debate.baselines import best_of_n, single_shot, two_round
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ReasonedReply, VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
@@ -38,7 +38,7 @@ def decide(
     **settings: Any,
 ) -> Debated:
     """Self-consistency over ``options``, or over an open question."""
-    given = {"question": question, "graph": self_consistency.graph, **settings}
+    given = {"question": question, "graph": self_consistency, **settings}
     return switching.decide(model, options, **given)
 
 
@@ -285,9 +285,7 @@ def test_an_open_question_is_decided_by_what_the_answers_say() -> None:
     assert done.verdict.notes == ["4 samples: “Drought” 3, “the Sea Peoples” 1"]
 
 
-@pytest.mark.parametrize(
-    ("graph", "samples"), [(self_consistency.graph, 1), (self_consistency.judge_alone, 9)]
-)
+@pytest.mark.parametrize(("graph", "samples"), [(self_consistency, 1), (judge_alone, 9)])
 def test_one_sample_and_the_judge_alone_have_no_confidence(graph: Graph, samples: int) -> None:
     model = ScriptedModel()
     model.will_say(vote("C"), to=DirectReply)

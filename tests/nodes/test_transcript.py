@@ -20,7 +20,6 @@ from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import drawn, labelled, shuffled
 from dialectree.nodes.role_switching_debate.state import (
     TITLES,
-    Block,
     Candidate,
     FivePhases,
     Phase,
@@ -59,22 +58,26 @@ WHOLE = [  # b's words came first, as they may
 """Side a defends B, plants; side b defends A, animals."""
 
 
-def read(turns: list[Turn] = WHOLE, until: Phase = "uncertainty", **how: Any) -> list[Block]:
+def read(
+    turns: list[Turn] = WHOLE, until: Phase = "uncertainty", **how: Any
+) -> list[dict[str, Any]]:
     candidates = {"a": {"label": "B", "text": "plants"}, "b": {"label": "A", "text": "animals"}}
     return blocks(cast(FivePhases, {"candidates": candidates, "turns": turns}), until=until, **how)
 
 
-def order(transcript: list[Block]) -> list[tuple[str, str]]:
-    return [(block.label, block.phase) for block in transcript]
+def order(transcript: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(block["label"], block["phase"]) for block in transcript]
 
 
 @pytest.mark.parametrize(("phase", "side"), [*product(PHASES[1:], ("a", "b"))])
 def test_a_lost_part_is_marked_once_its_phase_is_over(phase: Phase, side: Side) -> None:
     rest = [t for t in WHOLE if (t["speaker"], t["phase"]) != (side, phase)]
     label, others = ("B", "A") if side == "a" else ("A", "B")
-    assert [(b.label, b.phase) for b in read(rest) if b.lines == LOST] == [(label, TITLES[phase])]
+    assert [(b["label"], b["phase"]) for b in read(rest) if b["lines"] == LOST] == [
+        (label, TITLES[phase])
+    ]
     under_way = read(rest, until=phase, under_way=True)
-    assert [b.label for b in under_way if b.phase == TITLES[phase]] == [others]
+    assert [b["label"] for b in under_way if b["phase"] == TITLES[phase]] == [others]
 
 
 @pytest.mark.parametrize(
