@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Winner = Literal["SUPPORT", "ATTACK", "TIE"]
 Ties = Literal["ignore", "half"]
 
 EPSILON = 1e-12
@@ -27,7 +26,8 @@ class Comparison(NamedTuple):
 
     supporter: str
     attacker: str
-    winner: Winner
+    won: bool | None
+    """True where the supporter won, False where the attacker did, None for a tie."""
 
 
 class Tallies(NamedTuple):
@@ -62,18 +62,18 @@ def tallies(comparisons: Sequence[Comparison], ties: Ties) -> Tallies:
     Their order does not matter.
     """
     tie = 0.5 if ties == "half" else 0.0
-    points = {"SUPPORT": (1.0, 0.0), "ATTACK": (0.0, 1.0), "TIE": (tie, tie)}
+    points = {True: (1.0, 0.0), False: (0.0, 1.0), None: (tie, tie)}
     supporters = sorted({comparison.supporter for comparison in comparisons})
     attackers = sorted({comparison.attacker for comparison in comparisons})
     row = {supporter: place for place, supporter in enumerate(supporters)}
     column = {attacker: place for place, attacker in enumerate(attackers)}
     wins = np.zeros((len(supporters), len(attackers)))
     losses = np.zeros_like(wins)
-    for supporter, attacker, winner in comparisons:
-        won, lost = points[winner]
+    for supporter, attacker, outcome in comparisons:
+        won, lost = points[outcome]
         wins[row[supporter], column[attacker]] += won
         losses[row[supporter], column[attacker]] += lost
-    tied = sum(comparison.winner == "TIE" for comparison in comparisons)
+    tied = sum(comparison.won is None for comparison in comparisons)
     return Tallies(supporters, attackers, wins, losses, tied)
 
 

@@ -32,6 +32,9 @@ from dialectree.trace.events import tell
 ROUNDING = 1e-12
 """A strength nearer to one half is one half: floating point may miss an exact balance."""
 
+WON = {"SUPPORT": True, "ATTACK": False, "TIE": None}
+"""Whether the supporter won, by the winner that a judge names."""
+
 
 async def strengths(
     state: AdaptiveReasoningTree, runtime: Runtime[Settings]
@@ -45,7 +48,7 @@ async def strengths(
     comparisons: dict[str, list[Comparison]] = {}
     for c in state["comparisons"]:
         if not c.get("void"):
-            comparison = Comparison(c["supporter"], c["attacker"], c["winner"])
+            comparison = Comparison(c["supporter"], c["attacker"], WON[c["winner"]])
             comparisons.setdefault(c["parent"], []).append(comparison)
     theta, blended, notes = argument_tree.blended(
         _trees(state, state["scores"] | scores),

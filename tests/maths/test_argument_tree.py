@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialectree.maths.argument_tree import Argument, StrengthRule, Weighed, Weight
-from dialectree.maths.bradley_terry import Comparison, Ties, Winner
+from dialectree.maths.bradley_terry import Comparison, Ties
 from dialectree.maths.semantics import Semantics
 from tests.maths.trees import ROUNDING, claim, weigh
 
@@ -20,7 +20,7 @@ rules = pytest.mark.parametrize("strength_rule", get_args(StrengthRule))
 each = pytest.mark.parametrize("semantics", get_args(Semantics))
 
 Made = dict[str, list[Comparison]]
-winners: list[Winner] = ["SUPPORT", "ATTACK", "TIE"]
+winners = [True, False, None]
 stances: list[Literal["support", "attack"]] = ["support", "attack"]
 
 
@@ -33,8 +33,8 @@ def con(id: str, tau: float | None, parent: str = "0") -> Argument:
 
 
 ROOT = Argument("0", None, None, 0.5)
-WON = Comparison("s", "a", "SUPPORT")
-TIED = Comparison("s", "a", "TIE")
+WON = Comparison("s", "a", True)
+TIED = Comparison("s", "a", None)
 
 
 @st.composite
@@ -236,7 +236,7 @@ def test_ties_count_for_nobody_or_half_for_each(
 
 def test_groups_that_never_met_are_noted() -> None:
     arguments = [ROOT, pro("s", 0.7), pro("t", 0.7), con("a", 0.4), con("b", 0.4)]
-    made = {"0": [WON, Comparison("t", "b", "ATTACK")]}
+    made = {"0": [WON, Comparison("t", "b", False)]}
     weighed = weigh(arguments, made, strength_rule="bradley_terry")
     assert [weighed.weights[id].theta for id in "stab"] == [0.5, 0.0, 0.0, 0.5]
     assert weighed.notes == {

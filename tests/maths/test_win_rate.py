@@ -10,16 +10,16 @@ from typing import Any, get_args
 import pytest
 
 from dialectree.maths.argument_tree import Argument, StrengthRule, Weighed
-from dialectree.maths.bradley_terry import Comparison, Winner
+from dialectree.maths.bradley_terry import Comparison
 from dialectree.maths.semantics import Semantics
 from tests.maths import trees
 from tests.maths.trees import ROUNDING
 
-winners: tuple[Winner, ...] = get_args(Winner)
-BETTER: Mapping[Winner, tuple[Winner, ...]] = {
-    "ATTACK": ("TIE", "SUPPORT"),
-    "TIE": ("SUPPORT",),
-    "SUPPORT": (),
+winners = (True, False, None)
+BETTER: Mapping[bool | None, tuple[bool | None, ...]] = {
+    False: (None, True),
+    None: (True,),
+    True: (),
 }
 """The winners that are better for the supporter."""
 Made = Sequence[Comparison]
@@ -50,8 +50,8 @@ def claim(arguments: Sequence[Argument], made: Made, **how: Any) -> float:
 def favourable(made: Made) -> Iterator[list[Comparison]]:
     """Every tournament in which one comparison ended better for its supporter."""
     for place, comparison in enumerate(made):
-        for winner in BETTER[comparison.winner]:
-            yield [*made[:place], comparison._replace(winner=winner), *made[place + 1 :]]
+        for winner in BETTER[comparison.won]:
+            yield [*made[:place], comparison._replace(won=winner), *made[place + 1 :]]
 
 
 EVEN = tree(0.5, 0.5, 0.5, 0.5)
@@ -148,7 +148,7 @@ def test_raising_a_supporter_or_dropping_an_attacker_never_lowers_the_claim() ->
 def test_theta_is_the_mean_over_the_opponents_that_were_met_and_a_tie_is_half(
     made: str, theta: dict[str, float], ties: str
 ) -> None:
-    signs: dict[str, Winner] = {">": "SUPPORT", "<": "ATTACK", "=": "TIE"}
+    signs: dict[str, bool | None] = {">": True, "<": False, "=": None}
     comparisons = [Comparison(one[:2], one[3:], signs[one[2]]) for one in made.split()]
     weights = weigh(EVEN, comparisons, ties=ties).weights
     found = {id: weight.theta for id, weight in weights.items() if weight.theta is not None}

@@ -21,6 +21,7 @@ from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     PairwiseReply,
     ScorerReply,
 )
+from dialectree.nodes.adaptive_reasoning_tree.weighing import WON
 from dialectree.report.words import declined_sides
 from tests import running
 from tests.graphs.adaptive_reasoning_tree.arguing import (
@@ -166,7 +167,7 @@ def test_every_strength_is_what_the_formulas_make_of_the_replies(
     nodes = done.tree.nodes
     arguments = [Argument(n.id, n.parent, n.stance, n.score("tau")) for n in nodes.values()]
     comparisons = {
-        n.id: [Comparison(c.supporter, c.attacker, c.winner) for c in n.comparisons]
+        n.id: [Comparison(c.supporter, c.attacker, WON[c.winner]) for c in n.comparisons]
         for n in nodes.values()
     }
     expected = weigh(arguments, comparisons, blend=blend, strength_rule=rule, ties=ties)
