@@ -1,14 +1,14 @@
 """Declare a debate as a graph: its steps, who speaks in them, and the rules that lead on.
 
-A :class:`Flow` compiles to an ordinary LangGraph graph. Drawings, servers and Studio see nothing
-new.
+A :class:`Flow` compiles to an ordinary LangGraph graph, also for drawings, servers and Studio.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property, wraps
 from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -20,8 +20,8 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite, Send
 
 from dialectree.errors import Contradiction, Dropped, PartFailed
-from dialectree.flow.hosting import HostedRun, hosted
-from dialectree.flow.state import Hosted, Ruling
+from dialectree.flow.hosting import hosted
+from dialectree.flow.state import Ruling
 from dialectree.flow.steps import conclusion, opening, unresolved
 from dialectree.models.run import Run, run_of
 from dialectree.protocols.forms import described
@@ -42,8 +42,6 @@ Station = str | tuple[str, ...]
 
 OPENING, UNRESOLVED, CONCLUSION = "opening", "unresolved", "conclusion"
 FAILED: Update = {"failed": True}
-SAME_GRAPH = {"recursion": "this very graph, for each child"}
-"""Metadata that marks recursion in a drawing."""
 
 
 class Flow:
@@ -54,9 +52,8 @@ class Flow:
     with the step ``opening``, and every way to END leads through the step ``conclusion``. A flow
     with another output is a part of one.
 
-    ``opening`` takes the place of the usual first step.
-
-    ``unresolved`` names the step that ends the flow when a required role fails for good.
+    ``opening`` takes the place of the usual first step, and ``unresolved`` names the step that ends
+    the flow when a required role fails for good.
     """
 
     def __init__(
@@ -82,17 +79,15 @@ class Flow:
         self._rules: list[tuple[str, Rule, tuple[str, ...]]] = []
         self._protocol = output is Ruling
         if self._protocol:
-            channels = self._builder.schemas[state]
-            first = _afresh(self._set(opening), channels, get_type_hints(input))
-            self._builder.add_node(OPENING, self._beginning(first), input_schema=input)
+            self._builder.add_node(OPENING, self._beginning(opening), input_schema=input)
 
     def step(self, name: str, node: Step | None = None, *, calls_itself: bool = False) -> None:
         """Add a step; without a ``node`` it is only a place where ways meet.
 
-        ``calls_itself`` marks one that calls this very graph for each child.
+        ``calls_itself`` marks one that calls this very graph for each child, for a drawing.
         """
-        recursion = SAME_GRAPH if calls_itself else None
-        self._builder.add_node(name, self._in_run(self._set(node or _meet)), metadata=recursion)
+        recursion = {"recursion": "this very graph, for each child"} if calls_itself else None
+        self._builder.add_node(name, self._in_run(node or _meet), metadata=recursion)
 
     def role(
         self,
@@ -111,21 +106,18 @@ class Flow:
         that ends the flow unresolved. A reply that a person dropped leaves ``on_drop``, by default
         the same as a failure. ``on_contradiction`` is left by a ruling that contradicts itself.
 
-        Only PartFailed is the failure of one part. Every other error ends the run. (LangGraph's
-        ``error_handler`` would also keep the errors that end a run: when the run is resumed, the
-        step would not be taken up again.)
+        Every other error ends the run, and a resumed run takes the step up again (with LangGraph's
+        ``error_handler`` it would not).
         """
         failed = {**(on_failure or {}), **(FAILED if required else {})}
         dropped = failed if on_drop is None else on_drop
         if required:
             self._required.add(name)
 
-        ask = self._set(node)
-
         @wraps(node)
         async def attempt(state: Any, runtime: Runtime[Any]) -> object:
             try:
-                return await ask(state, runtime)
+                return await node(state, runtime)
             except Dropped:
                 return dropped
             except PartFailed as error:
@@ -144,57 +136,63 @@ class Flow:
         settings: Callable[[Any], ProtocolSettings | None] | None = None,
     ) -> None:
         """Add another graph as a step; ``settings`` makes those of another protocol's graph."""
-        if settings is None and not self._protocol:
-            self._builder.add_node(name, graph)
-            return
 
-        async def call(state: Any, runtime: Runtime[Any]) -> Any:
-            context = None if settings is None else settings(self._current(runtime))
+        async def call(state: Any) -> Any:
+            context = None if settings is None else settings(self._current())
             return await graph.ainvoke(state, context=context)
 
-        self._builder.add_node(name, self._in_run(call), input_schema=graph.builder.input_schema)
-
-    def _set(self, node: Step) -> Step:
-        """Return ``node``, which finds the whole settings of its run, whatever a host passed."""
-        if "runtime" not in inspect.signature(node).parameters:
-            return node
-
-        @wraps(node)
-        async def run(state: Any, runtime: Runtime[Any]) -> Any:
-            context = settings(runtime, self._settings)
-            return await node(state, runtime.override(context=context))
-
-        return run
+        if settings is None and not self._protocol:
+            self._builder.add_node(name, graph)
+        else:
+            schema = graph.builder.input_schema
+            self._builder.add_node(name, self._in_run(call), input_schema=schema)
 
     def _beginning(self, opening: Step) -> Step:
-        """Return the first step, which begins a run where a host drives the graph."""
-        inputs = get_type_hints(self._input)
+        """Return the first step, which begins a run where a host drives the graph.
+
+        It also empties what an earlier question left in the host's thread.
+        """
+        inputs, channels = get_type_hints(self._input), self._builder.schemas[self._state]
+
+        async def opened(state: Any, runtime: Runtime[Any]) -> Any:
+            context = settings(runtime, self._settings)
+            return await opening(state, runtime.override(context=context))
 
         @wraps(opening)
         async def begin(state: Any, runtime: Runtime[Any]) -> dict[str, object]:
+            stored: dict[str, Any] | None = None
             if self._in_a_run(runtime):
-                update: dict[str, object] = await opening(state, runtime)
-                return {**update, "run": None, "record": None, "run_id": run_of(runtime).run_id}
-            given = {name: state[name] for name in inputs if name in state}
-            async with hosted().begun(self._of, given, runtime, self._settings) as run:
-                update = await opening(state, runtime)
-            return {**update, "run": run.stored(), "record": None, "run_id": run.run_id}
+                run_id, update = run_of(runtime).run_id, await opened(state, runtime)
+            else:
+                given = {name: state[name] for name in inputs if name in state}
+                async with hosted().begun(self._of, given, runtime, self._settings) as run:
+                    update = await opened(state, runtime)
+                stored, run_id = run.stored(), run.run_id
+            begun: dict[str, object] = {**(update or {})}
+            for name, channel in channels.items():
+                if isinstance(channel, BinaryOperatorAggregate):
+                    begun[name] = Overwrite(begun.get(name, channel.copy().get()))
+                elif name not in inputs:
+                    begun.setdefault(name, None)
+            return {**begun, "run": stored, "record": None, "run_id": run_id}
 
         return begin
 
     def _in_run(self, step: Step) -> Step:
-        """Return ``step``, which takes part in the run that the host's thread is in."""
-        if not self._protocol:
-            return step
+        """Return ``step``, which takes part in the run that the host's thread is in.
+
+        It finds the whole settings of its run, even if a host passed only some of them.
+        """
 
         @wraps(inspect.unwrap(step))  # where LangGraph looks for graphs that it calls
         async def take_part(*args: Any, **injected: Any) -> Any:
             runtime, run = get_runtime(), None
-            if not self._in_a_run(runtime):
+            if self._protocol and not self._in_a_run(runtime):
                 run = hosted().taken_up(self._of, runtime, self._settings)
-            if run is None:
-                return await step(*args, **injected)
-            async with run.step():
+            async with run.step() if run is not None else nullcontext():
+                if "runtime" in injected:
+                    context = settings(injected["runtime"], self._settings)
+                    injected["runtime"] = injected["runtime"].override(context=context)
                 return await step(*args, **injected)
 
         return take_part
@@ -206,7 +204,12 @@ class Flow:
     @cached_property
     def _of(self) -> Method | None:
         """The installed method whose graph this is."""
-        return _method_of(self._builder)
+        for one in methods().values():
+            module, _, attribute = one.variant.graph.partition(":")
+            graph = getattr(sys.modules.get(module), attribute, None)
+            if graph is not None and graph.builder is self._builder:
+                return one
+        return None
 
     def then(self, *stations: Station) -> None:
         """Lead from each station to the next. Steps side by side are waited for together."""
@@ -229,9 +232,9 @@ class Flow:
         ``items`` takes what a rule takes. Lead on from ``to`` with :meth:`then`: a rule there would
         be asked once for each item.
         """
-        takes_settings = _takes_settings(items)
 
         def send(state: Any, settings: Any) -> list[Send]:
+            takes_settings = "settings" in inspect.signature(items).parameters
             sent = items(state, settings) if takes_settings else items(state)
             return [Send(to, item) for item in sent]
 
@@ -242,20 +245,15 @@ class Flow:
         """Return the graph, called ``name`` in traces and drawings."""
         if self._protocol:
             self._add_ends()
-        places = {START: OPENING, END: CONCLUSION} if self._protocol else {}
-        guarded = self._guarded()
         for before, target in self._edges:
-            target = places.get(target, target)
-            if isinstance(before, str):
-                before = places.get(before, before)
-            if before in guarded:
-                self._add_rule(before, _always(target), [target], guard=True)
+            before, target = self._place(before), self._place(target)
+            if before in self._guarded:
+                self._add_rule(before, _always(target), [target])
             else:
                 self._builder.add_edge(before if isinstance(before, str) else [*before], target)
         for source, rule, sent_to in self._rules:
             ways = [*_literals(get_type_hints(rule).get("return")), *sent_to]
-            source = places.get(source, source)
-            self._add_rule(source, rule, ways, guard=source in guarded, places=places)
+            self._add_rule(self._place(source), rule, [*map(self._place, ways)])
         graph: Graph = self._builder.compile(name=name)
         if self._protocol:
             reset_omitted(graph, get_type_hints(self._input))
@@ -267,71 +265,56 @@ class Flow:
         if self._unresolved not in steps and self._required:
             self._builder.add_node(self._unresolved, unresolved)
             self._edges.append((self._unresolved, END))
-        self._builder.add_node(CONCLUSION, self._in_run(_concluded))
+        self._builder.add_node(CONCLUSION, self._in_run(conclusion))
         self._builder.add_edge(START, OPENING)
         self._builder.add_edge(CONCLUSION, END)
 
+    def _place(self, way: Any) -> Any:
+        """Return a name, with the steps of every protocol in the place of START and END."""
+        ends = {START: OPENING, END: CONCLUSION} if self._protocol else {}
+        return ends.get(way, way) if isinstance(way, str) else way
+
+    @cached_property
     def _guarded(self) -> set[str]:
-        """Return the steps after which it counts whether a required role has failed.
+        """The steps after which it counts whether a required role has failed.
 
         Where several steps are waited for, it is the step that they join in.
         """
-        joins = {to for before, to in self._edges if self._required.intersection(_parts(before))}
+        joins = [(before, to) for before, to in self._edges if not isinstance(before, str)]
         alone = {b for b, _ in self._edges if isinstance(b, str)} | {s for s, *_ in self._rules}
-        joined = {to for before, to in self._edges if not isinstance(before, str)}
-        return (self._required & alone) | (joins & joined)
+        fed = {to for before, to in self._edges if before in self._required}
+        fed |= {to for before, to in joins if self._required.intersection(before)}
+        return (self._required & alone) | {to for _, to in joins if to in fed}
 
-    def _add_rule(
-        self,
-        source: str,
-        rule: Rule,
-        ways: Sequence[str],
-        *,
-        guard: bool,
-        places: Mapping[str, str] | None = None,
-    ) -> None:
-        takes_settings, places = _takes_settings(rule), places or {}
-        ends = [places.get(way, way) for way in ways]
+    def _add_rule(self, source: str, rule: Rule, ways: Sequence[str]) -> None:
+        guard = source in self._guarded
+        takes_settings = "settings" in inspect.signature(rule).parameters
 
         async def decide(state: Any) -> Any:
             # LangGraph would send a plain function to a thread, which takes longer than the rule.
             if guard and state.get("failed"):
                 return self._unresolved
-            way = rule(state, self._current()) if takes_settings else rule(state)
-            return places.get(way, way) if isinstance(way, str) else way
+            return self._place(rule(state, self._current()) if takes_settings else rule(state))
 
         decide.__name__ = getattr(rule, "__name__", "rule")
         decide.__doc__ = rule.__doc__  # the documents show it
         decide.__annotations__ = {"state": self._state}
-        ends += [self._unresolved] if guard else []
+        ends = [*ways, self._unresolved] if guard else ways
         self._builder.add_conditional_edges(source, decide, [*dict.fromkeys(ends)])
 
-    def _current(self, runtime: Runtime[Any] | None = None) -> ProtocolSettings:
+    def _current(self) -> ProtocolSettings:
         """Return the settings of the run; in a part of a graph that is edited, the defaults.
 
         A rule with a parameter ``runtime`` would make LangGraph's ``update_state`` fail.
         """
-        runtime = runtime or get_runtime()
+        runtime = get_runtime()
         if self._protocol:
             return hosted().settings_of(runtime, self._settings)
         return self._settings() if runtime is None else settings(runtime, self._settings)
 
 
-async def _concluded(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
-    """Tell of the verdict, and leave the record in the host's thread."""
-    ruling, run = await conclusion(state, runtime), host_run.get()
-    ended: dict[str, Any] = {}
-    if state.get("run") and isinstance(run, HostedRun):
-        ended = await run.finish()
-    return {**ruling, **ended}
-
-
 async def _meet(state: Any) -> None:
     """Change nothing."""
-
-
-def _parts(station: Station) -> tuple[str, ...]:
-    return (station,) if isinstance(station, str) else station
 
 
 def _always(target: str) -> Rule:
@@ -342,38 +325,8 @@ def _always(target: str) -> Rule:
     return rule
 
 
-def _takes_settings(rule: Callable[..., object]) -> bool:
-    return "settings" in inspect.signature(rule).parameters
-
-
 def _literals(hint: object) -> list[str]:
     """Return the names in the ``Literal`` types of a return type, however deep they stand."""
     if get_origin(hint) is Literal:
         return [*get_args(hint)]
     return [name for part in get_args(hint) for name in _literals(part)]
-
-
-def _afresh(node: Step, channels: Mapping[str, Any], given: Iterable[str]) -> Step:
-    """Return ``node``, which also empties what an earlier question left in a host's thread."""
-
-    @wraps(node)
-    async def opening(state: Any, runtime: Runtime[Any]) -> dict[str, object]:
-        update: dict[str, object] = await node(state, runtime) or {}
-        for name, channel in channels.items():
-            if isinstance(channel, BinaryOperatorAggregate):
-                update[name] = Overwrite(update.get(name, channel.copy().get()))
-            elif name not in given:
-                update.setdefault(name, None)
-        return update
-
-    return opening
-
-
-def _method_of(builder: StateGraph[Any, Any, Any, Any]) -> Method | None:
-    """Return the installed method whose graph was built by ``builder``."""
-    for one in methods().values():
-        module, _, attribute = one.variant.graph.partition(":")
-        graph = getattr(sys.modules.get(module), attribute, None)
-        if graph is not None and graph.builder is builder:
-            return one
-    return None

@@ -9,8 +9,10 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from dialectree.errors import InputError
+from dialectree.flow.hosting import HostedRun
 from dialectree.flow.state import Hosted, Question, Ruling
 from dialectree.models.run import run_of
+from dialectree.protocols.settings import host_run
 from dialectree.records import Verdict
 from dialectree.trace.events import tell
 
@@ -113,8 +115,8 @@ def settle(
     )
 
 
-async def conclusion(state: Hosted, runtime: Runtime[Any]) -> Ruling:
-    """Tell of the verdict.
+async def conclusion(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Tell of the verdict, and leave the record in a host's thread.
 
     The record says where a model took part that answers at chance. A host shows the verdict alone,
     so there the verdict says it. That replies were written by hand is always said.
@@ -128,6 +130,9 @@ async def conclusion(state: Hosted, runtime: Runtime[Any]) -> Ruling:
     tell(runtime, "0", "concluded", {**verdict})
     if run.demonstration and run is not runtime.control:
         verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
+    driven = host_run.get()
+    if state.get("run") and isinstance(driven, HostedRun):
+        return {"verdict": verdict, **await driven.finish()}
     return {"verdict": verdict}
 
 

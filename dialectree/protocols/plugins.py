@@ -71,13 +71,19 @@ def setting_names() -> dict[str, Iterable[str]]:
     return {name: one.settings.model_fields for name, one in declared()[0].items()}
 
 
+def _roles() -> list[tuple[str, str]]:
+    """Return the roles of every method, each with its family."""
+    every = [method for one in declared()[0].values() for method in one.methods().values()]
+    return [pair for method in every for pair in method.own_roles().items()]
+
+
+def families() -> dict[str, str]:
+    """Return the roles that can be given a model together with others, each with its family."""
+    return {role: family for role, family in _roles() if family}
+
+
 def known_roles() -> tuple[str, ...]:
     """Return every role of every method, and the families."""
-    roles = [
-        pair
-        for one in declared()[0].values()
-        for method in one.methods().values()
-        for pair in method.own_roles().items()
-    ]
+    roles = _roles()
     names = [*(role for role, _ in roles), *(family for _, family in roles if family)]
     return tuple(dict.fromkeys(names))

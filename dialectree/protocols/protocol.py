@@ -18,9 +18,13 @@ from pydantic import BaseModel, ConfigDict
 
 from dialectree.errors import ArgumentError, InputError
 from dialectree.protocols import plugins
+from dialectree.protocols.evaluation import Dataset as Dataset
+from dialectree.protocols.evaluation import Evaluation as Evaluation
+from dialectree.protocols.evaluation import Task as Task
 from dialectree.protocols.options import about
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.protocols.plugins import Declaration
+from dialectree.protocols.plugins import families as families
 from dialectree.protocols.plugins import load as load
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.system.packages import missing, needed
@@ -30,14 +34,6 @@ if TYPE_CHECKING:
 
 WITHDRAWN = "[withdrawn: this turn counts for nobody]"
 """What the others read in the place of a turn that a person dropped."""
-SET_BY_PERSON = "A person set this."
-"""The reason in a reply that a person put in the place of a model's figure or ruling."""
-KEPT_CONFIDENCE = (
-    "A person set this verdict. The confidence is still the judge's, and about its own answer."
-)
-API = 1
-Task = Literal["answer", "decide", "verify", "compare"]
-"""What the items of a data set ask for."""
 Outcome = Literal["answer", "choice", "probability", "comparison"]
 View = Literal["tree", "rounds", "two_sided", "arguments", "topics"]
 """A tree of questions; speakers round by round; two speakers facing each other by phase; arguments
@@ -126,59 +122,6 @@ class Variant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dataset:
-    """Declare a data set by name. Code is written ``module:attribute``."""
-
-    name: str
-    task: Task
-    version: str
-    licence: str
-    source: str
-    citation: str
-    form: str
-    """The fields of a row in the documented form."""
-    row: str
-    """Returns the columns of an evaluation's own file for a row of the documented form."""
-    count: int | None = None
-    """Items in the whole set, where known."""
-    url: str = ""
-    """The published file; without one the set is read from a file of the user only."""
-    sha256: str = ""
-    """Of the published file."""
-    published: str = ""
-    """Yields rows of the documented form from the text of the published file."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
-    """Declare how a protocol and its variants are evaluated."""
-
-    task: Task
-    voters: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By method, the role whose model answers directly in the vote before a debate. It argues in
-    the debate, and so do the other roles of its family."""
-    vote_by: str = ""
-    """The method that gives these direct answers."""
-    plainest: tuple[str, ...] = ()
-    """The baselines that a report prefers when it compares others with one, the plainest first. It
-    takes any other baseline of the task where none of them was run."""
-    plainest_on_a_pair: tuple[str, ...] = ()
-    """Those that come first where a debate is handed the right answer and a wrong one."""
-    given_gold: Callable[[Any], bool] = lambda settings: False
-    """Whether the method is given the right answer with these settings."""
-    sides: str = ""
-    """Reads from a record, and the right label, where the right answer stood in a debate."""
-    unmarked: str = ""
-    """Takes the program's own marks off an answer before somebody judges it."""
-    equal_tokens: str = ""
-    """The method that spends the tokens of a debate on samples of one model instead."""
-    samples: int = 0
-    """Its samples, where a row does not say how many."""
-    datasets: tuple[Dataset, ...] = ()
-    """The data sets of the paper that no other protocol is measured by."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Protocol(Declaration):
     """Declare a way in which models debate. Code that is loaded later is ``module:attribute``."""
 
@@ -189,7 +132,6 @@ class Protocol(Declaration):
     """What it does, in one sentence without its subject, for help, forms and agents."""
     source: str
     """The paper."""
-    api: int = API
     command: str = ""
     """The user's verb; without one: ``dialectree run NAME``."""
     examples: tuple[str, ...] = ()
@@ -234,8 +176,6 @@ class Protocol(Declaration):
 
     def __post_init__(self) -> None:
         """Name the protocol in its settings; refuse a setting that every protocol has."""
-        if self.api != API:
-            raise InputError(f"protocol {self.name}: made for api {self.api}; this is api {API}")
         shared = ProtocolSettings.model_fields
         for kind in self.settings.__mro__[: self.settings.__mro__.index(ProtocolSettings)]:
             if redefined := sorted(set(kind.__annotations__).intersection(shared)):
@@ -296,8 +236,7 @@ class Method:
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """Return the compiled graph."""
         with self.packages():
-            graph: CompiledStateGraph[Any, Any, Any, Any] = load(self.variant.graph)
-        return graph
+            return load(self.variant.graph)  # type: ignore[no-any-return]
 
     def packages(self) -> AbstractContextManager[None]:
         """Return a context in which a missing package is an error with the pip line."""
@@ -308,8 +247,7 @@ class Method:
         """Return what the graph takes; raise InputError for input that cannot be debated."""
         path = self.variant.prepare or self.protocol.prepare
         with self.packages():
-            prepared: dict[str, Any] = load(path)(given, settings)
-        return prepared
+            return load(path)(given, settings)  # type: ignore[no-any-return]
 
     def configure(self, given: Mapping[str, Any], warn: Callable[[str], None]) -> ProtocolSettings:
         """Return the settings of one run; warn of those given that change nothing beside others.
@@ -370,14 +308,13 @@ class Method:
         """Return the roles that speak with these settings, each with its family."""
         own, leaf = dict(self.own_roles()), self.leaf(settings)
         if self.protocol.speaking is not None and self.variant.roles is None:
-            speaking = self.protocol.speaking(settings)
-            own = {role: family for role, family in own.items() if role in speaking}
+            own = {role: own[role] for role in own if role in self.protocol.speaking(settings)}
         return {**own, **(leaf.roles(settings) if leaf else {})}
 
     def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
         """Return the folders of prompts that it speaks from with these settings."""
-        own = self.protocol.prompts if self.variant.prompts is None else self.variant.prompts
-        leaf = self.leaf(settings)
+        own, leaf = self.variant.prompts, self.leaf(settings)
+        own = self.protocol.prompts if own is None else own
         return (*own, *(leaf.prompts(settings) if leaf else ()))
 
 
@@ -410,19 +347,6 @@ def methods() -> dict[str, Method]:
     }
 
 
-def title(protocol_name: str, method_name: str) -> str:
-    """Return what reports call a method: the protocol in full, and the variant where it is one."""
-    declared = installed().get(protocol_name)
-    of = declared.title if declared else protocol_name
-    if method_name == protocol_name:
-        return of
-    found = declared.methods().get(method_name) if declared else None
-    named = (found.variant.title if found else "") or method_name.replace("_", " ")
-    if named.startswith("without"):
-        return f"{of} {named}"
-    return f"{named[:1].upper()}{named[1:]} (beside {of})"
-
-
 def method(name: str, of: str | None = None) -> Method:
     """Return the method called ``name``; else raise InputError with the known names."""
     known = methods() if of is None else protocol(of).methods()
@@ -432,10 +356,7 @@ def method(name: str, of: str | None = None) -> Method:
 
 
 def taking_part(protocol_name: str, settings: Mapping[str, Any]) -> list[Protocol]:
-    """Return the protocols of a run: its own, and the one that its settings name for its leaves.
-
-    One that is not installed is left out. No other one has a say in how the run is shown.
-    """
+    """Return the installed protocols of a run: its own, and the one that settles its leaves."""
     names = (protocol_name, settings.get("leaf_protocol"))
     return [found for name in names if (found := installed().get(str(name))) is not None]
 
@@ -445,11 +366,4 @@ def phase_order(protocol_name: str, settings: Mapping[str, Any]) -> PhaseOrder:
     own = installed().get(protocol_name)
     if own is None:
         return UNORDERED
-    others = [one.order for one in taking_part(protocol_name, settings) if one is not own]
-    return own.order.around(others)
-
-
-def families() -> dict[str, str]:
-    """Return the roles that can be given a model together with others, each with its family."""
-    pairs = [pair for one in methods().values() for pair in one.own_roles().items()]
-    return {role: family for role, family in pairs if family}
+    return own.order.around([o.order for o in taking_part(protocol_name, settings) if o is not own])

@@ -8,9 +8,22 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from dialectree.protocols.protocol import Outcome, Protocol, View, installed, title
+from dialectree.protocols.protocol import Outcome, Protocol, View, installed
 from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, turns
 from dialectree.text import count, label, listed
+
+
+def title(protocol_name: str, method_name: str) -> str:
+    """Return what reports call a method: the protocol in full, and the variant where it is one."""
+    declared = installed().get(protocol_name)
+    of = declared.title if declared else protocol_name
+    if method_name == protocol_name:
+        return of
+    found = declared.methods().get(method_name) if declared else None
+    named = (found.variant.title if found else "") or method_name.replace("_", " ")
+    if named.startswith("without"):
+        return f"{of} {named}"
+    return f"{named[:1].upper()}{named[1:]} (beside {of})"
 
 
 def method(record: RunRecord) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.nodes.adaptive_reasoning_tree.state import Input, Settings
-from dialectree.protocols.protocol import SET_BY_PERSON, Evaluation, Phase, Protocol, Variant
+from dialectree.protocols.protocol import Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
+SET_BY_PERSON = "A person set this."
+"""The reason in a reply that a person put in the place of a model's figure or ruling."""
 _HERE = "dialectree.graphs.adaptive_reasoning_tree"
 _GROWING = {"supporter": "generator", "attacker": "generator", "scorer": "evaluator"}
 _ALONE = {"verifier": ""}

@@ -6,7 +6,6 @@ from typing import Any
 
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, Input, Settings
 from dialectree.protocols.protocol import (
-    KEPT_CONFIDENCE,
     WITHDRAWN,
     Evaluation,
     Phase,
@@ -15,6 +14,9 @@ from dialectree.protocols.protocol import (
 )
 from dialectree.records import OTHERS, PhaseOrder
 
+KEPT_CONFIDENCE = (
+    "A person set this verdict. The confidence is still the judge's, and about its own answer."
+)
 _HERE = "dialectree.graphs.tree_structured_debate"
 _NODES = "dialectree.nodes.tree_structured_debate"
 

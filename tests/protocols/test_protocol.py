@@ -189,11 +189,6 @@ def test_a_shared_setting_cannot_be_declared_again() -> None:
         declared(settings=Again)
 
 
-def test_a_declaration_for_another_api_is_refused() -> None:
-    with pytest.raises(InputError, match="protocol mine: made for api 2; this is api 1"):
-        declared(api=2)
-
-
 class Entry:
     """An entry point that loads what it is given."""
 
