@@ -27,18 +27,17 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Settings,
     Sprout,
     Stance,
-    Tournament,
     pairs,
 )
 from dialectree.trace.events import tell
 
 
-def all_pairs(state: Tournament) -> list[Pair]:
+def all_pairs(state: Growth) -> list[Pair]:
     """Compare every pair at once."""
     return state["pairs"]
 
 
-def left_over(state: Tournament, settings: Settings) -> list[Send] | Literal["__end__"]:
+def left_over(state: Growth, settings: Settings) -> list[Send] | Literal["__end__"]:
     """Score the arguments without a comparison that counts.
 
     A comparison that a person made void is taken as it was, so it causes no new call.
@@ -55,7 +54,7 @@ def left_over(state: Tournament, settings: Settings) -> list[Send] | Literal["__
     return [Send("late_scorer", entry) for entry in left.values()] or "__end__"
 
 
-flow = Flow(Tournament, settings=Settings, input=Tournament, output=Grown)
+flow = Flow(Growth, settings=Settings, input=Growth, output=Grown)
 flow.role("pairwise_judge", pairwise_judge)
 flow.step("heard")
 flow.role("late_scorer", scorer(late=True))
@@ -74,27 +73,23 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     its place, an attacker's in breadth + its place. Arguments that a person inserted come last.
     """
     parent, overrides = state["id"], run_of(runtime).overrides
-    texts: dict[Stance, dict[int, str]] = {stance: {} for stance in STANCES}
-    for draft in state["drafts"]:  # the second try comes last, so it counts
-        texts[draft["stance"]][draft["place"]] = draft["text"]
+    drafts = [*{draft["id"]: draft for draft in state["drafts"]}.values()]  # the second try counts
+    sides = {stance: [one for one in drafts if one["stance"] == stance] for stance in STANCES}
     doubles = {
-        stance: [[*own][n] for n in near_duplicates([*own.values()])]
-        for stance, own in texts.items()
+        stance: near_duplicates([one["text"] for one in own]) for stance, own in sides.items()
     }
     if any(doubles.values()) and "again" not in state:
         return {"again": doubles}
-    breadth = runtime.context.breadth
     children: list[Argument] = []
-    for shift, (stance, own) in enumerate(texts.items()):
-        if "" in own.values():
+    for stance, own in sides.items():
+        if any(not one["text"] for one in own):
             tell(runtime, parent, "noted", {"data": {"declined": {stance: True}}})
         if doubles[stance]:
             note = f"{stance}: near-duplicates dropped: {len(doubles[stance])}"
             tell(runtime, parent, "noted", {"note": note})
-        for place, text in own.items():
-            if text and place not in doubles[stance]:
-                name = f"{parent}.{shift * breadth + place}"
-                children.append({"id": name, "parent": parent, "stance": stance, "text": text})
+        children += [
+            one for place, one in enumerate(own) if one["text"] and place not in doubles[stance]
+        ]
     inserted: list[Argument] = [
         {"id": one.id, "parent": parent, "stance": one.stance, "text": one.text}
         for one in overrides.inserted(parent, [child["id"] for child in children])
@@ -113,7 +108,7 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     kind = "argument" if state["path"] else "claim"
     tell(runtime, parent, "branched", {"children": names, "kind": kind})
     heard = {argument["stance"] for argument in inserted}
-    heard |= {stance for stance, own in texts.items() if own or not state["argued"]}
+    heard |= {stance for stance, own in sides.items() if own or not state["argued"]}
     return {
         "children": children,
         "inserted": inserted,

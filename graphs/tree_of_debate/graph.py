@@ -21,7 +21,6 @@ from dialectree.nodes.tree_of_debate.evidence import at_hand, contested
 from dialectree.nodes.tree_of_debate.moderator import open_topic, root
 from dialectree.nodes.tree_of_debate.papers import authors, require
 from dialectree.nodes.tree_of_debate.state import (
-    Comparison,
     DebatedTopic,
     Papers,
     Settings,
@@ -76,14 +75,14 @@ async def introduced(state: Papers, runtime: Runtime[Settings]) -> dict[str, obj
     }
 
 
-def after_summaries(state: Comparison) -> Literal["comparer", "unresolved"]:
+def after_summaries(state: TreeOfDebate) -> Literal["comparer", "unresolved"]:
     """A comparison needs both summaries."""
     return "comparer" if len(state["summaries"]) == 2 else "unresolved"
 
 
 def one_call() -> Graph:
     """Return the baseline that reads both introductions."""
-    flow = Flow(Comparison, settings=Settings, input=Papers, opening=introduced)
+    flow = Flow(TreeOfDebate, settings=Settings, input=Papers, opening=introduced)
     flow.role("comparer", comparer("single_stage/comparer"), required=True)
     flow.then(START, "comparer", END)
     return flow.compile("single_stage")
@@ -91,7 +90,7 @@ def one_call() -> Graph:
 
 def by_summaries() -> Graph:
     """Return the baseline that reads a summary of each paper."""
-    flow = Flow(Comparison, settings=Settings, input=Papers, opening=introduced)
+    flow = Flow(TreeOfDebate, settings=Settings, input=Papers, opening=introduced)
     flow.role("summariser_a", summariser("a"))
     flow.role("summariser_b", summariser("b"))
     flow.step("summaries")

@@ -31,7 +31,6 @@ from dialectree.nodes.tree_of_debate.state import (
     Settings,
     Topic,
     TopicDebate,
-    ToWeigh,
 )
 
 Why = Literal["max_depth", "clear_winner", "no_progress", "one_topic", "failed"]
@@ -85,14 +84,9 @@ def after_pre_emption(
     for claim, segments in state["met"].items():
         portions = [[segment] for segment in segments] if each else [segments] if segments else []
         for place, portion in enumerate(portions):
-            weighing: ToWeigh = {
-                "id": state["id"],
-                "authors": state["authors"],
-                "claim": by_id[claim],
-                "segments": portion,
-                "place": place,
-            }
-            sends.append(Send("relevance", weighing))
+            one_claim = {"own": [by_id[claim]], "met": {claim: portion}, "place": place}
+            shared = {"id": state["id"], "authors": state["authors"]}
+            sends.append(Send("relevance", shared | one_claim))
     return sends or "subtopics"
 
 

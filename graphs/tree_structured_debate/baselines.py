@@ -14,8 +14,7 @@ from dialectree.flow import Flow
 from dialectree.flow.state import Answering, Question
 from dialectree.nodes.tree_structured_debate.answerer import (
     ROUNDS,
-    BestOfN,
-    TwoRound,
+    Answers,
     answerer,
     critic,
     explorer,
@@ -32,20 +31,20 @@ flow.then(START, "answerer", END)
 single_shot = flow.compile("single_shot")
 
 
-def samples(state: BestOfN, settings: Settings) -> list[dict[str, object]]:
+def samples(state: Answers, settings: Settings) -> list[dict[str, object]]:
     """Return what each sampler is asked; all are asked at once."""
     count = settings.samples or SAMPLES
     return [{"question": state["question"], "number": number} for number in range(1, count + 1)]
 
 
-def after_samples(state: BestOfN) -> Literal["picker", "sole_sample", "unresolved"]:
+def after_samples(state: Answers) -> Literal["picker", "sole_sample", "unresolved"]:
     """Pick among the samples that came; it takes two to choose between."""
     if not state["samples"]:
         return "unresolved"
     return "sole_sample" if len(state["samples"]) == 1 else "picker"
 
 
-flow = Flow(BestOfN, settings=Settings, input=Question)
+flow = Flow(Answers, settings=Settings, input=Question)
 flow.role("sampler", sampler)
 flow.step("sampled")
 flow.role("picker", picker, required=True)
@@ -59,20 +58,20 @@ flow.then("sole_sample", END)
 best_of_n = flow.compile("best_of_n")
 
 
-def after_explorer(state: TwoRound) -> Literal["critic", "synthesiser", "unresolved"]:
+def after_explorer(state: Answers) -> Literal["critic", "synthesiser", "unresolved"]:
     """The critic reads every answer. A debate that breaks off is judged by its transcript."""
     if state.get("broken_off"):
         return "synthesiser" if state["transcript"] else "unresolved"
     return "critic"
 
 
-def after_critic(state: TwoRound) -> Literal["explorer", "synthesiser"]:
+def after_critic(state: Answers) -> Literal["explorer", "synthesiser"]:
     """The explorer responds until the rounds are spent."""
     spent = len(state["transcript"]) >= 2 * ROUNDS
     return "synthesiser" if spent or state.get("broken_off") else "explorer"
 
 
-flow = Flow(TwoRound, settings=Settings, input=Question)
+flow = Flow(Answers, settings=Settings, input=Question)
 flow.role("explorer", explorer, on_failure={"broken_off": True})
 flow.role("critic", critic, on_failure={"broken_off": True})
 flow.role("synthesiser", synthesiser, required=True)

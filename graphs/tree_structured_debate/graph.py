@@ -24,11 +24,10 @@ from dialectree.nodes.tree_structured_debate.answer_writer import (
 )
 from dialectree.nodes.tree_structured_debate.findings import reopening, weakest_leaves
 from dialectree.nodes.tree_structured_debate.state import (
+    Debated,
     Finding,
     Findings,
     Judged,
-    Leaf,
-    Revisit,
     SecondPass,
     Settings,
     TreeStructuredDebate,
@@ -46,7 +45,7 @@ def after_reopening(state: SecondPass) -> Literal["leaf_again"] | list[Send]:
     ]
 
 
-def _child(state: SecondPass, child: str) -> Revisit:
+def _child(state: SecondPass, child: str) -> dict[str, object]:
     return {
         "id": child,
         "path": [*state["path"], state["question"]],
@@ -56,13 +55,13 @@ def _child(state: SecondPass, child: str) -> Revisit:
     }
 
 
-async def solve(state: Revisit, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
+async def solve(state: SecondPass, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
     """Solve one child by this very graph."""
     outcome = await second_pass.ainvoke(state)
     return {"findings": [outcome["finding"]]}
 
 
-async def leaf_again(state: Leaf) -> Judged:
+async def leaf_again(state: Debated) -> Judged:
     """Let fresh debaters debate one leaf.
 
     A helper calls the graph, where LangGraph does not look for subgraphs: a Mermaid drawing that
@@ -71,12 +70,12 @@ async def leaf_again(state: Leaf) -> Judged:
     return await _leaf(state)
 
 
-async def _leaf(state: Leaf) -> Judged:
+async def _leaf(state: Debated) -> Judged:
     outcome = await leaf.graph.ainvoke(state)
     return {"finding": outcome["finding"]}
 
 
-flow = Flow(SecondPass, settings=Settings, input=Revisit, output=Findings)
+flow = Flow(SecondPass, settings=Settings, input=SecondPass, output=Findings)
 flow.step("reopening", reopening)
 flow.step("solve", solve, calls_itself=True)
 flow.step("leaf_again", leaf_again)

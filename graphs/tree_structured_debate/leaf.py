@@ -24,7 +24,7 @@ from dialectree.nodes.tree_structured_debate.leaf_debater import (
     verified,
 )
 from dialectree.nodes.tree_structured_debate.sides import is_polar, opener
-from dialectree.nodes.tree_structured_debate.state import Judged, Leaf, LeafDebate, Settings
+from dialectree.nodes.tree_structured_debate.state import Debated, Judged, LeafDebate, Settings
 
 
 def who_opens(state: LeafDebate, settings: Settings) -> Literal["debater_a", "debater_b"]:
@@ -48,7 +48,7 @@ def spent(state: LeafDebate, settings: Settings) -> bool:
     return len(state["transcript"]) >= 2 * settings.leaf_rounds
 
 
-flow = Flow(LeafDebate, settings=Settings, input=Leaf, output=Judged, unresolved="missing")
+flow = Flow(LeafDebate, settings=Settings, input=Debated, output=Judged, unresolved="missing")
 flow.role("debater_a", leaf_debater("A"), required=True)
 flow.role("debater_b", leaf_debater("B"), required=True)
 flow.role("leaf_judge", leaf_judge, required=True)
@@ -62,7 +62,9 @@ flow.then("missing", END)
 leaf_debate = flow.compile("leaf_debate")
 
 
-def who_settles(state: Leaf, settings: Settings) -> Literal["leaf_debate", "pairing", "claiming"]:
+def who_settles(
+    state: Debated, settings: Settings
+) -> Literal["leaf_debate", "pairing", "claiming"]:
     """As the settings say; an argument tree needs a yes-or-no question, and grows only once."""
     if settings.leaf_protocol == "rsd":
         return "pairing"
@@ -71,7 +73,7 @@ def who_settles(state: Leaf, settings: Settings) -> Literal["leaf_debate", "pair
     return "leaf_debate"
 
 
-flow = Flow(BorrowedLeaf, settings=Settings, input=Leaf, output=Judged)
+flow = Flow(BorrowedLeaf, settings=Settings, input=Debated, output=Judged)
 flow.graph("leaf_debate", leaf_debate)
 flow.step("pairing", pairing)
 flow.graph("five_phases", five_phases.graph, Settings.leaf_settings)

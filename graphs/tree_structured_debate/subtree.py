@@ -29,7 +29,6 @@ from dialectree.nodes.tree_structured_debate.state import (
     Finding,
     Findings,
     Judged,
-    Parts,
     Question,
     Settings,
     Subtree,
@@ -44,7 +43,7 @@ from dialectree.nodes.tree_structured_debate.synthesis_debater import (
 Way = Literal["concise", "full", "synthesis_judge", "missing"]
 
 
-async def next_round(state: Parts) -> dict[str, int]:
+async def next_round(state: SynthesisDebate) -> dict[str, int]:
     """Count the rounds: both debaters have spoken, or are gone."""
     return {"round": 1}
 
@@ -68,7 +67,7 @@ def after_synthesis_judge(state: SynthesisDebate) -> Literal["unjudged", "missin
     return "unjudged" if state.get("fault") == "failed" else "__end__"
 
 
-flow = Flow(SynthesisDebate, settings=Settings, input=Parts, output=Judged)
+flow = Flow(SynthesisDebate, settings=Settings, input=SynthesisDebate, output=Judged)
 flow.step("next_round", next_round)
 for style in STYLES:
     flow.role(style, synthesis_debater(style), on_failure={"gone": [style]})

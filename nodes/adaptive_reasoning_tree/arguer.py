@@ -16,7 +16,13 @@ from pydantic import BaseModel, Field
 from dialectree.answers import normal
 from dialectree.flow import Step
 from dialectree.models.door import ask
-from dialectree.nodes.adaptive_reasoning_tree.state import Draft, Growth, Settings, Stance
+from dialectree.nodes.adaptive_reasoning_tree.state import (
+    STANCES,
+    Argument,
+    Growth,
+    Settings,
+    Stance,
+)
 from dialectree.records import Turn
 
 
@@ -40,7 +46,7 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
     """
     role = "supporter" if stance == "support" else "attacker"
 
-    async def arguer(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Draft]]:
+    async def arguer(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Argument]]:
         if not state["argued"]:
             return {"drafts": []}
         breadth = runtime.context.breadth
@@ -66,11 +72,13 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
             arguments=[text for text in own if text],
         )
         texts = {argument.n: argument.text.strip() for argument in reply.arguments}
-        drafts: list[Draft] = []
+        shift = STANCES.index(stance) * breadth
+        drafts: list[Argument] = []
         for n, place in enumerate(places, 1):
             worded = any(character.isalnum() for character in texts[str(n)])  # no mere dash
             text = texts[str(n)] if worded else ""
-            drafts.append({"stance": stance, "place": place, "text": text})
+            name = f"{state['id']}.{shift + place}"
+            drafts.append({"id": name, "parent": state["id"], "stance": stance, "text": text})
         return {"drafts": drafts}
 
     return arguer

@@ -6,11 +6,11 @@ of the baselines says yes or no at once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
-from typing_extensions import TypedDict
 
 from dialectree.answers import normal
 from dialectree.flow import Step
@@ -50,19 +50,9 @@ Scores = dict[str, dict[str, float]]
 """An update of ``scores`` in the state."""
 
 
-class ToScore(TypedDict):
-    """Send one argument to a scorer."""
-
-    id: str
-    """The id of the argument."""
-    argument: Argument
-    parent: str
-    """The text of its parent."""
-
-
-def to_score(argument: Argument, parent: str) -> ToScore:
+def to_score(argument: Argument, parent: str) -> Mapping[str, object]:
     """Return what a scorer is sent of ``argument`` and the text of its parent."""
-    return {"id": argument["id"], "argument": argument, "parent": parent}
+    return {name: argument[name] for name in ("id", "stance", "text")} | {"path": [parent]}
 
 
 def scorer(*, late: bool = False) -> Step:
@@ -72,16 +62,16 @@ def scorer(*, late: bool = False) -> Step:
     makes no call where a person set the strength, which is looked up when the tree is weighed.
     """
 
-    async def scorer(state: ToScore, runtime: Runtime[Settings]) -> Scores:
-        argument, place = state["argument"], _strength(state["id"])
+    async def scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:
+        name, place = state["id"], _strength(state["id"])
         if late:
             if run_of(runtime).overrides.at(place) is not None:
                 return {"scores": {}}
             place = Place(
-                node=argument["parent"],
+                node=name.rpartition(".")[0],
                 phase="tournament",
                 role="scorer",
-                speaker=argument["id"],
+                speaker=name,
                 step=1,
             )
         reply = await ask(
@@ -90,11 +80,11 @@ def scorer(*, late: bool = False) -> Step:
             "adaptive_reasoning_tree/scorer",
             ScorerReply,
             max_tokens=512,
-            stance=argument["stance"],
-            argument=argument["text"],
-            parent=state["parent"],
+            stance=state["stance"],
+            argument=state["text"],
+            parent=state["path"][-1],
         )
-        return _scored(runtime, state["id"], reply.truth * reply.weight)
+        return _scored(runtime, name, reply.truth * reply.weight)
 
     return scorer
 

@@ -166,22 +166,16 @@ class Sprout(TypedDict):
     """Lambda: 0 holds no tournament; at 1 only arguments that it left undecided are scored."""
     argued: bool
     """Whether the debaters argue about it; False where only arguments of a person stand below."""
-
-
-class Draft(TypedDict):
-    """Keep the text of a side at one place; a second try replaces a near-duplicate."""
-
-    stance: Stance
-    place: int
-    """0 to breadth - 1."""
-    text: str
-    """Empty where the side has no (further) honest argument."""
+    stance: NotRequired[Stance]
+    """The side of an argument that a scorer weighs."""
 
 
 class Growth(Sprout, Grown):
     """One argument while its own arguments grow."""
 
-    drafts: Annotated[list[Draft], operator.add]
+    drafts: Annotated[list[Argument], operator.add]
+    """What the sides said; a text is empty where a side has no (further) honest argument. A second
+    try at a place replaces a near-duplicate."""
     again: dict[Stance, list[int]]
     """Places of near-duplicates on each side; there once they are asked for again."""
     children: list[Argument]
@@ -190,9 +184,5 @@ class Growth(Sprout, Grown):
     """The arguments that a person inserted after them."""
     insertions_below: list[str]
     """The ids of those of all these arguments below which a person inserted others."""
-
-
-class Tournament(Grown):
-    """A tournament while it lasts."""
-
     pairs: list[Pair]
+    """Those of a tournament that alone decides."""

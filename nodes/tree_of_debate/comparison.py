@@ -21,7 +21,6 @@ from dialectree.nodes.quotations import own_words, unfounded
 from dialectree.nodes.tree_of_debate.evidence import at_hand, known_text, quotable
 from dialectree.nodes.tree_of_debate.state import (
     LETTERS,
-    Comparison,
     DebatedTopic,
     Letter,
     Settings,
@@ -110,7 +109,7 @@ def _grounded(
 ) -> Sentence:
     """Return a sentence with its ground as far as it exists, and with its faults."""
     topics = {topic["id"]: topic for topic in state["debates"]}
-    cited = dict(quotable(runtime, state["authors"], _cited(state["debates"])))
+    cited = quotable(runtime, state["authors"], _cited(state["debates"]))
     ids = dict.fromkeys([*sentence.nodes, *sentence.segments])  # an id may be in the wrong list
     nodes = [name for name in ids if name in topics]
     segments = [name for name in ids if name in cited]
@@ -202,17 +201,15 @@ class PaperSummaryReply(BaseModel):
     summary: _Paragraph
 
 
-class ComparisonReply(BaseModel):
+class ComparisonReply(PaperSummaryReply):
     """What two papers share, and what sets them apart."""
-
-    summary: _Paragraph
 
 
 def summariser(letter: Letter) -> Step:
     """Return the role that sums one paper up in a paragraph."""
 
     async def summariser(
-        state: Comparison, runtime: Runtime[Settings]
+        state: TreeOfDebate, runtime: Runtime[Settings]
     ) -> dict[str, dict[Letter, str]]:
         reply = await ask(
             runtime,
@@ -234,7 +231,7 @@ def comparer(prompt: str, *, step: int = 0) -> Step:
     The prompt sees ``papers``, their ``summaries`` where there are any, and the ``question``.
     """
 
-    async def comparer(state: Comparison, runtime: Runtime[Settings]) -> Ruling:
+    async def comparer(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
         reply = await ask(
             runtime,
             Place(node="0", phase="summary", role="comparer", round=1, step=step),

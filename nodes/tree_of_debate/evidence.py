@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
@@ -24,7 +24,6 @@ from dialectree.nodes.tree_of_debate.state import (
     Settings,
     Topic,
     TopicDebate,
-    ToWeigh,
     TreeOfDebate,
     Weighed,
     opponent,
@@ -34,13 +33,6 @@ from dialectree.retrieval import library
 from dialectree.retrieval.library import Source
 from dialectree.system import clock
 from dialectree.trace.events import tell
-
-
-class Quotable(NamedTuple):
-    """A segment as a prompt shows it."""
-
-    id: str
-    text: str
 
 
 async def retrieval(state: Topic, runtime: Runtime[Settings]) -> dict[str, dict[Letter, list[str]]]:
@@ -99,10 +91,10 @@ def query(topic: Topic) -> str:
 
 def quotable(
     runtime: Runtime[Settings], authors: Mapping[Letter, Author], ids: Iterable[str]
-) -> list[Quotable]:
-    """Return the segments of ``ids``, each once, in the order of the papers."""
+) -> dict[str, str]:
+    """Return the texts of the segments ``ids``, in the order of the papers."""
     context, wanted = runtime.context, set(ids)
-    shown: list[Quotable] = []
+    shown: dict[str, str] = {}
     for letter, author in sorted(authors.items()):
         numbers = sorted(int(name[2:]) for name in wanted if name.startswith(f"{letter}:"))
         if numbers:
@@ -113,7 +105,7 @@ def quotable(
                 context.base_url,
                 context.embeddings_access(),
             )
-            shown += [Quotable(f"{letter}:{number}", text) for number, text in texts.items()]
+            shown |= {f"{letter}:{number}": text for number, text in texts.items()}
     return shown
 
 
@@ -211,9 +203,13 @@ async def pre_emption(
     return {"met": {**a, **b}}
 
 
-async def relevance(state: ToWeigh, runtime: Runtime[Settings]) -> dict[str, list[Weighed]]:
-    """Let the other paper's persona say which segments speak to a claim."""
-    claim = state["claim"]
+async def relevance(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, Weighed]:
+    """Let the other paper's persona say which segments speak to a claim.
+
+    The state holds one claim, and the segments that one call weighs.
+    """
+    (claim,) = state["own"]
+    segments = state["met"][claim["id"]]
     number = int(claim["id"][1:]) + 100 * state["place"]
     reply = await ask(
         runtime,
@@ -226,17 +222,13 @@ async def relevance(state: ToWeigh, runtime: Runtime[Settings]) -> dict[str, lis
         ),
         "tree_of_debate/relevance",
         RelevanceReply,
-        ids={"segments.id": state["segments"]},
+        ids={"segments.id": segments},
         told=lambda reply: {"claim": claim["id"], **reply.model_dump(mode="json")},
-        max_tokens=100 + 90 * len(state["segments"]),
+        max_tokens=100 + 90 * len(segments),
         claim=claim,
-        evidence=quotable(runtime, state["authors"], state["segments"]),
+        evidence=quotable(runtime, state["authors"], segments),
     )
     speaking = {
         one.id for one in reply.segments if "yes" in (one.supports, one.refutes, one.clarifies)
     }
-    weighed: list[Weighed] = [
-        {"claim": claim["id"], "segment": segment, "speaks": segment in speaking}
-        for segment in state["segments"]
-    ]
-    return {"weighed": weighed}
+    return {"weighed": {claim["id"]: {name: name in speaking for name in segments}}}

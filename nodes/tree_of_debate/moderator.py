@@ -143,7 +143,7 @@ def latest(said: Sequence[Turn]) -> list[Turn]:
 
 
 def countered(
-    claims: Iterable[Claim], met: Mapping[str, Sequence[str]], weighed: Sequence[Weighed]
+    claims: Iterable[Claim], met: Mapping[str, Sequence[str]], weighed: Weighed
 ) -> list[Claim]:
     """Return the claims with the segments of the other paper that speak to them.
 
@@ -151,7 +151,7 @@ def countered(
     """
     counters: list[Claim] = []
     for claim in claims:
-        own = {one["segment"]: one["speaks"] for one in weighed if one["claim"] == claim["id"]}
+        own = weighed.get(claim["id"], {})
         speaking = [segment for segment, speaks in own.items() if speaks]
         complete = claim["id"] in met and len(own) == len(met[claim["id"]])
         counters.append({**claim, "counter": speaking if speaking or complete else None})
@@ -245,7 +245,7 @@ async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str,
     )
     by_id = {claim["id"]: claim for claim in claims}
     parts = [(part, [by_id[name] for name in named(part)]) for part in reply.subtopics[:most]]
-    read = [segment.text for segment in shown]
+    read = [*shown.values()]
     for claim in claims:
         read += [claim["title"], claim["description"]]
     return {"children": _children(state, runtime, parts, read)}

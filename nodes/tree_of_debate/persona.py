@@ -103,7 +103,7 @@ def claims(letter: Letter) -> Step:
         ]
         noted = [{name: c for name, c in claim.items() if name != "counter"} for claim in own]
         tell(runtime, state["id"], "noted", {"data": {"claims": {letter: noted}}})
-        read = [segment.text for segment in shown]
+        read = [*shown.values()]
         for claim in own:
             texts = [claim["title"], claim["description"]]
             note_misquotes(state, runtime, f"claim {claim['id']}", texts, read, papers=[letter])
@@ -157,7 +157,7 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
             "proposals": reply.proposals[:MOST_LINES] if isinstance(reply, ArgumentReply) else [],
             "concedes": reply.concedes,
         }
-        read = [segment.text for segment in shown]
+        read = [*shown.values()]
         for claim in own:
             read += [claim["title"], claim["description"]]
         for earlier in said:

@@ -178,23 +178,13 @@ class Compared(TypedDict):
     debates: Annotated[list[DebatedTopic], operator.add]
 
 
-class ToWeigh(TypedDict):
-    """Segments of one paper that one call weighs against a claim of the other."""
-
-    id: str
-    authors: dict[Letter, Author]
-    claim: Claim
-    segments: list[str]
-    place: int
-    """0 for the first call about the claim."""
+Weighed = dict[str, dict[str, bool]]
+"""By claim, whether a segment of the other paper speaks to it."""
 
 
-class Weighed(TypedDict):
-    """Tell whether a segment speaks to a claim of the other paper."""
-
-    claim: str
-    segment: str
-    speaks: bool
+def merge_weighed(old: Weighed, new: Weighed) -> Weighed:
+    """Return both, claim by claim."""
+    return old | {claim: old.get(claim, {}) | segments for claim, segments in new.items()}
 
 
 class TopicDebate(Topic, Compared):
@@ -209,25 +199,19 @@ class TopicDebate(Topic, Compared):
     """The claims that both papers make on it."""
     met: dict[str, list[str]]
     """By claim, the segments of the other paper that may speak to it."""
-    weighed: Annotated[list[Weighed], operator.add]
+    weighed: Annotated[Weighed, merge_weighed]
+    place: int
+    """Which of the calls about one claim a step is to make, from 0."""
     children: list[Topic]
     failed: bool
     """True when the moderator failed for good."""
 
 
 class TreeOfDebate(Debate, Papers):
-    """Two papers and the debates of their personas."""
+    """Two papers, and the debates of their personas or a summary of each."""
 
     authors: dict[Letter, Author]
     debates: list[DebatedTopic]
-    failed: bool
-    """True when the summary failed for good."""
-
-
-class Comparison(Debate, Papers):
-    """Two papers, and a summary of each."""
-
-    authors: dict[Letter, Author]
     summaries: Annotated[dict[Letter, str], operator.or_]
     failed: bool
     """True when the comparison failed for good."""

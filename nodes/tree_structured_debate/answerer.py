@@ -27,14 +27,6 @@ class Sample(TypedDict):
     confidence: float
 
 
-class BestOfN(shared.Answering):
-    """A question and several answers to it."""
-
-    number: int
-    """Which of them a step is to give, from 1."""
-    samples: Annotated[list[Sample], operator.add]
-
-
 class Turn(TypedDict):
     """An answer of the explorer, or what the critic has against it."""
 
@@ -44,9 +36,12 @@ class Turn(TypedDict):
     text: str
 
 
-class TwoRound(shared.Answering):
-    """A question and what explorer and critic say about it."""
+class Answers(shared.Answering):
+    """A question, and several answers to it or what explorer and critic say about it."""
 
+    number: int
+    """Which of the samples a step is to give, from 1."""
+    samples: Annotated[list[Sample], operator.add]
     transcript: Annotated[list[Turn], operator.add]
     broken_off: bool
     """True when the explorer or the critic failed for good."""
@@ -66,7 +61,7 @@ async def answerer(state: shared.Question, runtime: Runtime[Settings]) -> Ruling
     return await _ruling(runtime, place, "single_shot/answerer", question=state["question"])
 
 
-async def sampler(state: BestOfN, runtime: Runtime[Settings]) -> dict[str, list[Sample]]:
+async def sampler(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[Sample]]:
     """Answer at once, warmer than the answerer, without knowing the other samples."""
     reply = await ask(
         runtime,
@@ -85,7 +80,7 @@ async def sampler(state: BestOfN, runtime: Runtime[Settings]) -> dict[str, list[
     return {"samples": [sample]}
 
 
-async def synthesiser(state: TwoRound, runtime: Runtime[Settings]) -> Ruling:
+async def synthesiser(state: Answers, runtime: Runtime[Settings]) -> Ruling:
     """Read the whole exchange and answer the question."""
     return await _ruling(
         runtime,
@@ -121,7 +116,7 @@ class PickerReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-async def picker(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
+async def picker(state: Answers, runtime: Runtime[Settings]) -> Ruling:
     """Pick by accuracy, completeness, clarity and avoidance of misconceptions.
 
     The node shows why the sample was picked; the ruling gives the sample's own explanation.
@@ -150,7 +145,7 @@ async def picker(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
     return {"verdict": {**ruling["verdict"], "rationale": picked["explanation"]}}
 
 
-async def sole_sample(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
+async def sole_sample(state: Answers, runtime: Runtime[Settings]) -> Ruling:
     """Take the only answer without a call."""
     (sample,) = state["samples"]
     return settle(
@@ -173,7 +168,7 @@ class ExplorerReply(BaseModel):
     answer: Annotated[str, Field(min_length=1, max_length=6000)]
 
 
-async def explorer(state: TwoRound, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
+async def explorer(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
     """Open, or respond to the critique."""
     turns = len(state["transcript"])
     round_ = turns // 2 + 1
@@ -197,7 +192,7 @@ class CriticReply(BaseModel):
     critique: Annotated[str, Field(min_length=1, max_length=6000)]
 
 
-async def critic(state: TwoRound, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
+async def critic(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
     """Look for errors of fact, gaps and misconceptions."""
     turns = len(state["transcript"])
     round_ = turns // 2 + 1

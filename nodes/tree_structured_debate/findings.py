@@ -12,7 +12,7 @@ from dialectree.nodes.tree_structured_debate.state import (
     Debated,
     Finding,
     Judged,
-    Revisit,
+    SecondPass,
     Settings,
     TreeStructuredDebate,
 )
@@ -95,7 +95,7 @@ async def weakest_leaves(
     return {"leaves": [leaf["id"] for leaf in leaves[:most]], "certified": certified}
 
 
-async def reopening(state: Revisit) -> dict[str, object]:
+async def reopening(state: SecondPass) -> dict[str, object]:
     """Take a question up again, with the findings of the first pass here, below and elsewhere."""
     certified = state["certified"]
     first = next(finding for finding in certified if finding["id"] == state["id"])

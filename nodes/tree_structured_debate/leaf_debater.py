@@ -28,8 +28,8 @@ from dialectree.nodes.tree_structured_debate.sides import (
     side,
 )
 from dialectree.nodes.tree_structured_debate.state import (
+    Debated,
     Judged,
-    Leaf,
     LeafDebate,
     Settings,
     Statement,
@@ -169,14 +169,14 @@ YES: switching.Candidate = {"label": "A", "text": "Yes"}
 NO: switching.Candidate = {"label": "B", "text": "No"}
 
 
-class BorrowedLeaf(Leaf, switching.Pair, switching.Debated, Weighing, Judged):
+class BorrowedLeaf(Debated, switching.Pair, switching.Debated, Weighing, Judged):
     """A leaf that any of the three protocols may settle, on its way to a finding."""
 
     claim: str
     """A polar question as a claim."""
 
 
-async def pairing(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
+async def pairing(state: Debated, runtime: Runtime[Settings]) -> dict[str, object]:
     """Give a polar question the candidates Yes and No; leave any other open."""
     polar = is_polar(state["question"])
     place = (state["id"], str(state["take"]), state["question"])
@@ -201,7 +201,7 @@ async def decided(state: BorrowedLeaf) -> Judged:
     return make_finding(state, outcome["answer"], rationale, outcome["confidence"], leaves)
 
 
-async def claiming(state: Leaf) -> dict[str, str]:
+async def claiming(state: Debated) -> dict[str, str]:
     """Claim that the answer is yes; nothing is put into other words."""
     return {"claim": f"The answer to the question “{state['question']}” is yes."}
 

@@ -169,8 +169,13 @@ class Debated(TypedDict):
 
     id: str
     question: str
+    path: list[str]
+    """The questions from the root down to its parent."""
+    depth: int
     take: int
     """1, or 2 in a second pass."""
+    facts: list[str]
+    """What other leaves settled; only in a second pass."""
     unclear: list[str]
     """What the question leaves open."""
 
@@ -234,16 +239,6 @@ class Subtree(Question, Findings):
     """True when a role of the expansion failed for good."""
 
 
-class Leaf(Debated):
-    """State what the debate of a leaf is about."""
-
-    path: list[str]
-    """The questions from the root down to the leaf's parent."""
-    depth: int
-    facts: list[str]
-    """What other leaves settled; only in a second pass."""
-
-
 class Statement(TypedDict):
     """One turn in the transcript of a leaf."""
 
@@ -255,7 +250,7 @@ class Statement(TypedDict):
     rebuttal: str
 
 
-class LeafDebate(Leaf, Judged):
+class LeafDebate(Debated, Judged):
     """A leaf debate while it lasts."""
 
     transcript: Annotated[list[Statement], operator.add]
@@ -263,44 +258,25 @@ class LeafDebate(Leaf, Judged):
     """True when a debater or the judge failed for good."""
 
 
-class Parts(Debated):
-    """Hold the findings that a synthesis debate puts together."""
+class SynthesisDebate(Debated, Judged):
+    """A synthesis debate while it lasts."""
 
     findings: list[Finding]
     """Those of the children, in the order of the tree."""
-
-
-class Candidate(TypedDict):
-    """An integration in one style."""
-
-    style: Style
-    integration: str
-    assumptions: str
-
-
-class SynthesisDebate(Parts, Judged):
-    """A synthesis debate while it lasts."""
-
     round: Annotated[int, operator.add]
-    candidates: Annotated[list[Candidate], operator.add]
+    candidates: Annotated[dict[Style, dict[str, str]], operator.or_]
+    """By style the last reply of its debater, with the style in it."""
     gone: Annotated[list[Style], operator.add]
     """Debaters who failed for good."""
     fault: Fault | None
     """Why there is no ruling of the judge."""
 
 
-class Revisit(TypedDict):
-    """A question of the tree that rests on a leaf to be visited again, or is one."""
+class SecondPass(Debated, Findings):
+    """One question of the tree while it is visited again.
 
-    id: str
-    path: list[str]
-    """The questions from the root down to its parent."""
-    depth: int
+    It rests on a leaf to be visited, or is one. ``certified`` holds all findings of the first pass.
+    """
+
     leaves: list[str]
     """The leaves to visit."""
-    certified: Annotated[list[Finding], merge_findings]
-    """All findings of the first pass."""
-
-
-class SecondPass(Leaf, Revisit, Findings):
-    """One question of the tree while it is visited again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
@@ -23,7 +22,6 @@ from dialectree.nodes.tree_structured_debate.sides import (
 )
 from dialectree.nodes.tree_structured_debate.state import (
     STYLES,
-    Candidate,
     Finding,
     Judged,
     Settings,
@@ -40,10 +38,10 @@ class SynthesisReply(BaseModel):
     assumptions: Annotated[str, Field(max_length=1500)]
 
 
-def remaining(candidates: list[Candidate], gone: Sequence[Style]) -> list[Candidate]:
+def remaining(state: SynthesisDebate) -> list[dict[str, str]]:
     """Return the last text of each debater who has not failed, or of all if all have."""
-    last = {candidate["style"]: candidate for candidate in candidates}
-    present = [style for style in STYLES if style not in gone] or STYLES
+    last = state["candidates"]
+    present = [style for style in STYLES if style not in state["gone"]] or STYLES
     return [last[style] for style in present if style in last]
 
 
@@ -57,11 +55,10 @@ def synthesis_debater(style: Style) -> Step:
 
     async def synthesis_debater(
         state: SynthesisDebate, runtime: Runtime[Settings]
-    ) -> dict[str, list[Candidate]]:
+    ) -> dict[str, object]:
         node, round_, take = state["id"], state["round"], state["take"]
         limit = message_tokens(state["findings"])
-        texts = remaining(state["candidates"], state["gone"])
-        latest = {text["style"]: text["integration"] for text in texts}
+        latest = {text["style"]: text["integration"] for text in remaining(state)}
         reply = await ask(
             runtime,
             Place(
@@ -84,15 +81,7 @@ def synthesis_debater(style: Style) -> Step:
             word_limit=words(limit),
             polar=is_polar(state["question"]),
         )
-        return {
-            "candidates": [
-                {
-                    "style": style,
-                    "integration": reply.integration,
-                    "assumptions": reply.assumptions,
-                }
-            ]
-        }
+        return {"candidates": {style: {"style": style, **reply.model_dump()}}}
 
     return synthesis_debater
 
@@ -110,7 +99,7 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
     """Rule by consistency with every child, completeness, and coherence."""
     node, take, question = state["id"], state["take"], state["question"]
     polar = is_polar(question)
-    texts = remaining(state["candidates"], state["gone"])
+    texts = remaining(state)
     if not concise_is_a(runtime.context.seed, node, take, question):
         texts.reverse()
     candidates = dict(zip("AB", texts, strict=False))
@@ -147,7 +136,7 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
 
 async def unjudged(state: SynthesisDebate, runtime: Runtime[Settings]) -> Judged:
     """Pass the concise text upward unrated, or the other if only that is left."""
-    text = remaining(state["candidates"], state["gone"])[0]
+    text = remaining(state)[0]
     rationale = f"The synthesis judge gave no ruling; the {text['style']} text stands."
     return settle(runtime, merged(state, text["integration"], rationale, None), None)
 

@@ -83,7 +83,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
     sample = {"number": 1, "answer": text, "explanation": text}
     first, second = said("explorer", text), said("critic", text)
     turns = [turn(text, ""), turn(text, text)]
-    segments = [{"id": "a:1", "text": text}, {"id": "b:1", "text": text}]
+    segments = {"a:1": text, "b:1": text}
     asked = [{"id": "q1", "paper": "a", "text": text}, {"id": "q2", "paper": "b", "text": text}]
     topic = {"title": text, "description": text, "raised_by": [text], "open_questions": asked}
     root = {"title": text, "description": "", "raised_by": [], "open_questions": []}
@@ -113,7 +113,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "papers": [both],
         "summaries": [{"a": text, "b": text}],
         "debates": [[{"id": "0.1", **topic, "positions": paper_turns(text)}] * 2],
-        "evidence": [[], segments],
+        "evidence": [{}, segments],
         "topic": [root, topic],
         "claims": [[], paper_claims(text)],
         "said": [paper_turns(text)],
