@@ -34,8 +34,6 @@ RULE = (
     "silent on it, refutes it, or only helps to understand it."
 )
 _EFFECTS = ("supports", "refutes", "clarifies")
-_NAMED_HITS = 3
-"""Retrievals of a segment that are named; the others are counted."""
 _GROUNDS = {
     "progression_of_arguments": "The arguments moved on",
     "meaningful_questions": "Questions that matter are open",
@@ -201,16 +199,6 @@ class Cited(NamedTuple):
     """Claims that it shows, each with the topic at which it was made."""
     counters: list[tuple[str, str]]
     """Claims of the other paper that it speaks to."""
-    hits: list[tuple[float, str]]
-    """Its retrievals, best first: the score, and the topic or claim it was looked up for."""
-
-    @property
-    def found(self) -> str:
-        """``0.81 for topic 0.1, 0.7 for claim b1 of 0 and 4 times more``."""
-        more = len(self.hits) - _NAMED_HITS
-        named = ", ".join(f"{score:.3g} for {of}" for score, of in self.hits[:_NAMED_HITS])
-        times = "once more" if more == 1 else f"{more} times more"
-        return f"{named} and {times}" if more > 0 else named
 
 
 def cited(record: RunRecord) -> list[Cited]:
@@ -220,16 +208,6 @@ def cited(record: RunRecord) -> list[Cited]:
     arguments = {node.id: _argued(node) for node in nodes}
     sentences = list(enumerate(_sentences(record), 1)) if summary(record) is not None else []
     claims = [(node, claim) for node, topic in topics.items() for claim in topic.all_claims]
-    hits = [
-        (
-            hit.id,
-            hit.score,
-            f"topic {node.id}" if one.of == "topic" else f"claim {one.of} of {node.id}",
-        )
-        for node in nodes
-        for one in node.retrievals
-        for hit in one.found
-    ]
     found: list[Cited] = []
     for name, one in sorted(record.tree.segments.items(), key=lambda item: segment_key(item[0])):
         entry = Cited(
@@ -239,7 +217,6 @@ def cited(record: RunRecord) -> list[Cited]:
             [node for node, used in arguments.items() if name in used],
             [(node, claim.id) for node, claim in claims if name in claim.evidence],
             [(at, c.id) for at, c in claims if name in topics[at].counter.get(c.id, [])],
-            sorted((hit[1:] for hit in hits if hit[0] == name), key=lambda hit: -hit[0]),
         )
         if entry.sentences or entry.topics or entry.claims or entry.counters:
             found.append(entry)
@@ -600,20 +577,6 @@ class Row(NamedTuple):
     def column(self, name: str) -> list[Contribution]:
         """Return the claims under ``a``, ``b`` or ``shared``."""
         return self.columns[name]
-
-
-class Table(NamedTuple):
-    """The contributions: the topics right below the root, and those further down."""
-
-    parts: list[Row]
-    deeper: list[Row]
-
-
-def table(record: RunRecord) -> Table | None:
-    """Return the table of contributions; None without claims."""
-    made = rows(record.tree)
-    deeper = [row for row in made if row.topic is not None and row.topic.depth > 1]
-    return Table([row for row in made if row not in deeper], deeper) if made else None
 
 
 def rows(tree: Tree) -> list[Row]:

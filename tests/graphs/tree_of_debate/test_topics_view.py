@@ -96,8 +96,7 @@ FACTS: dict[str, tuple[RunRecord, str]] = {
         record("tod"),
         "what they share | what sets them apart | suggested in the debate, claimed by neither"
         " | b concedes | neither concedes | split into 2 topics | the depth limit was reached"
-        " | present | respond | revise | 4 segments cited | refutes and clarifies | retrieved:"
-        " | ~confidence",
+        " | present | respond | revise | 4 segments cited | refutes and clarifies | ~confidence",
     ),
     "a faulty sentence": (
         tod(marked),
@@ -169,7 +168,6 @@ def test_the_appendix_holds_what_is_cited_and_what_cites_it() -> None:
     assert [*found] == sorted(found) and {"a:4", "b:3"} <= found.keys()
     a4 = found["a:4"]
     assert 3 in a4.sentences and ("0", "b1") in a4.counters and "0.0" in a4.topics
-    assert a4.hits == sorted(a4.hits, key=lambda hit: -hit[0]) and " for topic 0" in a4.found
     uncited = {one.id for one in topics.uncited(run)}
     assert uncited and uncited | found.keys() == run.tree.segments.keys()
 
@@ -260,13 +258,8 @@ def test_a_claim_that_no_topic_is_about_has_a_row_of_its_own() -> None:
     assert topics.rows(Tree()) == []
 
 
-def test_deeper_topics_stand_apart_in_the_table() -> None:
-    run = record("tod")
-    run.tree.nodes["0.0"].depth = 2
-    made = topics.table(run)
-    assert made is not None
-    assert [row.topic.id for row in made.deeper if row.topic] == ["0.0"]
-    assert [topics.gave_way(row) for row in made.parts] == ["b"]
+def test_the_table_says_who_gave_way() -> None:
+    assert "b" in [topics.gave_way(row) for row in topics.rows(record("tod").tree)]
 
 
 @pytest.mark.parametrize(
