@@ -201,7 +201,7 @@ class TopicDebate(Topic, Compared):
     """By claim, the segments of the other paper that may speak to it."""
     weighed: Annotated[Weighed, merge_weighed]
     place: int
-    """Which of the calls about one claim a step is to make, from 0."""
+    """The number of a call among those about one claim, from 0."""
     children: list[Topic]
     failed: bool
     """True when the moderator failed for good."""

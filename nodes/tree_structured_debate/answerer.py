@@ -40,7 +40,7 @@ class Answers(shared.Answering):
     """A question, and several answers to it or what explorer and critic say about it."""
 
     number: int
-    """Which of the samples a step is to give, from 1."""
+    """The number of the sample that a step is to give, from 1."""
     samples: Annotated[list[Sample], operator.add]
     transcript: Annotated[list[Turn], operator.add]
     broken_off: bool
