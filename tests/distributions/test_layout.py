@@ -16,10 +16,13 @@ import pytest
 
 import dialectree
 from dialectree.cli.server_file import content
+from dialectree.protocols.protocol import installed
 from dialectree.service import stub
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {"evals", "graphs", "nodes", "prompts", "retrieval"}
+KERNEL = ("dialectree", "evals", "retrieval")
+GENERATED = "dialectree/service/functions.pyi"
 
 
 def test_every_package_folder_is_mapped() -> None:
@@ -184,3 +187,22 @@ def test_every_pin_is_exact_and_names_no_place() -> None:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert all("==" in line and "://" not in line and "@" not in line for line in lines)
     assert "torch==2.13.0" in lines
+
+
+def test_no_line_of_the_kernel_names_a_protocol_but_in_examples() -> None:
+    """Anything particular to a protocol stands in its declaration."""
+    ours = [one for one in installed().values() if one.graph.startswith("dialectree.")]
+    folders = [one.graph.split(".")[2] for one in ours]
+    short = "|".join(one.name for one in ours)
+    naming = re.compile(rf"""(["'])({short})\1|\b({"|".join(folders)})\b""")
+    found: list[str] = []
+    for room in KERNEL:
+        for path in sorted((ROOT / room).rglob("*")):
+            name = path.relative_to(ROOT).as_posix()
+            linked = any(part.is_symlink() for part in (path, *path.parents))
+            if linked or not path.is_file() or "__pycache__" in path.parts or name == GENERATED:
+                continue
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            code = [(n, line) for n, line in enumerate(lines, 1) if ">>>" not in line]
+            found += [f"{name}:{n}" for n, line in code if naming.search(line)]
+    assert found == []

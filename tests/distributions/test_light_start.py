@@ -23,7 +23,7 @@ from dialectree.system.packages import missing
 from tests.cli.commands import Done
 from tests.endpoint import LocalEndpoint
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PROCESS = """
 import json, sys
 from importlib.metadata import Distribution, PackageNotFoundError

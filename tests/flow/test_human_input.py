@@ -96,7 +96,7 @@ PANEL = Protocol(
     input=Input,
     settings=Panel,
     outcome="answer",
-    graph="tests.test_human_input:graph",
+    graph="tests.flow.test_human_input:graph",
     roles={},
     prompts=(),
 )

@@ -165,7 +165,7 @@ def test_the_critical_path_goes_down_the_longest_branch_and_back_up() -> None:
 
 
 def test_the_page_on_a_run_s_folder_names_every_field_of_record_call_and_event() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "run-folder.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "run-folder.md").read_text(encoding="utf-8")
     for kind in (RunRecord, Call, Event):
         for name, field in kind.model_fields.items():
             assert f"`{field.alias or name}`" in page or name.endswith("_tokens"), name
