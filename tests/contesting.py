@@ -53,6 +53,7 @@ from dialectree.records.folder import RunFolder
 from dialectree.running.runner import Started
 from tests import running
 from tests.breaking_off import Fragile
+from tests.contests.dueling import Meeting, Rating
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import choose, rule
@@ -119,6 +120,8 @@ def speakers(fragile_at: int = 0, split: int = 2, model: Fragile | None = None) 
         SummaryReply: lambda c: comparing.summarise(comparing.sentence(words(c), "0.0")),
         PaperSummaryReply: lambda c: PaperSummaryReply(summary=words(c)),
         ComparisonReply: lambda c: ComparisonReply(summary=words(c)),
+        Rating: lambda c: Rating(rating=sure(c)),
+        Meeting: lambda c: Meeting(winner="SUPPORT"),
     }
     for kind, say in replies.items():
         model.will_say_now(say, to=kind)
@@ -133,11 +136,14 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def debate(
-    model: ScriptedModel, name: str = "tsd", options: Sequence[str] = (), **given: Any
+    model: ScriptedModel,
+    name: str = "tsd",
+    options: Sequence[str] = (),
+    question: str = "What is it?",
+    **given: Any,
 ) -> RunRecord:
     """A run from its start to its end; of TSD with two leaves and two rounds in each."""
     values: dict[str, Any] = {"model": model, **SHAPES.get(name, {})}
-    question = "What is it?"
     if name in ("tod", "single_stage", "two_stage"):
         values = {**values, "paper_a": comparing.PAPER_A, "paper_b": comparing.PAPER_B}
         question = comparing.TOPIC

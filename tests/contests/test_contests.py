@@ -1,7 +1,8 @@
-"""What holds of every contest, whatever the protocol.
+"""What holds of every contest, whatever the protocol, a stranger's included.
 
-Only what depends on a change is asked, taking it back gives the first outcome and costs nothing,
-nothing renumbers, the contested run stays as it is, and a crash loses nothing.
+Only what depends on a change is asked, a model is needed only there, taking a change back gives
+the first outcome and costs nothing, changes add up, nothing renumbers, the contested run stays as
+it is, and a crash loses nothing.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dialectree
 from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Rule, Set, Void, start
 from dialectree.errors import InputError, SettingsError
+from dialectree.protocols import plugins, protocol
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
+from dialectree.running.hosted import keeping
 from dialectree.running.runner import again
 from tests.breaking_off import Crash
 from tests.contesting import (
@@ -38,6 +42,7 @@ from tests.contesting import (
     stated,
     verify,
 )
+from tests.contests import dueling
 from tests.graphs.debating import split
 from tests.graphs.role_switching_debate import switching
 from tests.scripted import ScriptedModel
@@ -52,6 +57,15 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 Calls = Mapping[str, Mapping[str, int]]
 """By node, the calls of each role."""
+
+
+@pytest.fixture(autouse=True)
+def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install the protocol of a stranger beside ours."""
+    installed = {**protocol.installed(), "duel": dueling.DUEL}
+    monkeypatch.setattr(plugins, "declared", lambda: (installed, {}))
+
+
 SYNTHESIS = {"synthesis_debater": 4, "synthesis_judge": 1}
 ROOT = {"0": {**SYNTHESIS, "answer_writer": 1}}
 ABOVE = {"0.1": SYNTHESIS, **ROOT}
@@ -71,6 +85,7 @@ def polar() -> ScriptedModel:
 
 MADE: dict[str, Callable[[], RunRecord]] = {
     "tree": of_debate("tsd", max_depth=2),
+    "small tree": of_debate("tsd"),
     "leaf tree": lambda: debate(
         polar(), leaf_protocol="art", leaf={"breadth": 2, "depth": 2, "judge_orders": "both"}
     ),
@@ -81,9 +96,13 @@ MADE: dict[str, Callable[[], RunRecord]] = {
     "small tod": of_debate("tod", max_depth=1),
     "art": lambda: verify(breadth=2, depth=2),
     "argllm": lambda: verify(name="argllm", breadth=2, depth=2),
+    "trees": lambda: verify(trees=2),
+    "one leaf": lambda: debate(
+        speakers(), question="Is it so?", leaf_protocol="art", leaf={"breadth": 1}, max_depth=0
+    ),
     **{
         name: of_debate(name)
-        for name in ("single_shot", "best_of_n", "two_round", "single_stage", "two_stage")
+        for name in ("duel", "single_shot", "best_of_n", "two_round", "single_stage", "two_stage")
     },
 }
 
@@ -138,6 +157,7 @@ CASES = [
         Drop("0.0.4"),
     ),
     Case("leaf tree", Rule("0.1", TEXT), ROOT),
+    Case("one leaf", Drop("0.0"), {"0": {"answer_writer": 1}}),
     Case("rsd", Replace("0/B1", TEXT), rsd(debater=6, judge=1)),
     Case("rsd", Replace("0/B2", TEXT), rsd(debater=5, judge=1)),
     Case("rsd at once", Replace("0/B2", TEXT), rsd(debater=4, judge=1)),
@@ -184,7 +204,14 @@ CASES = [
         {"0": {"explorer": 1, "critic": 1, "synthesiser": 1}},
     ),
     Case("single_stage", Rule("0", TEXT)),
+    Case("two_stage", Rule("0", TEXT)),
     Case("two_stage", Replace("0/a1", TEXT), {"0": {"comparer": 1}}),
+    Case("duel", Set("0.0", 1.0)),
+    Case("duel", Set("0.1", None)),
+    Case("duel", Flip("0.1", "0.0"), back=Flip("0.0", "0.1")),
+    Case("duel", Void("0.0", "0.1"), back=Restore("0.0", "0.1")),
+    Case("duel", Drop("0.1")),
+    Case("duel", Add("attack", "0", TEXT), {"0.2": {"rater": 1}}, Drop("0.2")),
 ]
 
 
@@ -216,9 +243,14 @@ def test_only_what_depends_on_a_change_is_asked_and_it_can_be_taken_back(
     assert RunRecord.read((at(new).path / "run.json").read_text()) == new
     shared = old.tree.nodes.keys() & new.tree.nodes.keys()
     assert all(old.tree.nodes[name].text == new.tree.nodes[name].text for name in shared)
+    assert outcome(new) != outcome(old)
+    if not case.wish.flag.startswith(("--add", "--flip")):
+        with pytest.raises(InputError, match=r"already|it is void"):
+            begin(new, filled(case.wish, old))
     model, (override,) = speakers(), stated(new).overrides
     back = contest(new, filled(case.back or Restore(override.id), old), model=model)
     assert model.calls == [] and back.usage.calls == 0
+    assert case.back is not None or stated(back).overrides == []
     assert outcome(back) == outcome(old)
 
 
@@ -235,29 +267,82 @@ def test_a_contest_needs_a_model_only_where_one_has_to_be_asked(
         return
     new = asyncio.run(start(at(old), [wish], RUNS, {}).conduct())
     assert outcome(new) == outcome(contest(old, wish))
-    begun = start(
-        at(new), [filled(case.back or Restore(stated(new).overrides[0].id), old)], RUNS, {}
-    )
+    reversal = filled(case.back or Restore(stated(new).overrides[0].id), old)
+    begun = start(at(new), [reversal], RUNS, {})
     back = asyncio.run(again(begun.folder, {}).conduct())  # as a server does, in another process
     assert outcome(back) == outcome(old)
     assert (new.models, new.settings) == (back.models, back.settings) == (old.models, old.settings)
 
 
+CHAINS: dict[str, list[tuple[Change, Change]]] = {
+    "tree": [
+        (Replace("0.1.0/B2", TEXT), Restore("0.1.0/B2")),
+        (Replace("0.1.0/A1", "Another word."), Restore("0.1.0/A1")),
+        (Replace("0.1.0/B2/rebuttal", "No."), Restore("0.1.0/B2/rebuttal")),
+        (Drop("0.1.1"), Restore("0.1.1")),
+        (Rule("0.0", TEXT), Restore("0.0")),
+    ],
+    "rsd": [
+        (Replace("0/B4", TEXT), Restore("0/B4")),
+        (Replace("0/A4/would_settle", TEXT), Restore("0/A4/would_settle")),
+    ],
+    "tod": [
+        (Replace("0.1.0/a1/respond", TEXT), Restore("0.1.0/a1/respond")),
+        (Replace("0.0/a1/revise", TEXT), Restore("0.0/a1/revise")),
+        (Drop("0.1.1"), Restore("0.1.1")),
+    ],
+    "art": [
+        (Set("0.0", 0.9), Restore("0.0")),
+        (Flip("0.A", "0.B"), Flip("0.B", "0.A")),
+        (Add("attack", "0", TEXT), Drop("0.4")),
+        (Drop("0.1"), Restore("0.1")),
+    ],
+    "duel": [
+        (Set("0.0", 1.0), Restore("0.0")),
+        (Add("attack", "0", TEXT), Drop("0.2")),
+        (Flip("0.1", "0.0"), Flip("0.0", "0.1")),
+        (Drop("0.1"), Restore("0.1")),
+    ],
+}
+"""Changes of one run, each with its reversal."""
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_changes_add_up_and_are_taken_back_one_after_another_or_at_once(
+    name: str, elsewhere: Path
+) -> None:
+    first = made(elsewhere, name, MADE[name])
+    steps = [(filled(wish, first), filled(back, first)) for wish, back in CHAINS[name]]
+    states = [first]
+    for wish, _ in steps:
+        states.append(contest(states[-1], wish))
+    new, model = states[-1], speakers()
+    assert outcome(contest(first, *(wish for wish, _ in steps))) == outcome(new)
+    assert len(stated(new).overrides) == len(steps)
+    reversals = [back for _, back in reversed(steps)]
+    assert outcome(contest(new, *reversals, model=model)) == outcome(first)
+    for back, state in zip(reversals, reversed(states[:-1]), strict=True):
+        new = contest(new, back, model=model)
+        assert outcome(new) == outcome(state)
+    assert model.calls == []
+
+
 @pytest.mark.parametrize(
-    ("name", "wish", "given"),
+    ("name", "wish"),
     [
-        ("tree", Replace("0.1/A1", TEXT), {}),
-        ("tree", Drop("0.0"), {}),
-        ("rsd", Drop("0/B2"), {}),
-        ("small tod", Drop("a:2"), {}),
-        ("art", Add("support", "0", TEXT), {}),
-        ("leaf tree", Add("attack", "0.0.0", TEXT), {}),
+        ("small tree", Replace("0.1/A1", TEXT)),
+        ("small tree", Drop("0.0")),
+        ("rsd", Drop("0/B2")),
+        ("small tod", Drop("a:2")),
+        ("art", Add("support", "0", TEXT)),
+        ("leaf tree", Add("attack", "0.0.0", TEXT)),
+        ("duel", Add("attack", "0", TEXT)),
     ],
 )
 def test_a_contest_that_crashed_anywhere_is_resumed_and_ends_as_it_would_have(
-    name: str, wish: Change, given: dict[str, Any], elsewhere: Path
+    name: str, wish: Change, elsewhere: Path
 ) -> None:
-    old = debate(speakers()) if name == "tree" else made(elsewhere, name, MADE[name])
+    old = made(elsewhere, name, MADE[name])
     model = speakers()
     undisturbed = contest(old, wish, model=model)
     total = len(model.calls)
@@ -339,6 +424,8 @@ REFUSED: dict[str, list[list[Change]]] = {
         [Rule("0.0", "Yes")],
         [Void("0.0.0", "0.7")],
     ],
+    "trees": [[Set("0", 0.5)], [Add("support", "0", "Yes.")], [Drop("0.1")]],
+    "duel": [[Replace("0.0/rater", "No.")], [Drop("0.7")], [Rule("0", "True")]],
 }
 
 
@@ -389,3 +476,30 @@ def test_a_wrong_part_is_named(make: Callable[[], Change], named: str) -> None:
 def test_what_is_no_list_of_changes_is_refused(changes: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no list of changes"):
         start(RunFolder(tmp_path), changes, tmp_path, {})
+
+
+def even() -> ScriptedModel:
+    """Return a model that plays every role, and rates each argument of a stranger alike."""
+    (model := speakers()).will_say_now(dueling.Rating(rating=0.5))
+    return model
+
+
+def test_a_stranger_reads_each_change_in_its_arithmetic_at_a_host_as_well(tmp_path: Path) -> None:
+    given = {"question": "It is so.", "remark": "By the way."}
+    with keeping(tmp_path):
+        context = dueling.Settings(model=even())
+        ended = asyncio.run(dueling.graph.ainvoke(given, context=context))
+    hosted = dialectree.load(ended["run_id"], runs=tmp_path)
+    assert hosted.input == given
+    for wish, probability in (
+        (Set("0.0", 1.0), 0.65),
+        (Set("0.1", None), 0.65),
+        (Flip("0.1", "0.0"), 0.4),
+        (Void("0.0", "0.1"), 0.5),
+        (Drop("0.1"), 0.65),
+        (Add("attack", "0", "Never."), 0.55),
+    ):
+        new = dialectree.contest(hosted, [wish], runs=tmp_path, model=even(), cache=False)
+        assert new.verdict is not None
+        assert new.verdict.confidence == pytest.approx(probability)
+        assert (new.input, new.usage.calls) == (given, int(wish.flag.startswith("--add")))

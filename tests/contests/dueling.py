@@ -1,32 +1,23 @@
-"""A protocol from elsewhere is contested by the scores and comparisons that it declares."""
+"""A protocol from elsewhere: two arguments are rated and meet, and persons may add more."""
 
 from __future__ import annotations
 
-import asyncio
 import operator
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import pytest
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-import dialectree
-from dialectree.contests import Add, Change, Drop, Flip, Replace, Restore, Set, Void
-from dialectree.errors import InputError
 from dialectree.flow import Flow
 from dialectree.flow.state import Debate, Question, Ruling
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
-from dialectree.protocols import plugins, protocol
 from dialectree.protocols.options import option
 from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Place, RunRecord
-from dialectree.running.hosted import keeping
-from dialectree.testing import Asked, ScriptedModel
+from dialectree.records import Place
 from dialectree.trace.events import tell
 
 QUESTION = "It is so."
@@ -179,53 +170,3 @@ DUEL = Protocol(
         ),
     ),
 )
-
-
-def script(call: Asked) -> BaseModel:
-    return Rating(rating=0.5) if call.role == "rater" else Meeting(winner="SUPPORT")
-
-
-@pytest.fixture
-def duel(monkeypatch: pytest.MonkeyPatch) -> RunRecord:
-    installed = {**protocol.installed(), "duel": DUEL}
-    monkeypatch.setattr(plugins, "declared", lambda: (installed, {}))
-    return dialectree.run("duel", question=QUESTION, model=ScriptedModel(script=script))
-
-
-CHANGES: dict[str, tuple[Change, Change, float, int]] = {
-    "a strength": (Set("0.0", 1.0), Restore("0.0"), 0.65, 0),
-    "a strength that is unknown": (Set("0.1", None), Restore("0.1"), 0.65, 0),
-    "another winner": (Flip("0.1", "0.0"), Flip("0.0", "0.1"), 0.4, 0),
-    "no winner": (Void("0.0", "0.1"), Restore("0.0", "0.1"), 0.5, 0),
-    "an argument less": (Drop("0.1"), Restore("0.1"), 0.65, 0),
-    "an argument more": (Add("attack", "0", "Never."), Drop("0.2"), 0.55, 1),
-}
-
-
-@pytest.mark.parametrize(("wish", "back", "probability", "calls"), CHANGES.values(), ids=CHANGES)
-def test_what_is_declared_can_be_changed_and_taken_back(
-    duel: RunRecord, wish: Change, back: Change, probability: float, calls: int
-) -> None:
-    given: dict[str, Any] = {"model": ScriptedModel(script=script), "cache": False}
-    new = dialectree.contest(duel, [wish], **given)
-    assert new.verdict is not None and new.verdict.confidence == pytest.approx(probability)
-    assert (new.status, new.usage.calls) == ("answered", calls)
-    first = dialectree.contest(new, [back], cache=False)
-    assert (first.verdict, first.tree, first.usage.calls) == (duel.verdict, duel.tree, 0)
-
-
-def test_what_is_not_declared_is_refused(duel: RunRecord) -> None:
-    with pytest.raises(InputError, match=r"0\.0/rater"):
-        dialectree.contest(duel, [Replace("0.0/rater", "No.")])
-
-
-def test_a_run_of_a_host_is_contested_with_its_whole_input(duel: RunRecord, tmp_path: Path) -> None:
-    given = {"question": QUESTION, "remark": "By the way."}
-    context = Settings(model=ScriptedModel(script=script))
-    with keeping(tmp_path):
-        ended = asyncio.run(graph.ainvoke(given, context=context))
-    hosted = dialectree.load(ended["run_id"], runs=tmp_path)
-    assert hosted.input == given
-    new = dialectree.contest(hosted, [Set("0.0", 1.0)], runs=tmp_path, cache=False)
-    assert (new.input, new.usage.calls) == (given, 0)
-    assert new.verdict is not None and new.verdict.confidence == pytest.approx(0.65)
