@@ -2,8 +2,9 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -40,16 +41,39 @@ def calls(kept: Recorder) -> list[dict[str, Any]]:
     return [run for run in kept.runs.values() if run["run_type"] == "llm"]
 
 
-def test_the_trace_of_a_debate_is_its_tree_with_a_run_for_each_call(tmp_path: Path) -> None:
-    with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint, recorder() as (url, kept):
-        run_id = debate(tmp_path, endpoint.url, url, leaf_rounds=2)
-    record = RunFolder(tmp_path / "runs" / run_id).record()
+SECRET = "Zweisimmen"
+TOLD = "Obersimmental"
+ASKED = f"Is {SECRET} a town?"
+
+
+class Full(NamedTuple):
+    """A debate that was traced whole, and its endpoint, which goes on."""
+
+    folder: Path
+    endpoint: LocalEndpoint
+    run_id: str
+    trace: Recorder
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Full]:
+    folder = tmp_path_factory.mktemp("full")
+    told = {"match": "", "set": {"claim": TOLD, "answer": TOLD, "rationale": TOLD}}
+    with LocalEndpoint(rules=[*FOUR_CHILDREN, told]) as endpoint:
+        with recorder() as (url, kept):
+            run_id = debate(folder, endpoint.url, url, ASKED, leaf_rounds=2)
+        yield Full(folder, endpoint, run_id, kept)
+
+
+def test_the_trace_of_a_debate_is_its_tree_with_a_run_for_each_call(full: Full) -> None:
+    kept = full.trace
+    record = RunFolder(full.folder / "runs" / full.run_id).record()
     shown = nodes(kept)
     assert {name: run["parent_run_id"] for name, run in shown.items() if name != "0"} == {
         name: shown[node.parent]["id"] for name, node in record.tree.nodes.items() if node.parent
     }
     assert kept.root() is shown["0"]
-    assert kept.root()["name"] == f"TSD: {QUESTION}"
+    assert kept.root()["name"] == f"TSD: {ASKED}"
     assert shown["0.1"]["name"] == "leaf 0.1: Which languages are most widely used in Europe?"
     verdict = record.tree.nodes["0.1"].verdict
     assert verdict is not None
@@ -84,53 +108,44 @@ def require_details(kept: Recorder) -> None:
 
 
 @pytest.mark.parametrize("again", ["from the cache", "from the journal"])
-def test_a_reply_that_nobody_is_paid_for_is_shown_and_marked(tmp_path: Path, again: str) -> None:
-    with LocalEndpoint(rules=children(2)) as endpoint, recorder() as (url, first):
-        run_id = debate(tmp_path, endpoint.url, url)
-        count = endpoint.stats()["calls"]
-        with recorder() as (url, kept):
-            if again == "from the cache":
-                debate(tmp_path, endpoint.url, url)
-            else:
-                path = tmp_path / "runs" / run_id / "run.json"
-                path.write_text(json.dumps({**json.loads(path.read_text()), "status": "partial"}))
-                program = (
-                    f"import dialectree; dialectree.resume({run_id!r}); "
-                    "from langchain_core.tracers.langchain import wait_for_all_tracers as wait; "
-                    "wait()"
-                )
-                run_program(program, tmp_path, endpoint.url, **tracing_to(url))
-        assert endpoint.stats()["calls"] == count
-    replayed, paid = calls(kept), calls(first)
-    assert len(replayed) == count
+def test_a_reply_that_nobody_is_paid_for_is_shown_and_marked(full: Full, again: str) -> None:
+    paid_for = full.endpoint.stats()["calls"]
+    with recorder() as (url, kept):
+        if again == "from the cache":
+            debate(full.folder, full.endpoint.url, url, ASKED, leaf_rounds=2)
+        else:
+            path = full.folder / "runs" / full.run_id / "run.json"
+            path.write_text(json.dumps({**json.loads(path.read_text()), "status": "partial"}))
+            program = (
+                f"import dialectree; dialectree.resume({full.run_id!r}); "
+                "from langchain_core.tracers.langchain import wait_for_all_tracers as wait; wait()"
+            )
+            run_program(program, full.folder, full.endpoint.url, **tracing_to(url))
+    assert full.endpoint.stats()["calls"] == paid_for
+    replayed, paid = calls(kept), calls(full.trace)
+    assert len(replayed) == len(paid)
     assert {tuple(run["tags"]) for run in replayed} == {("cached",)}
     assert {run["outputs"]["usage_metadata"]["total_tokens"] for run in replayed} == {0}
     for part in ("name", "inputs"):
         assert sorted(str(r[part]) for r in replayed) == sorted(str(r[part]) for r in paid)
 
 
-SECRET = "Zweisimmen"
-TOLD = "Obersimmental"
+def test_a_redacted_trace_has_structure_and_usage_and_no_text(full: Full) -> None:
+    def again(url: str, **environment: str) -> None:
+        given: Any = {"leaf_rounds": 2, **environment}
+        debate(full.folder, full.endpoint.url, url, ASKED, **given)
 
-
-def test_a_redacted_trace_has_structure_and_usage_and_no_text(tmp_path: Path) -> None:
-    rules = [*children(2), {"match": "", "set": {"claim": TOLD, "answer": TOLD, "rationale": TOLD}}]
-    with LocalEndpoint(rules=rules) as endpoint:
-        with recorder() as (url, full):
-            debate(tmp_path, endpoint.url, url, f"Is {SECRET} a town?")
-        with recorder() as (url, kept):
-            once = {"DIALECTREE_TRACE": "redacted", "DIALECTREE_CACHE": "false"}
-            debate(tmp_path, endpoint.url, url, f"Is {SECRET} a town?", **once)
-        with recorder() as (url, hidden):
-            hide = {"LANGSMITH_HIDE_INPUTS": "true", "LANGSMITH_HIDE_OUTPUTS": "true"}
-            debate(tmp_path, endpoint.url, url, f"Is {SECRET} a town?", **hide)
-    assert SECRET.encode() in full.sent and TOLD.encode() in full.sent
+    with recorder() as (url, kept):
+        again(url, DIALECTREE_TRACE="redacted", DIALECTREE_CACHE="false")
+    with recorder() as (url, hidden):
+        again(url, LANGSMITH_HIDE_INPUTS="true", LANGSMITH_HIDE_OUTPUTS="true")
+    assert SECRET.encode() in full.trace.sent and TOLD.encode() in full.trace.sent
     assert SECRET.encode() not in hidden.sent
     for text in (SECRET, TOLD, "debaters", "Europe", "claim"):
         assert text.encode() not in kept.sent.replace(b'"claim"', b""), text
-    assert nodes(kept).keys() == nodes(full).keys()
+    assert nodes(kept).keys() == nodes(full.trace).keys()
     assert nodes(kept)["0.1"]["name"] == "leaf 0.1"
-    assert tokens(kept) == tokens(full) > 0
+    assert tokens(kept) == tokens(full.trace) > 0
 
 
 def tokens(kept: Recorder) -> int:
