@@ -1,8 +1,7 @@
 """Every command and every Python block of the README and of the site runs as it is printed.
 
 A block that a test cannot run stands below a line ``<!-- not run: reason -->``. Blocks of other
-kinds are read or compared with the files that they show.
-"""
+kinds are read or compared with the files that they show."""
 
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import yaml
 from typer.main import get_command
 
 from dialectree.cli.program import app
+from dialectree.evals.comparisons import smallest_paired
 from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.protocol import installed as protocols
 from tests.docs import files
@@ -155,3 +156,22 @@ def test_every_link_outside_the_site_leads_somewhere(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
     assert [t for t in targets if "://" not in t and not (ROOT / t).exists()] == []
+
+
+# Figures and facts that pages state
+
+
+def test_the_smallest_gains_are_those_of_the_test() -> None:
+    rows = re.findall(r"^\| ([\d,]+) \| (\d+) \|$", WRITTEN["docs/tutorial-eval.md"], re.MULTILINE)
+    assert len(rows) == 5
+    for questions, points in rows:
+        gain = smallest_paired(int(questions.replace(",", "")), 0.2)
+        assert gain is not None and round(100 * gain) == int(points)
+
+
+def test_the_citation_names_the_version_and_the_licence_of_the_project() -> None:
+    project = metadata("dialectree")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == project["Version"]
+    assert citation["license"] == project["License-Expression"]
+    assert f"version = {{{project['Version']}}}" in WRITTEN["docs/cite.md"]
