@@ -204,23 +204,14 @@ def _notes_are_gaps(record: RunRecord) -> bool:
 
 
 def _what_failed(record: RunRecord) -> str:
-    broken = [words.failed(failure) for _, failure in record.degraded()]
-    if not broken:
-        return _what_was_left_open(record)
-    if len(broken) == 1:
-        return broken[0]
-    return f"{len(broken)} parts failed for good; of the first, {broken[0]}"
-
-
-def _what_was_left_open(record: RunRecord) -> str:
-    """Return the notes of the first leaf whose debate came to no answer."""
-    leaves = [
-        n for name in _without(record, "missing") if not (n := record.tree.nodes[name]).children
-    ]
-    noted = ["; ".join(leaf.notes) for leaf in leaves if leaf.notes]
-    if len(noted) < 2:
-        return "".join(noted)
-    return f"{len(noted)} parts had none; of the first, {noted[0]}"
+    """Return the first failure, or else the notes of the first part that came to no answer."""
+    reasons, what = [words.failed(failure) for _, failure in record.degraded()], "failed for good"
+    if not reasons:
+        missing = (record.tree.nodes[name] for name in _without(record, "missing"))
+        reasons = ["; ".join(leaf.notes) for leaf in missing if leaf.notes and not leaf.children]
+        what = "had none"
+    several = f"{len(reasons)} parts {what}; of the first, " if len(reasons) > 1 else ""
+    return f"{several}{reasons[0]}" if reasons else ""
 
 
 def _without_strength(record: RunRecord) -> list[str]:
@@ -252,18 +243,12 @@ def notes(record: RunRecord) -> list[str]:
     return verdict.notes[1:] if explained and not _notes_are_gaps(record) else verdict.notes
 
 
-_LEFT_OPEN = {
-    "probability": ("Not weighed yet", "Without a strength"),
-    "comparison": ("Not debated yet", "Without an argument"),
-}
-
-
 def left_open(record: RunRecord) -> list[tuple[str, list[str]]]:
-    """Return the ids of the nodes without a verdict: those that wait, and those given up."""
-    pairs = _LEFT_OPEN.get(
-        words.outcome_of(record), ("Without a verdict yet", "Given up without a verdict")
-    )
-    found = zip(pairs, (_without(record, "open"), _without(record, "missing")), strict=True)
+    """Return the ids of the nodes without a result: those that wait, and those given up."""
+    found = [
+        ("Without a result yet", _without(record, "open")),
+        ("Given up without a result", _without(record, "missing")),
+    ]
     return [(name, ids) for name, ids in found if ids]
 
 
