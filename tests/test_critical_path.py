@@ -8,7 +8,7 @@ import pytest
 
 from dialectree.records import Call, Event, Tree
 from tests.folding import critical_path, fold
-from tests.test_records import call
+from tests.records.test_records import call
 
 
 def tree(**kinds: str) -> Tree:

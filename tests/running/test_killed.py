@@ -25,7 +25,13 @@ QUESTION = "Which language do all people in Europe speak?"
 CALLS = 23  # a question that is split once, into two: 3 + 2 x 7 + 5 + 1
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["dialectree.running.runner", "dialectree.models.clients"])
+PRELOADED = (
+    "graphs.tree_structured_debate.graph",
+    "models.clients",
+    "report.pages",
+    "running.runner",
+)
+processes.set_forkserver_preload([f"dialectree.{name}" for name in PRELOADED])
 
 
 @pytest.fixture(scope="module")
