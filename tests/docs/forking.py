@@ -1,13 +1,16 @@
 """Run ``dialectree`` in forks of one process that has imported it, for pages of many commands.
 
-A command takes a second of CPU to import LangGraph and some milliseconds for its work. The server
-imports once; each command is a fork of it with the folder, variables and streams of its caller.
+A command takes a second or two of CPU to import what it needs and some tenths for its work. The
+server imports all of it once; each command is a fork with the folder, variables and streams of
+its caller.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import pkgutil
 import socket
 import subprocess
 import sys
@@ -17,21 +20,28 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
+import dialectree
 from tests.docs.files import main
 
 ADDRESS = "FORKS_OF_DIALECTREE"
 PRELOADED = (
-    "dialectree.cli.program",
-    "dialectree.evals.reporting.writing",
-    "dialectree.models.clients",
-    "dialectree.running.hosted",
+    "bm25s",
+    "ftfy",
+    "httpcore2",
     "langchain_openai",
     "langgraph.checkpoint.sqlite.aio",
     "langgraph.prebuilt",
-    "matplotlib.figure",
+    "matplotlib.backends.backend_svg",
+    "nupunkt",
+    "openai.resources.chat.completions",
+    "pandas",
+    "pylatexenc.latexwalker",
     "pypdfium2",
+    "rich.markdown",
     "statsmodels.api",
+    "uvloop",
 )
+"""What commands import when they first need it, besides our own modules."""
 CLIENT = f"""#!{sys.executable} -IS
 import json, os, socket, sys
 
@@ -48,8 +58,11 @@ sys.exit(int.from_bytes(status, "big") if status else 1)
 
 def serve(path: str) -> None:
     """Fork for each command that a client sends, until this process is ended."""
-    for name in PRELOADED:
-        import_module(name)
+    ours = (one.name for one in pkgutil.walk_packages(dialectree.__path__, "dialectree."))
+    for name in (*PRELOADED, *ours):
+        if not name.endswith("__main__"):
+            import_module(name)
+    gc.freeze()  # or each fork would walk through all that was imported
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
         server.listen()
