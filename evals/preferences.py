@@ -11,7 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from dialectree.errors import PartFailed
-from dialectree.evals import judges, scoring
+from dialectree.evals import scorers, scoring
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
 from dialectree.evals.question_runs import run_id
@@ -104,7 +104,7 @@ async def _preferred(
     before = beside.calls()
     try:
         async with calling(beside, judge, (), budget) as run:
-            score = await judges.preference(scoring.judge_of(run, judge), pair.item, pair.texts)
+            score = await scorers.preference(scoring.judge_of(run, judge), pair.item, pair.texts)
     except PartFailed as error:
         score = Score(key="preference", score=None, value="failed", comment=str(error))
     finally:

@@ -18,7 +18,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item, Task, cells, read_text
-from dialectree.evals.judges import sentences
 from dialectree.evals.reporting import answers
 from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.formatting import NOTHING, as_csv, in_brackets, shown
@@ -27,6 +26,7 @@ from dialectree.evals.reporting.study import Rated, Study, ratings_in
 from dialectree.evals.reporting.tables import agreement_table
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import Result, Score
+from dialectree.evals.scorers import sentences
 from dialectree.evals.tasks import unmarked
 from dialectree.protocols.protocol import method
 from dialectree.system import chance

@@ -12,10 +12,10 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from dialectree.errors import InputError, PartFailed, RequestError
-from dialectree.evals import judges, scorers
+from dialectree.evals import scorers
 from dialectree.evals.dataset_items import Item, Task
-from dialectree.evals.judges import Ask, Words
 from dialectree.evals.results import Control, Score
+from dialectree.evals.scorers import Ask, Words
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.evals.tasks import TASKS
 from dialectree.models.asking import RUNGS, Asking, Form, form, messages, sampling
@@ -34,10 +34,10 @@ _COMPUTED: Mapping[str, Callable[[Item, Verdict], Score]] = {
     "claim_brier": scorers.claim_brier,
 }
 _JUDGED: Mapping[str, Callable[[Ask, Item, str], Awaitable[Score]]] = {
-    "truthful": judges.truthful,
-    "factuality": judges.factuality,
-    "breadth": judges.breadth,
-    "contextualisation": judges.contextualisation,
+    "truthful": scorers.truthful,
+    "factuality": scorers.factuality,
+    "breadth": scorers.breadth,
+    "contextualisation": scorers.contextualisation,
 }
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "truthful": ("true", "false"),
@@ -78,10 +78,10 @@ def _word(kind: type[BaseModel]) -> _Word:
 
 
 _FORMS: dict[str, Form] = {
-    "RubricReply": form(judges.RubricReply, {}),
-    "FactualityReply": form(judges.FactualityReply, {}),
-    "TruthReply": _word(judges.TruthReply),
-    "PreferenceReply": _word(judges.PreferenceReply),
+    "RubricReply": form(scorers.RubricReply, {}),
+    "FactualityReply": form(scorers.FactualityReply, {}),
+    "TruthReply": _word(scorers.TruthReply),
+    "PreferenceReply": _word(scorers.PreferenceReply),
 }
 
 
@@ -149,9 +149,9 @@ async def scores(
     return [made[name] for name in wanted if name in made]
 
 
-def controls(wanted: Sequence[str], item: Item) -> list[tuple[str, judges.Control]]:
+def controls(wanted: Sequence[str], item: Item) -> list[tuple[str, scorers.Control]]:
     """Return answers whose score is known, each with the scorer whose judge is tried on it."""
-    return [(name, one) for name in wanted for one in judges.controls(name, item)]
+    return [(name, one) for name in wanted for one in scorers.controls(name, item)]
 
 
 async def controlled(
@@ -159,7 +159,7 @@ async def controlled(
 ) -> list[Control]:
     """Return what the judge says of answers whose score is known."""
     tried = controls(wanted, item)
-    shown = judges.held_back(item)
+    shown = scorers.held_back(item)
     asked = [(name, shown or item, control.answer) for name, control in tried]
     rulings = await _judged(asked, folder.path / "controls", judge, budget, [])
     return [

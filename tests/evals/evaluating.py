@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dialectree.evals.judges import TruthReply
 from dialectree.evals.matrix import Matrix, Written
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.evals.plan import Plan, prepare
 from dialectree.evals.results import Result
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import conduct
+from dialectree.evals.scorers import TruthReply
 from dialectree.evals.standing import Standing
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.protocols.settings import ProtocolSettings, build

@@ -11,7 +11,6 @@ import pytest
 from dialectree.errors import BudgetReached, InputError
 from dialectree.evals.comparisons import mcnemar_counts, tango
 from dialectree.evals.intervals import wilson
-from dialectree.evals.judges import FactualityReply, PreferenceReply, RubricReply, SentenceRating
 from dialectree.evals.plan import Plan, baseline
 from dialectree.evals.preferences import prefer
 from dialectree.evals.reporting.analysis import analysed
@@ -19,6 +18,7 @@ from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import Preferred, Row, Score, ScoreOutcome
 from dialectree.evals.results_file import Folder
+from dialectree.evals.scorers import FactualityReply, PreferenceReply, RubricReply, SentenceRating
 from dialectree.evals.standing import Spending, Standing
 from dialectree.nodes.tree_of_debate.comparison import ComparisonReply, PaperSummaryReply
 from dialectree.protocols.settings import ProtocolSettings, build

@@ -14,13 +14,13 @@ from pydantic import BaseModel
 
 from dialectree.errors import BudgetReached, InputError, RequestError
 from dialectree.evals.datasets import load
-from dialectree.evals.judges import FactualityReply, RubricReply, SentenceRating, TruthReply
 from dialectree.evals.matrix import Written
 from dialectree.evals.options import read_options
 from dialectree.evals.plan import taken
 from dialectree.evals.question_runs import run_id
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import REFUSED
+from dialectree.evals.scorers import FactualityReply, RubricReply, SentenceRating, TruthReply
 from dialectree.models.limits import limiter
 from dialectree.nodes.adaptive_reasoning_tree.scorer import VerifierReply
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, RebuttalReply

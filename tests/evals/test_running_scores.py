@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from dialectree.errors import RequestError
-from dialectree.evals.judges import TruthReply
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import controlled
+from dialectree.evals.scorers import TruthReply
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.nodes.adaptive_reasoning_tree.scorer import VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply

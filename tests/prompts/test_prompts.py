@@ -178,7 +178,7 @@ def replies() -> dict[str, type[BaseModel]]:
     """Every reply model of the roles, by name."""
     found: dict[str, type[BaseModel]] = {}
     modules = [one.name for one in pkgutil.walk_packages(nodes.__path__, "dialectree.nodes.")]
-    for module in (*modules, "dialectree.service.claims", "dialectree.evals.judges"):
+    for module in (*modules, "dialectree.service.claims", "dialectree.evals.scorers"):
         loaded = vars(import_module(module))
         found |= {
             name: kind
