@@ -155,7 +155,7 @@ def _advice(error: Any, line: str) -> str:
     if isinstance(error, usage.NoSuchOption):
         commands = context.find_root().command.commands
         having = [name for name, one in commands.items() if error.option_name in _flags(one)]
-        return f"; {', '.join(having)} has it" if having else ""
+        return f"; an option of {', '.join(having)}" if having else ""
     if "no such command" in line and context.info_name == "run":
         return f" Installed are {', '.join(context.command.commands)}."
     return ""

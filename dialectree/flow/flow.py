@@ -50,10 +50,8 @@ class Flow:
     ``state``, ``input`` and ``output`` are TypedDicts, ``settings`` is the class of the settings.
     A flow that returns a verdict (``output=Ruling``, the default) is a whole protocol: it begins
     with the step ``opening``, and every way to END leads through the step ``conclusion``. A flow
-    with another output is a part of one.
-
-    ``opening`` takes the place of the usual first step, and ``unresolved`` names the step that ends
-    the flow when a required role fails for good.
+    with another output is a part of one. ``opening`` takes the place of the usual first step, and
+    ``unresolved`` names the step that ends the flow when a required role fails for good.
     """
 
     def __init__(

@@ -232,7 +232,8 @@ def _read(stream: BinaryIO) -> Header:
     for _ in range(tensors):
         _text(stream)  # its name
         parameters += math.prod(_number(stream, "Q") for _ in range(_number(stream, "I")))
-        _number(stream, "I"), _number(stream, "Q")  # its type and its place
+        _number(stream, "I")  # its type
+        _number(stream, "Q")  # its place
     is_part = metadata.get(b"split.count", 1) > 1
     has_template = metadata.get(b"tokenizer.chat_template", 0) > 0
     return None if is_part else parameters, has_template

@@ -72,9 +72,9 @@ def _compared(override: Override, tree: Tree) -> Iterator[Event]:
     for spot, winner in zip(override.spots, winners, strict=True):
         if spot.node in tree.nodes:
             order: Order = "support_first" if spot.speaker == override.id else "attack_first"
-            met = {"winner": winner, "order": order, "contested": override.what}
-            data = Comparison(supporter=supporter, attacker=attacker, **met).model_dump()
-            yield Event(t="", run_id="", node=spot.node, kind="compared", data=data)
+            pair = {"supporter": supporter, "attacker": attacker, "order": order}
+            met = Comparison.model_validate({**pair, "winner": winner, "contested": override.what})
+            yield Event(t="", run_id="", node=spot.node, kind="compared", data=met.model_dump())
 
 
 def _emptied(node: Node) -> bool:

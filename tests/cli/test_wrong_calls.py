@@ -22,7 +22,7 @@ WRONG = {
     f"{Q} --json=yes": "option '--json' does not take a value",
     f"{Q} --replay --no-cache": "--replay and --no-cache exclude each other",
     "verify Bats are blind. --model openai:x": "put the text in quotes",
-    f"{Q} --breadth 2": "verify, gate has it",
+    f"{Q} --breadth 2": "an option of verify, gate",
     "run nosuch": "Installed are art",
     f"{Q} --method single_shot --max-depth 2": "--max-depth: that is no setting of single_shot",
     f"{Q} --set rsd.gate=1": "--set: --leaf-protocol names no other protocol",
