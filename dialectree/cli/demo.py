@@ -35,7 +35,7 @@ def demo(
     from dialectree.flow.steps import ILLUSTRATION
     from dialectree.report.paragraphs import Paragraphs
     from dialectree.running.recordings import play, recorded
-    from dialectree.system.streams import notice, program
+    from dialectree.system.streams import notice
 
     known = recorded()
     name = protocol or _first(known)
@@ -43,7 +43,7 @@ def demo(
     read = console.is_terminal and not quiet
     run = play(name, runs, paced=read and not fast)
     if protocol is None and not quiet:
-        notice(f"debates to play by {program()} demo NAME: {', '.join(known)}")
+        _list(known)
     notice(ILLUSTRATION)
     if run.paced:
         notice("Ctrl-C skips to the end")
@@ -59,6 +59,21 @@ def _first(known: Mapping[str, Protocol]) -> str:
     """Return the protocol to begin with: two speakers who face each other need no explanation."""
     two_sided = (name for name, one in known.items() if one.view == "two_sided")
     return next(two_sided, next(iter(known), "demo"))
+
+
+def _list(known: Mapping[str, Protocol]) -> None:
+    """Print the recorded debates on stderr, each in one line with its question."""
+    from textwrap import shorten
+
+    from dialectree.records.folder import RunFolder
+    from dialectree.report import words
+    from dialectree.system.streams import WIDTH, program, say
+
+    say(f"Debates to play by {program()} demo NAME:")
+    for name, one in known.items():
+        question = words.question(RunFolder(one.recording()).record())
+        start = f"  {name}  "
+        say(start + shorten(f"{one.title}: {question}", WIDTH - len(start), placeholder=" …"))
 
 
 def _suggest(run: Playback, others: list[str]) -> None:

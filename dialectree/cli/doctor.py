@@ -83,7 +83,7 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
             listed(f"{invalid}; a debate would ask again", indent=2)
     print("\nKeys in the environment")
     for line in key_advice():
-        listed(line, indent=2)
+        listed(flags.in_flags(line), indent=2)
     if named := [*keyed_specs().values()]:
         print(f"  for every command: export DIALECTREE_MODEL={named[0]}")
     else:

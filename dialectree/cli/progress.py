@@ -43,7 +43,7 @@ def demonstration() -> str:
         [
             "a model below 1 billion parameters answers at chance:",
             "it shows how the program works, not what is true",
-            *(key_advice() or [f"a model of your own: --model {spec}"]),
+            *(key_advice() or [f"a model of your own: `model` {spec}"]),
             f"for every command: export DIALECTREE_MODEL={spec}",
             f"model servers on this machine: {program()} doctor",
         ]

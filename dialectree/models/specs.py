@@ -220,5 +220,5 @@ def keyed_specs() -> dict[str, str]:
 
 
 def key_advice() -> list[str]:
-    """Return ``OPENAI_API_KEY is set: --model openai:NAME`` for each key that is set."""
-    return [f"{variable} is set: --model {spec}" for variable, spec in keyed_specs().items()]
+    """Return ``OPENAI_API_KEY is set: `model` openai:NAME`` for each key that is set."""
+    return [f"{variable} is set: `model` {spec}" for variable, spec in keyed_specs().items()]

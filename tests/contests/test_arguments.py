@@ -353,7 +353,7 @@ def test_ties_and_orders_that_disagree_have_no_other_winner_and_a_void_has_none(
         (in_two_orders("SUPPORT", "ATTACK"), "disagree"),
         (contest(two(), Void("0.0", "0.1")), "void"),
     ):
-        with pytest.raises(InputError, match=f"--flip 0.0:0.1: .*{message}"):
+        with pytest.raises(InputError, match=f"`flip` 0.0:0.1: .*{message}"):
             begin(old, Flip("0.0", "0.1"))
 
 

@@ -244,7 +244,7 @@ def test_only_what_depends_on_a_change_is_asked_and_it_can_be_taken_back(
     shared = old.tree.nodes.keys() & new.tree.nodes.keys()
     assert all(old.tree.nodes[name].text == new.tree.nodes[name].text for name in shared)
     assert outcome(new) != outcome(old)
-    if not case.wish.flag.startswith(("--add", "--flip")):
+    if not case.wish.flag.startswith(("`add`", "`flip`")):
         with pytest.raises(InputError, match=r"already|it is void"):
             begin(new, filled(case.wish, old))
     model, (override,) = speakers(), stated(new).overrides
@@ -502,4 +502,4 @@ def test_a_stranger_reads_each_change_in_its_arithmetic_at_a_host_as_well(tmp_pa
         new = dialectree.contest(hosted, [wish], runs=tmp_path, model=even(), cache=False)
         assert new.verdict is not None
         assert new.verdict.confidence == pytest.approx(probability)
-        assert (new.input, new.usage.calls) == (given, int(wish.flag.startswith("--add")))
+        assert (new.input, new.usage.calls) == (given, int(wish.flag.startswith("`add`")))

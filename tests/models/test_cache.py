@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_used_is_one_clear_line(path: Path) -> None:
             get(path, "key")
     text = path.with_name("text.sqlite3")
     text.write_bytes(b"this is no database, and never was one " * 100)
-    one_line = rf"\A[^\n]*{re.escape(str(text))}[^\n]*--no-cache[^\n]*\Z"
+    one_line = rf"\A[^\n]*{re.escape(str(text))}[^\n]*`cache=False`[^\n]*\Z"
     with pytest.raises(InputError, match=one_line):
         get(text, "key")
     with pytest.raises(InputError, match=one_line):

@@ -234,7 +234,7 @@ def test_a_budget_of_seconds_holds_while_an_endpoint_asks_to_wait(
     async def ask() -> RunRecord:
         async with ScriptedEndpoint(fails(429, headers={"retry-after": "inf"})) as served:
             model = f"openai:any@{served.url}"
-            with pytest.raises(BudgetReached, match="max_seconds 30") as ended:
+            with pytest.raises(BudgetReached, match="`max_seconds` 30") as ended:
                 await aanswer("Is it so?", model=model, max_seconds=30, runs=tmp_path)
         return RunRecord.read((tmp_path / str(ended.value.run_id) / "run.json").read_text())
 

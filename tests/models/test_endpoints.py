@@ -261,14 +261,14 @@ BUSY = sends({"error": {"message": "busy", "code": 502}})
 ENDS = {
     "400": (fails(400, "bad request"), RequestError, "bad request", 1),
     "401": (fails(401, "Incorrect API key"), KeyRefused, "OPENAI_API_KEY", 1),
-    "404": (fails(404, "no model any"), RequestError, "--model", 1),
-    "404 with a page": (NO_PAGE, RequestError, "--base-url", 1),
+    "404": (fails(404, "no model any"), RequestError, "`model`", 1),
+    "404 with a page": (NO_PAGE, RequestError, "`base_url`", 1),
     "quota": (fails(429, "no", code="insufficient_quota"), ModelUnavailable, "paid first", 1),
     "too long": (fails(400, TOO_LONG, code="context_length_exceeded"), CallError, "too long", 1),
     "filter": (fails(400, "Rejected.", code="content_filter"), CallError, "content filter", 1),
     "policy": (fails(400, "No.", code="content_policy_violation"), CallError, "content filter", 1),
     "every format refused": (NO_FORMAT, RequestError, "response_format", 3),
-    "a web page": (PAGE, RequestError, "--base-url, which usually ends in /v1", ATTEMPTS),
+    "a web page": (PAGE, RequestError, "`base_url`, which usually ends in /v1", ATTEMPTS),
     "a lasting error": (BUSY, CallError, f"{ATTEMPTS} attempts", ATTEMPTS),
 }
 

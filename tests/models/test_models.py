@@ -95,9 +95,9 @@ def test_a_key_that_is_set_is_named_with_the_spec_that_uses_it(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage) as missing:
         embedded.require("smollm2")
-    assert specs.key_advice() == [f"{variable} is set: --model {provider}:NAME"][: bool(variable)]
+    assert specs.key_advice() == [f"{variable} is set: `model` {provider}:NAME"][: bool(variable)]
     for text in (demonstration(), str(missing.value)):
-        assert f"--model {provider}:NAME" in text and KEY not in text
+        assert f"`model` {provider}:NAME" in text and KEY not in text
         assert (f"{variable} is set" in text) is bool(variable)
     assert f"export DIALECTREE_MODEL={provider}:NAME" in demonstration()
     assert "\n" not in str(missing.value)

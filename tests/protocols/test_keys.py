@@ -115,7 +115,7 @@ def test_an_address_in_the_folder_of_a_strangers_run_is_not_asked(
     run = written(**way(thief.url))
     path = moved(run)
     refused(command("resume", path), f"{thief.url}: that address comes from {run}/run.json")
-    with pytest.raises(SettingsError, match="name it yourself: base_url URL"):
+    with pytest.raises(SettingsError, match="name it yourself: `base_url` URL"):
         dialectree.resume(path)
     assert not thief.keys
 
