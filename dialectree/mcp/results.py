@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from dialectree.flow.steps import DEMONSTRATION
-from dialectree.records import Call, Node, RunRecord, RunStatus, Verdict
+from dialectree.records import Call, Node, RunRecord, RunStatus, Tree, Verdict
 from dialectree.report import markdown
 from dialectree.report.verdicts import basis, verdict_text
 from dialectree.running.runner import UNFINISHED
@@ -32,8 +32,8 @@ class Debate(Verdict):
     """What was asked, or the claim, or the topic."""
     basis: str = ""
     """What the verdict rests on, in one line."""
-    rests_on: list[str] = Field(default_factory=list)
-    """The nodes of the tree that the verdict rests on; `show` and `contest` take their ids."""
+    rests_on: dict[str, str] = Field(default_factory=dict)
+    """The words of the nodes that the verdict rests on, by id; `show` and `contest` take the id."""
     contests: str | None = None
     """The id of the run that this one contests."""
     moved: str | None = None
@@ -77,7 +77,6 @@ def debate(record: RunRecord, one: Underway | None = None, *, busy: bool = False
     running = busy or (one is not None and one.task is not None and not one.task.done())
     done = not running and record.status not in UNFINISHED
     verdict, tree = record.verdict if not running else None, record.tree
-    root = tree.nodes.get(tree.root)
     notes = [*(verdict.notes if verdict else []), *[DEMONSTRATION] * record.demonstration]
     notes += [*record.notices, *(one.remarks if one else [])]
     status: RunStatus = "running" if running else record.status if done else "partial"
@@ -90,7 +89,7 @@ def debate(record: RunRecord, one: Underway | None = None, *, busy: bool = False
         question=str(record.input["question"]),
         notes=[*dict.fromkeys(notes)],
         basis=basis(record) if done else "",
-        rests_on=_parts(root) if done and root else [],
+        rests_on=_parts(tree) if done else {},
         contests=record.contest.run if record.contest else None,
         moved=record.contest.why if record.contest and done else None,
         started=record.started,
@@ -104,9 +103,13 @@ def debate(record: RunRecord, one: Underway | None = None, *, busy: bool = False
     return state
 
 
-def _parts(root: Node) -> list[str]:
+def _parts(tree: Tree) -> dict[str, str]:
     """Return the leaves that the verdict rests on; without any, the children of the root."""
-    return [name for name in root.provenance if name != root.id] or root.children
+    root = tree.nodes.get(tree.root)
+    if root is None:
+        return {}
+    names = [name for name in root.provenance if name != root.id] or root.children
+    return {name: tree.nodes[name].text for name in names if name in tree.nodes}
 
 
 def _in_words(state: Debate, verdict: str) -> str:

@@ -131,7 +131,7 @@ def test_a_debate_returns_its_verdict_and_tells_of_its_calls(endpoint: LocalEndp
     verdict = content(result)
     assert verdict["status"] == "answered" and verdict["calls"] == 5
     assert verdict["probability"] == verdict["confidence"]
-    assert verdict["rests_on"] == ["0.0", "0.1"]
+    assert [*verdict["rests_on"]] == ["0.0", "0.1"] and all(verdict["rests_on"].values())
     assert "P(claim)" in words(result) and verdict["run_id"] in words(result)
     assert (RUNS / verdict["run_id"] / "report.html").is_file()
     assert told[0] == (0, 5) and told == sorted({*told})
