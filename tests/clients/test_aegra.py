@@ -164,7 +164,7 @@ def test_what_a_client_may_not_choose_is_refused_before_it_is_stored(tmp_path: P
             ({"roles": {"judge": spec}}, "DIALECTREE_ALLOW_URLS"),
             ({"model": "local:/etc/hostname"}, "DIALECTREE_ALLOW_MODELS"),
             ({"concurrency": 1}, "concurrency: the server's operator sets it"),
-            ({"gate": -1}, "gate: input should be greater than or equal to 0"),
+            ({"gate": -1}, "`gate`: input should be greater than or equal to 0"),
         ):
             made = client.post("/assistants", json={"graph_id": "rsd", "name": line}).json()
             path = f"/assistants/{made['assistant_id']}"
