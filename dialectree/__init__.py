@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dialectree.flow.steps import settle as settle
     from dialectree.flow.steps import unresolved as unresolved
     from dialectree.models.door import ask as ask
+    from dialectree.protocols.inside import root as root
     from dialectree.protocols.options import option as option
     from dialectree.protocols.protocol import Evaluation as Evaluation
     from dialectree.protocols.protocol import Phase as Phase
@@ -64,6 +65,7 @@ _HOMES = {
     "ClaimGate": "dialectree.service.claim_gate",
     "ProtocolSettings": "dialectree.protocols.settings",
     "option": "dialectree.protocols.options",
+    "root": "dialectree.protocols.inside",
     "settings": "dialectree.protocols.settings",
     "DialectreeError": "dialectree.errors",
     "Estimate": "dialectree.running.estimates",

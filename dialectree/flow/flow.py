@@ -25,6 +25,7 @@ from dialectree.flow.state import Ruling
 from dialectree.flow.steps import conclusion, opening, unresolved
 from dialectree.models.run import Run, run_of
 from dialectree.protocols.forms import described
+from dialectree.protocols.inside import root
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings, host_run, settings
 from dialectree.system.platform_internals import reset_omitted
@@ -120,7 +121,7 @@ class Flow:
                 return dropped
             except PartFailed as error:
                 data = {"role": error.role or name, "speaker": error.speaker, "fault": str(error)}
-                tell(runtime, str(state.get("id", "0")), "failed", data)
+                tell(runtime, str(state.get("id", root())), "failed", data)
                 if on_contradiction is not None and isinstance(error, Contradiction):
                     return on_contradiction
                 return failed

@@ -12,6 +12,7 @@ from dialectree.errors import InputError
 from dialectree.flow.hosting import HostedRun
 from dialectree.flow.state import Hosted, Question, Ruling
 from dialectree.models.run import run_of
+from dialectree.protocols.inside import inside, root
 from dialectree.protocols.settings import host_run
 from dialectree.records import Verdict
 from dialectree.trace.events import tell
@@ -43,7 +44,7 @@ def prepare(given: Mapping[str, Any], settings: object) -> dict[str, Any]:
 async def opening(state: Question, runtime: Runtime[Any]) -> dict[str, object]:
     """Tell of the question, which nobody splits."""
     require_question(state)
-    tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
+    tell(runtime, root(), "opened", {"text": state["question"], "kind": "leaf"})
     return {}
 
 
@@ -77,8 +78,8 @@ def settle(
     runtime: Runtime[Any],
     answer: str | None,
     *,
-    node: str = "0",
-    take: int = 1,
+    node: str = "",
+    take: int = 0,
     label: str | None = None,
     winner: str | None = None,
     rationale: str | None = None,
@@ -88,8 +89,11 @@ def settle(
 ) -> Ruling:
     """Rule ``answer`` at ``node``, or nothing; the step that rules returns what this returns.
 
+    Without a ``node`` it rules at the root of the debate, and without a ``take`` in the debate's.
+
     A second pass (``take`` 2) that rules nothing leaves the verdict of the first one.
     """
+    node, take = node or root(), take or inside.get().take
     for note in notes:
         tell(runtime, node, "noted", {"note": note if take == 1 else f"second pass: {note}"})
     if answer is not None:
@@ -119,15 +123,18 @@ async def conclusion(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
     """Tell of the verdict, and leave the record in a host's thread.
 
     The record says where a model took part that answers at chance. A host shows the verdict alone,
-    so there the verdict says it. That replies were written by hand is always said.
+    so there the verdict says it. That replies were written by hand is always said. The conclusion
+    of a debate inside another one goes to that one alone.
     """
     verdict = {**state["verdict"]}
+    if inside.get().protocols:
+        return {"verdict": verdict}
     run = run_of(runtime)
     if run.illustration:
         verdict["notes"] = [*verdict["notes"], ILLUSTRATION]
     if verdict["confidence"] is None and verdict["confidence_source"] != PERSON:
         verdict["confidence_source"] = None
-    tell(runtime, "0", "concluded", {**verdict})
+    tell(runtime, root(), "concluded", {**verdict})
     if run.demonstration and run is not runtime.control:
         verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
     driven = host_run.get()

@@ -29,6 +29,7 @@ from dialectree.models.asking import Asking, Fault, Ids, form, messages, samplin
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
 from dialectree.prompts import Prompt
+from dialectree.protocols.inside import inside
 from dialectree.protocols.settings import settings
 from dialectree.records import Call, Place, Turn
 from dialectree.trace.events import tell
@@ -74,6 +75,7 @@ async def ask(
     """
     context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
     turn = Turn.at(place).model_copy()
+    turn.take = max(turn.take, inside.get().take)
     turn.protocol = "" if context.protocol == run.protocol else context.protocol
     spec = resolve(context.speaker(place.role, place.name), context)
 
@@ -95,7 +97,7 @@ async def ask(
         spec,
         messages(*words.render(values)),
         form(reply, {**(ids or {}), **(suggested or {})}, at_most),
-        sampling(words.temperature, place.random_seed(context.seed), max_tokens, words.top_p),
+        sampling(words.temperature, turn.random_seed(context.seed), max_tokens, words.top_p),
         _trace(turn, words.label, reply.__name__),
         # OpenAI's API caches prompts by itself.
         0 if spec.openai_compatible else len(wellformed(words.shared(values))),

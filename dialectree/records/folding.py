@@ -115,6 +115,7 @@ def _open(nodes: dict[str, Node], event: Event) -> None:
     node = nodes.setdefault(event.node, new)
     node.text, node.parent, node.depth = new.text, new.parent, new.depth
     node.stance, node.round = new.stance, new.round
+    node.protocol = new.protocol or node.protocol
     node.data = {**node.data, **new.data}
 
 

@@ -34,6 +34,7 @@ from dialectree.models.door import REPAIRS, Run
 from dialectree.models.limits import Budget
 from dialectree.models.sizes import at_chance
 from dialectree.protocols.forms import checked
+from dialectree.protocols.inside import ITSELF, inside
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Event, Override, RunRecord, RunStatus, Verdict, fold
@@ -382,6 +383,8 @@ async def stream(
 def _without_host() -> Iterator[None]:
     """Keep a run inside a node of a host's graph out of the host's thread, but in its trace.
 
+    A tool of a model may begin a run of its own inside an inner debate of another run.
+
     With the host's checkpointer a host that resumes would find the graph at its end, and the run
     that it begins then would hear of no event.
     """
@@ -389,11 +392,12 @@ def _without_host() -> Iterator[None]:
     own: RunnableConfig = {}
     if "callbacks" in host:
         own["callbacks"] = host["callbacks"]
-    token = var_child_runnable_config.set(own)
+    tokens = var_child_runnable_config.set(own), inside.set(ITSELF)
     try:
         yield
     finally:
-        var_child_runnable_config.reset(token)
+        var_child_runnable_config.reset(tokens[0])
+        inside.reset(tokens[1])
 
 
 # Ending it

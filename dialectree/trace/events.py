@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from langgraph.runtime import Runtime
 
+from dialectree.protocols.inside import Inside, inside
 from dialectree.protocols.settings import host_run
 from dialectree.records import Call, EventKind, Turn
 from dialectree.system import clock
@@ -42,6 +43,17 @@ class Activity(NamedTuple):
 Follow = Callable[[Activity], None]
 
 
+def opened(node: str, data: Mapping[str, object], here: Inside) -> dict[str, object]:
+    """Return the data of an event that opens ``node``, with what its id and its debate say."""
+    text = data["text"]
+    if node == here.node and here.text is not None:
+        text = here.text
+    above = node.rpartition(".")[0]
+    place = {"text": text, "depth": node.count("."), **({"parent": above} if above else {})}
+    protocol = {"protocol": here.protocols[-1]} if here.protocols else {}
+    return {**place, **data, **place, **protocol}
+
+
 def tell(
     runtime: Runtime[Any],
     node: str,
@@ -52,8 +64,17 @@ def tell(
 ) -> None:
     """Tell of one event at ``node`` of the tree; ``records.Event`` is its schema.
 
-    ``took_s`` is how long it took, for a trace.
+    Raise ValueError for a node outside the debate. An opened node gets its depth and its parent
+    from its id, and the protocol of a debate inside another one.
+
+    Args:
+        took_s: how long it took, for a trace.
     """
+    here = inside.get()
+    if not here.holds(node):
+        raise ValueError(f"an event at node {node}, which lies outside the debate at {here.node}")
+    if kind == "opened":
+        data = opened(node, data, here)
     own = getattr(runtime.control, "run_id", None) is not None
     run = runtime.control if own else host_run.get()
     name = getattr(run, "run_id", "")

@@ -98,8 +98,6 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     for argument in arguments:
         opened = {
             "text": argument["text"],
-            "depth": argument["id"].count("."),
-            "parent": parent,
             "kind": "argument",
             "stance": argument["stance"],
         }

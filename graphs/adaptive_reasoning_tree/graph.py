@@ -36,6 +36,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
 )
 from dialectree.nodes.adaptive_reasoning_tree.weighing import aggregation, strengths
 from dialectree.nodes.tree_structured_debate.sides import is_asked
+from dialectree.protocols.inside import root
 from dialectree.trace.events import tell
 
 
@@ -62,14 +63,13 @@ def planted(name: str, claim: str, blend: float, runtime: Runtime[Settings]) -> 
     claims = [name]
     if context.trees > 1:
         claims = [f"{name}.{n}" for n in range(context.trees)]
-        for root in claims:
-            told = {"text": claim, "depth": root.count("."), "parent": name, "kind": "claim"}
-            tell(runtime, root, "opened", told)
+        for one in claims:
+            tell(runtime, one, "opened", {"text": claim, "kind": "claim"})
         tell(runtime, name, "branched", {"children": claims, "kind": "claim"})
     scores: dict[str, float] = {}
     if context.root_strength == "neutral":
-        for root in claims:
-            scores |= unasked(root, runtime)
+        for one in claims:
+            scores |= unasked(one, runtime)
     return {"id": name, "question": claim, "claims": claims, "scores": scores, "blend": blend}
 
 
@@ -89,9 +89,9 @@ def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
         require_claim(state)
-        tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "claim"})
+        tell(runtime, root(), "opened", {"text": state["question"], "kind": "claim"})
         blend = runtime.context.blend if tournament else 0.0
-        return planted("0", state["question"], blend, runtime)
+        return planted(root(), state["question"], blend, runtime)
 
     flow = Flow(AdaptiveReasoningTree, settings=Settings, input=Question, opening=opening)
     flow.route(START, after_opening, "grow", "claim_scorer")

@@ -18,7 +18,7 @@ from dialectree.flow.steps import opening as usual_opening
 from dialectree.graphs.tree_of_debate.topic_debate import topic_debate
 from dialectree.nodes.tree_of_debate.comparison import comparer, comparison, summariser
 from dialectree.nodes.tree_of_debate.evidence import at_hand, contested
-from dialectree.nodes.tree_of_debate.moderator import open_topic, root
+from dialectree.nodes.tree_of_debate.moderator import comparison_topic, open_topic
 from dialectree.nodes.tree_of_debate.papers import authors, require
 from dialectree.nodes.tree_of_debate.state import (
     DebatedTopic,
@@ -44,7 +44,7 @@ def tree_of_debate(name: str, *, deliberates: bool = True, splits: bool = True) 
         """Make the topic the root of the run's tree."""
         papers = contested(runtime, require(state))
         known = authors(papers, introduced=not deliberates)
-        open_topic(root(state["question"], known), runtime)
+        open_topic(comparison_topic(state["question"], known), runtime)
         return {"authors": known}
 
     async def debate(
@@ -54,7 +54,7 @@ def tree_of_debate(name: str, *, deliberates: bool = True, splits: bool = True) 
         # A drawing shows the first graph by name that a step holds: the default must be it.
         topic: Graph = in_turn if runtime.context.turns == "alternating" else at_once
         async with at_hand(state, runtime):
-            compared = await topic.ainvoke(root(state["question"], state["authors"]))
+            compared = await topic.ainvoke(comparison_topic(state["question"], state["authors"]))
         debates = [one for one in compared["debates"] if one["positions"]]
         return {"debates": sorted(debates, key=lambda one: [*map(int, one["id"].split("."))])}
 

@@ -32,6 +32,7 @@ from dialectree.nodes.tree_structured_debate.state import (
     Settings,
     TreeStructuredDebate,
 )
+from dialectree.protocols.inside import root
 
 
 def after_reopening(state: SecondPass) -> Literal["leaf_again"] | list[Send]:
@@ -91,7 +92,7 @@ second_pass = flow.compile("second_pass")
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
     """Make the question the root of a tree, with the whole budget of nodes."""
     require_question(state)
-    return {"id": "0", "path": [], "depth": 0, "budget": runtime.context.max_nodes}
+    return {"id": root(), "path": [], "depth": 0, "budget": runtime.context.max_nodes}
 
 
 def after_tree(

@@ -26,6 +26,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Settings,
     Sprout,
 )
+from dialectree.protocols.inside import root
 from dialectree.records import Place
 from dialectree.trace.events import tell
 
@@ -200,7 +201,7 @@ def verifier(prompt: str, kind: type[VerifierReply] | type[ReasonedReply]) -> St
     """Return the role that answers yes or no, without a confidence as in the paper."""
 
     async def verifier(state: Question, runtime: Runtime[Settings]) -> Ruling:
-        place = Place(node="0", phase="answer", role="verifier")
+        place = Place(node=root(), phase="answer", role="verifier")
         claim = state["question"]
         reply = await ask(runtime, place, prompt, kind, max_tokens=512, claim=claim)
         reasoning = reply.reasoning if isinstance(reply, ReasonedReply) else None

@@ -32,6 +32,7 @@ from dialectree.nodes.role_switching_debate.state import (
     latest,
     other,
 )
+from dialectree.protocols.inside import inside, root
 from dialectree.records import Place
 from dialectree.system import chance
 from dialectree.trace.events import tell
@@ -87,11 +88,11 @@ def opening(asked: Callable[[Settings], int], *, debated: bool = True) -> Step:
             pair = gold_pair(options, gold, context, question)
             options = sorted(pair, key=lambda option: option["label"])
         knockout = debated and context.candidates == "knockout" and len(options) > 2
-        opened = {"text": question, "depth": 0, "kind": "knockout" if knockout else "leaf"}
-        tell(runtime, "0", "opened", opened)
-        waiting = shuffled(options, context.seed, "0", question) if knockout else []
+        kind = "knockout" if knockout else "leaf"
+        tell(runtime, root(), "opened", {"text": question, "kind": kind})
+        waiting = shuffled(options, context.seed, *drawn_at(question)) if knockout else []
         found = {"options": options, "gold": gold, "waiting": waiting, "round": 0}
-        return {"id": "0", "asked": asked(context), **found}
+        return {"id": root(), "asked": asked(context), **found}
 
     return opening
 
@@ -110,11 +111,11 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dic
         gold, wrong = gold_pair(options, state["gold"], context, question)
         candidates = {"a": gold, "b": state["distractor"] or wrong}
         if context.candidates == "balanced":
-            candidates = drawn(candidates["a"], candidates["b"], context.seed, "0", question)
-            first = "b" if chance.coin(context.seed, "first", "0", question) else "a"
+            candidates = drawn(candidates["a"], candidates["b"], context.seed, *drawn_at(question))
+            first = "b" if chance.coin(context.seed, "first", *drawn_at(question)) else "a"
     elif len(options) == 2:
-        candidates = drawn(options[0], options[1], context.seed, "0", question)
-    return {"pairs": [pair(state, "0", candidates, first)]}
+        candidates = drawn(options[0], options[1], context.seed, *drawn_at(question))
+    return {"pairs": [pair(state, root(), candidates, first)]}
 
 
 def next_round(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -122,17 +123,16 @@ def next_round(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[s
     waiting, number, question = state["waiting"], state["round"] + 1, state["question"]
     seed, pairs, met = runtime.context.seed, list[Pair](), list[str]()
     for one, two in zip(waiting[::2], waiting[1::2], strict=False):
-        node = f"0.{len(state['settled']) + len(pairs)}"
-        opened = {"parent": "0", "depth": 1, "kind": "leaf", "round": number}
+        node = f"{root()}.{len(state['settled']) + len(pairs)}"
         text = f"{one['label']} or {two['label']}: {question}"
-        tell(runtime, node, "opened", {"text": text, **opened})
+        tell(runtime, node, "opened", {"text": text, "kind": "leaf", "round": number})
         pairs.append(pair(state, node, drawn(one, two, seed, node, question)))
         met.append(f"{one['label']} against {two['label']}")
     bye = waiting[2 * len(pairs) :]
     out = "".join(f"; {option['label']} has a bye" for option in bye)
-    debates = [f"0.{n}" for n in range(len(state["settled"]) + len(pairs))]
-    tell(runtime, "0", "branched", {"children": debates, "kind": "knockout"})
-    tell(runtime, "0", "noted", {"note": f"round {number}: {', '.join(met)}{out}"})
+    debates = [f"{root()}.{n}" for n in range(len(state["settled"]) + len(pairs))]
+    tell(runtime, root(), "branched", {"children": debates, "kind": "knockout"})
+    tell(runtime, root(), "noted", {"note": f"round {number}: {', '.join(met)}{out}"})
     return {"round": number, "pairs": pairs, "waiting": bye}
 
 
@@ -165,6 +165,11 @@ async def standing(state: RoleSwitchingDebate) -> dict[str, object]:
     return {"waiting": [*state["waiting"], *winners]}
 
 
+def drawn_at(question: str) -> tuple[str, ...]:
+    """Return what the draws about ``question`` depend on beside the seed."""
+    return (*inside.get().draw(), question)
+
+
 def drawn(first: Candidate, second: Candidate, seed: int, *place: str) -> dict[Side, Candidate]:
     """Return who defends which of two candidates."""
     if chance.coin(seed, "candidates", *place):
@@ -185,7 +190,7 @@ def gold_pair(
     right = next(option for option in options if option["label"] == gold)
     wrong = [option for option in options if option["label"] != gold]
     if settings.distractor == "random":
-        wrong = shuffled(wrong, settings.seed, "0", question)
+        wrong = shuffled(wrong, settings.seed, *drawn_at(question))
     return right, wrong[0]
 
 

@@ -31,6 +31,7 @@ from dialectree.nodes.role_switching_debate.state import (
     latest,
     other,
 )
+from dialectree.protocols.inside import root
 from dialectree.records import Place
 from dialectree.text import figure
 from dialectree.trace.events import tell
@@ -195,7 +196,7 @@ async def undecided(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> d
     """Say that there was no debate."""
     ruled = settle(runtime, None)
     notes = ["there is no distractor to debate against"]
-    return {"settled": {"0": {**ruled["verdict"], "notes": notes}}}
+    return {"settled": {root(): {**ruled["verdict"], "notes": notes}}}
 
 
 def disclosed(state: FivePhases, winner: str | None = None) -> list[str]:
@@ -226,7 +227,7 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
     if state["round"]:
         own = {name: outcome[name] for name in ("answer", "rationale", "confidence")}
         verdict = None if lost else {**own, "winner": outcome["label"]}
-        tell(runtime, "0", "settled", {"verdict": verdict, "provenance": [*debates]})
+        tell(runtime, root(), "settled", {"verdict": verdict, "provenance": [*debates]})
         if lost:
             ended = f"the knockout ended in round {state['round']}"
             notes.append(f"{ended}: {', '.join(lost)} had no winner")

@@ -26,6 +26,7 @@ from dialectree.nodes.tree_of_debate.state import (
     Settings,
     TreeOfDebate,
 )
+from dialectree.protocols.inside import root
 from dialectree.records import Place
 from dialectree.records.topics import Sentence
 from dialectree.trace.events import tell
@@ -63,7 +64,7 @@ async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
     ids = {"nodes[]": [topic["id"] for topic in debates], "segments[]": _cited(debates)}
     reply = await ask(
         runtime,
-        Place(node="0", phase="summary", role="moderator", round=1),
+        Place(node=root(), phase="summary", role="moderator", round=1),
         "tree_of_debate/summary",
         SummaryReply,
         suggested={f"{part}.{path}": offered for part in _MOST for path, offered in ids.items()},
@@ -86,7 +87,7 @@ async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
             _grounded(part, text, state, runtime) for part, texts in parts for text in texts
         ]
     data = {"sentences": [sentence.model_dump() for sentence in sentences]}
-    tell(runtime, "0", "settled", {"verdict": None, "status": "answered", "data": data})
+    tell(runtime, root(), "settled", {"verdict": None, "status": "answered", "data": data})
     proposed = [_marked(sentence) for sentence in sentences if sentence.part == "proposal"]
     count = sum(bool(sentence.faults) for sentence in sentences)
     marks = [f"{count} of {len(sentences)} sentences are marked"] if count else []
@@ -213,7 +214,7 @@ def summariser(letter: Letter) -> Step:
     ) -> dict[str, dict[Letter, str]]:
         reply = await ask(
             runtime,
-            Place(node="0", phase="summary", role="summariser", speaker=letter, round=1),
+            Place(node=root(), phase="summary", role="summariser", speaker=letter, round=1),
             "two_stage/summariser",
             PaperSummaryReply,
             max_tokens=900,
@@ -234,7 +235,7 @@ def comparer(prompt: str, *, step: int = 0) -> Step:
     async def comparer(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
         reply = await ask(
             runtime,
-            Place(node="0", phase="summary", role="comparer", round=1, step=step),
+            Place(node=root(), phase="summary", role="comparer", round=1, step=step),
             prompt,
             ComparisonReply,
             max_tokens=1500,

@@ -28,14 +28,15 @@ from dialectree.nodes.tree_of_debate.state import (
     Turn,
     Weighed,
 )
+from dialectree.protocols.inside import root
 from dialectree.records import Place
 from dialectree.trace.events import tell
 
 
-def root(question: str, authors: dict[Letter, Author]) -> Topic:
+def comparison_topic(question: str, authors: dict[Letter, Author]) -> Topic:
     """Return the topic of the whole comparison."""
     return {
-        "id": "0",
+        "id": root(),
         "question": question,
         "title": question,
         "description": "",
@@ -52,8 +53,6 @@ def open_topic(topic: Topic, runtime: Runtime[Settings]) -> None:
     """Tell of a new topic."""
     data = {
         "text": topic["title"],
-        "depth": topic["depth"],
-        "parent": topic["id"].rpartition(".")[0] or None,
         "kind": "topic",
         "data": {
             "description": topic["description"],

@@ -14,6 +14,7 @@ from dialectree.flow.state import Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.protocols.inside import root
 from dialectree.records import Place
 
 
@@ -57,7 +58,7 @@ class AnswererReply(BaseModel):
 
 async def answerer(state: shared.Question, runtime: Runtime[Settings]) -> Ruling:
     """Answer at once."""
-    place = Place(node="0", phase="answer", role="answerer")
+    place = Place(node=root(), phase="answer", role="answerer")
     return await _ruling(runtime, place, "single_shot/answerer", question=state["question"])
 
 
@@ -65,7 +66,7 @@ async def sampler(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[
     """Answer at once, warmer than the answerer, without knowing the other samples."""
     reply = await ask(
         runtime,
-        Place(node="0", phase="direct", role="sampler", speaker=str(state["number"])),
+        Place(node=root(), phase="direct", role="sampler", speaker=str(state["number"])),
         "best_of_n/sampler",
         AnswererReply,
         max_tokens=1200,
@@ -84,7 +85,7 @@ async def synthesiser(state: Answers, runtime: Runtime[Settings]) -> Ruling:
     """Read the whole exchange and answer the question."""
     return await _ruling(
         runtime,
-        Place(node="0", phase="answer", role="synthesiser"),
+        Place(node=root(), phase="answer", role="synthesiser"),
         "two_round/synthesiser",
         question=state["question"],
         transcript=state["transcript"],
@@ -125,7 +126,7 @@ async def picker(state: Answers, runtime: Runtime[Settings]) -> Ruling:
     by_number = {str(sample["number"]): sample for sample in samples}
     reply = await ask(
         runtime,
-        Place(node="0", phase="answer", role="picker"),
+        Place(node=root(), phase="answer", role="picker"),
         "best_of_n/picker",
         PickerReply,
         ids={"number": [*by_number]},
@@ -174,7 +175,7 @@ async def explorer(state: Answers, runtime: Runtime[Settings]) -> dict[str, list
     round_ = turns // 2 + 1
     reply = await ask(
         runtime,
-        Place(node="0", phase="debate", role="explorer", round=round_, step=turns),
+        Place(node=root(), phase="debate", role="explorer", round=round_, step=turns),
         "two_round/explorer",
         ExplorerReply,
         max_tokens=1000,
@@ -198,7 +199,7 @@ async def critic(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[T
     round_ = turns // 2 + 1
     reply = await ask(
         runtime,
-        Place(node="0", phase="debate", role="critic", round=round_, step=turns),
+        Place(node=root(), phase="debate", role="critic", round=round_, step=turns),
         "two_round/critic",
         CriticReply,
         max_tokens=1000,

@@ -12,7 +12,6 @@ from dialectree.answers import normal, tokens
 from dialectree.flow.human_input import ask_person
 from dialectree.maths.tree import children_that_fit, hardest, shares
 from dialectree.models.door import ask
-from dialectree.nodes.tree_structured_debate.findings import parent
 from dialectree.nodes.tree_structured_debate.sides import CLARIFIED, as_asked
 from dialectree.nodes.tree_structured_debate.state import Question, Settings, Subtree
 from dialectree.records import Place
@@ -157,8 +156,7 @@ async def complexity_evaluator(state: Subtree, runtime: Runtime[Settings]) -> di
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
     """Take a question up."""
-    opened = {"text": state["question"], "depth": state["depth"], "parent": parent(state["id"])}
-    tell(runtime, state["id"], "opened", opened)
+    tell(runtime, state["id"], "opened", {"text": state["question"]})
     return {"take": 1, "facts": [], "attempt": 1, "unclear": []}
 
 

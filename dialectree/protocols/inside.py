@@ -1,0 +1,41 @@
+"""Say in which debate code runs: the run's own, or one inside another debate."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import NamedTuple
+
+
+class Inside(NamedTuple):
+    """Locate a debate inside others. LangGraph copies the context variable into every task."""
+
+    node: str = "0"
+    """The root of the debate. The ids of all its nodes begin with it."""
+    protocols: tuple[str, ...] = ()
+    """The protocols from the run's own down to this debate's; empty for the run's own debate."""
+    take: int = 1
+    """2 for a debate that belongs to a second pass."""
+    text: str | None = None
+    """What the tree shows at the root; None: the debate's own question."""
+
+    def holds(self, node: str) -> bool:
+        """Return whether ``node`` belongs to the debate."""
+        return f"{node}.".startswith(f"{self.node}.")
+
+    def draw(self) -> tuple[str, ...]:
+        """Return what sets the debate's draws apart from those of other debates in the run."""
+        return (self.node, str(self.take)) if self.protocols else (self.node,)
+
+
+ITSELF = Inside()
+"""The run's own debate."""
+inside: ContextVar[Inside] = ContextVar("inside", default=ITSELF)
+"""The debate in which code runs."""
+
+
+def root() -> str:
+    """Return the id of the root of the debate in which this code runs.
+
+    It is "0", or the node of the debate that :func:`dialectree.debate` holds inside another one.
+    """
+    return inside.get().node
