@@ -23,7 +23,7 @@ from dialectree.contests import Replace, Restore
 from dialectree.errors import BudgetReached
 from dialectree.flow import Graph, Rule
 from dialectree.protocols.protocol import installed, protocol
-from dialectree.records import RunRecord, turns
+from dialectree.records import Event, RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.rehearsal import tokens
 from dialectree.service import api
@@ -159,10 +159,15 @@ def check_demo(script: Path) -> None:
     with TemporaryDirectory() as folder:
         made = illustrate(script, Path(folder))
         assert made.record() == shipped.record()
-        assert _sorted(made.events()) == _sorted(shipped.events())
+        assert [one.n for one in shipped.events()] == [*range(1, len(shipped.events()) + 1)]
+        assert _unnumbered(made.events()) == _unnumbered(shipped.events())
         assert _sorted(made.ledger()) == _sorted(shipped.ledger())
     assert shipped.record().status == "answered"
     assert not any(call.repair for call in shipped.ledger())
+
+
+def _unnumbered(events: Sequence[Event]) -> list[str]:
+    return _sorted([event.model_copy(update={"n": 0}) for event in events])
 
 
 def _sorted(lines: Sequence[BaseModel]) -> list[str]:

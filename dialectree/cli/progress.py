@@ -73,6 +73,8 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
     underway, status = Underway(run), 0
     try:
         with watcher:
+            for event in run.folder.events():  # of the parts before it was broken off
+                watcher.watch(event)
             loop.tune()
             work = underway.conduct(
                 ask if run.context.asks() else None, watcher.watch, watcher.follow

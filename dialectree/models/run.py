@@ -78,8 +78,9 @@ class Run(RunControl):
         if context.cache or context.replay:
             self.cache = reply_cache(cache_folder())
         self.budget = budget or Budget(context)
-        self.hear: Callable[[Mapping[str, object]], None] | None = None
-        """Gets the events of this run; ``events.tell`` finds it."""
+        self.hear: Callable[[Mapping[str, object]], int] | None = None
+        """Keeps an event of this run, and returns its number, 0 where it says nothing new.
+        ``events.tell`` finds it."""
         self.follow: Follow | None = None
         """Gets what each call is doing now; no record keeps it."""
         self.halted: DialectreeError | None = None

@@ -24,7 +24,6 @@ from dialectree.records import (
     UNORDERED,
     VOID,
     Call,
-    Comparison,
     Event,
     PhaseOrder,
     RunRecord,
@@ -36,6 +35,7 @@ from dialectree.records import (
     seconds,
     usage,
 )
+from dialectree.records.event_log import EventLog
 from dialectree.records.journal import (
     Journal,
     append_whole,
@@ -58,13 +58,12 @@ _SECOND = len("20260131-120000")
 """Characters of a run's id that tell when it was started."""
 
 
-class RunFolder:
+class RunFolder(EventLog):
     """One run's folder: ``run.json``, ``events.jsonl``, ``calls.jsonl`` and the reports."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
-        self._events: list[Event] = []
-        self._seen: dict[tuple[str, ...], Event] = {}
         self._events_path = path / "events.jsonl"
         self._told: io.FileIO | None = None
         """The file of the events, open while the folder is held."""
@@ -227,23 +226,21 @@ class RunFolder:
         with files(path):
             return list(parse_lines(path, whole_lines(path)[0], Event))
 
-    def resume_events(self) -> None:
-        """Take up the events of a run that was broken off; a torn last line is dropped."""
+    def resume_events(self, *, from_start: bool = False) -> None:
+        """Take up the events of a run that was broken off; a torn last line is dropped.
+
+        A run that walks ``from_start`` tells them all again.
+        """
         path = self._events_path
         with files(path):
             whole, torn = whole_lines(path)
             if torn:
                 os.truncate(path, sum(map(len, whole)))
-        self._events = list(parse_lines(path, whole, Event))
-        self._folded(self._events)
-        self._seen = {_event_id(event): event for event in self._events}
+        events = list(parse_lines(path, whole, Event))
+        self._folded(events)
+        self.take_up(events, from_start=from_start)
 
-    def tell(self, event: Event) -> bool:
-        """Add an event; one that says nothing new is dropped, and False is returned."""
-        name = _event_id(event)
-        before = self._seen.get(name)
-        if before is not None and before.same(event):
-            return False
+    def _keep(self, event: Event) -> None:
         line = event.model_dump_json().encode() + b"\n"
         with files(self._events_path):
             if self._told is not None:
@@ -251,13 +248,6 @@ class RunFolder:
             else:
                 with open(self._events_path, "ab", buffering=0, opener=private) as file:
                     append_whole(file, line, sync=False)
-        self._seen[name] = event
-        self._events.append(event)
-        return True
-
-    def told(self) -> list[Event]:
-        """Return the events of this run so far, those of its earlier parts included."""
-        return list(self._events)
 
     def record(self) -> RunRecord:
         """Return run.json; complete an unfinished one from its events and its calls."""
@@ -335,20 +325,12 @@ class RunFolder:
                 raise
 
 
-class Unkept:
+class Unkept(EventLog):
     """The events and the calls of a run that has no folder."""
 
     def __init__(self) -> None:
-        self._events: list[Event] = []
+        super().__init__()
         self.calls: list[Call] = []
-
-    def tell(self, event: Event) -> None:
-        """Add an event."""
-        self._events.append(event)
-
-    def told(self) -> list[Event]:
-        """Return the events so far."""
-        return list(self._events)
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
         """Fold ``events`` and the calls into ``record``."""
@@ -383,20 +365,3 @@ def own_calls(ledger: Iterable[Call]) -> list[Call]:
         if call.run is None and call.source != "person" and not (call.void and call.error)
     )
     return list({(call.key, call.spot()): call for call in own}.values())
-
-
-_IDENTIFYING = (
-    *("phase", "role", "speaker", "round", "take", "note"),
-    *(name for name in Comparison.model_fields if name not in ("winner", "contested")),
-    *("change", "of", "paper", "fault"),
-)
-
-
-def _event_id(event: Event) -> tuple[str, ...]:
-    """Return the key of an event: its node, its kind, whose turn it was, and what it is about."""
-    data = event.data
-    about = [str(data.get(name, "")) for name in _IDENTIFYING]
-    for part in (data.get("data"), data.get("scores")):
-        for name, value in part.items() if isinstance(part, dict) else ():
-            about += [name, *(value if isinstance(value, dict) else ())]
-    return event.node, event.kind, *about

@@ -111,6 +111,9 @@ EventKind = Literal[
 class Event(Strict):
     """One line of events.jsonl."""
 
+    n: int = 0
+    """Its number in the run: from 1 without gaps, in the file and on every stream alike. 0 for an
+    event that nobody keeps."""
     t: str
     run_id: str
     node: str

@@ -109,8 +109,8 @@ class HostedRun(Run):
         self.record = record
         self.keeper = keeper
         """Where events and calls go; None until the files of an earlier part are found."""
+        self.hear = self._hear
         if method is not None:
-            self.hear = self._hear
             self.log = self._log
         self._files: AbstractContextManager[None] | None = None
         self.owner = None if record is None else record.owner
@@ -124,9 +124,11 @@ class HostedRun(Run):
         self._began = clock.seconds()
         _active[key] = self
 
-    def _hear(self, data: Mapping[str, object]) -> None:
+    def _hear(self, data: Mapping[str, object]) -> int:
+        event = Event.model_validate(data)
         if self.keeper is not None:
-            self.keeper.tell(Event.model_validate(data))
+            self.keeper.tell(event)
+        return event.n
 
     def _log(self, call: Call) -> None:
         if self.journal is not None:

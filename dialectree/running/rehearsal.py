@@ -110,8 +110,9 @@ class Rehearsal(Run):
         random = chance.draws(self._seed, "person", payload["node"], payload["kind"])
         return random.choice(payload.get("labels", "all of them").split(", "))
 
-    def _hear(self, data: Mapping[str, object]) -> None:
+    def _hear(self, data: Mapping[str, object]) -> int:
         self.events.append(Event.model_validate(data))
+        return len(self.events)
 
 
 def tokens(characters: int) -> int:

@@ -260,7 +260,7 @@ async def _holding(folder: RunFolder) -> AsyncIterator[None]:
 
     def enter() -> None:
         held.__enter__()
-        folder.resume_events()
+        folder.resume_events(from_start=True)
         folder.sync()
 
     entering = asyncio.ensure_future(asyncio.to_thread(enter))
@@ -367,11 +367,11 @@ async def stream(
         **(thread or {}),
     }
 
-    def hear(data: Mapping[str, object]) -> None:
+    def hear(data: Mapping[str, object]) -> int:
         event = Event.model_validate(data)
-        folder.tell(event)
-        if watch is not None:
+        if folder.tell(event) and watch is not None:
             watch(event)
+        return event.n
 
     run.hear = hear
     with _without_host():

@@ -80,9 +80,9 @@ def tell(
     name = getattr(run, "run_id", "")
     event = {"t": clock.stamp(), "run_id": name, "node": node, "kind": kind, "data": dict(data)}
     hear = getattr(run, "hear", None)
-    if hear is not None:
-        hear(event)
-    if hear is None or not own:
+    if hear is None:
         runtime.stream_writer(event)
+    elif (number := hear(event)) and not own:
+        runtime.stream_writer({"n": number, **event})
     if (tracer := tracing.tracer()) is not None:
         tracer.hear(event, took_s)

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dialectree.errors import DiskFull, RunFolderError, RunNotFound
 from dialectree.records import Call, Event, RunRecord
+from dialectree.records.event_log import EventLog
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import Journal
 
@@ -236,6 +239,7 @@ SMALL = """
 import resource, sys
 from pathlib import Path
 from dialectree.errors import DialectreeError
+from dialectree.records.event_log import EventLog
 from dialectree.records.folder import RunFolder
 folder = RunFolder(Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -315,6 +319,7 @@ def test_a_symbolic_link_to_a_folder_is_no_run(folder: RunFolder, tmp_path: Path
 HOLDER = """
 import sys
 from pathlib import Path
+from dialectree.records.event_log import EventLog
 from dialectree.records.folder import RunFolder
 with RunFolder(Path(sys.argv[1])).held():
     print("held", flush=True)
@@ -369,6 +374,26 @@ def test_events_are_taken_up_where_they_were_broken_off(folder: RunFolder) -> No
     assert not again.tell(event(note="one", t="later"))
     assert again.tell(event(note="two"))
     assert [e.data["note"] for e in again.events()] == ["one", "two"]
+
+
+TOLD = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2)), max_size=12)
+
+
+@given(TOLD, TOLD)
+def test_a_run_that_walks_from_its_start_tells_nothing_twice(
+    told: list[tuple[str, int]], more: list[tuple[str, int]]
+) -> None:
+    first, again = EventLog(), EventLog()
+    for name, value in told:
+        first.tell(event(kind="scored", scores={name: value}))
+    again.take_up(first.told(), from_start=True)
+    for name, value in told:
+        assert not again.tell(event(kind="scored", scores={name: value}))
+    for name, value in more:
+        first.tell(event(kind="scored", scores={name: value}))
+        again.tell(event(kind="scored", scores={name: value}))
+    assert again.told() == first.told()
+    assert [one.n for one in again.told()] == [*range(1, len(again.told()) + 1)]
 
 
 def test_a_run_that_is_not_finished_shows_what_was_told(folder: RunFolder) -> None:
