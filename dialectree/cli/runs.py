@@ -90,20 +90,9 @@ def _list(runs: Path, *, json: bool) -> None:
     from dialectree.service.debates import Debates
     from dialectree.system import streams
 
-    found = [record for _, record in Debates(runs).every(streams.notice)]
-    found.sort(key=lambda record: record.started, reverse=True)  # an id tells no more than seconds
+    found = [*Debates(runs).heads(streams.notice)]
     if json:
-        rows = [
-            {
-                "run_id": record.run_id,
-                "method": record.method,
-                "status": record.status,
-                "question": record.input["question"],
-                "contests": record.contest.run if record.contest is not None else None,
-            }
-            for record in found
-        ]
-        streams.print_file(to_json(rows, indent=1).decode())
+        streams.print_file(to_json(found, indent=1).decode())
         return
     console = Console()
     if not console.is_terminal:
@@ -127,7 +116,7 @@ def resume(
     Finished calls are not made again. Budgets count anew from here.
     """
     from dialectree.cli import progress
-    from dialectree.running.runner import UNFINISHED
+    from dialectree.records import UNFINISHED
     from dialectree.service.debates import Debates
     from dialectree.system import streams
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from dialectree.flow.steps import DEMONSTRATION
-from dialectree.records import Call, Node, RunRecord, RunStatus, Tree, Verdict
+from dialectree.records import UNFINISHED, Call, Head, Node, RunRecord, RunStatus, Tree, Verdict
 from dialectree.report import markdown
 from dialectree.report.verdicts import basis, verdict_text
-from dialectree.running.runner import UNFINISHED
 from dialectree.service.debates import Underway
 from dialectree.text import clean, count, line
 
@@ -101,6 +100,17 @@ def debate(record: RunRecord, one: Underway | None = None, *, busy: bool = False
     )
     state._text = _in_words(state, verdict_text(record, "answer", "measure", "reason") * done)
     return state
+
+
+def listed(head: Head, *, busy: bool) -> Debate:
+    """Return a run as a list shows it; ``busy`` says that it goes on in this server."""
+    done = not busy and head.status not in UNFINISHED
+    verdict = head.verdict.model_dump(exclude={"probability"}) if head.verdict and done else {}
+    about = head.model_dump(include={*Debate.model_fields} - {*Verdict.model_fields, "status"})
+    status: RunStatus = "running" if busy else head.status if done else "partial"
+    return Debate(
+        **verdict, **about, status=status, seconds=head.wall_s, next=_NEXT.get(status, "")
+    )
 
 
 def _parts(tree: Tree) -> dict[str, str]:

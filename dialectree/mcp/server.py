@@ -18,10 +18,10 @@ from pydantic import BaseModel
 
 from dialectree.errors import DialectreeError, InputError
 from dialectree.mcp import arguments, results
-from dialectree.mcp.results import Debate, Report, RunList, debate, text
+from dialectree.mcp.results import Debate, Report, RunList, debate, listed, text
 from dialectree.protocols.protocol import Method, Protocol, method
+from dialectree.records import UNFINISHED
 from dialectree.running.estimates import Estimate
-from dialectree.running.runner import UNFINISHED
 from dialectree.service.debates import Debates, Tell, Underway, is_underway
 from dialectree.system import clock
 from dialectree.system.streams import notice
@@ -135,8 +135,8 @@ class DebateServer:
         """List runs, the newest first."""
 
         def newest() -> list[Debate]:
-            runs = islice(self._debates.every(notice), given.limit)
-            return [debate(record, busy=is_underway(folder)) for folder, record in runs]
+            heads, runs = islice(self._debates.heads(notice), given.limit), self._debates.runs
+            return [listed(one, busy=is_underway(runs / one.run_id)) for one in heads]
 
         return RunList(runs=await asyncio.to_thread(newest))
 

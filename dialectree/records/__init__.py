@@ -18,12 +18,15 @@ from dialectree.records.folding import Folding as Folding
 from dialectree.records.folding import fold as fold
 from dialectree.records.folding import path_key as path_key
 from dialectree.records.folding import segment_key as segment_key
+from dialectree.records.index import Head as Head
+from dialectree.records.index import heads as heads
 from dialectree.records.ledger import VOID as VOID
 from dialectree.records.ledger import Call as Call
 from dialectree.records.ledger import Usage as Usage
 from dialectree.records.ledger import chains as chains
 from dialectree.records.ledger import critical_path as critical_path
 from dialectree.records.ledger import from_cache as from_cache
+from dialectree.records.ledger import own_calls as own_calls
 from dialectree.records.ledger import prompts as prompts
 from dialectree.records.ledger import seconds as seconds
 from dialectree.records.ledger import usage as usage
@@ -32,6 +35,7 @@ from dialectree.records.place import Strict as Strict
 from dialectree.records.place import fitting as fitting
 from dialectree.records.run import ILLUSTRATION as ILLUSTRATION
 from dialectree.records.run import SCHEMA as SCHEMA
+from dialectree.records.run import UNFINISHED as UNFINISHED
 from dialectree.records.run import Event as Event
 from dialectree.records.run import EventKind as EventKind
 from dialectree.records.run import RunRecord as RunRecord

@@ -9,18 +9,15 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import takewhile
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
 
-from dialectree.errors import RunFolderError, RunNotFound, fault_line
+from dialectree.errors import RunFolderError, RunNotFound
 from dialectree.protocols.protocol import phase_order
 from dialectree.records import (
-    SCHEMA,
     UNORDERED,
     VOID,
     Call,
@@ -31,11 +28,13 @@ from dialectree.records import (
     Verdict,
     critical_path,
     fold,
+    own_calls,
     prompts,
     seconds,
     usage,
 )
 from dialectree.records.event_log import EventLog
+from dialectree.records.index import Recorded, heads, read
 from dialectree.records.journal import (
     Journal,
     append_whole,
@@ -47,15 +46,9 @@ from dialectree.records.journal import (
 from dialectree.system import chance, clock
 from dialectree.system.streams import notice, program
 
-_OTHER_SCHEMA = (
-    f"is of another version of dialectree than {SCHEMA}: its report.html and report.md stay "
-    "readable; ask the question again"
-)
 _DRAFT = ".draft"
 _CANDIDATES = 5
 """Runs that are named where the beginning of an id fits several."""
-_SECOND = len("20260131-120000")
-"""Characters of a run's id that tell when it was started."""
 
 
 class RunFolder(EventLog):
@@ -126,21 +119,18 @@ class RunFolder(EventLog):
 
     def _is_seen(self, owner: str | None) -> bool:
         """Return whether ``owner`` may see the run; no client sees one that cannot be read."""
+        if owner is None:
+            return True
         try:
-            return owner is None or self.record().owner == owner or not owner
+            return read(self.path / "run.json", Recorded).sees(owner)
         except RunFolderError:
             return False
 
     @classmethod
     def _newest(cls, runs: Path, owner: str | None) -> RunFolder | None:
-        """Return the folder of the run that was started last; ids tell no more than seconds."""
-        readable = cls.readable(runs, notice, owner)
-        newest = next(readable, None)
-        if newest is None:
-            return None
-        second = newest[0].run_id[:_SECOND]
-        same = takewhile(lambda one: one[0].run_id[:_SECOND] == second, readable)
-        return max([newest, *same], key=lambda one: one[1].started)[0]
+        """Return the folder of the run that was started last."""
+        seen = (head.run_id for head in heads(runs, notice) if head.sees(owner))
+        return next((cls(runs / name) for name in seen), None)
 
     def lies_under(self, runs: Path) -> bool:
         """Return whether it is the folder of a run in ``runs``."""
@@ -152,23 +142,6 @@ class RunFolder(EventLog):
         with files(runs):
             found = [cls(path.parent) for path in runs.glob("*/run.json")]
         return sorted(filter(cls.exists, found), key=lambda one: one.path, reverse=True)
-
-    @classmethod
-    def readable(
-        cls, runs: Path, tell: Callable[[str], None], owner: str | None = None
-    ) -> Iterator[tuple[RunFolder, RunRecord]]:
-        """Yield the runs under ``runs`` that ``owner`` sees, with their records, the newest first.
-
-        ``tell`` gets one line on a run whose record cannot be read.
-        """
-        for folder in cls.all(runs):
-            try:
-                record = folder.record()
-            except RunFolderError as error:
-                tell(str(error))
-                continue
-            if not owner or record.owner == owner:
-                yield folder, record
 
     def exists(self) -> bool:
         """Return whether the folder holds a run; symbolic links do not count."""
@@ -278,18 +251,11 @@ class RunFolder(EventLog):
             ) from None
 
     def _read(self, name: str) -> RunRecord:
-        path = self.path / name
-        with files(path):
-            text = path.read_bytes().decode(errors="replace")
-        try:
-            record = RunRecord.read(text)
-            if not isinstance(record.input.get("question"), str):
-                raise RunFolderError(f"{path} is not a run's record: input: it has no question")
-            return record
-        except ValidationError as error:
-            if error.errors()[0]["loc"] == ("schema",):
-                raise RunFolderError(f"{path} {_OTHER_SCHEMA}") from None
-            raise RunFolderError(f"{path} is not a run's record: {fault_line(error)}") from None
+        record = read(self.path / name, RunRecord)
+        if not isinstance(record.input.get("question"), str):
+            path = self.path / name
+            raise RunFolderError(f"{path} is not a run's record: input: it has no question")
+        return record
 
     def contested(self) -> RunRecord:
         """Return contested.json: the record of the run that this one contests."""
@@ -352,16 +318,3 @@ def _tell_of(record: RunRecord, folded: tuple[Tree, Verdict | None], ledger: lis
     record.usage = usage(calls).model_copy(update={**took, "critical_path_calls": path})
     record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
     record.small_form = sorted({call.model for call in ledger if call.prompt_form == "small"})
-
-
-def own_calls(ledger: Iterable[Call]) -> list[Call]:
-    """Return a run's own calls to models, one a place: not those of the runs that it contests.
-
-    A call without a reply that is made again cost nothing and is left out.
-    """
-    own = (
-        call
-        for call in ledger
-        if call.run is None and call.source != "person" and not (call.void and call.error)
-    )
-    return list({(call.key, call.spot()): call for call in own}.values())

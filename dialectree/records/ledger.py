@@ -92,6 +92,19 @@ class Call(Place):
         return self.key.startswith(VOID)
 
 
+def own_calls(ledger: Iterable[Call]) -> list[Call]:
+    """Return a run's own calls to models, one a place: not those of the runs that it contests.
+
+    A call without a reply that is made again cost nothing and is left out.
+    """
+    own = (
+        call
+        for call in ledger
+        if call.run is None and call.source != "person" and not (call.void and call.error)
+    )
+    return list({(call.key, call.spot()): call for call in own}.values())
+
+
 def usage(calls: Iterable[Call]) -> Usage:
     """Return the sums of a ledger. ``cost`` is null as soon as one call has none."""
     calls = list(calls)

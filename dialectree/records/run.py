@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Self
 
@@ -18,6 +19,13 @@ ILLUSTRATION: Final = "live:Illustration/written by hand"
 """The spec of the model that speaks what a person wrote: ``dialectree.testing.Illustration``."""
 
 RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
+UNFINISHED: tuple[RunStatus, ...] = ("running", "partial")
+"""The statuses of a run that has not ended."""
+
+
+def is_illustration(models: Mapping[str, str]) -> bool:
+    """Return whether replies were written by hand, which no model gave; ``models`` by role."""
+    return any(ILLUSTRATION in spoke.split(", ") for spoke in models.values())
 
 
 class RunRecord(Strict):
@@ -71,7 +79,7 @@ class RunRecord(Strict):
     @property
     def illustration(self) -> bool:
         """Return whether replies in it were written by hand, which no model gave."""
-        return any(ILLUSTRATION in models.split(", ") for models in self.models.values())
+        return is_illustration(self.models)
 
     @property
     def path(self) -> Path | None:

@@ -37,8 +37,18 @@ from dialectree.protocols.forms import checked
 from dialectree.protocols.inside import ITSELF, inside
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Call, Event, Override, RunRecord, RunStatus, Verdict, fold
-from dialectree.records.folder import RunFolder, Unkept, own_calls
+from dialectree.records import (
+    UNFINISHED,
+    Call,
+    Event,
+    Override,
+    RunRecord,
+    RunStatus,
+    Verdict,
+    fold,
+    own_calls,
+)
+from dialectree.records.folder import RunFolder, Unkept
 from dialectree.running import verdict_diff
 from dialectree.running.recorded_settings import (
     kept,
@@ -55,8 +65,6 @@ from dialectree.trace.events import Follow
 
 Watch = Callable[[Event], None]
 
-UNFINISHED: tuple[RunStatus, ...] = ("running", "partial")
-"""The statuses of a run that has not ended."""
 INTERRUPTED = "interrupted"
 """The notice in the record of a run that was cancelled."""
 GRACE_S = 5.0

@@ -21,7 +21,7 @@ from dialectree.errors import DialectreeError, DiskFull, RunFolderError, RunNotF
 from dialectree.flow.human_input import Ask, require_person
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.settings import ProtocolSettings, build
-from dialectree.records import Contest, Node, RunRecord, Verdict
+from dialectree.records import Contest, Head, Node, RunRecord, Verdict, heads
 from dialectree.records.folder import RunFolder
 from dialectree.report.progress import Account
 from dialectree.running import runner
@@ -191,9 +191,9 @@ _underway: dict[Path, Underway] = {}
 """The runs in the background of this process, by their folders."""
 
 
-def is_underway(folder: RunFolder) -> bool:
+def is_underway(folder: Path) -> bool:
     """Return whether a run is under way in the background of this process."""
-    return folder.path.absolute() in _underway
+    return folder.absolute() in _underway
 
 
 class Debates:
@@ -279,9 +279,9 @@ class Debates:
         """Return the folder of a run; see :meth:`RunFolder.find`."""
         return RunFolder.find(run, self.runs, self.owner)
 
-    def every(self, warn: Callable[[str], None]) -> Iterator[tuple[RunFolder, RunRecord]]:
+    def heads(self, warn: Callable[[str], None]) -> Iterator[Head]:
         """Yield the runs, the newest first; ``warn`` gets a line on one that cannot be read."""
-        return RunFolder.readable(self.runs, warn, self.owner)
+        return (head for head in heads(self.runs, warn) if head.sees(self.owner))
 
     def result(self, run: str) -> RunRecord:
         """Return the record of a run."""

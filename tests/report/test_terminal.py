@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from rich.cells import cell_len
 from rich.console import Console
 
-from dialectree.records import Event, Node, RunRecord, Tree
+from dialectree.records import Event, Head, Node, RunRecord, Tree
 from dialectree.report import overview, result, transcript, tree
 from dialectree.report.paragraphs import Paragraphs
 from dialectree.report.words import census
@@ -114,7 +114,12 @@ def test_no_text_steers_the_terminal_or_leaves_its_column(
 ) -> None:
     run = everywhere(name, hostile)
     transcripts = (transcript(node, run) for node in run.tree.nodes.values())
-    for part in (tree(run), result(run), overview([run]), *transcripts):
+    for part in (
+        tree(run),
+        result(run),
+        overview([Head.model_validate(run.model_dump())]),
+        *transcripts,
+    ):
         shown = seen(part, width)
         assert all(c == "\n" or c.isprintable() or c == "\u200d" for c in shown)
         assert max(map(cell_len, shown.splitlines())) <= width
