@@ -143,8 +143,8 @@ class Matrix(BaseModel):
 
 def packaged() -> dict[str, Path]:
     """Return the files of the protocols that have one, each the table of its paper."""
-    files = {name: protocol.folder() / "matrix.yaml" for name, protocol in installed().items()}
-    return {name: path for name, path in files.items() if path.is_file()}
+    files = {name: protocol.file("matrix.yaml") for name, protocol in installed().items()}
+    return {name: path for name, path in files.items() if path is not None}
 
 
 def read_matrix(name_or_path: str | Path) -> Matrix:

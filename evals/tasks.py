@@ -93,7 +93,7 @@ def usual_method(task: Task) -> str:
     ]
     if not of_task:
         raise InputError(f"no installed protocol is evaluated by {TASKS[task].items}")
-    return min(of_task, key=lambda one: (not one.graph.startswith("dialectree."), one.name)).name
+    return min(of_task, key=lambda one: (not one.ours, one.name)).name
 
 
 def evaluations(task: Task | None = None) -> list[Evaluation]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from dialectree.cli import flags
 from dialectree.cli.help_groups import DEBATE, GroupedCommand, GroupedCommands
 from dialectree.protocols.options import about
-from dialectree.protocols.protocol import Protocol, broken, installed
+from dialectree.protocols.protocol import Protocol, installed, refuse, unusable
 from dialectree.system import streams
 from dialectree.system.packages import pip_line
 
@@ -27,20 +27,31 @@ def add_commands(app: typer.Typer) -> None:
         rich_markup_mode=None,
         help="Debate by any installed protocol: dialectree run NAME.",
     )
-    for protocol in installed().values():
+    for protocol in [*installed().values()]:
+        try:
+            made = command(protocol)
+        except Exception as error:  # whatever a stranger's declaration makes impossible
+            refuse(protocol.name, error)
+            continue
         if protocol.command:
-            _add(app, protocol, protocol.command, rich_help_panel=DEBATE)
-        _add(every, protocol, protocol.name, prefix="run ")
+            _add(app, protocol, made, protocol.command, rich_help_panel=DEBATE)
+        _add(every, protocol, made, protocol.name, prefix="run ")
     app.add_typer(every, name="run", rich_help_panel=DEBATE)
 
 
 def _add(
-    app: typer.Typer, protocol: Protocol, name: str, *, prefix: str = "", **shown: Any
+    app: typer.Typer,
+    protocol: Protocol,
+    made: flags.Command,
+    name: str,
+    *,
+    prefix: str = "",
+    **shown: Any,
 ) -> None:
     """Add the command ``name`` of a protocol, with the examples that it declares."""
     examples = "\n".join(f"dialectree {prefix}{name} {words}" for words in protocol.examples)
     added = app.command(name, cls=GroupedCommand, no_args_is_help=True, epilog=examples, **shown)
-    added(command(protocol))
+    added(made)
 
 
 def examples() -> str:
@@ -114,6 +125,7 @@ def protocols(json: flags.Json = False) -> None:
     """List the protocols that are installed, and those that cannot be used."""
     from pydantic_core import to_json
 
+    faults = unusable()
     if json:
         rows = [
             {
@@ -128,7 +140,7 @@ def protocols(json: flags.Json = False) -> None:
             }
             for one in installed().values()
         ]
-        print(to_json({"protocols": rows, "broken": broken()}, indent=1).decode())
+        print(to_json({"protocols": rows, "broken": faults}, indent=1).decode())
         return
     for one in installed().values():
         streams.listed(f"{one.name}  {one.title} ({package(one)})")
@@ -138,7 +150,7 @@ def protocols(json: flags.Json = False) -> None:
         if one.missing():
             needs = pip_line(one.requires, one.install_advice)
             streams.listed(f"needs: {needs}", indent=4)
-    for path, fault in broken().items():
+    for path, fault in faults.items():
         print(f"cannot be used: {path}: {fault}", file=sys.stderr)
 
 

@@ -35,7 +35,7 @@ def doctor(settings: dict[str, Any]) -> None:
     import asyncio
     from textwrap import fill
 
-    from dialectree.protocols.protocol import installed
+    from dialectree.protocols.protocol import installed, unusable
     from dialectree.protocols.settings import ProtocolSettings, build
     from dialectree.system.packages import extras, missing, pip_line
 
@@ -47,6 +47,8 @@ def doctor(settings: dict[str, Any]) -> None:
     for requirement, advice in {**dict.fromkeys(extras(), ""), **declared}.items():
         line = pip_line(requirement, advice) if missing(requirement) else "installed"
         print(fill(f"  {requirement:24}{line}", 80, subsequent_indent=" " * 26))
+    for path, wrong in unusable().items():
+        print(fill(f"  cannot be used: {path}: {wrong}", 80, subsequent_indent=" " * 4))
     context = build(ProtocolSettings, **settings)
     fault = asyncio.run(_examine(context))
     if fault is not None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from dialectree.protocols.protocol import Method, installed, methods
+from dialectree.protocols.protocol import Method, installed, methods, unusable
 from dialectree.system.packages import is_installed, pip_line
 from dialectree.system.streams import notice
 
@@ -39,19 +39,28 @@ def server_file(
 ) -> None:
     """Print a langgraph.json with a graph and a chat for each installed protocol.
 
-    Leaves out a protocol that lacks a package: the server would not start.
+    Leaves out what lacks a package or does not load: the server would not start.
     """
+    faults = unusable()
+    for path, fault in faults.items():
+        notice(f"{path} is left out: {fault}")
     for one in installed().values():
         if one.missing():
             notice(f"{one.name} is left out: {pip_line(one.requires, one.install_advice)}")
-    made = content(dependency or ["."], every=every, image=image, embedded=embedded)
+    dependencies = dependency or ["."]
+    made = content(dependencies, every=every, image=image, embedded=embedded, without=faults)
     print(json.dumps(made, indent=2, ensure_ascii=False))
 
 
 def content(
-    dependencies: list[str], *, every: bool = False, image: bool = False, embedded: bool = False
+    dependencies: list[str],
+    *,
+    every: bool = False,
+    image: bool = False,
+    embedded: bool = False,
+    without: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return the file's content.
+    """Return the file's content, without the graphs whose paths are in ``without``.
 
     A file for an image names no checkpointer, for LangGraph's image brings its own, and no file of
     variables, for they are given when the image is run.
@@ -76,13 +85,17 @@ def content(
             "enable_custom_route_auth": True,
         },
         "webhooks": {"url": {"disable_loopback": True, "disable_private_ips": True}},
-        "graphs": dict(_graphs(every)),
+        "graphs": dict(_graphs(every, without)),
     }
 
 
-def _graphs(every: bool) -> Iterator[tuple[str, dict[str, str]]]:
+def _graphs(every: bool, without: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the graphs by name: protocols, then chats, then baselines and ablations."""
-    served = {name: one for name, one in methods().items() if not one.protocol.missing()}
+    served = {
+        name: one
+        for name, one in methods().items()
+        if not one.protocol.missing() and one.variant.graph not in without
+    }
     protocols = {name: one for name, one in served.items() if one.name == one.protocol.name}
     yield from ((name, _graph(one, one.variant.graph)) for name, one in protocols.items())
     for name, one in protocols.items():

@@ -206,7 +206,7 @@ class Flow:
         for one in methods().values():
             module, _, attribute = one.variant.graph.partition(":")
             graph = getattr(sys.modules.get(module), attribute, None)
-            if graph is not None and graph.builder is self._builder:
+            if getattr(graph, "builder", None) is self._builder:
                 return one
         return None
 

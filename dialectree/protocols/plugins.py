@@ -3,24 +3,52 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Any
 
 GROUP = "dialectree.protocols"
+COMMANDS = "contest demo doctor eval gate mcp protocols resume run server-file show version"
+TOOLS = "cancel contest estimate result resume runs show status submit"
+"""The commands and the tools of MCP that dialectree has without any protocol."""
+_LONGEST = 300
 
 
 class Declaration:
     """Mark what an entry point of the group may name; ``protocol.Protocol`` is one."""
 
+    name: str
+
 
 def load(path: str) -> Any:
     """Return what ``module:attribute`` names."""
     module, _, attribute = path.partition(":")
-    return getattr(import_module(module), attribute)
+    return getattr(imported(module), attribute)
+
+
+def imported(module: str) -> Any:
+    """Import ``module``. It can neither end the program nor print into what the program prints."""
+    if module in sys.modules:
+        return import_module(module)
+    with redirect_stdout(sys.stderr), _no_exit(module):
+        return import_module(module)
+
+
+@contextmanager
+def _no_exit(what: str) -> Iterator[None]:
+    """Raise ImportError in the place of an exit; Ctrl-C stays what it is."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise ImportError(f"{what}: {type(error).__name__}: {error}") from error
 
 
 @cache
@@ -39,31 +67,58 @@ def declared() -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _load_all() -> tuple[dict[str, Any], dict[str, str]]:
-    """Load every declaration. A broken one stops nothing; of two with one name neither is used."""
-    loaded: list[tuple[EntryPoint, Any]] = []
+    """Load every declaration, ours first. One that is broken or takes a name is left out."""
+    protocols: dict[str, Any] = {}
     faults: dict[str, str] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+    for entry in sorted(entry_points(group=GROUP), key=_ours_first):
         try:
-            found = entry.load()
+            with redirect_stdout(sys.stderr), _no_exit(entry.value):
+                found = entry.load()
             if not isinstance(found, Declaration):
                 raise TypeError(f"{entry.value} is no Protocol")
+            if any(found is one for one in protocols.values()):
+                continue
+            _require_free_names(found, protocols)
         except Exception as error:  # whatever a stranger's module raises
-            faults[entry.value] = f"{type(error).__name__}: {error}"
+            faults[entry.value] = fault(error)
         else:
-            loaded.append((entry, found))
-    protocols: dict[str, Any] = {}
-    for entry, one in loaded:
-        rivals = [
-            other.value
-            for other, another in loaded
-            if another is not one
-            and (another.name == one.name or (one.command and another.command == one.command))
-        ]
-        if rivals:
-            faults[entry.value] = f"{', '.join(rivals)} has the same name or command"
-        else:
-            protocols[one.name] = one
+            protocols[found.name] = found
+    for one in protocols.values():
+        one.settings.declaration = one  # a refused one of the same name may have shared the class
     return protocols, faults
+
+
+def _ours_first(entry: EntryPoint) -> tuple[bool, str, str]:
+    return not entry.value.startswith("dialectree."), entry.name, entry.value
+
+
+def _require_free_names(new: Any, there: dict[str, Any]) -> None:
+    """Raise ValueError if ``new`` takes a name of dialectree or of a protocol ``there``."""
+    own = {*COMMANDS.split(), *TOOLS.split(), *import_module("dialectree")._HOMES}
+    for name in _names(new):
+        if name in own or find_spec(f"dialectree.{name}"):
+            raise ValueError(f"dialectree itself has the name {name}")
+        for one in there.values():
+            if name in _names(one) or name in one.methods():
+                raise ValueError(f"the protocol {one.name} has the name {name}")
+
+
+def _names(one: Any) -> list[str]:
+    """Return the names of a protocol's command, functions, tool and graphs."""
+    names = [one.name, f"{one.name}_chat"]
+    return [*names, one.command, f"a{one.command}"] if one.command else names
+
+
+def refuse(name: str, error: Exception) -> None:
+    """Take the protocol ``name``, of which nothing can be made, out of those that can be used."""
+    protocols, faults = declared()
+    faults[name] = fault(error)
+    del protocols[name]
+
+
+def fault(error: Exception) -> str:
+    """Return in one line what went wrong in a stranger's code."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
 
 
 def setting_names() -> dict[str, Iterable[str]]:
@@ -79,7 +134,7 @@ def _roles() -> list[tuple[str, str]]:
 
 def families() -> dict[str, str]:
     """Return the roles that can be given a model together with others, each with its family."""
-    return {role: family for role, family in _roles() if family}
+    return {role: family for role, family in reversed(_roles()) if family}  # the first one counts
 
 
 def known_roles() -> tuple[str, ...]:

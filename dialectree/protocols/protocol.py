@@ -8,11 +8,10 @@ dialectree knows a protocol by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,6 +25,7 @@ from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.protocols.plugins import Declaration
 from dialectree.protocols.plugins import families as families
 from dialectree.protocols.plugins import load as load
+from dialectree.protocols.plugins import refuse as refuse
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.system.packages import missing, needed
 
@@ -175,7 +175,18 @@ class Protocol(Declaration):
     """Returns the settings of another protocol that settles the leaves of this one."""
 
     def __post_init__(self) -> None:
-        """Name the protocol in its settings; refuse a setting that every protocol has."""
+        """Name the protocol in its settings; refuse what no protocol can be declared with."""
+        for name, known in (("outcome", get_args(Outcome)), ("view", get_args(View))):
+            if (value := getattr(self, name)) not in known:
+                listed = ", ".join(known)
+                raise InputError(f"protocol {self.name}: {name} {value!r} is not one of {listed}")
+        for name in ("examples", "prompts", "phases", "variants"):
+            if not isinstance(getattr(self, name), tuple):
+                raise InputError(f"protocol {self.name}: {name}: write a tuple, (one,) for one")
+        other = vars(self.settings).get("declaration")
+        if self.settings is ProtocolSettings or (other and other.name != self.name):
+            whose = f"those of {other.name}" if other else "those of every protocol"
+            raise InputError(f"protocol {self.name}: its settings are {whose}; derive a class")
         shared = ProtocolSettings.model_fields
         for kind in self.settings.__mro__[: self.settings.__mro__.index(ProtocolSettings)]:
             if redefined := sorted(set(kind.__annotations__).intersection(shared)):
@@ -184,6 +195,11 @@ class Protocol(Declaration):
                 )
         self.settings.protocol = self.name
         self.settings.declaration = self
+
+    @property
+    def ours(self) -> bool:
+        """Whether the protocol comes with dialectree."""
+        return self.graph.startswith("dialectree.")
 
     def missing(self) -> list[str]:
         """Return the packages that its code needs and that are not installed."""
@@ -201,14 +217,32 @@ class Protocol(Declaration):
 
     def folder(self) -> Path:
         """Return the folder of its declaration and its graphs."""
-        package = find_spec(self.graph.partition(":")[0].rpartition(".")[0])
-        if package is None or not package.submodule_search_locations:
-            raise InputError(f"protocol {self.name}: {self.graph} is not in a package")
-        return Path(package.submodule_search_locations[0])
+        package = self.graph.partition(":")[0].rpartition(".")[0]
+        with suppress(ImportError):
+            for folder in getattr(package and plugins.imported(package), "__path__", ()):
+                return Path(folder)
+        raise InputError(f"protocol {self.name}: {self.graph} is not in a package")
+
+    def file(self, name: str) -> Path | None:
+        """Return the file or folder ``name`` beside its graphs, or None."""
+        with suppress(InputError):
+            if (path := self.folder() / name).exists():
+                return path
+        return None
 
     def recording(self) -> Path:
         """Return the folder of its recorded debate."""
         return self.folder() / self.demo
+
+    def faults(self) -> Iterator[tuple[str, str]]:
+        """Yield what does not load, each with the reason; the code that it needs is imported."""
+        for method in () if self.missing() else self.methods().values():
+            try:
+                method.graph().get_graph()
+            except Exception as error:  # whatever a stranger's module raises
+                yield method.variant.graph, plugins.fault(error)
+        if self.demo and self.file(f"{self.demo}/run.json") is None:
+            yield f"{self.name}, {self.demo}", "there is no recorded debate"
 
     def phase(self, role: str, name: str) -> Phase | None:
         """Return what ``role`` says in the phase ``name``; the phase's own declaration counts."""
@@ -319,13 +353,22 @@ class Method:
 
 
 def installed() -> dict[str, Protocol]:
-    """Return the protocols that are installed, by name, in the order of their names."""
+    """Return the protocols that are installed, by name, ours before others."""
     return plugins.declared()[0]
 
 
 def broken() -> dict[str, str]:
     """Return the declarations that cannot be used, each with the reason."""
     return plugins.declared()[1]
+
+
+def unusable() -> dict[str, str]:
+    """Return what packages declare that cannot be used, each with the reason.
+
+    The graphs of protocols that are not ours are imported for it, and LangGraph with them.
+    """
+    others = [one for one in installed().values() if not one.ours]
+    return {**broken(), **dict(pair for one in others for pair in one.faults())}
 
 
 def protocol(name: str) -> Protocol:
@@ -338,13 +381,15 @@ def protocol(name: str) -> Protocol:
 
 
 def methods() -> dict[str, Method]:
-    """Return every method of every protocol by name; one that two have is ``protocol.method``."""
-    every = [one for protocol in installed().values() for one in protocol.methods().values()]
-    names = [one.name for one in every]
-    return {
-        one.name if names.count(one.name) == 1 else f"{one.protocol.name}.{one.name}": one
-        for one in every
-    }
+    """Return every method of every protocol by name.
+
+    The protocol that was there first keeps a name; of another one it is ``protocol.method``.
+    """
+    known: dict[str, Method] = {}
+    for declared in installed().values():
+        for name, one in declared.methods().items():
+            known[f"{declared.name}.{name}" if name in known else name] = one
+    return known
 
 
 def method(name: str, of: str | None = None) -> Method:

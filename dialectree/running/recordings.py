@@ -72,7 +72,8 @@ def _as_read(events: Sequence[Event]) -> list[Event]:
 
 def recorded() -> dict[str, Protocol]:
     """Return the protocols that ship a recorded debate, by name."""
-    return {name: one for name, one in installed().items() if one.demo}
+    declared = {name: one for name, one in installed().items() if one.demo}
+    return {name: one for name, one in declared.items() if one.file(f"{one.demo}/run.json")}
 
 
 def play(name: str, runs: Path, *, paced: bool) -> Playback:

@@ -22,7 +22,7 @@ from dialectree.errors import Halted, InputError, RunNotFound
 from dialectree.flow import Graph
 from dialectree.flow.human_input import Ask, Payload, interrupted, payload_of
 from dialectree.flow.state import VerdictFields
-from dialectree.protocols.protocol import Method, installed, protocol
+from dialectree.protocols.protocol import Method, installed, protocol, refuse
 from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.protocols.sources import runs_home
 from dialectree.records import RunRecord, path_key
@@ -290,7 +290,11 @@ def _live(context: object) -> dict[str, Any]:
 # The graphs by name: a server looks names up in the module and asks no ``__getattr__``
 
 
-globals().update({f"{name}_chat": chat_graph(name) for name in installed()})
+for _name in [*installed()]:
+    try:
+        globals()[f"{_name}_chat"] = chat_graph(_name)
+    except Exception as error:  # whatever a stranger's declaration makes impossible
+        refuse(_name, error)
 
 if TYPE_CHECKING:
 

@@ -67,10 +67,12 @@ class Finding(BaseModel, frozen=True):
 def verifying_method(name: str | None = None) -> Method:
     """Return the method ``name`` of a protocol that gives a probability.
 
-    Without a name it is the one protocol that does; InputError where several do.
+    Without a name it is the one protocol of ours that does, or of others where ours do not;
+    InputError where several do.
     """
     able = {key: one for key, one in methods().items() if one.protocol.outcome == "probability"}
     protocols = [one for one in able.values() if one.name == one.protocol.name]
+    protocols = [one for one in protocols if one.protocol.ours] or protocols
     if name is None and len(protocols) == 1:
         return protocols[0]
     if name not in able:

@@ -175,7 +175,7 @@ def stub() -> str:
     names: list[str] = []
     functions: list[str] = []
     for protocol in installed().values():
-        if not (protocol.command and protocol.graph.startswith("dialectree.")):
+        if not (protocol.command and protocol.ours):
             continue
         twin = f"a{protocol.command}"
         names += [protocol.command, twin]

@@ -214,12 +214,12 @@ def test_a_broken_plug_in_is_listed_and_stops_nobody(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(plugins, "entry_points", lambda group: entries)
     plugins.declared.cache_clear()
     try:
-        assert [*protocol.installed()] == ["good"]
+        assert [*protocol.installed()] == ["good", "same", "three"]
         faults = protocol.broken()
         assert faults["fails:protocol"] == "ValueError: no such thing"
         assert faults["other:protocol"] == "TypeError: other:protocol is no Protocol"
-        assert faults["one:protocol"] == "two:protocol has the same name or command"
-        assert faults["verb_two:protocol"] == "verb_one:protocol has the same name or command"
+        assert faults["two:protocol"] == "ValueError: the protocol same has the name same"
+        assert faults["verb_two:protocol"] == "ValueError: the protocol three has the name say"
         with pytest.raises(InputError, match=r"fails: no such protocol .*ValueError: no such"):
             protocol.protocol("fails")
     finally:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from tests import strangers
 from tests.endpoint import LocalEndpoint
 from tests.examples.conftest import target
 from tests.server.test_langgraph_dev import COWS, ROOT, ask, serving
@@ -18,15 +19,16 @@ __all__ = ["target"]
 def test_a_server_without_one_of_the_protocols_starts_and_offers_the_others_presets(
     tmp_path: Path,
 ) -> None:
+    strangers.install(tmp_path)
     project = json.loads((ROOT / "langgraph.json").read_text())
-    project["graphs"] = {"tsd": project["graphs"]["tsd"]}
+    project["graphs"] = {name: project["graphs"][name] for name in ("tsd", "tsd_chat")}
     project["dependencies"], project["env"] = [str(ROOT)], {}
     config = tmp_path / "langgraph.json"
     config.write_text(json.dumps(project))
-    with serving(tmp_path, config=config) as url:
+    with serving(tmp_path, config=config, PYTHONPATH=str(tmp_path)) as url:
         found = httpx.post(f"{url}/assistants/search", json={}, timeout=30).json()
-    assert {one["graph_id"] for one in found} == {"tsd"}
-    assert len(found) > 1
+    assert {one["graph_id"] for one in found} == {"tsd", "tsd_chat"}
+    assert len(found) > 2
 
 
 def test_a_server_with_a_strangers_graph_alone_knows_the_other_protocols(

@@ -1,0 +1,115 @@
+"""Packages of strangers cannot hurt: ours work, and what cannot be used is listed with a reason."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dialectree
+from dialectree.cli import program
+from dialectree.errors import InputError
+from dialectree.mcp.server import DebateServer
+from dialectree.protocols import plugins
+from dialectree.protocols.protocol import installed, load, method, methods, protocol
+from dialectree.server import chat
+from dialectree.service.debates import Debates
+from tests.cli.commands import command
+from tests.strangers import DAMAGED, REFUSED, STRANGERS, install
+
+OURS = {"art", "rsd", "tod", "tsd"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which strangers' packages are installed."""
+    folder = tmp_path_factory.mktemp("strangers")
+    install(folder)
+    return folder
+
+
+@pytest.fixture
+def strangers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Let this process find the packages of strangers."""
+
+    def afresh() -> None:
+        importlib.invalidate_caches()
+        plugins.declared.cache_clear()
+        for name in {name.partition(".")[0] for name in [*sys.modules]} & {*STRANGERS}:
+            for module in [one for one in sys.modules if one.partition(".")[0] == name]:
+                del sys.modules[module]
+        importlib.reload(program)
+
+    monkeypatch.syspath_prepend(folder)
+    afresh()
+    yield folder
+    monkeypatch.undo()
+    afresh()
+
+
+def test_what_takes_a_name_or_does_not_load_is_listed_and_ours_stay(strangers: Path) -> None:
+    listed = command("protocols", "--json")
+    assert listed.status == 0
+    found = json.loads(listed.out)
+    assert {one["name"] for one in found["protocols"]} == OURS | {*STRANGERS} - {*REFUSED}
+    for package, why in REFUSED.items():
+        (fault,) = (text for path, text in found["broken"].items() if package in path)
+        assert why in fault and "\n" not in fault
+    for path, why in DAMAGED.items():
+        assert why in found["broken"][path]
+    assert command("protocols").err.count("cannot be used: ") == len(REFUSED) + len(DAMAGED)
+    assert [*installed()][:4] == sorted(OURS)
+    assert protocol("rsd").settings.declaration is protocol("rsd")
+    with pytest.raises(InputError, match=r"exits: no such protocol .*SystemExit: 3"):
+        protocol("exits")
+
+
+def test_ours_work_beside_them(strangers: Path) -> None:
+    for name in OURS:
+        assert method(name).graph() is load(protocol(name).graph)
+    assert methods()["a_baseline.direct"].protocol.name == "a_baseline"
+    assert methods()["direct"].protocol.ours
+    assert command("--help").out.count("\n  answer ") == 1
+    assert "a_baseline" not in command("demo", "--fast").err
+    assert command("eval", "list").status == 0
+    assert dialectree.answer.__name__ == "answer"
+    served = DebateServer(Debates(Path("runs"), owner=""), [*installed().values()], 1.0)
+    assert served.sdk
+
+
+def test_a_server_file_leaves_out_what_does_not_load(strangers: Path) -> None:
+    made = command("server-file", "--all")
+    graphs = json.loads(made.out)["graphs"]
+    importlib.reload(chat)
+    for entry in graphs.values():
+        assert load(entry["path"]).get_graph()
+    assert {*graphs} == {name for name, one in methods().items() if one.protocol.ours} | {
+        f"{name}_chat" for name in OURS
+    }
+    assert "no_graph.graph:graph is left out: ModuleNotFoundError: " in made.err
+
+
+def test_ctrl_c_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entry:
+        name, value = "mine", "mine:protocol"
+
+        def load(self) -> Any:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [Entry()])
+    with pytest.raises(KeyboardInterrupt):
+        plugins._load_all()
+
+
+def test_the_reserved_names_are_those_of_our_commands_and_tools() -> None:
+    verbs = {one.command for one in installed().values() if one.command}
+    commands: list[Any] = [*program.app.registered_commands, *program.app.registered_groups]
+    assert {one.name for one in commands} - verbs == {*plugins.COMMANDS.split()}
+    assert {*DebateServer(Debates(Path("runs"), owner=""), [], 1.0)._tools} == {
+        *plugins.TOOLS.split()
+    }
