@@ -90,6 +90,7 @@ def start(
     record = RunRecord(
         run_id="",
         owner=old.owner,
+        thread=old.thread,
         protocol=old.protocol,
         method=old.method,
         demonstration=old.demonstration or any(map(at_chance, specs.values())),

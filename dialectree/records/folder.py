@@ -100,7 +100,7 @@ class RunFolder(EventLog):
         for one in map(cls, ways):
             if one.exists() and one._is_seen(owner):
                 return one
-        if run == "last" and (newest := cls._newest(runs, owner)) is not None:
+        if run == "last" and (newest := cls._started_last(runs, owner)) is not None:
             return newest
         every = cls.all(runs) if named else []
         several = [one for one in every if one.run_id.startswith(run) and one._is_seen(owner)]
@@ -127,7 +127,7 @@ class RunFolder(EventLog):
             return False
 
     @classmethod
-    def _newest(cls, runs: Path, owner: str | None) -> RunFolder | None:
+    def _started_last(cls, runs: Path, owner: str | None) -> RunFolder | None:
         """Return the folder of the run that was started last."""
         seen = (head.run_id for head in heads(runs, notice) if head.sees(owner))
         return next((cls(runs / name) for name in seen), None)

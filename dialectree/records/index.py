@@ -51,6 +51,7 @@ class Head(BaseModel):
     protocol: str
     method: str
     owner: str | None = None
+    thread: str | None = None
     status: RunStatus
     demonstration: bool = False
     question: str = Field(validation_alias=_from("input", "question"))

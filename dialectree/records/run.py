@@ -37,6 +37,8 @@ class RunRecord(Strict):
     method: str
     owner: str | None = None
     """Who asked for it, as the server that ran it authenticated them."""
+    thread: str | None = None
+    """The thread of a host, such as a LangGraph server, in which the question was asked."""
     status: RunStatus = "running"
     demonstration: bool = False
     """True when a local model took part whose answers are no better than chance."""

@@ -350,6 +350,8 @@ def _new(
     if method is not None:
         record = new_record(method, given, context)
         record.run_id, record.owner = name, _owner(runtime)
+        about = runtime.execution_info
+        record.thread = None if about is None else about.thread_id
     return HostedRun(name, context, runtime, method, record, Unkept())
 
 

@@ -1,4 +1,4 @@
-"""Routes for the runs that lie in the server's folder: record, reports, contest.
+"""Routes for the runs that lie in the server's folder: list, record, events, reports, contest.
 
 A client sees its own runs alone. File work stays out of the event loop.
 """
@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import to_json
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from dialectree import report
@@ -21,8 +23,9 @@ from dialectree.errors import DialectreeError, InputError, RunNotFound, fault_li
 from dialectree.protocols.protocol import protocol
 from dialectree.protocols.sources import runs_home
 from dialectree.protocols.trust import places, reserved
-from dialectree.records import RunRecord
+from dialectree.records import Head
 from dialectree.records.folder import RunFolder
+from dialectree.server.following import events
 from dialectree.server.keys import owner_of
 from dialectree.service.debates import Debates
 
@@ -36,6 +39,39 @@ class _Contest(BaseModel):
     settings: dict[str, Any] | None = None
 
 
+class _Page(BaseModel):
+    """The query of a list: which runs, and how many of them."""
+
+    after: str = ""
+    """The id of the last run that the client has."""
+    limit: int = Field(default=100, ge=1, le=1000)
+    protocol: str = ""
+    status: str = ""
+    text: str = ""
+    """Words of the question, the answer or the id."""
+
+    def of(self, heads: Iterable[Head]) -> list[Head]:
+        """Return the heads that fit, one more than a page has."""
+        left = iter(heads)
+        if self.after and not any(head.run_id == self.after for head in left):
+            raise RunNotFound(f"`after`: there is no run {self.after!r:.200} of yours here")
+        return [*islice(filter(self._fits, left), self.limit + 1)]
+
+    def _fits(self, head: Head) -> bool:
+        answer = head.verdict.answer if head.verdict else None
+        shown = f"{head.run_id} {head.question} {answer or ''}".casefold()
+        return (
+            self.protocol in ("", head.protocol)
+            and self.status in ("", head.status)
+            and self.text.casefold() in shown
+        )
+
+
+class _After(BaseModel):
+    after: int = Field(ge=0)
+
+
+Query = TypeVar("Query", bound=BaseModel)
 _SHAPE = '`changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
 _log = logging.getLogger("dialectree")
 _WAIT_S = 5.0
@@ -75,23 +111,44 @@ def _found(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]
 
 
 async def list_runs(request: Request) -> Response:
-    """Answer with the client's runs, the newest first."""
+    """Answer with a page of the client's runs, the newest first.
 
-    def read() -> list[dict[str, Any]]:
-        return [_line(one) for _, one in _debates(request).every(_log.warning)]
+    The header ``Link`` has the address of the next page.
+    """
+    page = _query(_Page, request)
 
-    return JSONResponse(await asyncio.to_thread(read), headers=_SAFE)
+    def read() -> list[Head]:
+        return page.of(_debates(request).heads(_log.warning))
+
+    found = await asyncio.to_thread(read)
+    shown, headers = found[: page.limit], {**_SAFE}
+    if len(found) > page.limit:
+        following = request.url.include_query_params(after=shown[-1].run_id)
+        headers["Link"] = f'<?{following.query}>; rel="next"'
+    return Response(to_json(shown), media_type="application/json", headers=headers)
 
 
-def _line(record: RunRecord) -> dict[str, Any]:
-    """Return what a list shows of a run."""
-    shown = {"run_id", "protocol", "method", "status", "started", "ended", "verdict"}
-    question = {"question": record.input["question"]}
-    return {**record.model_dump(mode="json", include=shown), **question}
+async def follow(request: Request) -> Response:
+    """Answer with the events of a run as they come, one server-sent event each."""
+    latest = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
+    after = _query(_After, request, {"after": latest}).after
+    folder = await asyncio.to_thread(_debates(request).find, request.path_params["run_id"])
+    headers = {**_SAFE, "X-Accel-Buffering": "no"}
+    return StreamingResponse(events(folder, after), media_type="text/event-stream", headers=headers)
+
+
+def _contested(run: RunFolder) -> str:
+    """Return the record of the run that ``run`` contests."""
+    if not (run.path / "contested.json").is_file():
+        raise RunNotFound(f"{run.run_id} contests no run")
+    return run.contested().model_dump_json()
 
 
 async def contest(request: Request) -> Response:
-    """Begin a contest; answer with its record, or with its id where it takes longer."""
+    """Begin a contest; answer with its record, or with its id where it takes longer.
+
+    A client that sends ``Prefer: respond-async`` gets the id at once.
+    """
     body, debates = _body(await request.body()), _debates(request)
     wishes, settings = body.changes, body.settings or {}
     run_id = request.path_params["run_id"]
@@ -108,11 +165,20 @@ async def contest(request: Request) -> Response:
     begun = await debates.contest(run_id, wishes, settings)
     new = begun.record.run_id
     place = {"Location": f"/debates/{new}", **_SAFE}
-    if not await begun.follow(_WAIT_S):
-        return JSONResponse({"run_id": new, "status": "running"}, 202, headers=place)
+    about = {"run_id": new, "follow": f"/debates/{new}/events?after=0"}
+    at_once = "respond-async" in request.headers.get("prefer", "")
+    if not await begun.follow(0 if at_once else _WAIT_S):
+        return JSONResponse({**about, "status": "running"}, 202, headers=place)
     record = (await asyncio.to_thread(begun.started.folder.record)).model_dump(mode="json")
-    answer = {"run_id": new, "status": record["status"], "record": record}
-    return JSONResponse(answer, 201, headers=place)
+    return JSONResponse({**about, "status": record["status"], "record": record}, 201, headers=place)
+
+
+def _query(kind: type[Query], request: Request, given: Mapping[str, str] | None = None) -> Query:
+    """Return the query of a request; InputError where it does not fit."""
+    try:
+        return kind.model_validate(given or dict(request.query_params))
+    except ValidationError as error:
+        raise InputError(f"the query: {fault_line(error):.300}") from None
 
 
 def _body(content: bytes) -> _Contest:
@@ -143,6 +209,9 @@ routes = [
         "/debates/{run_id}/report.md",
         _found(lambda run: report.markdown(run.record(), run.calls())),
     ),
+    Route("/debates/{run_id}/events", follow),
+    Route("/debates/{run_id}/calls", _found(lambda run: to_json(run.calls()))),
+    Route("/debates/{run_id}/contested", _found(_contested)),
     Route("/debates/{run_id}/contest", contest, methods=["POST"]),
 ]
 exception_handlers = {DialectreeError: refuse}

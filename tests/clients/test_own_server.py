@@ -6,6 +6,8 @@ import asyncio
 import os
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from langgraph_sdk import get_client
 import dialectree
 from dialectree.protocols.forms import plain
 from dialectree.protocols.protocol import Protocol, installed
+from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
 
@@ -142,6 +145,44 @@ def test_a_run_is_contested_and_the_new_one_lies_beside_it(
     assert httpx.get(f"{server}{done.headers['location']}").json() == new["record"]
 
 
+def numbers(server: str, path: str) -> Iterator[int]:
+    """The numbers of the events of a run as they come, to its end."""
+    with httpx.stream("GET", f"{server}{path}", timeout=60) as followed:
+        for line in followed.iter_lines():
+            if line.startswith("id: "):
+                yield int(line.removeprefix("id: "))
+
+
+def test_a_run_of_another_process_and_its_contest_are_followed(server: str, folder: Path) -> None:
+    with LocalEndpoint(rules=JUDGE_SAYS_B, latency_ms=100) as slow, ThreadPoolExecutor(1) as pool:
+        about: Any = {"model": "openai:any", "base_url": slow.url, "runs": folder / "runs"}
+        run = pool.submit(dialectree.run, "rsd", "Is it?", ["plants", "meat"], cache=False, **about)
+        while httpx.get(f"{server}/debates/last").json()["input"]["question"] != "Is it?":
+            pass
+        seen: list[int] = []
+        for number in numbers(server, "/debates/last/events?after=0"):
+            seen.append(number)
+            if number == 4:
+                assert not run.done()
+                break
+        name = run.result().run_id
+        seen += numbers(server, f"/debates/{name}/events?after=4")
+        lines = (folder / "runs" / name / "events.jsonl").read_text().splitlines()
+        assert seen == [*range(1, len(lines) + 1)]
+        change = {"change": "replace", "where": "0/A1", "text": "Cows eat grass."}
+        begun = httpx.post(
+            f"{server}/debates/{name}/contest",
+            json={"changes": [change], "settings": {"model": "openai:any"}},
+            headers={"Prefer": "respond-async"},
+        )
+        assert begun.status_code == 202
+        contest = [*numbers(server, begun.json()["follow"])]
+        new = httpx.get(f"{server}/debates/{begun.json()['run_id']}").json()
+        assert contest == [*range(1, len(contest) + 1)] and new["status"] != "running"
+        before = httpx.get(f"{server}/debates/{new['run_id']}/contested").json()
+        assert before["run_id"] == name
+
+
 CONTESTS: list[tuple[Any, str]] = [
     ({}, "`changes` lists what to change"),
     ({"changes": [{"change": "burn", "where": "0"}]}, "no such change"),
@@ -197,7 +238,13 @@ def test_threads_outlive_a_restart_and_a_kill(
         thread = asyncio.run(debated(url, None))
     with serving(folder, kill=True, **allowed) as url:
         asyncio.run(debated(url, thread))
-    with serving(folder) as url:
+    killed = RunFolder.create(folder / "runs", "killed")
+    killed.write_record(
+        RunFolder.all(folder / "runs")[0].record().model_copy(update={"ended": None})
+    )
+    with ExitStack() as followers, serving(folder) as url:
+        # A server stops although somebody follows a run without an end.
+        followers.enter_context(httpx.stream("GET", f"{url}/debates/killed/events"))
         state = httpx.get(f"{url}/threads/{thread}/state").json()
         assert state["values"]["verdict"]["label"] == "B"
         history = httpx.post(f"{url}/threads/{thread}/history", json={"limit": 100}).json()

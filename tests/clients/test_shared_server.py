@@ -120,8 +120,13 @@ def test_another_gets_no_record_report_or_contest_of_a_debate(
     (line,) = call(server, ALICE, "GET", "/debates").json()
     path, drop = f"/debates/{line['run_id']}", {"changes": [{"change": "drop", "where": "0/A1"}]}
     for key, status in ((ALICE, 200), (BOB, 404)):
-        for part in ("", "/report.html", "/report.md"):
+        for part in ("", "/report.html", "/report.md", "/calls", "/events"):
             assert call(server, key, "GET", path + part).status_code == status, part
+    assert (line["owner"], line["thread"]) == ("alice", thread)
+    assert (
+        call(server, ALICE, "GET", f"/threads/{thread}/state").json()["values"]["run_id"]
+        == (line["run_id"])
+    )
     refused = call(server, BOB, "POST", f"{path}/contest", drop)
     assert refused.status_code == 404 and "there is no run" in refused.text
     assert call(server, BOB, "GET", "/debates").json() == []

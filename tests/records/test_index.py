@@ -46,8 +46,13 @@ def test_a_head_has_what_a_list_shows(runs: Path) -> None:
 
 
 def _contest(runs: Path) -> None:
-    about = {"run": "done", "changes": [], "before": None, "after": None, "why": "it stayed"}
+    about: dict[str, object] = dict(run="done", changes=[], before=None, after=None, why="stayed")
     RunFolder.create(runs, "contest").write_record(record(contest=about, started="4"))
+
+
+def _link(runs: Path) -> Path:
+    (runs / "link").symlink_to("x")
+    return runs / "link"
 
 
 CHANGES: dict[str, Callable[[Path], object]] = {
@@ -66,7 +71,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "index broken": lambda runs: (runs / INDEX).write_text("{"),
     "index of another format": lambda runs: (runs / INDEX).write_text('{"format": "x"}'),
     "index removed": lambda runs: (runs / INDEX).unlink(),
-    "index led away": lambda runs: ((runs / INDEX).unlink(), (runs / INDEX).symlink_to("x")),
+    "index led away": lambda runs: os.replace(_link(runs), runs / INDEX),
 }
 
 
@@ -109,12 +114,12 @@ def test_an_index_that_cannot_be_written_is_done_without(
 def test_many_list_while_runs_come_and_end(runs: Path) -> None:
     def begin(number: int) -> str:
         RunFolder.create(runs, f"r{number}").write_record(record(started=f"5{number}"))
-        return heads(runs, str)[-1].run_id
+        return listed(runs)[0][-1].run_id
 
     def end(number: int) -> str:
         done = record(status="answered", started=f"5{number}")
         RunFolder(runs / f"r{number}").write_record(done, sync=False)
-        return next(h.status for h in heads(runs, str) if h.run_id == f"r{number}")
+        return next(h.status for h in listed(runs)[0] if h.run_id == f"r{number}")
 
     with ThreadPoolExecutor(8) as pool:
         assert {*pool.map(begin, range(24))} == {"done"}

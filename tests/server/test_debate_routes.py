@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from dialectree.records import Call
 from dialectree.records.folder import RunFolder
+from dialectree.server import following
 from dialectree.server.debates import exception_handlers, routes
-from tests.report.recorded import record
+from tests.report.recorded import calls, events, record
 
 DROP = '"changes": [{"change": "drop", "where": "0"}]'
 
@@ -58,3 +64,118 @@ def test_no_client_is_told_where_the_server_keeps_its_runs(
     refused = client.get("/debates/good/report.md")
     assert refused.status_code == 422
     assert refused.json()["detail"].startswith("good/calls.jsonl, line 1 cannot be read: ")
+
+
+# Lists
+
+
+@pytest.fixture
+def many(client: TestClient, tmp_path: Path) -> TestClient:
+    """Return a client of a server with seven runs."""
+    for number in range(6):
+        name = ["rsd", "tsd"][number % 2]
+        about = {"run_id": f"r{number}", "started": f"2026-02-0{number + 1}"}
+        update: dict[str, object] = {**about, "input": {"question": f"Is it {number}?"}}
+        one = record(name).model_copy(update=update)
+        RunFolder.create(tmp_path, f"r{number}").write_whole(one, [], [])
+    return client
+
+
+def ids(client: TestClient, address: str) -> list[str]:
+    return [one["run_id"] for one in client.get(address).json()]
+
+
+def test_a_list_comes_in_pages_to_its_end(many: TestClient) -> None:
+    address, seen = "/debates?limit=3", list[list[str]]()
+    while address:
+        page = many.get(address)
+        seen.append([one["run_id"] for one in page.json()])
+        address = page.links["next"]["url"] if "next" in page.links else ""
+        address = address and f"/debates{address}"
+    assert seen == [["r5", "r4", "r3"], ["r2", "r1", "r0"], ["good"]]
+    assert ids(many, "/debates?after=r1&limit=1") == ["r0"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("protocol=tsd", ["r5", "r3", "r1"]),
+        ("protocol=rsd&limit=1&after=r2", ["r0"]),
+        ("status=partial", []),
+        ("text=IT%204", ["r4"]),
+        ("text=r3", ["r3"]),
+        ("protocol=nosuch", []),
+    ],
+)
+def test_a_list_is_of_what_is_looked_for(many: TestClient, query: str, found: list[str]) -> None:
+    assert ids(many, f"/debates?{query}") == found
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=x", "limit=1001"])
+def test_a_query_of_another_shape_is_refused(client: TestClient, query: str) -> None:
+    assert client.get(f"/debates?{query}").status_code == 422
+    assert client.get("/debates?after=nosuch").status_code == 404
+
+
+# One run
+
+
+def test_calls_and_the_contested_record_are_served(client: TestClient, tmp_path: Path) -> None:
+    new = RunFolder.create(tmp_path, "new")
+    new.write_whole(record("rsd"), events("rsd"), calls("rsd"))
+    served = client.get("/debates/new/calls").json()
+    assert [Call.model_validate(one) for one in served] == new.calls() != []
+    assert client.get("/debates/new/contested").status_code == 404
+    new.write_record(record("tsd"), "contested.json")
+    assert client.get("/debates/new/contested").json() == record("tsd").model_dump(mode="json")
+
+
+def told(text: str) -> list[tuple[int, dict[str, Any]]]:
+    """Return the numbers and the data of server-sent events."""
+    found = re.findall(r"^id: (\d+)\ndata: (.*)\n\n", text, re.MULTILINE)
+    return [(int(number), json.loads(data)) for number, data in found]
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_the_events_of_a_run_are_told_from_any_of_them_on(
+    client: TestClient, tmp_path: Path, header: bool
+) -> None:
+    new, every = RunFolder.create(tmp_path, "new"), events("tsd")
+    new.write_whole(record("tsd"), every, [])
+    for after in (0, 1, len(every) - 1, len(every), len(every) + 1):
+        headers = {"Last-Event-ID": str(after)} if header else {}
+        query = "after=0" if header else f"after={after}"
+        answer = client.get(f"/debates/new/events?{query}", headers=headers)
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        expected = [(one.n, one.model_dump(mode="json")) for one in every[after:]]
+        assert told(answer.text) == expected
+    assert client.get("/debates/new/events?after=-1").status_code == 422
+    assert client.get("/debates/nosuch/events").status_code == 404
+
+
+def test_a_run_is_followed_while_another_one_writes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "PACE_S", 0.01)
+    monkeypatch.setattr(following, "BEAT_S", 0.02)
+    folder, every = RunFolder.create(tmp_path, "new"), events("rsd")
+    folder.write_record(record("rsd").model_copy(update={"status": "running", "ended": None}))
+
+    async def write() -> None:
+        for one in every:
+            line = one.model_dump_json() + "\n"
+            for part in (line[:20], line[20:]):
+                with (folder.path / "events.jsonl").open("a") as file:
+                    file.write(part)
+                await asyncio.sleep(0.03)
+        folder.write_record(record("rsd"))
+
+    async def follow() -> list[str]:
+        writing = asyncio.create_task(write())
+        seen = [part async for part in following.events(RunFolder(folder.path), 2)]
+        await writing
+        return seen
+
+    seen = asyncio.run(asyncio.wait_for(follow(), 30))
+    assert [number for number, _ in told("".join(seen))] == [*range(3, len(every) + 1)]
+    assert seen.count(":\n\n") > 1
