@@ -95,7 +95,7 @@ class RayEngine:
 def require_named_addresses(contexts: Iterable[ProtocolSettings]) -> None:
     """Raise SettingsError for an address that no person named: a worker sends it the key."""
     for context in contexts:
-        for speaker in (context.model, *context.roles.values()):
+        for speaker in context.models():
             resolve(speaker, context)
         if isinstance(context, RetrievalSettings):
             context.require_embeddings()

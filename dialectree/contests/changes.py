@@ -150,7 +150,9 @@ class Draft:
 
     def _drop_turn(self, change: Change) -> None:
         turn, phase = self._turn(change, change.id)
-        if not phase.optional and phase.withdrawn is None:
+        judges = phase.judges(self.settings_of(phase)) if phase.judges is not None else ()
+        one_of_several = sum(map(len, judges)) > 1
+        if not (phase.optional or one_of_several) and phase.withdrawn is None:
             raise InputError(f"{change.flag}: the debate cannot do without it; `replace` it")
         reply = None
         if phase.withdrawn is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from dialectree.answers import letter
 from dialectree.contests.changes import Draft, flags
 from dialectree.contests.wishes import Change
@@ -17,12 +19,12 @@ _REASON = "A person set this verdict."
 
 
 def rule(draft: Draft, change: Change) -> None:
-    """Put a person's verdict in the place of a judge's."""
-    text = tidy(change.text, "verdict")
-    if change.id not in draft.nodes:
+    """Put a person's verdict in the place of a judge's, or of one ruling of a jury."""
+    text, one = tidy(change.text, "verdict"), draft.turns.get(change.id)
+    if one is None and change.id not in draft.nodes:
         hint = f"{program()} show prints their ids"
         raise InputError(f"{change.flag}: the run has no such node; {hint}")
-    node = draft.nodes[change.id]
+    node = draft.nodes[change.id if one is None else one.node]
     if node.id in draft.rulings:
         _rule_for_person(draft, change, node, text)
         return
@@ -33,6 +35,10 @@ def rule(draft: Draft, change: Change) -> None:
     ]
     last = max((turn.take for turn, _ in judged), default=1)
     judged = [(turn, phase) for turn, phase in judged if turn.take == last]
+    if one is not None:
+        judged = [
+            (t, phase) for t, phase in judged if (t.role, t.speaker) == (one.role, one.speaker)
+        ]
     if not judged:
         knows = flags(draft.phases, "and")
         raise InputError(f"{change.flag}: no judge has ruled there; the run knows {knows}")
@@ -40,29 +46,33 @@ def rule(draft: Draft, change: Change) -> None:
     spots = [draft.own_words(one) for one in first.values()]
     verdict = node.verdict or (draft.record.verdict if node.parent is None else None)
     before = (verdict.answer if verdict is not None else None) or ""
+    if one is not None:
+        before = str(one.fields.get("answer", ""))
     if phase.labels is not None:
         label, answer = _label(draft, change, node, text, phase)
-        judges = phase.judges(draft.settings_of(phase)) if phase.judges is not None else ()
+        judges = chain(*phase.judges(draft.settings_of(phase))) if phase.judges else ()
         silent = [  # where one of several judges failed for good, the ruling holds as well
             spots[0].model_copy(update={"speaker": who, "fields": {}})
             for who in judges
-            if who not in first
+            if who not in first and one is None
         ]
         rulings = {turn.speaker: turn.fields.get("label") for turn, _ in judged}.values()
-        settled = node.verdict is not None or label not in labels(draft.record, node)
+        ruled = one is not None or node.verdict is not None
+        settled = ruled or label not in labels(draft.record, node)
         if settled and not silent and all(ruling == label for ruling in rulings):
             raise InputError(f"{change.flag}: nothing to change, {label} is the ruling already")
         said = {"label": label, "answer": answer, "confidence": None, "rationale": _REASON}
         text, spots = label, [*spots, *silent]
     else:
-        earlier = draft.find(node.id, "ruled")
+        earlier = draft.find(change.id, "ruled")
         if text == before or (earlier is not None and text == earlier.after):
             raise InputError(f"{change.flag}: nothing to change, that is the verdict already")
         assert phase.ruling is not None  # else the ruling is a label
         said = phase.ruling(text)
     reply = draft.reply(change, turn, said)
-    one = Override(id=node.id, what="ruled", spots=spots, reply=reply, before=before, after=text)
-    draft.hold(one)
+    draft.hold(
+        Override(id=change.id, what="ruled", spots=spots, reply=reply, before=before, after=text)
+    )
 
 
 def _rule_for_person(draft: Draft, change: Change, node: Node, text: str) -> None:

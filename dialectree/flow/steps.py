@@ -56,6 +56,8 @@ def ruling(
     confidence: float | None = None,
     confidence_source: str | None = None,
     notes: Sequence[str] = (),
+    agreement: float | None = None,
+    dissent: Mapping[str, str] | None = None,
 ) -> Ruling:
     """Return the verdict of a debate as the update of the step that rules."""
     verdict = Verdict(
@@ -65,6 +67,8 @@ def ruling(
         confidence=confidence,
         confidence_source=confidence_source,
         notes=[*notes],
+        agreement=agreement,
+        dissent={**(dissent or {})},
     )
     return {"verdict": verdict.model_dump()}
 
@@ -86,6 +90,8 @@ def settle(
     confidence: float | None = None,
     confidence_source: str | None = None,
     notes: Sequence[str] = (),
+    agreement: float | None = None,
+    dissent: Mapping[str, str] | None = None,
 ) -> Ruling:
     """Rule ``answer`` at ``node``, or nothing; the step that rules returns what this returns.
 
@@ -104,6 +110,8 @@ def settle(
             local_confidence=confidence,
             winner=winner,
             take=take,
+            agreement=agreement,
+            dissent={**(dissent or {})},
         )
         settled = {"take": take, "verdict": verdict.model_dump(), "provenance": [node]}
         tell(runtime, node, "settled", settled)
@@ -116,6 +124,8 @@ def settle(
         confidence=confidence,
         confidence_source=confidence_source,
         notes=notes,
+        agreement=agreement,
+        dissent=dissent,
     )
 
 

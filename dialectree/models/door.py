@@ -61,6 +61,7 @@ async def ask(
     told: Callable[[Reply], Mapping[str, JsonValue]] | None = None,
     names: Callable[[Reply], str | None] | None = None,
     max_tokens: int | None = None,
+    model: Any = None,
     **values: object,
 ) -> Reply:
     """Ask the model that plays ``place.role`` and return its valid reply.
@@ -71,13 +72,15 @@ async def ask(
     invalid reply is asked for again up to two times, with its fault. Raises ReplyError if it stays
     invalid and CallError if none comes. ``conflict`` returns how a model's reply contradicts
     itself, which is asked for again once before Contradiction is raised. ``told`` returns what the
-    record keeps in place of the reply, and ``names`` the label that the reply names.
+    record keeps in place of the reply, and ``names`` the label that the reply names. ``model``
+    takes the place of the role's own.
     """
     context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
     turn = Turn.at(place).model_copy()
     turn.take = max(turn.take, inside.get().take)
     turn.protocol = "" if context.protocol == run.protocol else context.protocol
-    spec = resolve(context.speaker(place.role, place.name), context)
+    own = context.speaker(place.role, place.name) if model is None else model
+    spec = resolve(own, context)
 
     def read_call(call: Call) -> Reply:
         refusal = call.reply if call.finish == "refusal" else None

@@ -73,6 +73,11 @@ class Overrides:
             reply |= one.reply
         return overrides[-1].model_copy(update={"reply": reply})
 
+    def ruled(self, node: str) -> bool:
+        """Return whether a person set the verdict of ``node``, whoever judges there."""
+        every = (one for spots in self._by_place.values() for _, one in spots)
+        return any(one.what == "ruled" and one.id == node for one in every)
+
     def removed(self, place: Place) -> dict[str, JsonValue] | None:
         """Return the reply that a person took out at ``place``, or None."""
         override = self.at(place)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from dialectree.protocols.plugins import known_roles
 from dialectree.protocols.trust import ADDRESS
@@ -26,6 +27,12 @@ def _speaker(speaker: object) -> object:
     return speaker
 
 
+def _juror(speaker: object) -> object:
+    if speaker == "me":
+        raise ValueError("a person cannot be one of several judges; a person judges alone")
+    return speaker
+
+
 def known_role(name: str) -> str:
     """Return ``name`` if some installed protocol has such a role; else raise ValueError."""
     roles = known_roles()
@@ -39,6 +46,8 @@ def known_role(name: str) -> str:
 Speaker = Annotated[Any, AfterValidator(_speaker), ADDRESS, WithJsonSchema({"type": "string"})]
 """A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
 ``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
+Juror = Annotated[Speaker, BeforeValidator(_juror)]
+"""A model that judges beside others."""
 PromptForm = Literal["auto", "small", "full"]
 Unit = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
@@ -67,6 +76,7 @@ def option(
     operator: bool = False,
     person: bool = False,
     rounds_of: str = "",
+    jury_of: str = "",
     **constraints: Any,
 ) -> Any:
     """Declare a setting or a part of the input; a docstring stands below it.
@@ -76,8 +86,8 @@ def option(
     flag where that is not its name, ``metavar`` what stands for its value. ``hidden`` keeps it out
     of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``operator``
     marks a setting for whoever runs the program: a server's form does not show it. ``person`` marks
-    one that lets a person take part, and ``rounds_of`` one that says how many rounds a phase of
-    that name has.
+    one that lets a person take part, ``rounds_of`` one that says how many rounds a phase of that
+    name has, and ``jury_of`` a list of models that play the role of that name side by side.
     """
     about = {
         "group": group,
@@ -90,6 +100,7 @@ def option(
         "operator": operator,
         "person": person,
         "rounds_of": rounds_of,
+        "jury_of": jury_of,
     }
     extra: dict[str, Any] = {name: value for name, value in about.items() if value}
     if "default_factory" in constraints:
@@ -101,3 +112,10 @@ def about(settings: type[BaseModel], name: str) -> Mapping[str, Any]:
     """Return what :func:`option` declared of a field, beside its type and its constraints."""
     extra = settings.model_fields[name].json_schema_extra
     return extra if isinstance(extra, Mapping) else {}
+
+
+@lru_cache(maxsize=256)
+def juries(kind: type[BaseModel]) -> dict[str, str]:
+    """Return the settings that list the models of a jury, by the role that the jury plays."""
+    played = {name: about(kind, name).get("jury_of") for name in kind.model_fields}
+    return {role: name for name, role in played.items() if role}

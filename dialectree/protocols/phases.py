@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 OTHERS = "*"
@@ -48,3 +48,14 @@ class PhaseOrder:
 
 UNORDERED = PhaseOrder()
 """The order of a protocol that declares none: steps alone."""
+
+
+def jurors(judges: int, orders: Iterable[str] = ("",)) -> list[list[str]]:
+    """Return who rules in a jury, a list for each judge: its name in each of the orders.
+
+    ``[["1", "1_swapped"], ["2", "2_swapped"]]``. A judge alone has no number, the first order no
+    name.
+    """
+    orders = [*orders]
+    numbers = [str(number) for number in range(1, judges + 1)] if judges > 1 else [""]
+    return [["_".join(filter(None, (number, order))) for order in orders] for number in numbers]

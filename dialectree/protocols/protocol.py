@@ -7,7 +7,7 @@ dialectree knows a protocol by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from dialectree.protocols import plugins
 from dialectree.protocols.evaluation import Dataset as Dataset
 from dialectree.protocols.evaluation import Evaluation as Evaluation
 from dialectree.protocols.evaluation import Task as Task
-from dialectree.protocols.options import about
+from dialectree.protocols.options import about, juries
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.protocols.plugins import Declaration
 from dialectree.protocols.plugins import families as families
@@ -77,8 +77,9 @@ class Phase:
     labels: Callable[[Any], Collection[str]] | None = None
     """Only of a role that rules by the label of a candidate, which a person gives then: returns the
     labels that it may name besides with these settings."""
-    judges: Callable[[Any], Collection[str]] | None = None
-    """Returns the names of those who rule with these settings, where all of them have to agree."""
+    judges: Callable[[Any], Sequence[Sequence[str]]] | None = None
+    """Returns who rules with these settings: the speakers' names of each judge of a jury, one for
+    each order (:func:`jurors`). A ruling of one of several can be dropped, and the others count."""
     settles: bool = False
     """True where the turn may settle its node without a ruling, as in a vote before the debate. A
     person need not rule again where only such turns were changed."""
@@ -344,6 +345,18 @@ class Method:
         if self.protocol.speaking is not None and self.variant.roles is None:
             own = {role: own[role] for role in own if role in self.protocol.speaking(settings)}
         return {**own, **(leaf.roles(settings) if leaf else {})}
+
+    def models(self, settings: ProtocolSettings) -> dict[str, Any]:
+        """Return the model of every role that speaks with these settings, of every judge of a jury.
+
+        The judges of a jury are called ``judge_1``, ``judge_2`` ...
+        """
+        reads, found = self.reads(), dict[str, Any]()
+        for role in self.roles(settings):
+            jury = settings.jury_of(role) if juries(type(settings)).get(role) in reads else []
+            names = [f"{role}_{n}" for n in range(1, len(jury) + 1)] if len(jury) > 1 else [role]
+            found |= zip(names, jury or [settings.speaker(role)], strict=True)
+        return found
 
     def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
         """Return the folders of prompts that it speaks from with these settings."""

@@ -38,6 +38,7 @@ from dialectree.protocols.options import (
     PromptForm,
     Speaker,
     about,
+    juries,
     known_role,
     option,
     prices_by_model,
@@ -199,13 +200,26 @@ class ProtocolSettings(BaseModel):
     def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
         """Return the model that plays ``role``; ``who`` names the speaker where two play it.
 
-        A model can be given to one speaker, to the role, or to its family.
+        A model can be given to one speaker, to the role, or to its family. Where a jury plays the
+        role, its first judge has the word in what only one of them is asked.
         """
+        if jury := self.jury_of(role):
+            return jury[0]  # type: ignore[no-any-return]
         family = self.declaration.roles.get(role, "") if self.declaration else ""
         for name in (f"{role}_{who}".lower(), role, family):
             if name in self.roles:
                 return self.roles[name]  # type: ignore[no-any-return]
         return self.model  # type: ignore[no-any-return]
+
+    def jury_of(self, role: str) -> list[Any]:
+        """Return the models that play ``role`` side by side; empty where one plays it."""
+        name = juries(type(self)).get(role)
+        return [] if name is None else getattr(self, name)
+
+    def models(self) -> list[Any]:
+        """Return every model that the settings name."""
+        jurors = [one for role in juries(type(self)) for one in self.jury_of(role)]
+        return [self.model, *self.roles.values(), *jurors]
 
     def asks(self) -> list[str]:
         """Return the names of the settings by which a person takes part now."""

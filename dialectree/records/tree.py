@@ -24,7 +24,14 @@ PROBABILITY = ("probability", "P(claim)")
 """Sources of a figure that is the probability of a claim."""
 
 
-_OF_FEW_VERDICTS = {"probability": None, "local_confidence": None, "winner": None, "take": 1}
+_OF_FEW_VERDICTS: dict[str, JsonValue] = {
+    "probability": None,
+    "agreement": None,
+    "dissent": {},
+    "local_confidence": None,
+    "winner": None,
+    "take": 1,
+}
 """Fields that most verdicts lack, with the value by which they are left out."""
 
 
@@ -43,6 +50,10 @@ class Verdict(Strict):
     rationale: str | None = None
     notes: list[str] = []
     """What a reader should know beside it, such as what the question leaves open."""
+    agreement: float | None = Field(default=None, ge=0, le=1)
+    """The share of a jury's rulings that name the most frequent label; None without a jury."""
+    dissent: dict[str, str] = {}
+    """What those judges of a jury ruled who ruled otherwise, by their names: ``{"2": "B"}``."""
     local_confidence: float | None = Field(default=None, ge=0, le=1)
     """The judge's confidence in this node alone; of the verdict on one node."""
     winner: str | None = None

@@ -41,7 +41,7 @@ def name(node: Node, turn: Turn) -> str:
     stage = f"/{turn.phase}" if len(phases) > 1 else ""
     again = f"@{turn.take}" if turn.take > 1 else ""
     who, number = speaker(node, turn), turn.round or ""
-    if who.isdigit() and number:
+    if who[:1].isdigit() and number:
         who, number = f"{turn.role}_{who}", f"/{number}"
     return f"{node.id}/{who}{number}{stage}{again}"
 

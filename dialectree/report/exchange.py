@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 from string import ascii_uppercase
 from typing import NamedTuple
 
@@ -104,10 +105,15 @@ class Ruling(NamedTuple):
 
     @property
     def title(self) -> str:
-        """``Ruling``, ``Ruling with the sides swapped, asked again``."""
-        order = " with the sides swapped" if self.turn.speaker == "swapped" else ""
+        """``Ruling``, ``Ruling of judge 2 with the sides swapped, asked again``."""
+        order = " with the sides swapped" if self.turn.name.endswith("swapped") else ""
         again = ", asked again" if self.turn.round > 1 else ""
-        return f"Ruling{order}{again}"
+        return f"Ruling{self.judge and f' of judge {self.judge}'}{order}{again}"
+
+    @property
+    def judge(self) -> str:
+        """Return the number of the judge where several rule, or ""."""
+        return "".join(takewhile(str.isdigit, self.turn.name))
 
     @property
     def agrees(self) -> bool:
@@ -127,8 +133,9 @@ class Exchange(NamedTuple):
 
     @property
     def split(self) -> bool:
-        """True if two readings of the judge come to different letters."""
-        return len({ruling.reply.label for ruling in self.rulings if ruling.counts}) > 1
+        """True if two readings of one judge come to different letters."""
+        ruled = {(ruling.judge, ruling.reply.label) for ruling in self.rulings if ruling.counts}
+        return len(ruled) > len({judge for judge, _ in ruled})
 
     @property
     def title(self) -> str:

@@ -68,6 +68,8 @@ def _measures(record: RunRecord) -> list[str]:
     """Return how sure the verdict is, and how that was reckoned."""
     verdict, root = record.verdict, record.tree.nodes.get(record.tree.root)
     lines = [confidence(verdict)] if verdict is not None and asserts(record) else []
+    if verdict is not None and (told := agreement(verdict)):
+        lines.append(told)
     if trees := arguments.roots(record):
         means = (f"{tree.id} {figure(tree.score('strength'))}" for tree in trees)
         lines.append(f"The mean of {count(len(trees), 'tree')}: {', '.join(means)}.")
@@ -121,6 +123,14 @@ def confidence(verdict: Verdict) -> str:
     known = verdict.confidence is not None
     source = f" · source: {verdict.confidence_source or 'unknown'}" if known else ""
     return f"Confidence {share(verdict.confidence)}{source}"
+
+
+def agreement(verdict: Verdict) -> str:
+    """``Agreement of the judges 0.67; judge 2: B``; empty without a jury."""
+    if verdict.agreement is None:
+        return ""
+    others = "".join(f"; judge {who}: {label}" for who, label in verdict.dissent.items())
+    return f"Agreement of the judges {share(verdict.agreement)}{others}"
 
 
 def basis(record: RunRecord) -> str:

@@ -156,7 +156,7 @@ def why(stopped: str) -> str:
     return _WHYS.get(stopped, stopped.replace("_", " "))
 
 
-_UNNAMED = ("swapped", "same_answer", "distractor")
+_UNNAMED = ("same_answer", "distractor")
 """Names of a purpose, not of a speaker."""
 
 
@@ -170,9 +170,11 @@ def speaker(speaking: Turn | Call, node: Node | None = None) -> str:
         return role
     if speaking.role == "pairwise_judge":
         return f"{role}, {who.replace(':', ' against ')}"
+    judge, _, order = who.rpartition("_")
+    if order == "swapped" and (judge.isdigit() or not judge):
+        return f"{role} {judge}".strip() + ", reading the sides swapped"
     if who in _UNNAMED:
-        purpose = "reading the sides swapped" if who == "swapped" else label(who).lower()
-        return f"{role}, {purpose}"
+        return f"{role}, {label(who).lower()}"
     if speaking.phase == "direct":
         return f"Direct answer {who}"
     return f"{role} {who}"

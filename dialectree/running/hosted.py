@@ -38,7 +38,7 @@ from dialectree.protocols.sources import runs_folder
 from dialectree.protocols.trust import CLIENT, reserved
 from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
-from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken
+from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken, unspoken
 from dialectree.running.runner import GRACE_S, complete, new_record
 from dialectree.system import clock
 from dialectree.system.platform_internals import on_a_server, read_state
@@ -374,10 +374,8 @@ def _folder_of(runs: Path, key: str, owner: str | None) -> RunFolder | None:
 
 def _require_model(method: Method | None, context: ProtocolSettings) -> None:
     """Raise SettingsError where the embedded model would speak without being chosen."""
-    roles = method.roles(context) if method is not None else {"": ""}
-    if "model" not in context.model_fields_set and any(
-        context.speaker(role) == EMBEDDED for role in roles
-    ):
+    models = {"": context.model} if method is None else method.models(context)
+    if "model" not in context.model_fields_set and EMBEDDED in models.values():
         raise SettingsError(NO_MODEL)
 
 
@@ -430,5 +428,5 @@ def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
         return run.context
     if runtime is not None:
         return _resumed(runtime, kind, stored)
-    recorded = {n: v for n, v in stored["settings"].items() if n not in ("model", "roles")}
+    recorded = {**stored["settings"], **unspoken(kind, stored["settings"])}
     return rebuilt(kind, recorded, {}, f"run {stored['id']}")

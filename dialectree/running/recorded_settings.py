@@ -14,6 +14,7 @@ from dialectree.errors import SettingsError
 from dialectree.models import embedded
 from dialectree.models.limits import require_prices
 from dialectree.models.specs import Spec, resolve
+from dialectree.protocols.options import juries
 from dialectree.protocols.protocol import Method, protocol
 from dialectree.protocols.settings import (
     EMBEDDED,
@@ -35,12 +36,14 @@ def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     Settings that the method does not read are left out, and so are the models of other roles.
     """
     recorded = chosen.reads().union(ProtocolSettings.model_fields)
+    jurors = recorded.intersection(juries(type(context)).values())
     values: dict[str, JsonValue] = context.model_dump(
-        mode="json", include={*recorded} - {"model", "roles", "replay"}
+        mode="json", include={*recorded} - {"model", "roles", "replay", *jurors}
     )
     if (inner := chosen.leaf_settings(context)) and (leaf := chosen.leaf(context)):
         values["leaf"] = inner.model_dump(mode="json", include={*leaf.reads()})
     roles = chosen.role_names(context)
+    values |= {name: _names(getattr(context, name)) for name in sorted(jurors)}
     values["model"] = _names(context.model)
     values["roles"] = _names({name: context.roles[name] for name in roles if name in context.roles})
     return values
@@ -49,6 +52,8 @@ def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
 def _names(speaker: object) -> JsonValue:
     if isinstance(speaker, dict):
         return {role: _names(value) for role, value in speaker.items()}
+    if isinstance(speaker, list):
+        return [_names(value) for value in speaker]
     return str(speaker) if isinstance(speaker, str) else f"live:{type(speaker).__name__}"
 
 
@@ -71,8 +76,17 @@ def settled(record: RunRecord, given: Mapping[str, Any], *, own: bool = False) -
 
 def without_models(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
     """Return the settings of a run in which no model is asked: its journal has every reply."""
-    nobody = {"model": EMBEDDED, "roles": {}}
+    nobody = unspoken(protocol(record.protocol).settings, record.settings)
     return settled(record, {**nobody, **given, "cache": True, "replay": True})
+
+
+def unspoken(kind: type[ProtocolSettings], recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Return models for ``recorded`` settings of a run in which none is asked.
+
+    A jury keeps its number of judges.
+    """
+    jurors = {name: [EMBEDDED] * len(recorded.get(name, ())) for name in juries(kind).values()}
+    return {"model": EMBEDDED, "roles": {}, **jurors}
 
 
 def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
@@ -83,7 +97,7 @@ def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
     """
     if "embeddings" in chosen.reads() and isinstance(context, RetrievalSettings):
         context.require_embeddings()
-    specs = {role: resolve(context.speaker(role), context) for role in chosen.roles(context)}
+    specs = {role: resolve(one, context) for role, one in chosen.models(context).items()}
     require_prices(context, (spec.name for spec in specs.values()))
     for model in {spec.model for spec in specs.values() if spec.provider == "local"}:
         if not context.replay:  # a replay asks no model

@@ -10,11 +10,10 @@ from pathlib import Path
 from dialectree.errors import InputError
 from dialectree.flow.human_input import Ask
 from dialectree.protocols.protocol import Protocol, installed, method
-from dialectree.protocols.settings import EMBEDDED
 from dialectree.records import Event, RunRecord, path_key
 from dialectree.records.folder import RunFolder
 from dialectree.report.paragraphs import length
-from dialectree.running.recorded_settings import settled
+from dialectree.running.recorded_settings import settled, unspoken
 from dialectree.running.runner import Started, Watch
 from dialectree.system import clock
 
@@ -91,6 +90,6 @@ def play(name: str, runs: Path, *, paced: bool) -> Playback:
     events = [one.model_copy(update={"t": now, "run_id": folder.run_id}) for one in events]
     calls = [one.model_copy(update={"started": now, "ended": now}) for one in calls]
     folder.write_whole(record, events, calls)
-    context = settled(record, {"model": EMBEDDED, "roles": {}})  # nobody speaks, so any will do
     chosen = method(record.method, record.protocol)
+    context = settled(record, unspoken(chosen.protocol.settings, record.settings))
     return Playback(folder, record, chosen, context, events=_as_read(events), paced=paced)

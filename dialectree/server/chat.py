@@ -22,6 +22,7 @@ from dialectree.errors import Halted, InputError, RunNotFound
 from dialectree.flow import Graph
 from dialectree.flow.human_input import Ask, Payload, interrupted, payload_of
 from dialectree.flow.state import VerdictFields
+from dialectree.protocols.options import juries
 from dialectree.protocols.protocol import Method, installed, protocol, refuse
 from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.protocols.sources import runs_home
@@ -282,9 +283,9 @@ def _live(context: object) -> dict[str, Any]:
     """Return the models of a host's program that no record can keep."""
     if not isinstance(context, ProtocolSettings):
         return {}
-    models = {"model": context.model, "roles": dict(context.roles)}
-    texts = all(isinstance(one, str) for one in (context.model, *context.roles.values()))
-    return {} if texts else models
+    named = ("model", "roles", *juries(type(context)).values())
+    texts = all(isinstance(one, str) for one in context.models())
+    return {} if texts else {name: getattr(context, name) for name in named}
 
 
 # The graphs by name: a server looks names up in the module and asks no ``__getattr__``

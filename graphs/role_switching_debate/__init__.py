@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from dialectree.nodes.role_switching_debate.state import SAMPLES, TITLES, Input, Settings
+from dialectree.nodes.role_switching_debate.state import SAMPLES, SWAPPED, TITLES, Input, Settings
 from dialectree.protocols.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder, RunRecord, path_key
 from dialectree.system import chance
@@ -59,7 +59,7 @@ protocol = Protocol(
         name="rsd",
         summary="Two debaters argue for an answer each to one question of a tree.",
         graph=f"{_HERE}.five_phases:graph",
-        reads=("cross_examination", "judge_orders", "allow_uncertain", "judge"),
+        reads=("cross_examination", "judge_orders", "allow_uncertain", "judge", "jury"),
     ),
     phases=(
         _debater("proposals", "debater:ProposalReply", "argument", withdrawn=_NO_ARGUMENT),
@@ -74,7 +74,7 @@ protocol = Protocol(
             "judge:JudgeReply",
             "rationale",
             labels=lambda settings: ("uncertain",) if settings.allow_uncertain else (),
-            judges=lambda settings: ("judge", "swapped")[: 1 + (settings.judge_orders == "both")],
+            judges=Settings.rulings,
         ),
         _vote("debater_a"),
         _vote("answerer"),
@@ -141,6 +141,10 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     swapped = record.settings.get("candidates") == "balanced" and chance.coin(*draw)
     place = ("first" if side == ("b" if swapped else "a") else "second") if side else None
     judged = [t for t in node.transcript if (t.role, t.phase) == ("judge", "judgment")]
-    rulings = {turn.speaker: str(turn.fields.get("label")) for turn in judged}
-    flipped = len({*rulings.values()}) > 1 if len(rulings) > 1 else None
+    rulings: dict[str, dict[str, str]] = {}
+    for turn in judged:
+        who = turn.name.removesuffix(SWAPPED).rstrip("_")
+        rulings.setdefault(who, {})[turn.speaker] = str(turn.fields.get("label"))
+    both = [{*own.values()} for own in rulings.values() if len(own) > 1]
+    flipped = any(len(own) > 1 for own in both) if both else None
     return {"gold_side": side, "gold_position": place, "flipped": flipped}

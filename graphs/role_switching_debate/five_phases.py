@@ -10,14 +10,11 @@ from typing import Literal
 
 from langgraph.graph import END, START
 
-from dialectree.flow.flow import FAILED, Flow, Graph
+from dialectree.flow.flow import Flow, Graph
 from dialectree.nodes.role_switching_debate.candidates import meeting, proposed_pair, same_answer
 from dialectree.nodes.role_switching_debate.debater import proposal, rebuttal, switch, uncertainty
 from dialectree.nodes.role_switching_debate.judge import broken_off, judge, person, verdict
 from dialectree.nodes.role_switching_debate.state import Debated, FivePhases, Pair, Settings
-
-Judging = Literal["judge", "judge_swapped", "person"]
-Mapped = Literal["judge_again", "judge_swapped_again", "verdict", "broken_off"]
 
 
 def after_meeting(
@@ -50,23 +47,14 @@ def after_rebuttal_a(
     return "rebuttal_b" if settings.cross_examination == "in_turn" else "cross_examined"
 
 
-def who_judges(state: FivePhases, settings: Settings) -> list[Judging]:
-    """Ask a person, or a model that reads the sides in one order or in both."""
-    if settings.judge == "me":
-        return ["person"]
-    return ["judge", "judge_swapped"] if settings.judge_orders == "both" else ["judge"]
+def who_judges(state: FivePhases, settings: Settings) -> Literal["judge", "person"]:
+    """Ask one model or several, or a person."""
+    return "person" if settings.judge == "me" else "judge"
 
 
-def after_mapping(state: FivePhases) -> list[Mapped]:
-    """Ask once more for a ruling whose label and answer do not name one candidate."""
-    if state.get("failed"):
-        return ["broken_off"]
-    again: list[Mapped] = []
-    for speaker in ("judge", "swapped"):
-        own = [t["fields"] for t in state["turns"] if t["speaker"] == speaker]
-        if len(own) == 1 and own[0]["candidate"] is None and own[0]["label"]:
-            again.append("judge_again" if speaker == "judge" else "judge_swapped_again")
-    return again or ["verdict"]
+def after_ruling(state: FivePhases) -> Literal["verdict", "broken_off"]:
+    """Without a ruling there is no verdict."""
+    return "broken_off" if state.get("failed") else "verdict"
 
 
 def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True) -> Graph:
@@ -87,12 +75,8 @@ def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True)
     flow.role("rebuttal_b", rebuttal("b"))
     flow.step("cross_examined")
     flow.step("hearing")
-    flow.role("judge", judge(), on_failure=FAILED)
-    flow.role("judge_swapped", judge(swapped=True), on_failure=FAILED)
+    flow.step("judge", judge)
     flow.step("person", person)
-    flow.step("mapping")
-    flow.role("judge_again", judge(again=True), on_failure=FAILED)
-    flow.role("judge_swapped_again", judge(swapped=True, again=True), on_failure=FAILED)
     flow.step("verdict", verdict)
     flow.step("broken_off", broken_off)
 
@@ -115,9 +99,8 @@ def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True)
     flow.then("rebuttal_b", "cross_examined")
     flow.then("cross_examined", *phases, "hearing")
     flow.route("hearing", who_judges)
-    for ruler in ("judge", "judge_swapped", "person", "judge_again", "judge_swapped_again"):
-        flow.then(ruler, "mapping")
-    flow.route("mapping", after_mapping)
+    flow.route("judge", after_ruling)
+    flow.then("person", "verdict")
     flow.then("verdict", END)
     flow.then("broken_off", END)
     return flow.compile(name)

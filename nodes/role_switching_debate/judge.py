@@ -7,21 +7,24 @@ wrong candidate. So the judge names a label and the answer's text, and both must
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from functools import partial
+from statistics import fmean
+from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.answers import LONGEST, letter, offered, tokens
 from dialectree.answers import ruling as ruled_candidate
-from dialectree.flow import Step
 from dialectree.flow.human_input import ask_person
+from dialectree.flow.jury import Count, count, jury
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import PERSON, settle
-from dialectree.models.door import ask
+from dialectree.models.run import run_of
 from dialectree.nodes.role_switching_debate.candidates import read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
     SIDES,
+    SWAPPED,
     Debated,
     FivePhases,
     RoleSwitchingDebate,
@@ -54,52 +57,73 @@ def choices(state: FivePhases, settings: Settings) -> dict[str, str]:
     return {**labels, UNCERTAIN: UNCERTAIN} if settings.allow_uncertain else labels
 
 
-def judge(*, swapped: bool = False, again: bool = False) -> Step:
-    """Phase 5: weigh soundness and admitted doubts.
+async def judge(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Phase 5: weigh soundness and admitted doubts, in one order of the sides or in both.
 
-    ``swapped`` reads the words of the other side first. ``again`` is the one repair of a ruling
-    whose label and answer do not name the same candidate.
+    A ruling whose label and answer do not name the same candidate is asked for once more. Without
+    one whole ruling there is no verdict.
     """
-    speaker: Literal["judge", "swapped"] = "swapped" if swapped else "judge"
+    context = runtime.context
+    possible, firsts = choices(state, context), {"": state["first"], SWAPPED: other(state["first"])}
+    spoken = {turn["phase"] for turn in state["turns"]}
 
-    async def judge(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        possible = choices(state, runtime.context)
-        first = other(state["first"]) if swapped else state["first"]
-        spoken = {turn["phase"] for turn in state["turns"]}
+    def candidate(reply: JudgeReply) -> str | None:
+        return ruled_candidate(reply.label, reply.answer, possible)
 
-        def candidate(reply: JudgeReply) -> str | None:
-            return ruled_candidate(reply.label, reply.answer, possible)
-
-        reply = await ask(
-            runtime,
-            Place(
-                node=state["id"],
-                phase="judgment",
-                role="judge",
-                speaker=speaker if swapped else "",
-                round=1 + again,
-                step=int(again),
-                take=state["take"],
-            ),
-            "role_switching_debate/judge",
-            JudgeReply,
-            ids={"label": [*possible]},
-            suggested=offered([*possible.values()]),
-            names=candidate,
-            max_tokens=900 + tokens(*possible.values()),
-            question=state["question"],
-            background=state["background"],
-            candidates=read_from(first, state["candidates"]),
-            blocks=blocks(state, until="uncertainty", first=first),
-            switched="role_switch" in spoken,
-            admitted="uncertainty" in spoken,
-            allow_uncertain=runtime.context.allow_uncertain,
-            mismatch=latest(state["turns"], speaker, "judgment") if again else None,
+    def place(round: int) -> Place:
+        return Place(
+            node=state["id"],
+            phase="judgment",
+            role="judge",
+            round=round,
+            step=round - 1,
+            take=state["take"],
         )
-        fields = {**reply.model_dump(), "candidate": candidate(reply)}
-        return {"turns": [{"speaker": speaker, "phase": "judgment", "fields": fields}]}
 
-    return judge
+    def seen(order: str) -> dict[str, object]:
+        return {
+            "candidates": read_from(firsts[order], state["candidates"]),
+            "blocks": blocks(state, until="uncertainty", first=firsts[order]),
+        }
+
+    ask = partial(
+        jury,
+        runtime,
+        prompt="role_switching_debate/judge",
+        reply=JudgeReply,
+        judges=context.jury,
+        orders={order: seen(order) for order in context.orders()},
+        ids={"label": [*possible]},
+        suggested=offered([*possible.values()]),
+        names=candidate,
+        max_tokens=900 + tokens(*possible.values()),
+        question=state["question"],
+        background=state["background"],
+        switched="role_switch" in spoken,
+        admitted="uncertainty" in spoken,
+        allow_uncertain=context.allow_uncertain,
+    )
+    heard = await ask(place(1), mismatch=None)
+    silent = {one.judge for one in heard if one.reply is None}
+    unclear = {
+        one.speaker: {"mismatch": one.reply.model_dump()}
+        for one in heard
+        if one.reply and one.judge not in silent and candidate(one.reply) is None
+    }
+    if unclear:
+        heard += await ask(place(2), again=unclear)
+        silent = {one.judge for one in heard if one.reply is None}
+    turns: list[Turn] = [
+        {
+            "speaker": one.speaker or "judge",
+            "phase": "judgment",
+            "fields": {**one.reply.model_dump(), "candidate": candidate(one.reply)},
+        }
+        for one in heard
+        if one.reply is not None
+    ]
+    lost = len(silent) == len(context.rulings()) and not any(one.dropped for one in heard)
+    return {"turns": turns, "failed": lost}
 
 
 async def person(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
@@ -139,7 +163,7 @@ def _line(text: str) -> str:
 
 
 def agreed_label(rulings: Sequence[Mapping[str, Any]]) -> tuple[str | None, list[str]]:
-    """Return the label that every ruling names, and a note where that decides nothing."""
+    """Return the label that every ruling of one judge names, and a note where none counts."""
     candidates = {ruling["candidate"] for ruling in rulings}
     if None in candidates:
         silent = not all(ruling["label"] for ruling in rulings)
@@ -152,10 +176,22 @@ def agreed_label(rulings: Sequence[Mapping[str, Any]]) -> tuple[str | None, list
 
 
 async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
-    """Settle the debate, note what both sides admitted, and guess nothing."""
-    last = (latest(state["turns"], speaker, "judgment") for speaker in ("judge", "swapped"))
-    rulings = [ruling for ruling in last if ruling is not None]
-    label, notes = agreed_label(rulings)
+    """Settle the debate, note what both sides admitted, and guess nothing.
+
+    A judge without a whole ruling rules nothing; the majority is one of all judges.
+    """
+    turns, judges = state["turns"], runtime.context.rulings()
+    last = [[latest(turns, name, "judgment") for name in names] for names in judges]
+    whole = {str(n): [r for r in own if r] for n, own in enumerate(last, 1) if None not in own}
+    ruled = {who: agreed_label(rulings) for who, rulings in whole.items()}
+    votes = count({who: label for who, (label, _) in ruled.items()}, of=len(judges))
+    alone, overruled = len(judges) == 1, run_of(runtime).overrides.ruled(state["id"])
+    label = votes.value
+    sure = {who: _lowest(rulings) for who, rulings in whole.items()}
+    heard = [r for who in ([*whole] if alone else votes.majority[:1]) for r in whole[who]]
+    notes = [note for _, own in ruled.values() for note in own] if alone else _spread(ruled, votes)
+    if not whole:
+        notes.append("nobody ruled: a person took the ruling out")
     by_person = runtime.context.judge == "me" and label is not None
     if by_person:
         notes.insert(0, "a person ruled, and gave no confidence")
@@ -164,25 +200,45 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     answer = confidence = None
     if winner:
         answer = texts([*state["candidates"].values()])[winner]
-        confidences = [ruling["confidence"] for ruling in rulings]
-        confidence = None if None in confidences else min(confidences)
-        if len({*confidences}) > 1:
-            shown = " and ".join(figure(c, "none") for c in confidences)
-            counts = "none" if confidence is None else "the lower one"
+        given = [one for who in votes.majority if (one := sure[who]) is not None]
+        confidence = fmean(given) if given else None
+        if alone and len(confidences := {ruling["confidence"] for ruling in heard}) > 1:
+            shown = " and ".join(figure(ruling["confidence"], "none") for ruling in heard)
+            counts = "none" if None in confidences else "the lower one"
             notes.append(f"the judge's confidence in the two orders: {shown}; {counts} counts")
-    ruled = settle(
+    ruling = settle(
         runtime,
         answer,
         node=state["id"],
         take=state["take"],
         label=label,
         winner=winner,
-        rationale="\n".join(ruling["rationale"] for ruling in rulings).strip(),
+        rationale="\n".join(ruling["rationale"] for ruling in heard).strip(),
         confidence=confidence,
-        confidence_source=PERSON if by_person else "judge",
+        confidence_source=PERSON if by_person else "judge" if alone else "jury",
         notes=notes,
+        agreement=None if alone or overruled else votes.agreement,
+        dissent=votes.dissent,
     )
-    return {"outcome": ruled["verdict"]}
+    return {"outcome": ruling["verdict"]}
+
+
+def _lowest(rulings: Sequence[Mapping[str, Any]]) -> float | None:
+    """Return the lower confidence of a judge's two orders, or None where one has none."""
+    confidences = [ruling["confidence"] for ruling in rulings]
+    return None if None in confidences else min(confidences)
+
+
+def _spread(ruled: Mapping[str, tuple[str | None, list[str]]], votes: Count) -> list[str]:
+    """Note how several judges came to no majority, and whose ruling does not count."""
+    notes = [
+        f"judge {who} rules nothing: {', '.join(own)}"
+        for who, (label, own) in ruled.items()
+        if label is None
+    ]
+    if votes.value == UNCERTAIN:
+        notes.insert(0, "the judges ruled that neither side convinced")
+    return [votes.note, *notes] if votes.note else notes
 
 
 async def broken_off(state: FivePhases, runtime: Runtime[Settings]) -> Debated:

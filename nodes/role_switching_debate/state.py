@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired, Self
 
+from pydantic import model_validator
 from typing_extensions import TypedDict
 
 from dialectree.flow import state as shared
-from dialectree.protocols.options import option
+from dialectree.protocols.options import Juror, option
+from dialectree.protocols.phases import jurors
 from dialectree.protocols.protocol import ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings
 
@@ -43,6 +45,10 @@ class Settings(ProtocolSettings):
     """Whether the second debater reads the first one's rebuttal before it writes its own."""
     judge_orders: Literal["one", "both"] = option("one", group="Debate", common=True)
     """Ask the judge once, or with both sides in either order."""
+    jury: list[Juror] = option(
+        default_factory=list, group="Debate", common=True, metavar="SPEC", jury_of="judge"
+    )
+    """A model that judges beside others; the majority of all of them rules."""
     gate: int = option(0, ge=0, le=25, group="Candidates", common=True)
     """Direct answers that are asked for first; if all agree there is no debate. 0: none. The paper
     gives no number; 3 is a good one."""
@@ -53,6 +59,21 @@ class Settings(ProtocolSettings):
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
     """Samples of ``self_consistency`` (none: 9, the calls of one debate)."""
 
+    @model_validator(mode="after")
+    def _check_jury(self) -> Self:
+        if self.jury and self.judge == "me":
+            raise ValueError("`jury` and `judge` me exclude each other: a person judges alone")
+        return self
+
+    def orders(self) -> tuple[str, ...]:
+        """Return the orders in which a judge reads the two sides, by name."""
+        return ("", SWAPPED) if self.judge_orders == "both" else ("",)
+
+    def rulings(self) -> list[list[str]]:
+        """Return who rules, a list for each judge: its name in each of the orders."""
+        names = jurors(len(self.jury), self.orders())
+        return [[name or "judge" for name in own] for own in names]
+
     def uses_gold(self) -> bool:
         """Return whether one debater defends the gold answer."""
         return self.candidates in ("oracle", "balanced")
@@ -62,6 +83,8 @@ class Settings(ProtocolSettings):
         return self.uses_gold() and self.distractor == "model"
 
 
+SWAPPED = "swapped"
+"""The order in which a judge reads the words of the other side first."""
 Side = Literal["a", "b"]
 SIDES: tuple[Side, Side] = ("a", "b")
 Phase = Literal["proposals", "cross_examination", "role_switch", "uncertainty", "judgment"]
@@ -83,8 +106,9 @@ class Candidate(TypedDict):
 class Turn(TypedDict):
     """One reply in a debate: a debater's, or a ruling."""
 
-    speaker: Side | Literal["judge", "swapped"]
-    """Debater a or b. The judge who read a's words first is ``judge``, the other ``swapped``."""
+    speaker: str
+    """Debater a or b. The judge who read a's words first is ``judge``, the other ``swapped``; of
+    several judges they are ``1``, ``1_swapped``, ``2`` ..."""
     phase: str
     fields: dict[str, Any]
     """Those of the reply. Each error of a rebuttal also has ``occurs``: whether the opponent wrote

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree.contests import Drop, Replace, Restore, Rule
+from dialectree.contests import Change, Drop, Replace, Restore, Rule
 from dialectree.errors import InputError, RunFolderError
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
@@ -324,6 +324,63 @@ def test_a_judge_who_failed_has_not_ruled_once_the_ruling_is_taken_back(
     for changed in (worded, contest(worded, Rule("0", "B"), model=model)):
         assert outcome(contest(changed, Restore("0"), model=model)) == outcome(old)
     assert model.calls == []
+
+
+def of_three(*labels: str, **settings: Any) -> tuple[ScriptedModel, RunRecord]:
+    """Return a run in which three judges rule so."""
+
+    def judge(call: Asked) -> Said:
+        label = labels[int(call.speaker[0]) - 1]
+        return switching.rule(label, switching.listed(call, "candidates")[label])
+
+    model = speakers()
+    model.will_say_now(judge, to=JudgeReply)
+    return model, debate(model, "rsd", switching.TWO, jury=[model] * 3, **settings)
+
+
+@pytest.mark.parametrize(
+    ("change", "label", "agreement", "dissent"),
+    [
+        (Rule("0/judge_2/1", "B"), "B", 2 / 3, {"1": "A"}),
+        (Drop("0/judge_1/1"), None, 1 / 2, {}),  # one of three for each is no majority
+        (Drop("0/judge_3/1"), "A", 1, {}),
+        (Rule("0", "B"), "B", None, {}),
+        (Replace("0/judge_1/1", TEXT), "A", 2 / 3, {"3": "B"}),
+    ],
+)
+def test_any_ruling_of_a_jury_is_changed_dropped_or_overruled(
+    change: Change, label: str | None, agreement: float | None, dissent: dict[str, str]
+) -> None:
+    model, old = of_three("A", "A", "B")
+    asked = len(model.calls)
+    new = contest(old, change, model=model, jury=[model] * 3)
+    verdict = new.verdict
+    assert verdict is not None and verdict.label == label
+    assert verdict.agreement == pytest.approx(agreement)
+    assert verdict.dissent == dissent
+    back = contest(new, Restore(change.id), model=model, jury=[model] * 3)
+    assert outcome(back) == outcome(old) and len(model.calls) == asked
+
+
+def test_one_of_two_orders_of_a_judge_alone_can_be_overruled_but_no_option_is_made_up() -> None:
+    old = debate(model := speakers(), "rsd", switching.TWO, judge_orders="both")
+    asked = len(model.calls)
+    first = stated_label(old)
+    other = "AB".replace(first, "")
+    torn = contest(old, Rule("0/swapped1", other), model=model)
+    assert torn.verdict is not None and torn.verdict.answer is None
+    assert "position bias" in torn.verdict.notes[0]
+    gone = contest(old, Drop("0/swapped1"), model=model)
+    assert gone.verdict is not None
+    assert "a person took the ruling out" in gone.verdict.notes[0]
+    with pytest.raises(InputError, match="give one of A, B"):
+        contest(old, Rule("0/swapped1", "D"))
+    assert len(model.calls) == asked
+
+
+def stated_label(record: RunRecord) -> str:
+    assert record.verdict is not None and record.verdict.label is not None
+    return record.verdict.label
 
 
 def test_a_knockout_goes_on_with_whom_a_person_lets_win() -> None:

@@ -106,16 +106,10 @@ QUESTIONS = anything(
 # Role-switching debate
 
 failed = {"failed": st.just(True)}
-rulings = st.builds(
-    lambda speaker, **fields: {"speaker": speaker, "phase": "judgment", "fields": fields},
-    st.sampled_from(["judge", "swapped"]),
-    label=st.sampled_from(["A", "B", "uncertain", ""]),
-    candidate=st.sampled_from([None, "A", "B"]),
-)
 FIVE_PHASES = state(
     agreed=st.sampled_from(["yes", "no", "unknown"]),
     assigned=st.booleans(),
-    turns=st.lists(rulings, max_size=4),
+    turns=st.just([]),
     optional=failed,
 )
 sample = st.fixed_dictionaries(

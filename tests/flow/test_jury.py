@@ -1,0 +1,176 @@
+"""A jury: who is asked, what counts, and what a record keeps of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialectree.errors import SettingsError
+from dialectree.flow.jury import count
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.protocols.phases import jurors
+from dialectree.protocols.settings import build
+from dialectree.records import Node
+from tests.graphs.debating import Debated
+from tests.graphs.role_switching_debate.switching import (
+    adecide,
+    debaters,
+    listed,
+    rule,
+)
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
+
+LABELS = st.sampled_from(["A", "B", "C"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "rule", "of", "value", "agreement"),
+    [
+        ("AAB", "majority", None, "A", 2 / 3),
+        ("AB", "majority", None, None, 1 / 2),
+        ("A.", "majority", None, None, 1),  # more than half of all judges, not of those who ruled
+        ("A", "majority", 3, None, 1),
+        ("AA.", "majority", None, "A", 1),
+        ("...", "majority", None, None, None),
+        ("AAA", "unanimous", None, "A", 1),
+        ("AAB", "unanimous", None, None, 2 / 3),
+        ("AA.", "unanimous", None, None, 1),
+        ("AABB", "majority", None, None, 1 / 2),
+        ("", "majority", 3, None, None),
+    ],
+)
+def test_a_rule_counts_all_judges_and_a_tie_rules_nothing(
+    labels: str,
+    rule: Literal["majority", "unanimous"],
+    of: int | None,
+    value: str | None,
+    agreement: float | None,
+) -> None:
+    given = {str(n): None if label == "." else label for n, label in enumerate(labels, 1)}
+    found = count(given, rule, of=of)
+    assert found.value == value
+    assert found.agreement == pytest.approx(agreement)
+    assert bool(found.note) == (value is None)
+
+
+def test_figures_have_a_mean_and_no_agreement() -> None:
+    assert count({"1": 0.2, "2": None, "3": 0.6}, "mean")[:2] == (pytest.approx(0.4), None)
+    assert count({"1": None}, "mean").value is None
+
+
+@given(st.lists(LABELS | st.none(), min_size=1, max_size=7))
+def test_majority_and_dissent_are_those_who_ruled(labels: list[str | None]) -> None:
+    given = {str(n): label for n, label in enumerate(labels)}
+    found = count(given)
+    if found.value is not None:
+        assert 2 * len(found.majority) > len(labels)
+        assert {*found.majority} | {*found.dissent} == {w for w, v in given.items() if v}
+        assert {given[who] for who in found.majority} == {found.value}
+    else:
+        assert found.majority == [] and found.dissent == {}
+
+
+def test_a_judge_alone_has_no_number_and_the_first_order_no_name() -> None:
+    assert jurors(0) == jurors(1) == [[""]]
+    assert jurors(1, ("", "swapped")) == [["", "swapped"]]
+    assert jurors(2, ("", "swapped")) == [["1", "1_swapped"], ["2", "2_swapped"]]
+
+
+# A jury in a role-switching debate
+
+
+Ruled = Mapping[str, str | tuple[str, float | None]]
+
+
+def judges(ruled: Ruled) -> ScriptedModel:
+    """Return a model whose judges rule by the speaker's name; ``-`` fails for good."""
+
+    def judge(call: Asked) -> Said:
+        said = ruled[call.speaker]
+        label, confidence = said if isinstance(said, tuple) else (said, 0.8)
+        if label == "-":
+            return no_reply()
+        reply = rule(label, listed(call, "candidates")[label], confidence)
+        return reply.model_copy(update={"rationale": f"So says {call.speaker}."})
+
+    model = debaters()
+    model.will_say_now(judge, to=JudgeReply)
+    return model
+
+
+def decide(ruled: Ruled, of: int = 3, **settings: Any) -> Debated:
+    model = judges(ruled)
+    return asyncio.run(adecide(model, jury=[model] * of, **settings))
+
+
+def rulings(node: Node) -> dict[str, object]:
+    return {t.speaker: t.fields["label"] for t in node.transcript if t.phase == "judgment"}
+
+
+def test_the_first_of_the_majority_answers_and_its_mean_is_the_confidence() -> None:
+    done = decide({"1": "A", "2": ("B", 0.9), "3": ("B", 0.6)})
+    verdict = done.verdict
+    assert verdict is not None
+    assert (verdict.label, verdict.rationale) == ("B", "So says 2.")
+    assert verdict.confidence == pytest.approx(0.75) and verdict.confidence_source == "jury"
+    assert verdict.agreement == pytest.approx(2 / 3) and verdict.dissent == {"1": "A"}
+    assert rulings(done.node()) == {"1": "A", "2": "B", "3": "B"}
+    settled = done.node().verdict
+    assert settled is not None and settled.dissent == verdict.dissent
+
+
+@pytest.mark.parametrize(
+    ("ruled", "label", "note"),
+    [
+        ({"1": "A", "2": "B", "3": "-"}, None, "no majority of 3 judges: 1 for A, 1 for B"),
+        ({"1": "-", "2": "B", "3": "B"}, "B", ""),
+        ({"1": "-", "2": "-", "3": "B"}, None, "no majority of 3 judges: 1 for B"),
+        ({"1": "-", "2": "-", "3": "-"}, None, "failed for good"),
+    ],
+)
+def test_a_judge_who_fails_is_no_ruling_of_all_judges(
+    ruled: Ruled, label: str | None, note: str
+) -> None:
+    done = decide(ruled)
+    assert done.verdict is not None and done.verdict.label == label
+    assert note in " ".join(done.verdict.notes)
+    failed = [who for who, said in ruled.items() if said == "-"]
+    assert [one.speaker for one in done.node().failures] == failed
+
+
+def test_each_judge_rules_in_both_orders_and_one_whose_orders_disagree_rules_nothing() -> None:
+    ruled = {"1": "A", "1_swapped": "B", "2": "B", "2_swapped": "B", "3": "B", "3_swapped": "B"}
+    done = decide(ruled, judge_orders="both")
+    verdict = done.verdict
+    assert verdict is not None
+    assert (verdict.label, verdict.agreement, verdict.dissent) == ("B", 1, {})
+    assert verdict.rationale == "So says 2.\nSo says 2_swapped."
+    assert "judge 1 rules nothing: position bias" in " ".join(verdict.notes)
+    assert rulings(done.node()) == ruled
+    torn = decide({**ruled, "2_swapped": "A"}, judge_orders="both").verdict
+    assert torn is not None and torn.answer is None
+
+
+def test_one_judge_of_a_jury_is_the_role_alone() -> None:
+    ruled = {"judge": "B", "swapped": "B"}
+    alone, one = decide(ruled, 0), decide(ruled, 1)
+    assert alone.tree == one.tree and alone.verdict == one.verdict
+    assert "agreement" not in alone.ruling["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"jury": ["me", "openai:x"]}, "a person cannot be one of several judges"),
+        ({"jury": ["openai:x", "openai:y"], "judge": "me"}, "a person judges alone"),
+    ],
+)
+def test_a_person_is_not_one_of_several_judges(given: dict[str, Any], why: str) -> None:
+    with pytest.raises(SettingsError, match=why):
+        build(Settings, **given)
