@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from dialectree.server.debates import exception_handlers, routes
+from dialectree.server import debates, protocols
 from dialectree.server.keys import NO_KEYS, JsonOnly, LocalOnly, keys
 from dialectree.server.owners import auth
 from dialectree.server.presets import offer_presets
@@ -28,9 +28,9 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 app = Starlette(
-    routes=routes,
+    routes=[*protocols.routes, *debates.routes],
     middleware=[Middleware(LocalOnly), Middleware(JsonOnly)],
-    exception_handlers=exception_handlers,
+    exception_handlers=debates.exception_handlers,
     lifespan=lifespan,
 )
 """What ``http.app`` in langgraph.json names."""

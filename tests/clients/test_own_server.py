@@ -80,6 +80,19 @@ def test_a_form_holds_a_protocols_own_settings_and_its_input(
         assert field["description"] and "standard input" not in field["description"]
 
 
+def test_the_route_of_protocols_has_their_declarations_presets_and_forms(server: str) -> None:
+    found = {one["name"]: one for one in httpx.get(f"{server}/protocols").json()["protocols"]}
+    assert {*found} >= {one.name for one in OURS}
+    for protocol in OURS:
+        one = found[protocol.name]
+        served = httpx.get(f"{server}/assistants/{graph_id(server, protocol.name)}/schemas").json()
+        assert one["forms"]["input"] == served["input_schema"]
+        assert one["forms"]["settings"] == served["context_schema"]
+        assert one["presets"] == {n: {**given} for n, given in protocol.presets.items()}
+        assert (one["view"], one["outcome"]) == (protocol.view, protocol.outcome)
+        assert {*one["roles"]} == {*protocol.roles}
+
+
 def graph_id(server: str, name: str) -> str:
     """The id of the assistant that the server itself makes of a graph."""
     found = search(server, graph_id=name)

@@ -65,13 +65,14 @@ def call(server: str, key: str | None, method: str, path: str, body: Any = None)
     return httpx.request(method, f"{server}{path}", json=body, headers=headers, timeout=60)
 
 
-PATHS = ["/assistants/search", "/threads/search", "/runs/wait", "/debates", "/mcp/", "/store/items"]
+OURS = ("/debates", "/protocols")
+OTHERS = ("/assistants/search", "/threads/search", "/runs/wait", "/mcp/", "/store/items")
 
 
 @pytest.mark.parametrize("key", [None, "", "wrong-0123456789abcdef", ALICE[:-1]])
 def test_without_a_key_of_the_server_nothing_is_served(server: str, key: str | None) -> None:
-    for path in PATHS:
-        refused = call(server, key, "GET" if path == "/debates" else "POST", path, {})
+    for path in (*OURS, *OTHERS):
+        refused = call(server, key, "GET" if path in OURS else "POST", path, {})
         assert refused.status_code == 401, path
         assert "x-api-key" in refused.text
     studio = httpx.get(f"{server}/debates", headers={"x-auth-scheme": "langsmith"})

@@ -1,0 +1,51 @@
+"""The route that says which protocols there are, and the forms by which they are asked."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from typing import Any
+
+from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from dialectree.protocols.protocol import Protocol, installed, unusable
+
+
+async def list_protocols(request: Request) -> Response:
+    """Answer with the installed protocols, and those that cannot be used."""
+    return Response(await asyncio.to_thread(_listed), media_type="application/json")
+
+
+@cache
+def _listed() -> bytes:
+    """Return the answer; what is installed stays while a server runs."""
+    broken = unusable()
+    usable = [one for one in installed().values() if one.graph not in broken and not one.missing()]
+    return to_json({"protocols": [*map(_described, usable)], "broken": broken})
+
+
+def _described(protocol: Protocol) -> dict[str, Any]:
+    """Return what a protocol declares, and the forms of its graph: its assistant has its name."""
+    graph = protocol.methods()[protocol.name].graph()
+    said = ("name", "title", "summary", "source", "command", "view", "outcome", "unit")
+    methods = ("name", "title", "summary", "baseline")
+    return {
+        **{name: getattr(protocol, name) for name in said},
+        "roles": {**protocol.roles},
+        "phases": [
+            {"role": one.role, "phase": one.name, "editable": one.editable}
+            for one in protocol.phases
+        ],
+        "methods": [{name: getattr(one, name) for name in methods} for one in protocol.variants],
+        "presets": {name: {**settings} for name, settings in protocol.presets.items()},
+        "forms": {
+            "input": graph.get_input_jsonschema(),
+            "settings": graph.get_context_jsonschema(),
+        },
+    }
+
+
+routes = [Route("/protocols", list_protocols)]
