@@ -50,10 +50,10 @@ def rule(draft: Draft, change: Change) -> None:
         before = str(one.fields.get("answer", ""))
     if phase.labels is not None:
         label, answer = _label(draft, change, node, text, phase)
-        judges = chain(*phase.judges(draft.settings_of(phase))) if phase.judges else ()
+        names = chain(*phase.judges(draft.settings_of(phase))) if phase.judges else ()
         silent = [  # where one of several judges failed for good, the ruling holds as well
             spots[0].model_copy(update={"speaker": who, "fields": {}})
-            for who in judges
+            for who in (name or phase.role for name in names)
             if who not in first and one is None
         ]
         rulings = {turn.speaker: turn.fields.get("label") for turn, _ in judged}.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from statistics import fmean
+from statistics import mean
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from langgraph.runtime import Runtime
@@ -31,7 +31,8 @@ class Heard(NamedTuple, Generic[Reply]):
     """The place of the judge in the list, from 0."""
     order: str
     speaker: str
-    """The speaker's name in the record; "" for a judge alone, in the first order."""
+    """The judge's name in the record; "" for a judge alone, in the first order."""
+    place: Place
     reply: Reply | None
     """None where the call failed for good, or where a person dropped it."""
     dropped: bool = False
@@ -76,12 +77,12 @@ async def jury(
         try:
             said = await ask(runtime, own, prompt, reply, model=models[number], **values)
         except Dropped:
-            return Heard(number, order, speaker, None, dropped=True)
+            return Heard(number, order, speaker, own, None, dropped=True)
         except PartFailed as error:
             data = {"role": place.role, "speaker": error.speaker, "fault": str(error)}
             tell(runtime, place.node, "failed", data)
-            return Heard(number, order, speaker, None)
-        return Heard(number, order, speaker, said)
+            return Heard(number, order, speaker, own, None)
+        return Heard(number, order, speaker, own, said)
 
     tasks = [
         asyncio.create_task(hear(speaker, *seat))
@@ -121,7 +122,7 @@ def count(labels: Mapping[str, Any], rule: Rule = "majority", *, of: int | None 
     """
     judges, ruled = of or len(labels), {w: v for w, v in labels.items() if v is not None}
     if rule == "mean":
-        return Count(fmean(ruled.values()) if ruled else None, None, [*ruled], {})
+        return Count(mean(ruled.values()) if ruled else None, None, [*ruled], {})
     ((first, votes),) = Counter(ruled.values()).most_common(1) or [(None, 0)]
     if votes < (judges if rule == "unanimous" else judges // 2 + 1):
         spread = [f"{n} for {label}" for label, n in sorted(Counter(ruled.values()).items())]

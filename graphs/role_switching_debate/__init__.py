@@ -59,7 +59,7 @@ protocol = Protocol(
         name="rsd",
         summary="Two debaters argue for an answer each to one question of a tree.",
         graph=f"{_HERE}.five_phases:graph",
-        reads=("cross_examination", "judge_orders", "allow_uncertain", "judge", "jury"),
+        reads=("cross_examination", "judge_orders", "allow_uncertain", "judge"),
     ),
     phases=(
         _debater("proposals", "debater:ProposalReply", "argument", withdrawn=_NO_ARGUMENT),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, Input, Settings
+from dialectree.protocols.phases import jurors
 from dialectree.protocols.protocol import (
     WITHDRAWN,
     Evaluation,
@@ -69,6 +70,7 @@ protocol = Protocol(
             reply=(f"{_NODES}.leaf_debater:LeafJudgeReply",),
             editable=("answer", "rationale"),
             ruling=_answer,
+            judges=lambda settings: jurors(len(settings.jury)),
         ),
         Phase(
             role="synthesis_debater",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from statistics import fmean
+from statistics import mean
 from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
@@ -201,7 +201,7 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     if winner:
         answer = texts([*state["candidates"].values()])[winner]
         given = [one for who in votes.majority if (one := sure[who]) is not None]
-        confidence = fmean(given) if given else None
+        confidence = mean(given) if given else None
         if alone and len(confidences := {ruling["confidence"] for ruling in heard}) > 1:
             shown = " and ".join(figure(ruling["confidence"], "none") for ruling in heard)
             counts = "none" if None in confidences else "the lower one"

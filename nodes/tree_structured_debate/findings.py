@@ -7,6 +7,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from dialectree.flow.jury import Count
 from dialectree.nodes.tree_structured_debate.sides import Side
 from dialectree.nodes.tree_structured_debate.state import (
     Debated,
@@ -59,10 +60,14 @@ def settle(
     judged: Judged,
     local_confidence: float | None,
     winner: str | None = None,
+    votes: Count | None = None,
 ) -> Judged:
-    """Tell of a finding and return it. ``local_confidence`` is the judge's in this part alone."""
+    """Tell of a finding and return it. ``local_confidence`` is the judge's in this part alone.
+
+    ``votes`` are those of a jury.
+    """
     finding = judged["finding"]
-    verdict = {
+    verdict: dict[str, Any] = {
         "answer": finding["answer"],
         "rationale": finding["rationale"],
         "confidence": finding["confidence"],
@@ -70,6 +75,8 @@ def settle(
         "winner": winner,
         "take": finding["take"],
     }
+    if votes is not None:
+        verdict |= {"agreement": votes.agreement, "dissent": votes.dissent}
     settled = {"take": finding["take"], "verdict": verdict, "provenance": finding["leaves"]}
     tell(runtime, finding["id"], "settled", settled)
     return judged

@@ -5,12 +5,14 @@ Or a leaf becomes two candidates or a claim for another protocol, and its outcom
 
 from __future__ import annotations
 
+from statistics import mean
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
+from dialectree.flow.jury import count, jury
 from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
@@ -143,11 +145,12 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
     place = Place(
         node=node, phase="debate", role="leaf_judge", step=len(state["transcript"]), take=take
     )
-    reply = await ask(
+    heard = await jury(
         runtime,
         place,
         "tree_structured_debate/leaf_judge",
         LeafJudgeReply,
+        judges=runtime.context.jury,
         ids={"winner": ("A", "B")},
         conflict=conflict,
         max_tokens=700,
@@ -157,12 +160,28 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         claims=[{"debater": n, "side": sides[n], "claim": claim} for n, claim in claims.items()],
         polar=polar,
     )
+    overrides = run_of(runtime).overrides
+    ruled = {one.speaker: one.reply for one in heard if one.reply is not None}
     # A person rules by the text alone: the winner in such a reply is still the model's.
-    won = None if run_of(runtime).overrides.at(place) else sides[reply.winner]
+    changed = {one.speaker: overrides.at(one.place) for one in heard}
+    labels = {
+        who: reply.answer if (by := changed[who]) and by.what == "ruled" else reply.winner
+        for who, reply in ruled.items()
+    }
+    overruled = overrides.ruled(node)
+    votes = count(labels, of=len(labels if overruled else heard))
+    if not votes.majority:
+        if len(heard) > 1:
+            tell(runtime, node, "noted", {"note": votes.note})
+        return await missing(state, runtime)
+    reply = ruled[votes.majority[0]]
+    won = None if changed[votes.majority[0]] else sides[reply.winner]
+    confidence = mean(ruled[who].confidence for who in votes.majority)
     finding = make_finding(
-        state, reply.answer, reply.rationale, reply.confidence, leaves=[node], side=won
+        state, reply.answer, reply.rationale, confidence, leaves=[node], side=won
     )
-    return settle(runtime, finding, reply.confidence, reply.winner)
+    agreed = votes if len(heard) > 1 and not overruled else None
+    return settle(runtime, finding, confidence, reply.winner, agreed)
 
 
 YES: switching.Candidate = {"label": "A", "text": "Yes"}

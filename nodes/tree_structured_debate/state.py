@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from dialectree.errors import InputError, SettingsError
 from dialectree.flow import state as shared
 from dialectree.nodes.tree_structured_debate.sides import Side
-from dialectree.protocols.options import Unit, option
+from dialectree.protocols.options import Juror, Unit, option
 from dialectree.protocols.protocol import Method, ProtocolInput, protocol
 from dialectree.protocols.settings import ProtocolSettings, within
 
@@ -60,6 +60,10 @@ class Settings(ProtocolSettings):
         default_factory=dict, group="Debates", alias="set", metavar="PROTOCOL.SETTING=VALUE"
     )
     """A setting of the protocol that settles the leaves, such as rsd.judge_orders=both."""
+    jury: list[Juror] = option(
+        default_factory=list, group="Debates", metavar="SPEC", jury_of="leaf_judge"
+    )
+    """A model that judges a leaf's debate beside others; the majority of all of them rules."""
     ask: bool = option(False, group="Tree", person=True)
     """Ask the person when a question lacks something essential."""
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
@@ -118,6 +122,8 @@ class Settings(ProtocolSettings):
             unused["min_depth"] = "only `depth_profile` safety reads it"
         if self.second_pass_below is None:
             unused["second_pass_leaves"] = "there is no second pass without `second_pass_below`"
+        if self.leaf_protocol == "rsd":
+            unused["jury"] = "the judge of `leaf_protocol` rsd rules at the leaves"
         return unused
 
 

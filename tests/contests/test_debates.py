@@ -19,6 +19,7 @@ from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
 from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply
+from dialectree.nodes.tree_structured_debate.leaf_debater import LeafJudgeReply
 from dialectree.protocols.protocol import WITHDRAWN
 from dialectree.records import Node, RunRecord, turns
 from tests.contesting import (
@@ -34,7 +35,7 @@ from tests.contesting import (
     stated,
 )
 from tests.endpoint import LocalEndpoint
-from tests.graphs.debating import rate_all, split
+from tests.graphs.debating import rate_all, rule, split
 from tests.graphs.role_switching_debate import switching
 from tests.rules import children
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
@@ -376,6 +377,31 @@ def test_one_of_two_orders_of_a_judge_alone_can_be_overruled_but_no_option_is_ma
     with pytest.raises(InputError, match="give one of A, B"):
         contest(old, Rule("0/swapped1", "D"))
     assert len(model.calls) == asked
+
+
+@pytest.mark.parametrize(
+    ("change", "answer"),
+    [
+        (Rule("0", TEXT), TEXT),
+        (Rule("0/2", TEXT), None),  # three answers
+        (Drop("0/1"), None),
+        (Drop("0/3"), "A"),
+    ],
+)
+def test_any_ruling_of_a_leafs_jury_is_changed_dropped_or_overruled(
+    change: Change, answer: str | None
+) -> None:
+    def judge(call: Asked) -> Said:
+        return rule("AAB"[int(call.speaker) - 1], winner="AAB"[int(call.speaker) - 1])
+
+    model = speakers()
+    model.will_say_now(judge, to=LeafJudgeReply)
+    old = debate(model, max_depth=0, jury=[model] * 3)
+    new = contest(old, change, model=model, jury=[model] * 3)
+    leaf = new.tree.nodes["0"].verdict
+    assert (leaf and leaf.answer) == answer
+    back = contest(new, Restore(change.id), model=model, jury=[model] * 3)
+    assert outcome(back) == outcome(old)
 
 
 def stated_label(record: RunRecord) -> str:

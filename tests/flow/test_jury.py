@@ -14,9 +14,11 @@ from dialectree.errors import SettingsError
 from dialectree.flow.jury import count
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.nodes.tree_structured_debate.leaf_debater import LeafJudgeReply
 from dialectree.protocols.phases import jurors
 from dialectree.protocols.settings import build
 from dialectree.records import Node
+from tests.graphs import debating
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import (
     adecide,
@@ -162,6 +164,38 @@ def test_one_judge_of_a_jury_is_the_role_alone() -> None:
     alone, one = decide(ruled, 0), decide(ruled, 1)
     assert alone.tree == one.tree and alone.verdict == one.verdict
     assert "agreement" not in alone.ruling["verdict"]
+
+
+# A jury at a leaf of a tree
+
+
+def leaf(*ruled: tuple[str, float] | None) -> Debated:
+    """Return a debate of one leaf whose judges rule so; None fails for good."""
+    model = debating.debaters(2)
+
+    def judge(call: Asked) -> Said:
+        said = ruled[int(call.speaker) - 1]
+        return (
+            no_reply() if said is None else debating.rule(f"{said[0]} is right", said[1], said[0])
+        )
+
+    model.will_say_now(judge, to=LeafJudgeReply)
+    return debating.debate(model, max_depth=0, jury=[model] * len(ruled))
+
+
+def test_a_leaf_has_the_answer_of_the_first_of_the_majority() -> None:
+    done = leaf(("A", 0.5), ("B", 0.9), ("B", 0.7))
+    settled = done.node().verdict
+    assert settled is not None and done.verdict is not None
+    assert (settled.answer, settled.winner, settled.dissent) == ("B is right", "B", {"1": "A"})
+    assert settled.agreement == pytest.approx(2 / 3)
+    assert settled.local_confidence == pytest.approx(0.8)
+
+
+def test_a_leaf_without_a_majority_is_missing_and_says_why() -> None:
+    done = leaf(("A", 0.5), ("B", 0.9), None)
+    assert done.node().status == "missing"
+    assert "no majority of 3 judges: 1 for A, 1 for B" in done.node().notes
 
 
 @pytest.mark.parametrize(
