@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from dialectree.evals.evaluate import EvaluationResults as EvaluationResults
     from dialectree.evals.evaluate import aevaluate as aevaluate
     from dialectree.evals.evaluate import evaluate as evaluate
+    from dialectree.flow.debate import debate as debate
+    from dialectree.flow.debate import open_part as open_part
+    from dialectree.flow.debate import set_score as set_score
     from dialectree.flow.flow import Flow as Flow
     from dialectree.flow.human_input import ask_person as ask_person
     from dialectree.flow.state import Debate as Debate
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from dialectree.protocols.protocol import Protocol as Protocol
     from dialectree.protocols.protocol import ProtocolInput as ProtocolInput
     from dialectree.protocols.protocol import Variant as Variant
+    from dialectree.protocols.questions import question_for as question_for
     from dialectree.protocols.settings import ProtocolSettings as ProtocolSettings
     from dialectree.protocols.settings import settings as settings
     from dialectree.records import Place as Place
@@ -73,6 +77,10 @@ _HOMES = {
     "aevaluate": "dialectree.evals.evaluate",
     "evaluate": "dialectree.evals.evaluate",
     "Flow": "dialectree.flow.flow",
+    "debate": "dialectree.flow.debate",
+    "open_part": "dialectree.flow.debate",
+    "question_for": "dialectree.protocols.questions",
+    "set_score": "dialectree.flow.debate",
     "ask_person": "dialectree.flow.human_input",
     "ask": "dialectree.models.door",
     "Evaluation": "dialectree.protocols.protocol",

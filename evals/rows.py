@@ -15,12 +15,11 @@ from dialectree.models.sizes import at_chance
 from dialectree.protocols.plugins import known_roles
 from dialectree.protocols.protocol import Method, families, installed
 from dialectree.protocols.protocol import method as named_method
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import SHARED, ProtocolSettings, build
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.runner import prepared
 from dialectree.system import chance
 
-SHARED = frozenset(ProtocolSettings.model_fields)
 BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
 
 

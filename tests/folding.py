@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from dialectree import records
 from dialectree.protocols.protocol import protocol
 from dialectree.records import Call, Event, Tree, Verdict
 
-ORDER = protocol("tsd").order.around([protocol(name).order for name in ("rsd", "art", "tod")])
-"""Their phases, which do not contradict one another."""
+ORDER = replace(protocol("tsd").order, inside={n: protocol(n).order for n in ("rsd", "art", "tod")})
+"""The orders of all our protocols, as if they debated inside TSD."""
 
 
 def fold(events: Iterable[Event]) -> tuple[Tree, Verdict | None]:

@@ -20,7 +20,7 @@ from dialectree.cli.help_groups import RARE
 from dialectree.errors import SettingsError
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import installed
-from dialectree.protocols.settings import ProtocolSettings
+from dialectree.protocols.settings import SHARED, ProtocolSettings
 from dialectree.protocols.sources import RUNS
 from dialectree.system import streams
 
@@ -43,7 +43,6 @@ def print_estimate(expected: Estimate, *, json: bool) -> None:
 
 
 _DRAWS = "Draws and replays"
-SHARED = tuple(ProtocolSettings.model_fields)
 MODELS_AND_LIMITS = tuple(
     name for name in SHARED if about(ProtocolSettings, name)["group"] != _DRAWS
 )

@@ -15,14 +15,22 @@ from dialectree.system.streams import program
 
 def set_strength(draft: Draft, change: Change) -> None:
     """Give an argument or a claim another strength of its own, or none."""
-    node, strength = _weighed(draft, change, change.id), change.strength()
-    phase = next(phase for phase in draft.phases if phase.score is not None)
+    name, _, wanted = change.id.partition("/")
+    node, strength = _weighed(draft, change, name), change.strength()
+    phases = {phase.scored: phase for _, phase in draft.phases_at(node, "score")}
+    known = [one for one in phases if one in node.scores] or [*phases]
+    if wanted and wanted not in phases:
+        raise InputError(f"{change.flag}: {name} has no such figure; it has {', '.join(known)}")
+    if not wanted and len(known) > 1:
+        forms = " or ".join(f"{name}/{one}" for one in known)
+        raise InputError(f"{change.flag}: {name} has several figures; give {forms}")
+    phase = phases[wanted or known[0]]
     if strength == node.score(phase.scored):
         raise InputError(f"{change.flag}: nothing to change, that is its strength already")
     turn = Turn(node=node.id, phase=phase.name, role=phase.role)
     for one in node.transcript:
-        if (known := turns.declared(draft.record, one)) is not None and known.score is not None:
-            phase, turn = known, draft.own_words(one)
+        if turns.declared(draft.record, one) is phase:
+            turn = draft.own_words(one)
     assert phase.score is not None
     before, after = (
         "none" if value is None else repr(value) for value in (node.score(phase.scored), strength)
@@ -49,7 +57,7 @@ def weigh(draft: Draft, change: Change) -> None:
             f"{change.flag}: its two orders disagree; there is nothing to flip, `void` it"
         )
     decided = [comparison for comparison in met if comparison.winner != "TIE"]
-    (other,) = {*_comparing(draft).winners} - winners
+    (other,) = {*_comparing(draft, met[0]).winners} - winners
     override = _comparison(draft, "flipped", decided, other)
     if (earlier := draft.overrides.get(override.key())) is not None:
         draft.take_back(earlier, override.words())  # flipped back
@@ -57,16 +65,16 @@ def weigh(draft: Draft, change: Change) -> None:
         draft.hold(override)
 
 
-def _comparing(draft: Draft) -> Phase:
-    """Return the phase that compares two arguments."""
-    return next(phase for phase in draft.phases if phase.winner is not None)
+def _comparing(draft: Draft, met: Comparison) -> Phase:
+    """Return the phase of the protocol of two arguments that compared them."""
+    return draft.phases_at(draft.nodes[met.supporter], "winner")[0][1]
 
 
 def _comparison(
     draft: Draft, what: Literal["flipped", "voided"], met: list[Comparison], winner: str | None
 ) -> Override:
     """Return the override of a comparison in each of its orders."""
-    phase = _comparing(draft)
+    phase = _comparing(draft, met[0])
     assert phase.winner is not None
     one, other = met[0].supporter, met[0].attacker
     parent = draft.nodes[draft.nodes[one].parent or ""]
@@ -88,12 +96,13 @@ def _comparison(
 
 
 def _weighed(draft: Draft, change: Change, name: str) -> Node:
-    """Return a claim or an argument, but not the claim above several trees."""
+    """Return a node that is weighed, but not the claim above several trees."""
     node = _argument(draft, change, name)
-    scored = any(phase.score and phase.scored in node.scores for phase in draft.phases)
-    if node.kind not in ("claim", "argument") and not scored:
-        raise InputError(f"{change.flag}: {name} is neither a claim nor an argument")
-    if any(draft.nodes[child].kind == "claim" for child in node.children):
+    if not draft.phases_at(node, "inserts" if change.change == "add" else "score"):
+        what = "takes up arguments" if change.change == "add" else "gives it a strength"
+        raise InputError(f"{change.flag}: nobody at {name} {what}")
+    below = [draft.nodes[child] for child in node.children]
+    if any(one.kind == "claim" and one.protocol == node.protocol for one in below):
         raise InputError(f"{change.flag}: {name} stands above several trees; name one of them")
     return node
 

@@ -45,10 +45,13 @@ class Draft:
         self.turns = {
             turns.name(node, turn): turn for node in self.nodes.values() for turn in node.transcript
         }
-        leaf, inner = method.leaf(settings), method.leaf_settings(settings)
-        self.phases = [*method.protocol.phases, *(leaf.protocol.phases if leaf else ())]
-        """What the roles of the run say, those of the protocol at its leaves included."""
-        self._own, self._settings, self._leaf_settings = method.protocol, settings, inner
+        inside = [(one.name, one.protocol, own) for one, own in method.inside(settings)]
+        everybody = [("", method.protocol, settings), *inside]
+        self._settings = {name: own for name, _, own in everybody}
+        self._protocols = {name: protocol for name, protocol, _ in everybody}
+        """By the name that turns and nodes give them: "" is the run's own."""
+        self.phases = [phase for _, protocol, _ in everybody for phase in protocol.phases]
+        """What the roles of the run say, those of the debates inside included."""
         self._taken_up: dict[tuple[str, str, str], Override] = {}
 
     # What holds
@@ -170,7 +173,7 @@ class Draft:
             whole = "the claim, not an argument" if node.kind == "claim" else "the whole debate"
             raise InputError(f"{change.flag}: {node.id} is {whole}")
         above = self.nodes[node.parent]
-        if node.kind == above.kind == "claim":
+        if node.kind == above.kind == "claim" and node.protocol == above.protocol:
             raise InputError(f"{change.flag}: it is a whole tree of arguments; name one of them")
         if node.round:
             raise InputError(f"{change.flag}: the debate cannot do without it; name a turn of it")
@@ -261,10 +264,23 @@ class Draft:
             raise InputError(f"{change.flag}: this turn has no text to replace")
         return turn, phase
 
-    def settings_of(self, phase: Phase) -> ProtocolSettings:
-        """Return the settings of the protocol that declares ``phase``."""
-        leaf = self._leaf_settings
-        return self._settings if phase in self._own.phases or leaf is None else leaf
+    def settings_of(self, protocol: str) -> ProtocolSettings:
+        """Return the settings of a protocol that takes part; "" is the run's own."""
+        return self._settings[protocol]
+
+    def phases_at(self, node: Node, field: str) -> list[tuple[str, Phase]]:
+        """Return what can be changed at ``node``: protocols and their phases that have a ``field``.
+
+        The protocol that debates the node comes first, then others that speak there.
+        """
+        names = dict.fromkeys([node.protocol, *(turn.protocol for turn in node.transcript)])
+        return [
+            (name, phase)
+            for name in names
+            if name in self._protocols
+            for phase in self._protocols[name].phases
+            if getattr(phase, field)
+        ]
 
     def own_words(self, turn: Turn) -> Turn:
         """Return ``turn`` with its reply before any person changed it."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from itertools import chain
+from string import ascii_uppercase
 
-from dialectree.answers import letter
+from dialectree.answers import letter, match_text
 from dialectree.contests.changes import Draft, flags
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
@@ -42,15 +43,17 @@ def rule(draft: Draft, change: Change) -> None:
     if not judged:
         knows = flags(draft.phases, "and")
         raise InputError(f"{change.flag}: no judge has ruled there; the run knows {knows}")
-    (turn, phase), first = judged[0], {turn.speaker: turn for turn, _ in reversed(judged)}
+    turn, phase = judged[0]  # of the outer debate, where an inner one ruled there, too
+    judged = [(t, its) for t, its in judged if its is phase and t.protocol == turn.protocol]
+    first = {turn.speaker: turn for turn, _ in reversed(judged)}
     spots = [draft.own_words(one) for one in first.values()]
     verdict = node.verdict or (draft.record.verdict if node.parent is None else None)
     before = (verdict.answer if verdict is not None else None) or ""
     if one is not None:
         before = str(one.fields.get("answer", ""))
     if phase.labels is not None:
-        label, answer = _label(draft, change, node, text, phase)
-        names = chain(*phase.judges(draft.settings_of(phase))) if phase.judges else ()
+        label, answer = _label(draft, change, node, text, turn.protocol, phase)
+        names = chain(*phase.judges(draft.settings_of(turn.protocol))) if phase.judges else ()
         silent = [  # where one of several judges failed for good, the ruling holds as well
             spots[0].model_copy(update={"speaker": who, "fields": {}})
             for who in (name or phase.role for name in names)
@@ -77,8 +80,8 @@ def rule(draft: Draft, change: Change) -> None:
 
 def _rule_for_person(draft: Draft, change: Change, node: Node, text: str) -> None:
     """Change the ruling of the person who judges, who gives a label and no more."""
-    phase = next(phase for phase in draft.phases if phase.labels is not None)
-    label, _ = _label(draft, change, node, text, phase)
+    protocol, phase = draft.phases_at(node, "labels")[0]
+    label, _ = _label(draft, change, node, text, protocol, phase)
     if label == draft.rulings[node.id]:
         raise InputError(f"{change.flag}: nothing to change, {label} is the ruling already")
     draft.new_rulings[node.id] = label
@@ -88,22 +91,35 @@ def _rule_for_person(draft: Draft, change: Change, node: Node, text: str) -> Non
     draft.hold(Override(id=node.id, what="ruled", spots=spots, before=before, after=label))
 
 
-def _label(draft: Draft, change: Change, node: Node, text: str, phase: Phase) -> tuple[str, str]:
-    """Return the label that ``text`` is, and the answer that bears it."""
+def _label(
+    draft: Draft, change: Change, node: Node, text: str, protocol: str, phase: Phase
+) -> tuple[str, str]:
+    """Return the label that ``text`` is or bears, and the answer of that label."""
     known = labels(draft.record, node)
     if phase.labels is not None:
-        known |= {label: label for label in phase.labels(draft.settings_of(phase))}
-    label = text if text in known else letter(text)
+        known |= {label: label for label in phase.labels(draft.settings_of(protocol))}
+    borne = match_text(text, known)
+    label = text if text in known else borne.pop() if len(borne) == 1 else letter(text)
     if label not in known:
         raise InputError(f"{change.flag} {text[:80]!r}: give one of {', '.join(sorted(known))}")
     return label, known[label]
 
 
 def labels(record: RunRecord, node: Node) -> dict[str, str]:
-    """Return the answers that were debated last at ``node``, by the labels that its judge knows."""
+    """Return the answers that ``node`` is about, by the labels that its judge knows.
+
+    They are those that two sides debated there last, or else the options of the debate.
+    """
     debates = exchange.exchanges(record, node)
     sides = debates[-1].sides if debates else []
-    return {side.letter: side.answer for side in sides if side.letter}
+    if debated := {side.letter: side.answer for side in sides if side.letter}:
+        return debated
+    nodes = record.tree.nodes
+    while node.parent in nodes and nodes[node.parent].protocol == node.protocol:
+        node = nodes[node.parent]
+    options = node.data.get("options") if node.protocol else record.input.get("options")
+    texts = options if isinstance(options, list) else []
+    return dict(zip(ascii_uppercase, map(str, texts), strict=False))
 
 
 def _rests_on(draft: Draft, debate: str, changed: str) -> bool:

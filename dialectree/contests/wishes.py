@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from dialectree.errors import InputError, fault_line
 from dialectree.protocols.options import juries
 from dialectree.protocols.protocol import installed
-from dialectree.protocols.settings import ProtocolSettings
+from dialectree.protocols.settings import SHARED
 from dialectree.protocols.sources import known
 from dialectree.records import Stance
 
@@ -156,6 +156,6 @@ def Add(stance: Stance, parent: str, text: str) -> Change:
 def only_models_and_limits(given: Mapping[str, Any], what: str = "a contest is reckoned") -> None:
     """Raise InputError for a setting that would make another debate of it."""
     models = {name for one in installed().values() for name in juries(one.settings).values()}
-    own = known() - {*ProtocolSettings.model_fields} - models | {"seed"}
+    own = known() - {*SHARED} - models | {"seed"}
     if found := sorted(given.keys() & own):
         raise InputError(f"`{found[0]}`: {what} with the settings of its run")

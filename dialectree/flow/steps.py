@@ -95,11 +95,14 @@ def settle(
 ) -> Ruling:
     """Rule ``answer`` at ``node``, or nothing; the step that rules returns what this returns.
 
-    Without a ``node`` it rules at the root of the debate, and without a ``take`` in the debate's.
+    Without a ``node`` it rules at the root of the debate, and without a ``take`` in the debate's. A
+    person's verdict, in a contest, has no confidence of a model.
 
     A second pass (``take`` 2) that rules nothing leaves the verdict of the first one.
     """
     node, take = node or root(), take or inside.get().take
+    if run_of(runtime).overrides.ruled(node, take):
+        confidence, confidence_source = None, PERSON
     for note in notes:
         tell(runtime, node, "noted", {"note": note if take == 1 else f"second pass: {note}"})
     if answer is not None:

@@ -73,11 +73,6 @@ class Overrides:
             reply |= one.reply
         return overrides[-1].model_copy(update={"reply": reply})
 
-    def ruled(self, node: str) -> bool:
-        """Return whether a person set the verdict of ``node``, whoever judges there."""
-        every = (one for spots in self._by_place.values() for _, one in spots)
-        return any(one.what == "ruled" and one.id == node for one in every)
-
     def removed(self, place: Place) -> dict[str, JsonValue] | None:
         """Return the reply that a person took out at ``place``, or None."""
         override = self.at(place)
@@ -93,6 +88,14 @@ class Overrides:
                 return self._nodes[node]
             node = node.rpartition(".")[0]
         return None
+
+    def ruled(self, node: str, take: int) -> bool:
+        """Return whether a person set the verdict of ``node`` in that pass, whoever judges there."""
+        return any(
+            one.what == "ruled" and one.id == node and spot.take == take and one.id in self.met
+            for spots in self._by_place.values()
+            for spot, one in spots
+        )
 
     def disregard(self, place: Place) -> None:
         """Forget the overrides at ``place``: the debate changed, and no such reply is possible."""

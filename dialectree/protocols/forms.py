@@ -48,7 +48,7 @@ def settings_form(declared: Any, schema: JsonSchema) -> JsonSchema:
     own = declared.own_settings() - {*declared.only_variants} if declared else frozenset[str]()
     fields: dict[str, JsonSchema] = schema["properties"]
     order = ["model", "roles", *(one for one in fields if one in own)]
-    order += [one for one in fields if one not in order and (not declared or one not in own)]
+    order += [one for one in fields if one not in order and one != "inner"]
     baselines = set(declared.only_variants) if declared else set[str]()
     shown = {
         one: _cleared(fields[one])

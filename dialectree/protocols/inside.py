@@ -17,6 +17,8 @@ class Inside(NamedTuple):
     """2 for a debate that belongs to a second pass."""
     text: str | None = None
     """What the tree shows at the root; None: the debate's own question."""
+    options: tuple[str, ...] = ()
+    """The answers to choose from, where the debate was given some."""
 
     def holds(self, node: str) -> bool:
         """Return whether ``node`` belongs to the debate."""

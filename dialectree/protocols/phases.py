@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-
-OTHERS = "*"
-"""Among ``PhaseOrder.phases``: the phases of another protocol that settles the leaves."""
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,26 +21,23 @@ class PhaseOrder:
     beside_children: tuple[str, ...] = ()
     """Those that go on while the children of the node are debated."""
 
-    def place(self, phase: str) -> tuple[bool, int]:
-        """Return the key that sorts ``phase`` within one node."""
-        known = self.phases.index(phase) if phase in self.phases else len(self.phases)
-        return phase in self.closing, known
+    inside: Mapping[str, PhaseOrder] = field(default_factory=dict[str, "PhaseOrder"])
+    """The orders of the protocols that debate inside, the outer ones first."""
 
-    def around(self, leaves: Sequence[PhaseOrder]) -> PhaseOrder:
-        """Return this order with those of ``leaves`` in the place of ``OTHERS``."""
-        if OTHERS not in self.phases:
-            return self
-        at = self.phases.index(OTHERS)
-        inner = [phase for order in leaves for phase in order.phases if phase not in self.phases]
-        return replace(
-            self,
-            phases=(*self.phases[:at], *inner, *self.phases[at + 1 :]),
-            beside_all=(*self.beside_all, *(p for one in leaves for p in one.beside_all)),
-            beside_children=(
-                *self.beside_children,
-                *(p for one in leaves for p in one.beside_children),
-            ),
-        )
+    def of(self, protocol: str) -> PhaseOrder:
+        """Return the order of ``protocol``; "" is the run's own."""
+        return self.inside.get(protocol, self)
+
+    def place(self, phase: str, protocol: str = "") -> tuple[int, int]:
+        """Return the key that sorts a phase of ``protocol`` within one pass at a node.
+
+        A debate inside another one comes after what the outer one says at the same node, but for
+        the outer one's closing phases.
+        """
+        own = self.of(protocol)
+        depth = [*self.inside].index(protocol) + 1 if protocol in self.inside else 0
+        known = own.phases.index(phase) if phase in own.phases else len(own.phases)
+        return depth, known
 
 
 UNORDERED = PhaseOrder()

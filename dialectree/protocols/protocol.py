@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from dialectree.errors import ArgumentError, InputError
+from dialectree.errors import ArgumentError, InputError, SettingsError
 from dialectree.protocols import plugins
 from dialectree.protocols.evaluation import Dataset as Dataset
 from dialectree.protocols.evaluation import Evaluation as Evaluation
@@ -26,12 +26,16 @@ from dialectree.protocols.plugins import Declaration
 from dialectree.protocols.plugins import families as families
 from dialectree.protocols.plugins import load as load
 from dialectree.protocols.plugins import refuse as refuse
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import SHARED, ProtocolSettings, build, within
+from dialectree.protocols.trust import each
+from dialectree.system.addresses import whole
 from dialectree.system.packages import missing, needed
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
+DEEPEST = 8
+"""Debates inside one another."""
 WITHDRAWN = "[withdrawn: this turn counts for nobody]"
 """What the others read in the place of a turn that a person dropped."""
 Outcome = Literal["answer", "choice", "probability", "comparison"]
@@ -170,10 +174,9 @@ class Protocol(Declaration):
     evaluation: Evaluation | None = None
     demo: str = ""
     """The folder of a recorded debate, beside the graph; ``dialectree demo`` plays it."""
-    leaf: Variant | None = None
-    """How the protocol settles a question in the tree of another one."""
-    leaf_of: Callable[[Any], ProtocolSettings | None] = lambda settings: None
-    """Returns the settings of another protocol that settles the leaves of this one."""
+    inner: Callable[[Any], Collection[str]] | None = None
+    """Returns the names of the protocols that :func:`dialectree.debate` may hold inside this one
+    with these settings."""
 
     def __post_init__(self) -> None:
         """Name the protocol in its settings; refuse what no protocol can be declared with."""
@@ -202,19 +205,24 @@ class Protocol(Declaration):
         """Whether the protocol comes with dialectree."""
         return self.graph.startswith("dialectree.")
 
+    def holds(self, settings: ProtocolSettings) -> list[str]:
+        """Return the names of the protocols that debate right inside it with these settings."""
+        return [] if self.inner is None else [*dict.fromkeys(self.inner(settings))]
+
     def missing(self) -> list[str]:
         """Return the packages that its code needs and that are not installed."""
         return missing(self.requires) if self.requires else []
 
     def own_settings(self) -> frozenset[str]:
         """Return the names of the settings that not every protocol has."""
-        return frozenset(self.settings.model_fields) - frozenset(ProtocolSettings.model_fields)
+        own = frozenset(self.settings.model_fields) - frozenset(SHARED)
+        return own if self.inner is not None else own - {"inner"}
 
     def declared_settings(self) -> Iterator[tuple[type[BaseModel], str]]:
         """Yield the settings, its own first, each with the class that declares it."""
         own = self.own_settings()
         yield from ((self.settings, name) for name in self.settings.model_fields if name in own)
-        yield from ((ProtocolSettings, name) for name in ProtocolSettings.model_fields)
+        yield from ((ProtocolSettings, name) for name in SHARED)
 
     def folder(self) -> Path:
         """Return the folder of its declaration and its graphs."""
@@ -319,50 +327,100 @@ class Method:
         return frozenset(name for name in self.reads() if about(kind, name).get("person"))
 
     def reads(self) -> frozenset[str]:
-        """Return its own settings, without those of a protocol that settles its leaves."""
+        """Return its own settings, without those of the protocols that debate inside."""
         if self.variant.reads is not None:
             return frozenset(self.variant.reads)
         return self.protocol.own_settings() - frozenset(self.protocol.only_variants)
 
-    def leaf(self, settings: ProtocolSettings) -> Method | None:
-        """Return the other protocol that settles its leaves."""
-        inner = self.leaf_settings(settings)
-        other = None if inner is None else protocol(inner.protocol)
-        return Method(other, other.leaf) if other is not None and other.leaf else None
+    def inside(
+        self, settings: ProtocolSettings, around: tuple[str, ...] = ()
+    ) -> list[tuple[Method, ProtocolSettings]]:
+        """Return the protocols that debate inside with these settings, however deep, with theirs.
 
-    def leaf_settings(self, settings: ProtocolSettings) -> ProtocolSettings | None:
-        """Return the settings of the other protocol that settles its leaves."""
-        itself = self.name == self.protocol.name
-        return self.protocol.leaf_of(settings) if itself else None
+        Raises SettingsError for a protocol that would debate inside itself, and for settings that
+        an inner one does not read.
+
+        Args:
+            around: the protocols around this one, the outermost first.
+        """
+        found: list[tuple[Method, ProtocolSettings]] = []
+        if self.variant.baseline:
+            return []
+        around, held = (*around, self.protocol.name), self.protocol.holds(settings)
+        for name in settings.inner:
+            if name not in held:
+                raise SettingsError(f"`inner` {name}: {self.name} holds no such debate inside")
+        for name in held:
+            if name in around:
+                raise SettingsError(f"{' > '.join((*around, name))}: {name} debates inside itself")
+            if len(around) >= DEEPEST:
+                raise SettingsError(f"{' > '.join((*around, name))}: debates nest too deeply")
+            other = protocol(name).methods()[name]
+            own = inner_settings(settings, other)
+            found += [(other, own), *other.inside(own, around)]
+        return found
 
     def own_roles(self) -> Roles:
-        """Return its roles, without those of a protocol that settles its leaves."""
+        """Return its roles, without those of the protocols that debate inside."""
         return self.protocol.roles if self.variant.roles is None else self.variant.roles
 
     def roles(self, settings: ProtocolSettings) -> dict[str, str]:
         """Return the roles that speak with these settings, each with its family."""
-        own, leaf = dict(self.own_roles()), self.leaf(settings)
+        inside = [other._speaking(inner) for other, inner in self.inside(settings)]
+        found: dict[str, str] = {}
+        for roles in (self._speaking(settings), *inside):
+            found |= {role: family for role, family in roles.items() if role not in found}
+        return found
+
+    def _speaking(self, settings: ProtocolSettings) -> dict[str, str]:
+        """Return its own roles that speak with these settings."""
+        own = dict(self.own_roles())
         if self.protocol.speaking is not None and self.variant.roles is None:
             own = {role: own[role] for role in own if role in self.protocol.speaking(settings)}
-        return {**own, **(leaf.roles(settings) if leaf else {})}
+        return own
 
     def models(self, settings: ProtocolSettings) -> dict[str, Any]:
         """Return the model of every role that speaks with these settings, of every judge of a jury.
 
         The judges of a jury are called ``judge_1``, ``judge_2`` ...
         """
-        reads, found = self.reads(), dict[str, Any]()
-        for role in self.roles(settings):
-            jury = settings.jury_of(role) if juries(type(settings)).get(role) in reads else []
-            names = [f"{role}_{n}" for n in range(1, len(jury) + 1)] if len(jury) > 1 else [role]
-            found |= zip(names, jury or [settings.speaker(role)], strict=True)
+        found: dict[str, Any] = {}
+        for one, own in [(self, settings), *self.inside(settings)]:
+            reads = one.reads()
+            for role in one._speaking(own):
+                jury = own.jury_of(role) if juries(type(own)).get(role) in reads else []
+                names = [f"{role}_{n}" for n in range(1, len(jury) + 1)]
+                names = names if len(jury) > 1 else [role]
+                for name, model in zip(names, jury or [own.speaker(role)], strict=True):
+                    found.setdefault(name, model)
         return found
 
     def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
         """Return the folders of prompts that it speaks from with these settings."""
-        own, leaf = self.variant.prompts, self.leaf(settings)
-        own = self.protocol.prompts if own is None else own
-        return (*own, *(leaf.prompts(settings) if leaf else ()))
+        own = self.protocol.prompts if self.variant.prompts is None else self.variant.prompts
+        inner = (folder for other, _ in self.inside(settings) for folder in other.protocol.prompts)
+        return tuple(dict.fromkeys((*own, *inner)))
+
+    def order(self, settings: ProtocolSettings) -> PhaseOrder:
+        """Return the order of its phases, with those of the protocols that debate inside."""
+        inside = {other.name: other.protocol.order for other, _ in self.inside(settings)}
+        return replace(self.protocol.order, inside=inside)
+
+
+def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
+    """Return the settings of a protocol that debates inside one with the settings ``outer``.
+
+    It has the models, limits and prices of ``outer``, and its own settings from ``outer.inner``.
+    Raises SettingsError for one that it does not read.
+    """
+    values = each(outer.inner.get(inner.name, {}), whole)
+    for name in values:
+        if name not in inner.reads() and name != "inner":
+            raise SettingsError(f"`inner` {inner.name}.{name}: {inner.name} reads no such setting")
+    try:
+        return within(outer, inner.protocol.settings, values)
+    except SettingsError as error:
+        raise SettingsError(f"`inner` {inner.name}: {error}") from None
 
 
 def installed() -> dict[str, Protocol]:
@@ -414,14 +472,23 @@ def method(name: str, of: str | None = None) -> Method:
 
 
 def taking_part(protocol_name: str, settings: Mapping[str, Any]) -> list[Protocol]:
-    """Return the installed protocols of a run: its own, and the one that settles its leaves."""
-    names = (protocol_name, settings.get("leaf_protocol"))
-    return [found for name in names if (found := installed().get(str(name))) is not None]
+    """Return the installed protocols of a recorded run, the outer ones first, by its settings."""
+    found: dict[str, Protocol] = {}
+
+    def take(name: str, own: Mapping[str, Any]) -> None:
+        if (known := installed().get(name)) is not None:
+            found.setdefault(name, known)
+        for inner, values in own.get("inner", {}).items():
+            take(inner, values)
+
+    take(protocol_name, settings)
+    return [*found.values()]
 
 
 def phase_order(protocol_name: str, settings: Mapping[str, Any]) -> PhaseOrder:
-    """Return the order of a run's phases, with those of a protocol that settles its leaves."""
+    """Return the order of a recorded run's phases, for each protocol that takes part."""
     own = installed().get(protocol_name)
     if own is None:
         return UNORDERED
-    return own.order.around([o.order for o in taking_part(protocol_name, settings) if o is not own])
+    inside = {o.name: o.order for o in taking_part(protocol_name, settings) if o is not own}
+    return replace(own.order, inside=inside)

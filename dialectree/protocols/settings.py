@@ -23,6 +23,7 @@ from typing import (
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     ModelWrapValidatorHandler,
     PrivateAttr,
@@ -30,7 +31,7 @@ from pydantic import (
     model_validator,
 )
 
-from dialectree.errors import ArgumentError, SettingsError
+from dialectree.errors import ArgumentError, InputError, SettingsError
 from dialectree.protocols import sources
 from dialectree.protocols.forms import settings_form
 from dialectree.protocols.options import (
@@ -38,6 +39,7 @@ from dialectree.protocols.options import (
     PromptForm,
     Speaker,
     about,
+    by_protocol,
     juries,
     known_role,
     option,
@@ -52,6 +54,7 @@ from dialectree.protocols.trust import (
     each,
     opener,
     places,
+    reserved,
 )
 from dialectree.system.addresses import (
     harmless,
@@ -118,6 +121,11 @@ class ProtocolSettings(BaseModel):
     """How models are asked: with the whole prompt (full), or in a form for small models (small).
     auto: small for the embedded model, and below 3 billion parameters where a .gguf file or a
     server at a loopback address tells their number."""
+    inner: Annotated[dict[str, dict[str, Any]], BeforeValidator(by_protocol), ADDRESS] = option(
+        default_factory=dict, group="Debates inside", alias="set", metavar="PROTOCOL.SETTING=VALUE"
+    )
+    """Settings of the protocols that debate inside this one, by protocol:
+    ``rsd.judge_orders=both``. All else is as in the whole debate."""
     max_calls: int | None = option(None, ge=1, group="Budgets", common=True)
     """Budget of calls to models. What a cache or a journal answers costs nothing."""
     max_tokens: int | None = option(None, ge=1, group="Budgets")
@@ -186,6 +194,16 @@ class ProtocolSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _check_inner(self) -> Self:
+        """Refuse settings of a debate inside that cannot be, or that does not read them."""
+        if self.declaration is not None and (self.inner or self.declaration.inner):
+            try:
+                self.declaration.methods()[self.protocol].inside(self)
+            except InputError as error:
+                raise ValueError(str(error)) from None
+        return self
+
+    @model_validator(mode="after")
     def _check_replay(self) -> Self:
         if self.replay and not self.cache:
             raise ValueError("`replay` and `cache=False` exclude each other: it reads the cache")
@@ -222,10 +240,14 @@ class ProtocolSettings(BaseModel):
         return [self.model, *self.roles.values(), *jurors]
 
     def asks(self) -> list[str]:
-        """Return the names of the settings by which a person takes part now."""
+        """Return the names of the settings by which a person takes part now, debates inside too."""
         fields = type(self).model_fields
         persons = [name for name in fields if about(type(self), name).get("person")]
-        return [name for name in persons if getattr(self, name) != fields[name].default]
+        own = [name for name in persons if getattr(self, name) != fields[name].default]
+        if self.declaration is None or self.declaration.inner is None:
+            return own
+        inside = self.declaration.methods()[self.protocol].inside(self)
+        return [*own, *(name for _, inner in inside for name in inner.asks())]
 
     def rounds_by_phase(self) -> dict[str, int]:
         """Return how many rounds each phase has whose number is a setting."""
@@ -239,10 +261,14 @@ class ProtocolSettings(BaseModel):
         return {}
 
     def shared(self) -> dict[str, Any]:
-        """Return the settings that every protocol has, addresses with their passwords."""
-        values = {name: getattr(self, name) for name in ProtocolSettings.model_fields}
+        """Return what a debate inside has of the settings, addresses with their passwords."""
+        values = {name: getattr(self, name) for name in SHARED}
         opened = {name: each(values[name], whole) for name in addressed(ProtocolSettings)}
         return {**values, **opened}
+
+
+SHARED = tuple(name for name in ProtocolSettings.model_fields if name != "inner")
+"""The settings that every protocol has. Only one with debates inside has ``inner``."""
 
 
 def _embedder(name: str) -> str:
@@ -370,6 +396,8 @@ def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) 
     """
     trust = outer.trust
     if trust.lender == CLIENT:
+        for name in reserved(kind, values):
+            raise SettingsError(f"{name}: the server's operator sets it; leave it out")
         trust = replace(trust, lent=trust.lent | places(kind, values))
     return _built(kind, {**outer.shared(), **values}, trust)
 

@@ -6,7 +6,6 @@ stable ids, so folding one twice changes nothing, and a run that was broken off 
 
 from __future__ import annotations
 
-from dialectree.protocols.phases import OTHERS as OTHERS
 from dialectree.protocols.phases import UNORDERED as UNORDERED
 from dialectree.protocols.phases import PhaseOrder as PhaseOrder
 from dialectree.records.contest import ARGUMENT as ARGUMENT

@@ -111,7 +111,12 @@ def _number(text: str) -> int:
 
 
 def _open(nodes: dict[str, Node], event: Event) -> None:
-    new = Node.model_validate({"id": event.node, **event.data})
+    told = {**event.data}
+    part = told.pop("part", False)
+    new = Node.model_validate({"id": event.node, **told})
+    if part and (above := nodes.get(new.parent or "")) and new.id not in above.children:
+        above.children = [*above.children, new.id]
+        above.kind = "branch" if above.kind in ("open", "leaf") else above.kind
     node = nodes.setdefault(event.node, new)
     node.text, node.parent, node.depth = new.text, new.parent, new.depth
     node.stance, node.round = new.stance, new.round
@@ -167,11 +172,13 @@ def _apply(node: Node, event: Event) -> None:
 
 
 def _sort(node: Node, order: PhaseOrder) -> None:
-    """Sort what a node holds: its turns by pass, phase, step, speaker and round."""
+    """Sort what a node holds: its turns by pass, protocol, phase, step, speaker and round."""
 
-    def place(turn: Turn) -> tuple[bool, int, int, int, str, int]:
-        closing, phase = order.place(turn.phase)
-        return closing, turn.take, phase, turn.step, turn.speaker, turn.round
+    def place(turn: Turn) -> tuple[object, ...]:
+        depth, phase = order.place(turn.phase, turn.protocol)
+        closing = turn.phase in order.of(turn.protocol).closing
+        within = (-depth, turn.take) if closing else (turn.take, depth)
+        return closing, *within, phase, turn.step, turn.speaker, turn.round
 
     node.transcript.sort(key=place)
     node.comparisons.sort(key=_pair_order)

@@ -180,8 +180,8 @@ def critical_path(tree: Tree, calls: Iterable[Call], order: PhaseOrder = UNORDER
     """Return the longest chain of calls from the root down and back up, repairs included.
 
     The children of a node are debated side by side, unless they are debated in turn or in rounds.
-    ``order`` names the phases that go on beside them, or beside all else. A second pass follows the
-    first, so their chains add up.
+    ``order`` names the phases that go on beside them, or beside all else, for each protocol that
+    takes part. A second pass follows the first, so their chains add up.
     """
     chain = chains(calls)
     stages = {(node, take): set[str]() for node, take, _ in chain}
@@ -196,8 +196,9 @@ def critical_path(tree: Tree, calls: Iterable[Call], order: PhaseOrder = UNORDER
             number = place if node and node.in_turn else one.round if one else 0
             rounds[number] = max(rounds.get(number, 0), below(child, take))
         lengths = {stage: chain[node_id, take, stage] for stage in stages.get((node_id, take), ())}
-        beside_all = [lengths.pop(stage, 0) for stage in order.beside_all]
-        beside_children = [lengths.pop(stage, 0) for stage in order.beside_children]
+        own = order.of(node.protocol if node else "")
+        beside_all = [lengths.pop(stage, 0) for stage in own.beside_all]
+        beside_children = [lengths.pop(stage, 0) for stage in own.beside_children]
         longest = max([sum(rounds.values()), *beside_children])
         return max([sum(lengths.values()) + longest, *beside_all])
 

@@ -308,11 +308,16 @@ _UNSET = {
 
 def settings(record: RunRecord) -> dict[str, str]:
     """Return the settings by name; an unset one with what holds without it."""
-    values = {**record.settings}
-    if isinstance(leaf := values.pop("leaf", None), dict):
-        protocol = values.get("leaf_protocol")
-        values |= {f"{protocol}.{name}": value for name, value in leaf.items()}
-    return {name: _setting(name, value) for name, value in values.items()}
+    return {name: _setting(name, value) for name, value in _by_path(record.settings)}
+
+
+def _by_path(settings: Mapping[str, JsonValue], path: str = "") -> Iterator[tuple[str, JsonValue]]:
+    """Yield the settings, and after them those of the debates inside, as ``rsd.judge``."""
+    yield from ((f"{path}{name}", value) for name, value in settings.items() if name != "inner")
+    inner = settings.get("inner")
+    for name, values in inner.items() if isinstance(inner, dict) else ():
+        if isinstance(values, dict):
+            yield from _by_path(values, f"{path}{name}.")
 
 
 def _setting(name: str, value: JsonValue) -> str:

@@ -254,9 +254,7 @@ async def _rehearse(
             requests = {stop.id: payload_of(stop.value) for stop in ended.interrupts}
             answers = await rehearsal.answers(requests)
             todo = Command(resume=answers) if answers else None
-    leaf = chosen.leaf(context)
-    order = chosen.protocol.order.around([leaf.protocol.order] if leaf else [])
-    calls = rehearsal.calls
+    order, calls = chosen.order(context), rehearsal.calls
     costs = [
         price(context, call.model, call.prompt_tokens, call.completion_tokens) for call in calls
     ]

@@ -15,9 +15,10 @@ from dialectree.models import embedded
 from dialectree.models.limits import require_prices
 from dialectree.models.specs import Spec, resolve
 from dialectree.protocols.options import juries
-from dialectree.protocols.protocol import Method, protocol
+from dialectree.protocols.protocol import Method, inner_settings, protocol
 from dialectree.protocols.settings import (
     EMBEDDED,
+    SHARED,
     ProtocolSettings,
     RetrievalSettings,
     build,
@@ -35,18 +36,30 @@ def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
 
     Settings that the method does not read are left out, and so are the models of other roles.
     """
-    recorded = chosen.reads().union(ProtocolSettings.model_fields)
+    recorded = chosen.reads().union(SHARED)
     jurors = recorded.intersection(juries(type(context)).values())
     values: dict[str, JsonValue] = context.model_dump(
         mode="json", include={*recorded} - {"model", "roles", "replay", *jurors}
     )
-    if (inner := chosen.leaf_settings(context)) and (leaf := chosen.leaf(context)):
-        values["leaf"] = inner.model_dump(mode="json", include={*leaf.reads()})
+    if inside := _inner(context, chosen):
+        values["inner"] = inside
     roles = chosen.role_names(context)
     values |= {name: _names(getattr(context, name)) for name in sorted(jurors)}
     values["model"] = _names(context.model)
     values["roles"] = _names({name: context.roles[name] for name in roles if name in context.roles})
     return values
+
+
+def _inner(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
+    """Return the settings of the protocols that debate inside ``chosen``, by protocol."""
+    inside: dict[str, JsonValue] = {}
+    for name in [] if chosen.variant.baseline else chosen.protocol.holds(context):
+        other = protocol(name).methods()[name]
+        own = inner_settings(context, other)
+        everything = kept(own, other)
+        values = {n: everything[n] for n in everything if n in {*other.reads(), "inner"}}
+        inside[name] = values
+    return inside
 
 
 def _names(speaker: object) -> JsonValue:
@@ -86,7 +99,13 @@ def unspoken(kind: type[ProtocolSettings], recorded: Mapping[str, Any]) -> dict[
     A jury keeps its number of judges.
     """
     jurors = {name: [EMBEDDED] * len(recorded.get(name, ())) for name in juries(kind).values()}
-    return {"model": EMBEDDED, "roles": {}, **jurors}
+    inner = {
+        name: {**own, **unspoken(protocol(name).settings, own)}
+        for name, own in recorded.get("inner", {}).items()
+    }
+    for own in inner.values():
+        del own["model"], own["roles"]
+    return {"model": EMBEDDED, "roles": {}, **jurors, **({"inner": inner} if inner else {})}
 
 
 def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
 
 _SERVERS = ("langgraph_api", "aegra_api")
@@ -45,3 +47,20 @@ def reset_omitted(graph: CompiledStateGraph[Any, Any, Any, Any], inputs: Iterabl
         return {**dict.fromkeys(inputs), **value} if isinstance(value, Mapping) else value
 
     graph.nodes[START].mapper = whole
+
+
+def called_as(name: str) -> RunnableConfig:
+    """Return the configuration by which a checkpointer knows a graph that this step calls.
+
+    LangGraph numbers the graphs that one step calls in the order in which they begin. When the step
+    runs again after an interrupt, that order may be another one, and each graph would go on in the
+    state of another. Here ``name`` stands in the place of the number.
+    """
+    from langgraph.config import get_config
+
+    own: dict[str, Any] = {**get_config().get("configurable", {})}
+    if own.get("checkpoint_ns"):
+        own["checkpoint_ns"] = f"{own['checkpoint_ns']}|{name}"
+    if (scratchpad := own.get("__pregel_scratchpad")) is not None:
+        own["__pregel_scratchpad"] = replace(scratchpad, subgraph_counter=lambda: 0)
+    return {"configurable": own}

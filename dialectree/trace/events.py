@@ -50,8 +50,11 @@ def opened(node: str, data: Mapping[str, object], here: Inside) -> dict[str, obj
         text = here.text
     above = node.rpartition(".")[0]
     place = {"text": text, "depth": node.count("."), **({"parent": above} if above else {})}
-    protocol = {"protocol": here.protocols[-1]} if here.protocols else {}
-    return {**place, **data, **place, **protocol}
+    inner: dict[str, object] = {"protocol": here.protocols[-1]} if here.protocols else {}
+    if inner and node == here.node:
+        inner |= {"part": True} if above else {}
+        inner |= {"data": {"options": [*here.options]}} if here.options else {}
+    return {**place, **data, **place, **inner}
 
 
 def tell(

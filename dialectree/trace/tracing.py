@@ -26,6 +26,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langsmith.utils import is_env_var_truish
 
 from dialectree.protocols import sources
+from dialectree.protocols.inside import inside
 from dialectree.records import Call
 from dialectree.system import packages
 from dialectree.trace.langchain_internals import (
@@ -69,7 +70,12 @@ class DebateGraph(TracedGraph):
     """The graph of a whole protocol: a trace shows the debate."""
 
     def traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
-        """Return ``config`` with the tracer of a debate, or None if nothing is traced."""
+        """Return ``config`` with the tracer of a debate, or None if nothing is traced.
+
+        A debate inside another one goes on in the trace of that one.
+        """
+        if inside.get().protocols:
+            return None
         _provide_spans()
         return with_tracer(config, self._tracer)
 

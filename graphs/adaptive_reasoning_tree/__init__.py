@@ -81,11 +81,6 @@ protocol = Protocol(
         "as_in_the_paper": {"strength_rule": "bradley_terry"},
     },
     prepare=f"{_HERE}.graph:prepare",
-    leaf=Variant(
-        name="art",
-        summary="An argument tree about one yes-or-no question of another tree.",
-        graph=f"{_HERE}.graph:leaf",
-    ),
     order=PhaseOrder(
         phases=("strength", "generation", "tournament", "answer"),
         beside_all=("strength",),

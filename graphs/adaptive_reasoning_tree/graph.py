@@ -29,10 +29,8 @@ from dialectree.nodes.adaptive_reasoning_tree.scorer import (
 )
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     AdaptiveReasoningTree,
-    Leaf,
     Settings,
     Sprout,
-    Weighing,
 )
 from dialectree.nodes.adaptive_reasoning_tree.weighing import aggregation, strengths
 from dialectree.nodes.tree_structured_debate.sides import is_asked
@@ -57,22 +55,6 @@ def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     return question
 
 
-def planted(name: str, claim: str, blend: float, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Plant the claim at the node ``name``; of an ensemble one root for each tree, below it."""
-    context = runtime.context
-    claims = [name]
-    if context.trees > 1:
-        claims = [f"{name}.{n}" for n in range(context.trees)]
-        for one in claims:
-            tell(runtime, one, "opened", {"text": claim, "kind": "claim"})
-        tell(runtime, name, "branched", {"children": claims, "kind": "claim"})
-    scores: dict[str, float] = {}
-    if context.root_strength == "neutral":
-        for one in claims:
-            scores |= unasked(one, runtime)
-    return {"id": name, "question": claim, "claims": claims, "scores": scores, "blend": blend}
-
-
 def after_opening(state: AdaptiveReasoningTree, settings: Settings) -> list[Send]:
     """Grow every tree at once; beside it score the claim itself where the settings say so."""
     text, blend = state["question"], state["blend"]
@@ -88,41 +70,32 @@ def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:
     """Return the protocol; without a ``tournament`` it is ArgLLM, its baseline (lambda = 0)."""
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
+        """Take the claim up; of an ensemble each tree has a root of its own, below it."""
         require_claim(state)
+        context, claims = runtime.context, [root()]
         tell(runtime, root(), "opened", {"text": state["question"], "kind": "claim"})
-        blend = runtime.context.blend if tournament else 0.0
-        return planted(root(), state["question"], blend, runtime)
+        if context.trees > 1:
+            claims = [f"{root()}.{n}" for n in range(context.trees)]
+            for one in claims:
+                tell(runtime, one, "opened", {"text": state["question"], "kind": "claim"})
+            tell(runtime, root(), "branched", {"children": claims, "kind": "claim"})
+        scores: dict[str, float] = {}
+        if context.root_strength == "neutral":
+            for one in claims:
+                scores |= unasked(one, runtime)
+        blend = context.blend if tournament else 0.0
+        return {"id": root(), "claims": claims, "scores": scores, "blend": blend}
 
     flow = Flow(AdaptiveReasoningTree, settings=Settings, input=Question, opening=opening)
-    flow.route(START, after_opening, "grow", "claim_scorer")
-    _grow_and_weigh(flow, aggregation())
-    return flow.compile(name)
-
-
-def leaf_tree() -> Graph:
-    """Return the graph for a leaf of another protocol, which draws the conclusion itself."""
-
-    async def opening(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
-        name, claim = state["id"], state["claim"]
-        tell(runtime, name, "noted", {"note": f"verified as a claim: {claim}"})
-        return planted(name, claim, runtime.context.blend, runtime)
-
-    flow = Flow(AdaptiveReasoningTree, settings=Settings, input=Leaf, output=Weighing)
-    flow.step("opening", opening)
-    flow.then(START, "opening")
-    flow.route("opening", after_opening, "grow", "claim_scorer")
-    _grow_and_weigh(flow, aggregation(settles=False))
-    return flow.compile("leaf_tree")
-
-
-def _grow_and_weigh(flow: Flow, aggregation: Step) -> None:
     flow.step("grow", argument_growth.grow)
     flow.role("claim_scorer", claim_scorer)
     flow.step("strengths", strengths)
     flow.step("aggregation", aggregation)
+    flow.route(START, after_opening, "grow", "claim_scorer")
     flow.then("grow", "strengths")
     flow.then("claim_scorer", "strengths")
     flow.then("strengths", "aggregation", END)
+    return flow.compile(name)
 
 
 async def alone(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -141,6 +114,5 @@ def baseline(name: str, verifier: Step) -> Graph:
 
 graph = adaptive_reasoning_tree("adaptive_reasoning_tree")
 argllm = adaptive_reasoning_tree("argllm", tournament=False)
-leaf = leaf_tree()
 direct = baseline("direct", verifier("direct/verifier", VerifierReply))
 cot = baseline("cot", verifier("cot/verifier", ReasonedReply))

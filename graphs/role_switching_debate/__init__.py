@@ -55,12 +55,6 @@ protocol = Protocol(
         "simultaneous": {"cross_examination": "simultaneous"},
     },
     only_variants=("samples",),
-    leaf=Variant(
-        name="rsd",
-        summary="Two debaters argue for an answer each to one question of a tree.",
-        graph=f"{_HERE}.five_phases:graph",
-        reads=("cross_examination", "judge_orders", "allow_uncertain", "judge"),
-    ),
     phases=(
         _debater("proposals", "debater:ProposalReply", "argument", withdrawn=_NO_ARGUMENT),
         _debater("cross_examination", "debater:RebuttalReply", "defence", withdrawn=_NO_REBUTTAL),

@@ -13,18 +13,16 @@ from dialectree.protocols.protocol import (
     Protocol,
     Variant,
 )
-from dialectree.records import OTHERS, PhaseOrder
+from dialectree.records import PhaseOrder
 
-KEPT_CONFIDENCE = (
-    "A person set this verdict. The confidence is still the judge's, and about its own answer."
-)
+SET_BY_PERSON = "A person set this verdict."
 _HERE = "dialectree.graphs.tree_structured_debate"
 _NODES = "dialectree.nodes.tree_structured_debate"
 
 
 def _answer(text: str) -> dict[str, Any]:
     """Return the fields of a judge's reply that make ``text`` the answer."""
-    return {"answer": text, "rationale": KEPT_CONFIDENCE}
+    return {"answer": text, "rationale": SET_BY_PERSON}
 
 
 protocol = Protocol(
@@ -57,7 +55,7 @@ protocol = Protocol(
     prompts=("tree_structured_debate",),
     presets={name: {"depth_profile": name} for name in ("adaptive", "fixed", "safety")},
     only_variants=("samples",),
-    leaf_of=Settings.leaf_settings,
+    inner=Settings.debates_inside,
     phases=(
         Phase(
             role="leaf_debater",
@@ -110,7 +108,7 @@ protocol = Protocol(
         ),
     ),
     order=PhaseOrder(
-        phases=("expansion", "direct", OTHERS, "debate", "synthesis", "answer"),
+        phases=("expansion", "direct", "debate", "synthesis", "answer"),
         closing=("answer",),
     ),
     demo="demo",

@@ -1,4 +1,4 @@
-"""A leaf of TSD: settled by its own debate, by a role-switching debate or by an argument tree.
+"""A leaf of TSD: settled by its own debate, or by another protocol.
 
 In its own debate two debaters alternate for a fixed number of rounds; a judge rules. One protocol
 inside another: docs/decisions/leaf-protocol.md says what goes through.
@@ -11,20 +11,15 @@ from typing import Literal
 from langgraph.graph import END, START
 
 from dialectree.flow import Flow
-from dialectree.graphs.adaptive_reasoning_tree import graph as adaptive_reasoning_tree
-from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.nodes.tree_structured_debate.findings import missing
 from dialectree.nodes.tree_structured_debate.leaf_debater import (
-    BorrowedLeaf,
-    claiming,
-    decided,
+    inner_debate,
     leaf_debater,
     leaf_judge,
-    pairing,
-    verified,
 )
 from dialectree.nodes.tree_structured_debate.sides import is_polar, opener
 from dialectree.nodes.tree_structured_debate.state import Debated, Judged, LeafDebate, Settings
+from dialectree.protocols.protocol import protocol
 
 
 def who_opens(state: LeafDebate, settings: Settings) -> Literal["debater_a", "debater_b"]:
@@ -62,28 +57,23 @@ flow.then("missing", END)
 leaf_debate = flow.compile("leaf_debate")
 
 
-def who_settles(
-    state: Debated, settings: Settings
-) -> Literal["leaf_debate", "pairing", "claiming"]:
-    """As the settings say; an argument tree needs a yes-or-no question, and grows only once."""
-    if settings.leaf_protocol == "rsd":
-        return "pairing"
-    if settings.leaf_protocol == "art" and state["take"] == 1 and is_polar(state["question"]):
-        return "claiming"
-    return "leaf_debate"
+class Leaf(Debated, Judged):
+    """A leaf on its way to a finding."""
 
 
-flow = Flow(BorrowedLeaf, settings=Settings, input=Debated, output=Judged)
+def who_settles(state: Debated, settings: Settings) -> Literal["leaf_debate", "inner_debate"]:
+    """As the settings say; a claim needs a yes-or-no question, and is weighed only once."""
+    if settings.leaf_protocol == "debate":
+        return "leaf_debate"
+    weighs = protocol(settings.leaf_protocol).outcome == "probability"
+    claimed = state["take"] == 1 and is_polar(state["question"])
+    return "inner_debate" if claimed or not weighs else "leaf_debate"
+
+
+flow = Flow(Leaf, settings=Settings, input=Debated, output=Judged)
 flow.graph("leaf_debate", leaf_debate)
-flow.step("pairing", pairing)
-flow.graph("five_phases", five_phases.graph, Settings.leaf_settings)
-flow.step("decided", decided)
-flow.step("claiming", claiming)
-flow.graph("argument_tree", adaptive_reasoning_tree.leaf, Settings.leaf_settings)
-flow.step("verified", verified)
-
+flow.step("inner_debate", inner_debate)
 flow.route(START, who_settles)
 flow.then("leaf_debate", END)
-flow.then("pairing", "five_phases", "decided", END)
-flow.then("claiming", "argument_tree", "verified", END)
+flow.then("inner_debate", END)
 graph = flow.compile("leaf")

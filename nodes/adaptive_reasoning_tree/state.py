@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from dialectree.flow.state import Debate, Ruling
+from dialectree.flow.state import Debate
 from dialectree.protocols.options import Unit, option
 from dialectree.protocols.protocol import ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings
@@ -125,21 +125,7 @@ class Settings(ProtocolSettings):
         return {}
 
 
-class Weighing(Ruling):
-    """The outcome of an argument tree."""
-
-    probability: float | None
-    """P(claim), 0 to 1; None where the claim could not be weighed."""
-
-
-class Leaf(TypedDict):
-    """A claim somewhere in the tree of another protocol."""
-
-    id: str
-    claim: str
-
-
-class AdaptiveReasoningTree(Debate, Grown, Weighing):
+class AdaptiveReasoningTree(Debate, Grown):
     """A claim and all arguments about it; ``question`` holds the claim."""
 
     id: str

@@ -11,8 +11,7 @@ from statistics import fmean
 
 from langgraph.runtime import Runtime
 
-from dialectree.flow import Step
-from dialectree.flow.state import VerdictFields
+from dialectree.flow.state import Ruling, VerdictFields
 from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Blended, Weight
 from dialectree.maths.bradley_terry import Comparison
@@ -24,7 +23,6 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Argument,
     Compared,
     Settings,
-    Weighing,
 )
 from dialectree.text import figure
 from dialectree.trace.events import tell
@@ -60,52 +58,43 @@ async def strengths(
     return {"scores": scores, "theta": theta, "blended": blended, "notes": notes}
 
 
-def aggregation(*, settles: bool = True) -> Step:
-    """Return the step that weighs the claim; P(claim) of an ensemble is the mean of its trees.
-
-    With ``settles=False`` the claim is a node of another protocol, which settles it itself.
-    """
-
-    async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) -> Weighing:
-        context, overrides = runtime.context, run_of(runtime).overrides
-        root, arguments = state["id"], state["arguments"]
-        dropped = {one["id"] for one in arguments if overrides.drops_argument(one["id"])}
-        weights, notes = argument_tree.aggregated(
-            _trees(state, state["scores"]),
-            Blended(state["theta"], state["blended"], state["notes"]),
-            semantics=context.semantics,
-            prune_below=context.prune_below,
-            dropped=dropped,
-        )
-        standing = [argument for argument in arguments if argument["id"] not in dropped]
-        for claim in state["claims"]:
-            heard = claim not in state["unheard"] and not _lost(claim, standing, weights)
-            strength = _balanced(weights[claim].strength) if heard else None
-            weights[claim] = weights[claim]._replace(strength=strength)
-        for name, weight in weights.items():
-            scores = weight._asdict()
-            del scores["counted"]
-            tell(runtime, name, "scored", {"scores": scores})
-            if name != root:
-                status = "missing" if weight.strength is None else "answered"
-                tell(runtime, name, "settled", {"verdict": None, "status": status})
-        for parent, note in _disagreements(state["comparisons"]).items():
-            notes.setdefault(parent, []).append(note)
-        for parent, remarks in notes.items():
-            for remark in remarks:
-                tell(runtime, parent, "noted", {"note": remark})
-        ruled = _verdict(state["claims"], standing, weights)
-        probability = ruled["confidence"]
-        if len(state["claims"]) > 1:
-            tell(runtime, root, "scored", {"scores": {"strength": probability}})
-        if settles:
-            answer = {"answer": ruled["label"], "rationale": "", "confidence": probability}
-            settled = None if probability is None else answer
-            told = {"take": 1, "verdict": settled, "provenance": [root]}
-            tell(runtime, root, "settled", told)
-        return {"probability": probability, "verdict": ruled}
-
-    return aggregation
+async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) -> Ruling:
+    """Weigh the claim; P(claim) of an ensemble is the mean of its trees."""
+    context, overrides = runtime.context, run_of(runtime).overrides
+    root, arguments = state["id"], state["arguments"]
+    dropped = {one["id"] for one in arguments if overrides.drops_argument(one["id"])}
+    weights, notes = argument_tree.aggregated(
+        _trees(state, state["scores"]),
+        Blended(state["theta"], state["blended"], state["notes"]),
+        semantics=context.semantics,
+        prune_below=context.prune_below,
+        dropped=dropped,
+    )
+    standing = [argument for argument in arguments if argument["id"] not in dropped]
+    for claim in state["claims"]:
+        heard = claim not in state["unheard"] and not _lost(claim, standing, weights)
+        strength = _balanced(weights[claim].strength) if heard else None
+        weights[claim] = weights[claim]._replace(strength=strength)
+    for name, weight in weights.items():
+        scores = weight._asdict()
+        del scores["counted"]
+        tell(runtime, name, "scored", {"scores": scores})
+        if name != root:
+            status = "missing" if weight.strength is None else "answered"
+            tell(runtime, name, "settled", {"verdict": None, "status": status})
+    for parent, note in _disagreements(state["comparisons"]).items():
+        notes.setdefault(parent, []).append(note)
+    for parent, remarks in notes.items():
+        for remark in remarks:
+            tell(runtime, parent, "noted", {"note": remark})
+    ruled = _verdict(state["claims"], standing, weights)
+    probability = ruled["confidence"]
+    if len(state["claims"]) > 1:
+        tell(runtime, root, "scored", {"scores": {"strength": probability}})
+    answer = {"answer": ruled["label"], "rationale": "", "confidence": probability}
+    settled = None if probability is None else answer
+    tell(runtime, root, "settled", {"take": 1, "verdict": settled, "provenance": [root]})
+    return {"verdict": ruled}
 
 
 def _trees(

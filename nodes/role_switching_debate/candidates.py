@@ -57,7 +57,13 @@ def prepare(
         raise InputError(f"`candidates` {settings.candidates}: {why}")
     if settings.asks_for_distractor() and not debated:
         raise InputError("`distractor` model: only a debate asks a model; use first or random")
-    return {"question": given["question"], "options": options or None, "gold": gold or None}
+    known = {"background": [*given["background"]]} if given.get("background") else {}
+    return {
+        "question": given["question"],
+        **known,
+        "options": options or None,
+        "gold": gold or None,
+    }
 
 
 prepare_alone = partial(prepare, debated=False)
@@ -92,7 +98,8 @@ def opening(asked: Callable[[Settings], int], *, debated: bool = True) -> Step:
         tell(runtime, root(), "opened", {"text": question, "kind": kind})
         waiting = shuffled(options, context.seed, *drawn_at(question)) if knockout else []
         found = {"options": options, "gold": gold, "waiting": waiting, "round": 0}
-        return {"id": root(), "asked": asked(context), **found}
+        background = state.get("background") or []
+        return {"id": root(), "asked": asked(context), "background": background, **found}
 
     return opening
 
@@ -143,8 +150,7 @@ def pair(
     return {
         "id": node,
         "question": state["question"],
-        "take": 1,
-        "background": [],
+        "background": state["background"],
         "options": state["options"],
         "assigned": bool(candidates),
         "candidates": candidates,
@@ -234,7 +240,6 @@ async def same_answer(state: FivePhases, runtime: Runtime[Settings]) -> dict[str
             role="judge",
             speaker="same_answer",
             step=1,
-            take=state["take"],
         ),
         "role_switching_debate/same_answer",
         SameAnswerReply,

@@ -207,7 +207,6 @@ def _place(state: FivePhases, side: Side, phase: Phase, step: int = 0) -> Place:
         speaker=side,
         round=1 + sum(turn["speaker"] == side for turn in state["turns"]),
         step=step,
-        take=state["take"],
         side=shortened(defended["text"]) if defended else None,
         label=defended["label"] if defended else letter or None,
         called=own["label"] if own else letter,

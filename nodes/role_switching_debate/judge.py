@@ -34,7 +34,7 @@ from dialectree.nodes.role_switching_debate.state import (
     latest,
     other,
 )
-from dialectree.protocols.inside import root
+from dialectree.protocols.inside import inside, root
 from dialectree.records import Place
 from dialectree.text import figure
 from dialectree.trace.events import tell
@@ -77,7 +77,6 @@ async def judge(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, obje
             role="judge",
             round=round,
             step=round - 1,
-            take=state["take"],
         )
 
     def seen(order: str) -> dict[str, object]:
@@ -185,7 +184,10 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     whole = {str(n): [r for r in own if r] for n, own in enumerate(last, 1) if None not in own}
     ruled = {who: agreed_label(rulings) for who, rulings in whole.items()}
     votes = count({who: label for who, (label, _) in ruled.items()}, of=len(judges))
-    alone, overruled = len(judges) == 1, run_of(runtime).overrides.ruled(state["id"])
+    alone, overruled = (
+        len(judges) == 1,
+        run_of(runtime).overrides.ruled(state["id"], inside.get().take),
+    )
     label = votes.value
     sure = {who: _lowest(rulings) for who, rulings in whole.items()}
     heard = [r for who in ([*whole] if alone else votes.majority[:1]) for r in whole[who]]
@@ -210,7 +212,6 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
         runtime,
         answer,
         node=state["id"],
-        take=state["take"],
         label=label,
         winner=winner,
         rationale="\n".join(ruling["rationale"] for ruling in heard).strip(),
@@ -243,7 +244,7 @@ def _spread(ruled: Mapping[str, tuple[str | None, list[str]]], votes: Count) -> 
 
 async def broken_off(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     """End a debate that lost a part which it needs."""
-    ruled = settle(runtime, None, node=state["id"], take=state["take"])
+    ruled = settle(runtime, None, node=state["id"])
     notes = ["a part that the debate needs failed for good", *disclosed(state)]
     return {"outcome": {**ruled["verdict"], "notes": notes}}
 

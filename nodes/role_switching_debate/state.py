@@ -26,6 +26,8 @@ class Input(ProtocolInput):
     """One question, in full; - reads it from standard input."""
     options: list[str] | None = option(None, alias="option", metavar="TEXT")
     """The answers to choose from, 2 to 26, or none where the question is open."""
+    background: list[str] | None = option(None, metavar="TEXT")
+    """What debaters and judge may take as known, a sentence each."""
     gold: str | None = option(None, evaluation_only=True, metavar="LABEL")
     """The right option's letter; for evaluations only."""
 
@@ -121,10 +123,8 @@ class Pair(TypedDict):
 
     id: str
     question: str
-    take: int
-    """1, or 2 in a second pass of the tree that the debate is part of."""
     background: list[str]
-    """What stands around the question, where it is part of a larger inquiry."""
+    """What may be taken as known."""
     options: list[Candidate]
     """The answers to choose from; none for an open question."""
     assigned: bool
@@ -155,6 +155,8 @@ class FivePhases(Pair, Debated):
 class Question(shared.Question):
     """A question, and what may be known of its answers."""
 
+    background: NotRequired[list[str]]
+    """What may be taken as known."""
     options: NotRequired[list[str]]
     """The answers to choose from, 2 to 26; none: an open question."""
     gold: NotRequired[str]
@@ -165,6 +167,7 @@ class RoleSwitchingDebate(shared.Debate):
     """A question on its way to a verdict, by debates or by direct answers alone."""
 
     id: str
+    background: list[str]
     options: list[Candidate]
     """The answers to choose from; none for an open question."""
     gold: str

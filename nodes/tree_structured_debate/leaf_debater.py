@@ -1,6 +1,6 @@
 """The leaves: A and B defend opposing answers turn by turn, and a judge rules.
 
-Or a leaf becomes two candidates or a claim for another protocol, and its outcome a finding.
+Or another protocol debates the leaf, and its verdict becomes a finding.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
+from dialectree.flow.debate import debate
 from dialectree.flow.jury import count, jury
 from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
-from dialectree.nodes.adaptive_reasoning_tree.state import NEUTRAL, Weighing
-from dialectree.nodes.role_switching_debate import state as switching
-from dialectree.nodes.role_switching_debate.candidates import drawn
 from dialectree.nodes.tree_structured_debate.findings import make_finding, missing, settle
 from dialectree.nodes.tree_structured_debate.sides import (
     CHOSEN,
@@ -37,6 +35,7 @@ from dialectree.nodes.tree_structured_debate.state import (
     Statement,
 )
 from dialectree.protocols.protocol import WITHDRAWN
+from dialectree.protocols.questions import question_for
 from dialectree.records import Place, Turn
 from dialectree.text import figure
 from dialectree.trace.events import tell
@@ -168,7 +167,7 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         who: reply.answer if (by := changed[who]) and by.what == "ruled" else reply.winner
         for who, reply in ruled.items()
     }
-    overruled = overrides.ruled(node)
+    overruled = overrides.ruled(node, take)
     votes = count(labels, of=len(labels if overruled else heard))
     if not votes.majority:
         if len(heard) > 1:
@@ -176,7 +175,7 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         return await missing(state, runtime)
     reply = ruled[votes.majority[0]]
     won = None if changed[votes.majority[0]] else sides[reply.winner]
-    confidence = mean(ruled[who].confidence for who in votes.majority)
+    confidence = None if overruled else mean(ruled[who].confidence for who in votes.majority)
     finding = make_finding(
         state, reply.answer, reply.rationale, confidence, leaves=[node], side=won
     )
@@ -184,56 +183,31 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
     return settle(runtime, finding, confidence, reply.winner, agreed)
 
 
-YES: switching.Candidate = {"label": "A", "text": "Yes"}
-NO: switching.Candidate = {"label": "B", "text": "No"}
+async def inner_debate(state: Debated, runtime: Runtime[Settings]) -> Judged:
+    """Let another protocol settle the leaf: between Yes and No where the question is polar.
 
-
-class BorrowedLeaf(Debated, switching.Pair, switching.Debated, Weighing, Judged):
-    """A leaf that any of the three protocols may settle, on its way to a finding."""
-
-    claim: str
-    """A polar question as a claim."""
-
-
-async def pairing(state: Debated, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Give a polar question the candidates Yes and No; leave any other open."""
-    polar = is_polar(state["question"])
-    place = (state["id"], str(state["take"]), state["question"])
-    return {
-        "background": [
-            *(f"This is part of a larger question: {question}" for question in state["path"]),
+    A claim that is likelier true than not answers it with yes, as surely as that is probable.
+    """
+    name, node, question = runtime.context.leaf_protocol, state["id"], state["question"]
+    asked = question_for(
+        name,
+        question,
+        background=[
+            *(f"This is part of a larger question: {larger}" for larger in state["path"]),
             *(f"Settled elsewhere in the same inquiry: {fact}" for fact in state["facts"]),
             *(f"Left open by the question: {gap}" for gap in state["unclear"]),
         ],
-        "options": [YES, NO] if polar else [],
-        "assigned": polar,
-        "candidates": drawn(YES, NO, runtime.context.seed, *place) if polar else {},
-        "first": "a",
-    }
-
-
-async def decided(state: BorrowedLeaf) -> Judged:
-    """Take the winner as the leaf's answer, with the judge's confidence."""
-    outcome = state["outcome"]
-    leaves = [] if outcome["answer"] is None else [state["id"]]
-    rationale = outcome["rationale"] or ""
-    return make_finding(state, outcome["answer"], rationale, outcome["confidence"], leaves)
-
-
-async def claiming(state: Debated) -> dict[str, str]:
-    """Claim that the answer is yes; nothing is put into other words."""
-    return {"claim": f"The answer to the question “{state['question']}” is yes."}
-
-
-async def verified(state: BorrowedLeaf, runtime: Runtime[Settings]) -> Judged:
-    """Answer yes where the claim is likelier true than not, as surely as that is probable."""
-    node, probability, verdict = state["id"], state["probability"], state["verdict"]
-    if run_of(runtime).overrides.dropped(node) is None:
-        for note in verdict["notes"]:
-            tell(runtime, node, "noted", {"note": note})
-    if probability is None:
+        options=("Yes", "No") if is_polar(question) else (),
+    )
+    if "claim" in asked:
+        tell(runtime, node, "noted", {"note": f"verified as a claim: {asked['claim']}"})
+    verdict = await debate(runtime, name, node=node, text=question, take=state["take"], **asked)
+    answer, confidence, reason = verdict.answer, verdict.confidence, verdict.rationale or ""
+    if answer is None:
         return await missing(state, runtime)
-    answer, confidence = ("Yes", probability) if probability > NEUTRAL else ("No", 1 - probability)
+    if (probability := verdict.probability) is None:
+        return make_finding(state, answer, reason, confidence, [node])
+    answer, confidence = ("Yes", probability) if probability > 0.5 else ("No", 1 - probability)
     known = f"The claim that the answer is yes has a probability of {figure(probability)}."
-    rationale = "\n".join(filter(None, [known, verdict["rationale"]]))
-    return settle(runtime, make_finding(state, answer, rationale, confidence, [node]), confidence)
+    reason = "\n".join(filter(None, [known, reason]))
+    return settle(runtime, make_finding(state, answer, reason, confidence, [node]), confidence)

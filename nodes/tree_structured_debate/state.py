@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 from typing_extensions import TypedDict
 
-from dialectree.errors import InputError, SettingsError
+from dialectree.errors import InputError
 from dialectree.flow import state as shared
 from dialectree.nodes.tree_structured_debate.sides import Side
 from dialectree.protocols.options import Juror, Unit, option
-from dialectree.protocols.protocol import Method, ProtocolInput, protocol
-from dialectree.protocols.settings import ProtocolSettings, within
+from dialectree.protocols.protocol import ProtocolInput
+from dialectree.protocols.questions import question_for
+from dialectree.protocols.settings import ProtocolSettings
 
 SAMPLES = 5
 """Samples of ``best_of_n`` where the settings name no number, as many as in the paper."""
@@ -54,12 +55,9 @@ class Settings(ProtocolSettings):
     second_pass_leaves: int = option(1, ge=1, le=100, group="Debates")
     """Leaves that a second pass visits."""
     leaf_protocol: str = option("debate", group="Debates")
-    """How a leaf is settled: by TSD's own debate (debate), or by another protocol: rsd, a
-    role-switching debate; art, an argument tree (yes-or-no questions only; others are debated)."""
-    leaf: dict[str, Any] = option(
-        default_factory=dict, group="Debates", alias="set", metavar="PROTOCOL.SETTING=VALUE"
-    )
-    """A setting of the protocol that settles the leaves, such as rsd.judge_orders=both."""
+    """How a leaf is settled: by TSD's own debate (debate), or by another installed protocol that
+    answers a question, such as rsd, or verifies a claim, such as art (yes-or-no questions only;
+    others are debated)."""
     jury: list[Juror] = option(
         default_factory=list, group="Debates", metavar="SPEC", jury_of="leaf_judge"
     )
@@ -71,31 +69,17 @@ class Settings(ProtocolSettings):
 
     @model_validator(mode="after")
     def _check_leaf(self) -> Self:
-        """Refuse an unknown protocol for leaves, and settings that it does not read there."""
-        try:
-            self.leaf_settings()
-        except InputError as error:
-            raise ValueError(str(error)) from None
+        """Refuse a protocol for leaves that cannot answer a question."""
+        for name in self.debates_inside():
+            try:
+                question_for(name, "Is it so?", options=("Yes", "No"))
+            except InputError as error:
+                raise ValueError(f"`leaf_protocol` {name}: {error}") from None
         return self
 
-    def leaf_settings(self) -> ProtocolSettings | None:
-        """Return the settings of the protocol that settles the leaves; None for TSD's own debate.
-
-        They have the models and limits of this debate.
-        """
-        if self.leaf_protocol == "debate":
-            if self.leaf:
-                raise SettingsError("`leaf`: `leaf_protocol` names no other protocol")
-            return None
-        other = protocol(self.leaf_protocol)
-        if other.leaf is None:
-            raise SettingsError(f"`leaf_protocol` {other.name}: it cannot settle a leaf")
-        values = {name.removeprefix(f"{other.name}."): value for name, value in self.leaf.items()}
-        reads = Method(other, other.leaf).reads()
-        for name in values:
-            if name not in reads:
-                raise SettingsError(f"`leaf` {name}: {other.name} reads no such setting at a leaf")
-        return within(self, other.settings, values)
+    def debates_inside(self) -> tuple[str, ...]:
+        """Return the name of the other protocol that settles the leaves, if there is one."""
+        return () if self.leaf_protocol == "debate" else (self.leaf_protocol,)
 
     def depth_limit(self) -> int:
         """Return the depth at which every question is a leaf."""
@@ -106,11 +90,6 @@ class Settings(ProtocolSettings):
     def depth_floor(self) -> int:
         """Return the depth above which expansion does not stop by itself."""
         return max(1, self.min_depth) if self.depth_profile == "safety" else 0
-
-    def asks(self) -> list[str]:
-        """Return the names of the settings by which a person takes part now."""
-        leaf = self.leaf_settings()
-        return [*super().asks(), *(leaf.asks() if leaf else [])]
 
     def unused(self) -> Mapping[str, str]:
         """Return the settings that others leave without a meaning, and why."""

@@ -373,7 +373,7 @@ def leaf(**given: Any) -> RunRecord:
     """A question of two leaves, of which an argument tree settles the first, 0.0."""
     model = speakers()
     model.will_say_now(split(LEAF, "what of b?"), at="0", to=type(split("x")))
-    return debate(model, leaf_protocol="art", leaf={"breadth": 2, "depth": 2, **given})
+    return debate(model, leaf_protocol="art", inner={"art": {"breadth": 2, "depth": 2, **given}})
 
 
 def below(record: RunRecord, root: str) -> dict[str, Any]:

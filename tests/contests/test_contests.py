@@ -87,7 +87,9 @@ MADE: dict[str, Callable[[], RunRecord]] = {
     "tree": of_debate("tsd", max_depth=2),
     "small tree": of_debate("tsd"),
     "leaf tree": lambda: debate(
-        polar(), leaf_protocol="art", leaf={"breadth": 2, "depth": 2, "judge_orders": "both"}
+        polar(),
+        leaf_protocol="art",
+        inner={"art": {"breadth": 2, "depth": 2, "judge_orders": "both"}},
     ),
     "rsd": of_debate("rsd", options=switching.TWO),
     "rsd at once": of_debate("rsd", options=switching.TWO, cross_examination="simultaneous"),
@@ -98,7 +100,11 @@ MADE: dict[str, Callable[[], RunRecord]] = {
     "argllm": lambda: verify(name="argllm", breadth=2, depth=2),
     "trees": lambda: verify(trees=2),
     "one leaf": lambda: debate(
-        speakers(), question="Is it so?", leaf_protocol="art", leaf={"breadth": 1}, max_depth=0
+        speakers(),
+        question="Is it so?",
+        leaf_protocol="art",
+        inner={"art": {"breadth": 1}},
+        max_depth=0,
     ),
     **{
         name: of_debate(name)

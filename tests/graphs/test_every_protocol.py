@@ -74,7 +74,7 @@ COMPARED = {"embeddings": "bm25", "segments": 2, "max_claims": 1, "max_depth": 2
 WAYS = {
     "tsd": Way("tsd", {**SHORT, "max_depth": 2, "second_pass_below": 1.0}),
     "tsd with rsd": Way("tsd", {**SHORT, "leaf_protocol": "rsd"}),
-    "tsd with art": Way("tsd", {**SHORT, "leaf_protocol": "art", "leaf": {"trees": 2}}),
+    "tsd with art": Way("tsd", {**SHORT, "leaf_protocol": "art", "inner": {"art": {"trees": 2}}}),
     "rsd": Way("rsd", {"gate": 2, "judge_orders": "both"}, {"options": [*FIVE]}),
     "knockout": Way("rsd", {"candidates": "knockout"}, {"options": [*FIVE]}),
     "art": Way("art", {"breadth": 2, "judge_orders": "both", "trees": 2}),
@@ -202,7 +202,7 @@ def test_a_question_is_answered_as_if_it_were_the_first_of_its_thread(way: Way) 
 ASKING = {
     "rsd": Way("rsd", {"judge": "me"}, {"options": [*TWO]}),
     "tsd": Way("tsd", {**SHORT, "ask": True}),
-    "tsd with rsd": Way("tsd", {**SHORT, "leaf_protocol": "rsd", "leaf": {"judge": "me"}}),
+    "tsd with rsd": Way("tsd", {**SHORT, "leaf_protocol": "rsd", "inner": {"rsd.judge": "me"}}),
 }
 
 

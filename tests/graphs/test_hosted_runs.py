@@ -128,7 +128,7 @@ STOPPED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "tsd": ("tsd", {"max_depth": 0, "leaf_rounds": 4}, COWS),
     "tsd with rsd": (
         "tsd",
-        {"max_depth": 0, "leaf_protocol": "rsd", "leaf": {"judge_orders": "both"}},
+        {"max_depth": 0, "leaf_protocol": "rsd", "inner": {"rsd": {"judge_orders": "both"}}},
         COWS,
     ),
 }

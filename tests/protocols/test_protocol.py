@@ -74,10 +74,16 @@ def test_a_setting_that_others_leave_without_a_meaning_is_warned_of(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"leaf": {"judge_orders": "both"}}, "`leaf`: `leaf_protocol`"),
-        ({"leaf_protocol": "rsd", "leaf": {"gate": 3}}, "`leaf` gate: rsd"),
-        ({"leaf_protocol": "rsd", "leaf": {"judge_orders": "all"}}, "`judge_orders`: "),
-        ({"leaf_protocol": "tod"}, "`leaf_protocol` tod: "),
+        ({"inner": {"rsd": {"judge_orders": "both"}}}, "`inner` rsd: tsd holds no such debate"),
+        ({"leaf_protocol": "rsd", "inner": {"rsd": {"samples": 3}}}, "`inner` rsd.samples: rsd"),
+        ({"leaf_protocol": "rsd", "inner": {"rsd.max_calls": 3}}, "`inner` rsd.max_calls: rsd"),
+        (
+            {"leaf_protocol": "rsd", "inner": {"rsd": {"judge_orders": "all"}}},
+            "`inner` rsd: `judge_orders`: ",
+        ),
+        ({"leaf_protocol": "rsd", "inner": {"rsd.art.trees": 2}}, "`inner` rsd: `inner` art: "),
+        ({"leaf_protocol": "tsd"}, "tsd > tsd: tsd debates inside itself"),
+        ({"leaf_protocol": "tod"}, "`leaf_protocol` tod: tod answers no question"),
         ({"leaf_protocol": "xyz"}, "xyz: "),
     ],
 )
@@ -87,11 +93,11 @@ def test_a_wrong_setting_of_a_leaf_is_one_line(given: dict[str, Any], message: s
 
 
 def test_a_leaf_has_its_own_settings_and_the_models_of_the_tree() -> None:
-    given = {"leaf_protocol": "rsd", "leaf": {"rsd.judge_orders": "both"}, "max_calls": 3}
+    given = {"leaf_protocol": "rsd", "inner": {"rsd.judge_orders": "both"}, "max_calls": 3}
     settings = method("tsd").configure({**SHARED, **given}, silent)
     assert isinstance(settings, Settings)
-    leaf = settings.leaf_settings()
-    assert leaf is not None and leaf.protocol == "rsd"
+    ((inside, leaf),) = method("tsd").inside(settings)
+    assert inside.name == leaf.protocol == "rsd"
     assert leaf.model_dump(include={"judge_orders", "max_calls", "model", "seed"}) == {
         "judge_orders": "both",
         "max_calls": 3,

@@ -45,7 +45,9 @@ BOTH: dict[str, Any] = {"cross_examination": "simultaneous", "judge_orders": "bo
 PAPERS = {"paper_a": PAPER_A, "paper_b": PAPER_B}
 WAYS = {
     "leaves of rsd": Way("tsd", {**LEAVES, "leaf_protocol": "rsd"}, 39, "degraded"),
-    "leaves of art": Way("tsd", {**LEAVES, "leaf_protocol": "art", "leaf": {"trees": 2}}, 38),
+    "leaves of art": Way(
+        "tsd", {**LEAVES, "leaf_protocol": "art", "inner": {"art": {"trees": 2}}}, 38
+    ),
     "two options": Way("rsd", {}, 10, given={"options": [*TWO]}),
     "at once": Way("rsd", BOTH, 12, given={"options": [*TWO]}),
     "a gate and a knockout": Way(

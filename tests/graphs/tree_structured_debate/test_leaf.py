@@ -49,7 +49,7 @@ EXPANSION, SYNTHESIS, WRITER = Cost(3, 3), Cost(5, 3), Cost(1, 1)
 DEBATE, SWITCHING, ARGUMENTS = Cost(7, 7), Cost(9, 6), Cost(5, 2)
 DEBATERS = {"leaf_debater", "leaf_judge"}
 SWITCHERS = {"debater", "judge"}
-ME = {"judge": "me"}
+ME = {"rsd": {"judge": "me"}}
 ARGUERS = {"supporter", "attacker", "scorer", "pairwise_judge"}
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
@@ -277,7 +277,7 @@ def test_one_leaf_that_is_not_resolved_degrades_the_run_though_nothing_failed(
 ) -> None:
     model = speakers(POLAR, POLAR)
     model.will_say(switching.rule("uncertain", "uncertain"), at="0.1")
-    record = conducted(begin(model, tmp_path, "rsd", leaf={"allow_uncertain": True}))
+    record = conducted(begin(model, tmp_path, "rsd", inner={"rsd": {"allow_uncertain": True}}))
     assert (record.status, record.degraded()) == ("degraded", [])
     assert record.tree.nodes["0.1"].status == "missing"
     assert "the judge ruled that neither side convinced" in record.tree.nodes["0.1"].notes
@@ -344,7 +344,7 @@ def conducted(run: Started, **more: Any) -> RunRecord:
 
 
 def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
-    run = begin(speakers(POLAR, OPEN), tmp_path, "art", leaf={"trees": 2, "depth": 2})
+    run = begin(speakers(POLAR, OPEN), tmp_path, "art", inner={"art": {"trees": 2, "depth": 2}})
     record = conducted(run)
     assert record.status == "answered"
     kinds = {node.id: node.kind for node in record.tree.nodes.values()}
@@ -359,7 +359,7 @@ def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
     assert all(
         name in record.tree.nodes[str(record.tree.nodes[name].parent)].children for name in below
     )
-    leaf: Any = record.settings["leaf"]
+    leaf: Any = record.settings["inner"]["art"]
     assert (leaf["depth"], leaf["trees"]) == (2, 2) and "depth" not in record.settings
     assert view.settings(record)["art.trees"] == "2"
     assert {name.partition("/")[0] for name in record.prompts} == {
@@ -390,7 +390,7 @@ class Host:
     """Someone with a checkpointer, who answers what the graph stops for."""
 
     def __init__(self, model: ScriptedModel, **settings: Any) -> None:
-        given = {"leaf_protocol": "rsd", "leaf": ME, **settings}
+        given = {"leaf_protocol": "rsd", "inner": ME, **settings}
         self.context = context(model, **given)
         self.graph = graph.copy({"checkpointer": InMemorySaver()})
         self.events: list[Event] = []
@@ -441,6 +441,6 @@ def test_a_leaf_whose_person_says_nothing_is_missing(tmp_path: Path) -> None:
     async def person(request: Mapping[str, str]) -> str:
         return "A" if request["node"] == "0.0" else ""
 
-    record = conducted(begin(speakers(POLAR, POLAR), tmp_path, "rsd", leaf=ME), ask=person)
+    record = conducted(begin(speakers(POLAR, POLAR), tmp_path, "rsd", inner=ME), ask=person)
     assert (record.status, record.tree.nodes["0.1"].status) == ("degraded", "missing")
     assert "the person gave no ruling" in record.tree.nodes["0.1"].notes

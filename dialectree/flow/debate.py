@@ -1,0 +1,91 @@
+"""Hold a debate by another protocol inside a debate, and grow the tree around it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from dialectree.models.run import run_of
+from dialectree.protocols.forms import checked
+from dialectree.protocols.inside import Inside, inside
+from dialectree.protocols.protocol import inner_settings, protocol
+from dialectree.protocols.settings import settings
+from dialectree.records import Verdict
+from dialectree.system.platform_internals import called_as
+from dialectree.trace.events import tell
+
+
+async def debate(
+    runtime: Runtime[Any],
+    name: str,
+    *,
+    node: str,
+    text: str | None = None,
+    take: int = 1,
+    **given: object,
+) -> Verdict:
+    """Let another protocol debate at a node of this debate, and return its verdict.
+
+    The inner debate shares the run: one budget, one journal, one record, one trace. It has the
+    models and limits of this debate, and its own settings from ``inner``. The declaration of this
+    debate's protocol has to name the other one (``Protocol.inner``).
+
+    Call it alone in its step: a step that stops inside for a person runs again from its start.
+    Several debates side by side are a ``Flow.fan``.
+
+    Example::
+
+        verdict = await debate(runtime, "art", node="0.1", claim="Water boils at 100 degrees.")
+
+    Args:
+        runtime: what LangGraph gives the step.
+        name: the other protocol.
+        node: the root of the inner debate: a node of this debate, such as a new part of its root.
+        text: what the tree shows at ``node``; without it, the inner question.
+        take: 2 in a second pass over the tree.
+        given: the declared input of the other protocol.
+
+    Raises InputError for input that the other protocol cannot debate, and ValueError for a node
+    outside this debate and for a protocol that this one does not declare.
+    """
+    here, outer = inside.get(), settings(runtime)
+    if not here.holds(node):
+        raise ValueError(f"debate at node {node}, which lies outside the debate at {here.node}")
+    if name not in outer.declaration.holds(outer):
+        raise ValueError(f"{outer.protocol} does not declare a debate by {name} inside it (inner)")
+    chosen = protocol(name).methods()[name]
+    own = inner_settings(outer, chosen)
+    prepared = chosen.prepare(checked(chosen.protocol.input, given), own)
+    protocols = (*(here.protocols or (outer.protocol,)), name)
+    options = tuple(map(str, prepared.get("options") or ()))
+    token = inside.set(Inside(node, protocols, max(take, here.take), text, options))
+    try:
+        graph = await asyncio.to_thread(chosen.graph)  # importing it waits for files
+        ended = await graph.ainvoke(prepared, called_as(f"debate:{node}"), context=own)
+    finally:
+        inside.reset(token)
+    verdict = Verdict.model_validate(ended["verdict"])
+    if run_of(runtime).overrides.dropped(node) is None:
+        again = "second pass: " if take > 1 else ""
+        for note in verdict.notes:
+            tell(runtime, node, "noted", {"note": f"{again}{note}"})
+    return verdict
+
+
+def open_part(runtime: Runtime[Any], id: str, text: str, *, kind: str = "leaf") -> None:
+    """Open a part of this debate: a node of the tree below an open one, as the id says.
+
+    Args:
+        runtime: what LangGraph gives the step.
+        id: the path of the node, such as ``0.1``.
+        text: what the tree shows there.
+        kind: ``leaf``, ``branch``, or a noun of the protocol's own.
+    """
+    tell(runtime, id, "opened", {"text": text, "kind": kind, "part": True})
+
+
+def set_score(runtime: Runtime[Any], id: str, **scores: float | None) -> None:
+    """Give a node numbers by name, such as ``weight=0.4``; None takes one away."""
+    tell(runtime, id, "scored", {"scores": scores})

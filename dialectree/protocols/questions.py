@@ -1,0 +1,48 @@
+"""Put a question to any protocol, by the fields of its declared input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dialectree.errors import InputError
+from dialectree.protocols.protocol import protocol
+
+
+def question_for(
+    name: str,
+    question: str,
+    *,
+    background: Sequence[str] = (),
+    options: Sequence[str] = (),
+    claim: str = "",
+) -> dict[str, Any]:
+    """Return a question as the declared input of the protocol ``name``.
+
+    The protocol may take a ``question``, with ``options`` and ``background`` if it has these
+    fields, or a ``claim``.
+
+    Args:
+        name: the protocol that is to answer.
+        question: the question, in full.
+        background: what may be taken as known, a sentence each.
+        options: the answers to choose from.
+        claim: the question as a claim, for a protocol that verifies one; without it, that the
+            answer to the question is yes.
+
+    Raises InputError for a protocol that needs other input, such as documents, and where it needs
+    options and there are none.
+    """
+    fields = protocol(name).input.model_fields
+    offered: Mapping[str, object] = {
+        "question": question,
+        "claim": claim or f"The answer to the question “{question}” is yes.",
+        "options": [*options],
+        "background": [*background],
+    }
+    if not {"question", "claim"} & {*fields}:
+        raise InputError(f"{name} answers no question: its input is {', '.join(fields)}")
+    given = {field: offered[field] for field in fields if offered.get(field)}
+    if missing := [n for n, field in fields.items() if field.is_required() and n not in given]:
+        raise InputError(f"{name} cannot answer the question without {', '.join(missing)}")
+    return given
