@@ -127,10 +127,11 @@ def baselines(task: Task, *, on_a_pair: bool = False) -> list[str]:
 def arguers(method: Method, models: Mapping[str, str]) -> set[str]:
     """Return the models that argue in a debate: those of the voter's role and of its family.
 
-    ``models`` are the debate's by role. Where another protocol settles the leaves, its roles argue.
+    ``models`` are the debate's by role. Where another protocol debates inside, its roles argue.
     Without a vote before it all roles of a debate argue.
     """
-    others = [one for one in installed().values() if one is not method.protocol and one.leaf]
+    inner = method.protocol.inner is not None
+    others = [one for one in installed().values() if inner and one is not method.protocol]
     for protocol in (*others, method.protocol):
         voters = protocol.evaluation.voters.values() if protocol.evaluation else ()
         for voter in dict.fromkeys(voters):

@@ -19,9 +19,9 @@ from typing import Any
 import psutil
 import pytest
 
-from dialectree.cli import flags
 from dialectree.cli.evaluate import FIELDS
 from dialectree.protocols.protocol import installed
+from dialectree.protocols.settings import SHARED
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
 
@@ -106,7 +106,7 @@ def test_the_data_sets_are_listed_with_all_that_is_to_know_of_them() -> None:
 
 def test_every_setting_of_every_protocol_is_a_flag() -> None:
     own = frozenset[str]().union(*(one.own_settings() for one in installed().values()))
-    assert own - {"ask", "judge"} == {*FIELDS} - {*flags.SHARED}
+    assert own - {"ask", "judge"} == {*FIELDS} - {*SHARED}
     help_text = command("eval", "mine.jsonl", "--help").out
     for flag in ("--methods", "--matrix", "--shard", "--vote-first", "--max-cost", "--breadth"):
         assert flag in help_text

@@ -278,7 +278,7 @@ def test_no_rule_is_sent_to_a_thread() -> None:
 def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(name: str) -> None:
     graph = methods()[name].graph()
     protocol = methods()[name].protocol.name
-    more = {"rsd": {"options"}, "tod": {"papers"}}.get(protocol, set())
+    more = {"rsd": {"options", "background"}, "tod": {"papers"}}.get(protocol, set())
     assert graph.get_input_jsonschema()["properties"].keys() == {"question", *more}
     needed = {"question", *(["papers"] if protocol == "tod" else [])}
     assert {*graph.get_input_jsonschema()["required"]} == needed
@@ -293,6 +293,7 @@ def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(n
         for field in declared.settings.model_fields
         if {"operator", "hidden", "evaluation_only"} & about(declared.settings, field).keys()
     }
+    hidden |= {"inner"} if declared.inner is None else set()
     assert context["properties"].keys() == declared.settings.model_fields.keys() - hidden
     assert "base_url" in hidden
     assert all(part.get("description") for part in context["properties"].values())

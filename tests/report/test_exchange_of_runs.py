@@ -182,7 +182,6 @@ def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(
         view="two_sided",
         order=replace(tsd.order, beside_all=("debate",)),
         phases=(Phase(role="decomposer", reply=(), editable=("reason",)),),
-        leaf=tsd.methods()["tsd"].variant,
     )
     everything = {**protocol.installed(), "stranger": stranger}
     monkeypatch.setattr(plugins, "declared", lambda: (everything, {}))

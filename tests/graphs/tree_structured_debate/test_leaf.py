@@ -359,7 +359,8 @@ def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
     assert all(
         name in record.tree.nodes[str(record.tree.nodes[name].parent)].children for name in below
     )
-    leaf: Any = record.settings["inner"]["art"]
+    inner: Any = record.settings["inner"]
+    leaf = inner["art"]
     assert (leaf["depth"], leaf["trees"]) == (2, 2) and "depth" not in record.settings
     assert view.settings(record)["art.trees"] == "2"
     assert {name.partition("/")[0] for name in record.prompts} == {
