@@ -153,7 +153,7 @@ class Draft:
 
     def _drop_turn(self, change: Change) -> None:
         turn, phase = self._turn(change, change.id)
-        judges = phase.judges(self.settings_of(phase)) if phase.judges is not None else ()
+        judges = phase.judges(self.settings_of(turn.protocol)) if phase.judges is not None else ()
         one_of_several = sum(map(len, judges)) > 1
         if not (phase.optional or one_of_several) and phase.withdrawn is None:
             raise InputError(f"{change.flag}: the debate cannot do without it; `replace` it")

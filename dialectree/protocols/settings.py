@@ -263,7 +263,7 @@ class ProtocolSettings(BaseModel):
     def shared(self) -> dict[str, Any]:
         """Return what a debate inside has of the settings, addresses with their passwords."""
         values = {name: getattr(self, name) for name in SHARED}
-        opened = {name: each(values[name], whole) for name in addressed(ProtocolSettings)}
+        opened = {n: each(values[n], whole) for n in addressed(ProtocolSettings) if n in SHARED}
         return {**values, **opened}
 
 
