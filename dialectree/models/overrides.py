@@ -90,7 +90,7 @@ class Overrides:
         return None
 
     def ruled(self, node: str, take: int) -> bool:
-        """Return whether a person set the verdict of ``node`` in that pass, whoever judges there."""
+        """Return whether a person set the verdict of ``node`` in a pass, whoever judges there."""
         return any(
             one.what == "ruled" and one.id == node and spot.take == take and one.id in self.met
             for spots in self._by_place.values()

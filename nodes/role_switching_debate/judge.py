@@ -184,10 +184,8 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     whole = {str(n): [r for r in own if r] for n, own in enumerate(last, 1) if None not in own}
     ruled = {who: agreed_label(rulings) for who, rulings in whole.items()}
     votes = count({who: label for who, (label, _) in ruled.items()}, of=len(judges))
-    alone, overruled = (
-        len(judges) == 1,
-        run_of(runtime).overrides.ruled(state["id"], inside.get().take),
-    )
+    alone, take = len(judges) == 1, inside.get().take
+    overruled = run_of(runtime).overrides.ruled(state["id"], take)
     label = votes.value
     sure = {who: _lowest(rulings) for who, rulings in whole.items()}
     heard = [r for who in ([*whole] if alone else votes.majority[:1]) for r in whole[who]]
