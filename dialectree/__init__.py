@@ -30,12 +30,16 @@ if TYPE_CHECKING:
     from dialectree.models.door import ask as ask
     from dialectree.protocols.inside import root as root
     from dialectree.protocols.options import option as option
+    from dialectree.protocols.phases import PhaseOrder as PhaseOrder
     from dialectree.protocols.protocol import Evaluation as Evaluation
     from dialectree.protocols.protocol import Phase as Phase
     from dialectree.protocols.protocol import Protocol as Protocol
     from dialectree.protocols.protocol import ProtocolInput as ProtocolInput
     from dialectree.protocols.protocol import Variant as Variant
     from dialectree.protocols.questions import question_for as question_for
+    from dialectree.protocols.script import QuestionInput as QuestionInput
+    from dialectree.protocols.script import Script as Script
+    from dialectree.protocols.script import Talk as Talk
     from dialectree.protocols.settings import ProtocolSettings as ProtocolSettings
     from dialectree.protocols.settings import settings as settings
     from dialectree.records import Place as Place
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
     from dialectree.service.claim_gate import ClaimGate as ClaimGate
     from dialectree.service.functions import *  # noqa: F403 - the names stand in functions.pyi
     from dialectree.service.tools import as_tool as as_tool
+    from dialectree.system import chance as chance
 
     __version__: str
 
@@ -68,6 +73,11 @@ _HOMES = {
     "run": "dialectree.service.api",
     "ClaimGate": "dialectree.service.claim_gate",
     "ProtocolSettings": "dialectree.protocols.settings",
+    "QuestionInput": "dialectree.protocols.script",
+    "Script": "dialectree.protocols.script",
+    "chance": "dialectree.system",
+    "PhaseOrder": "dialectree.protocols.phases",
+    "Talk": "dialectree.protocols.script",
     "option": "dialectree.protocols.options",
     "root": "dialectree.protocols.inside",
     "settings": "dialectree.protocols.settings",

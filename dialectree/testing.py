@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,14 +22,16 @@ from langgraph.types import Send
 from pydantic import BaseModel, PrivateAttr
 
 from dialectree import prompts
-from dialectree.contests import Replace, Restore
+from dialectree.contests import Change, Drop, Replace, Restore, Rule
 from dialectree.errors import BudgetReached
-from dialectree.flow import Graph, Rule
+from dialectree.flow import Graph
+from dialectree.flow import Rule as Router
 from dialectree.protocols.protocol import installed, protocol
 from dialectree.records import Event, RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.rehearsal import tokens
 from dialectree.service import api
+from dialectree.service.tools import as_tool
 
 
 class Asked(NamedTuple):
@@ -174,7 +179,7 @@ def _sorted(lines: Sequence[BaseModel]) -> list[str]:
     return sorted(line.model_dump_json() for line in lines)
 
 
-def check_rule(graph: Graph, rule: Rule, state: Mapping[str, Any], settings: Any) -> None:
+def check_rule(graph: Graph, rule: Router, state: Mapping[str, Any], settings: Any) -> None:
     """Check that ``rule`` leads to a step of ``graph``, always the same, and changes nothing."""
     arguments = (state, settings) if "settings" in get_type_hints(rule) else (state,)
     before, ways = repr(state), rule(*arguments)
@@ -199,6 +204,43 @@ def check_declaration(name: str) -> None:
         assert fields.issuperset({*phase.editable, *phase.switches}), f"{phase.role}: {fields}"
 
 
+def check_protocol(
+    name: str, given: Mapping[str, Any], script: Script, runs: Path, **settings: Any
+) -> RunRecord:
+    """Check all that a protocol has by its declaration, and return the record of a run.
+
+    That is the declaration, which imports no LangGraph, the estimate, the run and its reports, the
+    agent's tool, a contest of each turn and verdict, and going on after any call.
+    """
+    check_declaration(name)
+    check_light(name)
+    model, options = ScriptedModel(script=script), {"cache": False, **given, **settings}
+    expected = api.estimate(name, model=model, **options)
+    record = api.run(name, model=model, runs=runs, **options)
+    assert record.status == "answered" and record.verdict is not None
+    assert expected.calls.least <= len(model.calls) <= expected.calls.most, expected
+    told = as_tool(name, model=model, runs=None, cache=False, **settings).invoke({**given})
+    assert str(record.verdict.answer) in told
+    shown = RunFolder.find(record.run_id, runs).path / "report.md"
+    report = shown.read_text(encoding="utf-8")
+    for node in record.tree.nodes.values():
+        for turn in node.transcript:
+            assert turns.printed(record, node, turn) in report
+    check_contest(record, script, runs)
+    check_resume(name, {**given, **settings}, script, runs)
+    return record
+
+
+def check_light(name: str) -> None:
+    """Check that importing a declaration imports neither LangGraph nor LangChain."""
+    module = protocol(name).settings.__module__
+    code = f"import {module}, sys; print(*{{m.partition('_')[0] for m in sys.modules}})"
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, env=path, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert not {"langgraph", "langchain"}.intersection(ran.stdout.split())
+
+
 def check_resume(name: str, given: Mapping[str, Any], script: Script, runs: Path) -> None:
     """Check that a run can be broken off after any call: it ends the same, and pays none twice."""
     options: dict[str, Any] = {"runs": runs, "cache": False}
@@ -215,13 +257,26 @@ def check_resume(name: str, given: Mapping[str, Any], script: Script, runs: Path
 
 
 def check_contest(record: RunRecord, script: Script, runs: Path) -> None:
-    """Check that every text can be replaced, and that taking it back asks nobody anything."""
+    """Check that every turn and ruling can be changed, and that going back asks nobody anything.
+
+    A text is replaced, a turn that the debate can do without is dropped, and the answer of who
+    rules is another one.
+    """
     for node in record.tree.nodes.values():
+        changes: list[Change] = []
         for turn in node.transcript:
-            if not (place := turns.printed(record, node, turn)):
-                continue
+            phase = turns.declared(record, turn)
+            if place := turns.printed(record, node, turn):
+                changes.append(Replace(place, "Other."))
+                changes += [Drop(place)] if phase is not None and phase.optional else []
+            if phase is not None and phase.ruling is not None:
+                changes.append(Rule(node.id, "Another answer."))
+        for change in dict.fromkeys(changes):
             model = ScriptedModel(script=script)
-            changed = api.contest(record, [Replace(place, "Other.")], model=model, runs=runs)
+            changed = api.contest(record, [change], model=model, runs=runs)
+            if change.change == "verdict":
+                ruled = changed.tree.nodes[node.id].verdict
+                assert ruled is not None and ruled.answer == change.text, change
             asked = len(model.calls)
-            back = api.contest(changed, [Restore(place)], model=model, runs=runs)
-            assert (back.verdict, len(model.calls)) == (record.verdict, asked), place
+            back = api.contest(changed, [Restore(change.id)], model=model, runs=runs)
+            assert (back.verdict, len(model.calls)) == (record.verdict, asked), change

@@ -32,6 +32,8 @@ from dialectree.prompts import Prompt
 from dialectree.protocols.inside import inside
 from dialectree.protocols.settings import settings
 from dialectree.records import Call, Place, Turn
+from dialectree.system.platform_internals import graph_step
+from dialectree.text import listed
 from dialectree.trace.events import tell
 
 __all__ = ["Fault", "Place", "Reply", "Run", "ask", "read"]
@@ -79,6 +81,8 @@ async def ask(
     turn = Turn.at(place).model_copy()
     turn.take = max(turn.take, inside.get().take)
     turn.protocol = "" if context.protocol == run.protocol else context.protocol
+    if not turn.step and not (context.declaration and context.declaration.order.phases):
+        turn.step = graph_step()  # no phases order the transcript, so the steps of the graph do
     own = context.speaker(place.role, place.name) if model is None else model
     spec = resolve(own, context)
 
@@ -98,7 +102,7 @@ async def ask(
         turn,
         words.label,
         spec,
-        messages(*words.render(values)),
+        messages(*_asked_for(words, values, reply)),
         form(reply, {**(ids or {}), **(suggested or {})}, at_most),
         sampling(words.temperature, turn.random_seed(context.seed), max_tokens, words.top_p),
         _trace(turn, words.label, reply.__name__),
@@ -117,6 +121,15 @@ async def ask(
     spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": named}
     tell(runtime, turn.node, "spoke", spoke)
     return valid
+
+
+def _asked_for(words: Prompt, values: dict[str, object], reply: type[BaseModel]) -> tuple[str, str]:
+    """Return the rendered prompt; one that does not say so itself asks for the fields as JSON."""
+    system, user = words.render(values)
+    if "JSON" not in words.body:
+        fields = listed([f"`{name}`" for name in reply.model_fields])
+        system = f"{system}\n\nAnswer as JSON with {fields}."
+    return system, user
 
 
 async def _valid_reply(run: Run, asking: Asking, read_call: Callable[[Call], Reply]) -> Reply:

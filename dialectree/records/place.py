@@ -49,7 +49,9 @@ class Place(Strict):
     """Who plays the role: ``A``, ``concise``; the role itself where one alone plays it."""
     round: int = 0
     step: int = 0
-    """The position within the phase. It orders replies, and tells no two places apart."""
+    """The position within the phase. Where the protocol declares no order of phases it is that in
+    the whole transcript: the step of the graph, unless another one is given. It orders replies, and
+    tells no two places apart."""
     take: int = 1
     """1 for the first pass over the tree, 2 for a second one."""
 

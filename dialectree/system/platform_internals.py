@@ -24,6 +24,13 @@ def on_a_server() -> bool:
     return any(name in sys.modules for name in _SERVERS)
 
 
+def graph_step() -> int:
+    """Return the number of the step of the graph that is under way; 0 outside of a graph."""
+    from langchain_core.runnables.config import ensure_config
+
+    return int(ensure_config().get("metadata", {}).get("langgraph_step", 0))
+
+
 def read_state(name: str) -> Any:
     """Return the value ``name`` of the state of the thread that the current step belongs to.
 

@@ -3,19 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from majority_debate import Settings
-from majority_debate.graph import AgentReply, after_round, graph
+from majority_debate import AgentReply, Settings, vote
 
-import dialectree
-from dialectree.testing import (
-    Asked,
-    ScriptedModel,
-    check_contest,
-    check_declaration,
-    check_demo,
-    check_resume,
-    check_rule,
-)
+from dialectree import Talk
+from dialectree.testing import Asked, check_demo, check_protocol
 
 GIVEN: dict[str, Any] = {"question": "Is fire hot?", "options": ["yes", "no"]}
 
@@ -26,25 +17,22 @@ def script(call: Asked) -> AgentReply:
     return AgentReply(reasoning=f"{call.speaker} in round {call.round}", label=label)
 
 
-def test_the_majority_decides(tmp_path: Path) -> None:
-    record = dialectree.run(
-        "majority_debate", **GIVEN, model=ScriptedModel(script=script), runs=tmp_path
-    )
+def test_it_has_all_that_a_protocol_has_and_the_majority_decides(tmp_path: Path) -> None:
+    record = check_protocol("majority_debate", GIVEN, script, tmp_path)
     assert record.verdict is not None and record.verdict.label == "A"
-    check_contest(record, script, tmp_path)
+    assert [turn.speaker for turn in record.tree.nodes["0"].transcript] == [*"ABCABC"]
 
 
-def test_it_is_declared_whole_and_can_be_resumed(tmp_path: Path) -> None:
-    check_declaration("majority_debate")
-    check_resume("majority_debate", GIVEN, script, tmp_path)
+def test_those_who_answered_last_are_counted() -> None:
+    before = {"round": 1, "label": "A", "reasoning": "So."}
+    for labels, winner, share in (("AAB", "A", 2 / 3), ("B", "B", 1 / 3)):
+        said = [{"round": 2, "label": label, "reasoning": "So."} for label in labels]
+        ruled = vote(Talk(input=GIVEN, settings=Settings(), round=2, said=[before, *said]))
+        assert ruled is not None and (ruled["label"], ruled["confidence"]) == (winner, share)
 
 
-def test_the_rule_leads_on_whatever_was_said() -> None:
-    said = {"agent": "a", "round": 2, "reasoning": "So.", "label": "A"}
-    for number in range(4):
-        for answers in ([], [said]):
-            state = {**GIVEN, "round": number, "answers": answers}
-            check_rule(graph, after_round, state, Settings(rounds=2))
+def test_nobody_rules_where_nobody_answered() -> None:
+    assert vote(Talk(input=GIVEN, settings=Settings(), round=1)) is None
 
 
 def test_the_recorded_debate_is_what_its_script_makes() -> None:

@@ -20,6 +20,7 @@ FIRE = ["Is fire hot?", "--option", "yes", "--option", "no"]
 DEBATE = [sys.executable, "-m", "dialectree", "run"]
 COMMANDS = {
     "majority_debate": [*DEBATE, "majority_debate", *FIRE],
+    "mad": [*DEBATE, "mad", "Why is the sky blue?"],
     "council": [*DEBATE, "council", "Why is the sky blue?"],
     "verifying_agent": [MODEL, "Is the Nile longer than the Amazon?"],
     "literature_assistant": [MODEL, ".", "How do the two papers sample?"],

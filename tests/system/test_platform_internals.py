@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from dialectree.flow import hosting
 from dialectree.running import hosted
-from dialectree.system.platform_internals import on_a_server, read_state, reset_omitted
+from dialectree.system.platform_internals import graph_step, on_a_server, read_state, reset_omitted
 
 
 class Whole(TypedDict, total=False):
@@ -44,6 +44,24 @@ async def ask(compiled: CompiledStateGraph[Any, Any, Any, Any], **given: object)
 @pytest.mark.anyio
 async def test_a_step_reads_a_channel_that_its_input_leaves_out() -> None:
     assert await ask(graph(), question="?", options=["A"]) == ["question", ["A"]]
+
+
+@pytest.mark.anyio
+async def test_a_step_knows_its_number_and_those_side_by_side_the_same() -> None:
+    async def step(state: Whole) -> dict[str, object]:
+        return {"seen": [*state.get("seen", []), graph_step()]}
+
+    async def beside(state: Whole) -> None:
+        numbers.append(graph_step())
+
+    numbers: list[int] = []
+    builder = StateGraph(Whole)
+    builder.add_sequence([("first", step), ("second", step)])
+    builder.add_node("beside", beside)
+    builder.add_edge(START, "first")
+    builder.add_edge("first", "beside")
+    assert (await builder.compile().ainvoke({}))["seen"] == [1, 2]
+    assert (numbers, graph_step()) == ([2], 0)
 
 
 @pytest.mark.anyio

@@ -1,6 +1,15 @@
-"""Majority debate: its declaration, of which dialectree makes everything else."""
+"""Majority debate: three agents answer side by side, round by round; then they are counted."""
 
-from dialectree import Evaluation, Phase, Protocol, ProtocolInput, ProtocolSettings, option
+from collections import Counter
+from collections.abc import Mapping
+from string import ascii_uppercase
+from typing import Any
+
+from pydantic import BaseModel
+
+from dialectree import Evaluation, ProtocolInput, ProtocolSettings, Script, Talk, chance, option
+
+AGENTS = ("A", "B", "C")
 
 
 class Input(ProtocolInput):
@@ -19,8 +28,52 @@ class Settings(ProtocolSettings):
     """How often each agent answers."""
 
 
-reply = "majority_debate.graph:AgentReply"
-protocol = Protocol(
+class AgentReply(BaseModel):
+    """An answer after the reasons for it."""
+
+    reasoning: str
+    label: str
+
+
+def lettered(talk: Talk) -> dict[str, str]:
+    """Return the options by their letters."""
+    return dict(zip(ascii_uppercase, talk.input["options"], strict=False))
+
+
+def labels(talk: Talk) -> dict[str, list[str]]:
+    """Close the set that a reply points into."""
+    return {"label": [*lettered(talk)]}
+
+
+def before(talk: Talk) -> dict[str, Any]:
+    """Return what an agent reads: the options, and what was said in the round before."""
+    return {"options": lettered(talk), "before": talk.in_round(talk.round - 1)}
+
+
+def vote(talk: Talk) -> Mapping[str, Any] | None:
+    """Rule what most agents say; of answers with as many votes the seed draws one."""
+    last = talk.in_round(talk.round)
+    votes = Counter(sorted(turn["label"] for turn in last))
+    if not votes:
+        return None
+    tied = [label for label, count in votes.items() if count == max(votes.values())]
+    won = tied[chance.seed(talk.settings.seed, talk.input["question"]) % len(tied)]
+    return {
+        "answer": lettered(talk)[won],
+        "label": won,
+        "rationale": next(turn["reasoning"] for turn in last if turn["label"] == won),
+        "confidence": votes[won] / len(AGENTS),
+        "confidence_source": "share of agents",
+        "notes": ["votes: " + ", ".join(f"{label} {count}" for label, count in votes.items())],
+    }
+
+
+script = Script(Settings, Input)
+script.speaks("agent", AgentReply, speakers=AGENTS, ids=labels, reads=before)
+script.decides("vote", vote)
+script.rounds(("agent",), times="rounds", then="vote")
+
+protocol = script.protocol(
     name="majority_debate",
     title="Majority Debate",
     summary="Let three agents answer, read one another and answer again; the majority decides.",
@@ -29,15 +82,7 @@ protocol = Protocol(
         '"Which gas do plants take in?" --option O2 --option CO2',
         '"Is it so?" --option yes --option no --rounds 3',
     ),
-    input=Input,
-    settings=Settings,
     outcome="choice",
-    view="rounds",
-    unit="debate",
-    graph="majority_debate.graph:graph",
-    roles={"agent_a": "agent", "agent_b": "agent", "agent_c": "agent"},
-    prompts=("majority_debate",),
-    phases=(Phase(role="agent", reply=(reply,), editable=("reasoning", "label"), optional=True),),
     evaluation=Evaluation(task="decide"),
     demo="demo",
 )

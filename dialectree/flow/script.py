@@ -1,0 +1,144 @@
+"""Make the graph of a :class:`dialectree.Script`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, NotRequired, get_type_hints
+
+from langgraph.graph import END, START
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from dialectree.flow.flow import UNRESOLVED, Flow, Graph, Step
+from dialectree.flow.state import Debate, Ruling
+from dialectree.flow.steps import require_question, settle, unresolved
+from dialectree.models.door import ask
+from dialectree.protocols.inside import root
+from dialectree.protocols.script import NEXT, Rounds, Rule, Script, Speaker, Station, Talk
+from dialectree.protocols.settings import ProtocolSettings, settings
+from dialectree.records import Place
+from dialectree.trace.events import tell
+
+_OVER = "round_over"
+_typed_dict: Any = TypedDict
+
+
+def compiled(script: Script, name: str) -> Graph:
+    """Return the graph of ``script``, called ``name``."""
+    given = {
+        name: field.annotation if field.is_required() else NotRequired[field.annotation]
+        for name, field in script.input.model_fields.items()
+    }
+    said = Annotated[list[dict[str, Any]], operator.add]
+    own = {"round": Annotated[int, operator.add], "said": said, "failed": bool}
+    shared = get_type_hints(Debate, include_extras=True)
+    flow = Flow(
+        _typed_dict("Talk", {**shared, **given, **own}),
+        input=_typed_dict("Input", given),
+        settings=script.settings,
+        opening=_opening(script),
+    )
+    stations = [] if script.before is None else [*script.before.speakers, script.before.moderator]
+    for step, one in script.speakers.items():
+        in_rounds = step in _names(map(script.steps, stations))
+        flow.role(step, _speaking(script, one, in_rounds=in_rounds), required=one.required)
+    flow.step(UNRESOLVED, unresolved)
+    flow.then(UNRESOLVED, END)
+    if script.before is None:
+        flow.then(START, *script.closing())
+    else:
+        _add_rounds(flow, script, script.before)
+        flow.then(*script.closing())
+    for ruling, rule in script.verdicts().items():
+        flow.step(ruling, _ruling(script, ruling.removesuffix("_rules"), rule))
+        flow.then(ruling, END)
+    return flow.compile(name)
+
+
+def _add_rounds(flow: Flow, script: Script, rounds: Rounds) -> None:
+    """Add the steps that count the rounds, and the rule that leads on after each."""
+
+    async def next_round(state: Any) -> dict[str, int]:
+        return {"round": 1}
+
+    def after_round(state: Any, settings: Any) -> str | list[str]:
+        return script.after_round(_talk(script, state, settings))
+
+    *speakers, last = [script.steps(one) for one in (*rounds.speakers, rounds.moderator) if one]
+    if isinstance(last, tuple):
+        flow.step(_OVER)
+        speakers, last = [*speakers, last], _OVER
+    flow.step(NEXT, next_round)
+    flow.then(START, NEXT, *speakers, last)
+    ways = script.closing()[0], script.ruling(rounds.moderator) if rounds.until else ""
+    flow.route(last, after_round, NEXT, *_names(filter(None, ways)), UNRESOLVED)
+
+
+def _names(stations: Iterable[Station]) -> list[str]:
+    """Return the steps of all ``stations``."""
+    return [step for one in stations for step in ((one,) if isinstance(one, str) else one)]
+
+
+def _talk(
+    script: Script, state: Mapping[str, Any], settings: ProtocolSettings, name: str = ""
+) -> Talk:
+    """Return the debate so far as the functions of a script read it."""
+    given = {name: state.get(name) for name in script.input.model_fields}
+    said, number = state.get("said") or [], state.get("round") or 0
+    return Talk(input=given, settings=settings, name=name, round=number, said=said)
+
+
+def _opening(script: Script) -> Step:
+    """Return the first step, which tells of the question."""
+    subject = next(iter(script.input.model_fields))
+
+    async def opening(state: Any, runtime: Runtime[Any]) -> dict[str, object]:
+        require_question({"question": state[subject]}, subject)
+        tell(runtime, root(), "opened", {"text": state[subject], "kind": "leaf"})
+        return {}
+
+    return opening
+
+
+def _speaking(script: Script, speaker: Speaker, *, in_rounds: bool) -> Step:
+    """Return the step in which one speaks."""
+    own = frozenset(script.settings.model_fields) - frozenset(ProtocolSettings.model_fields)
+
+    async def speak(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        context = settings(runtime, script.settings)
+        talk = _talk(script, state, context, speaker.name)
+        if speaker.when is not None and not speaker.when(talk):
+            return {}
+        place = Place(
+            node=root(),
+            phase=speaker.phase,
+            role=speaker.role,
+            speaker=speaker.speaker,
+            round=talk.round if in_rounds else 0,
+        )
+        values: dict[str, Any] = {
+            **{name: getattr(context, name) for name in own},
+            **talk.input,
+            "said": talk.said,
+            "round": talk.round,
+            "name": speaker.name,
+            **(speaker.reads(talk) if speaker.reads else {}),
+        }
+        ids = speaker.ids(talk) if speaker.ids else None
+        reply = await ask(runtime, place, speaker.prompt, speaker.reply, ids=ids, **values)
+        turn = {"name": speaker.name, **place.model_dump(include={"role", "phase", "round"})}
+        return {"said": [{**turn, **reply.model_dump(mode="json")}]}
+
+    return speak
+
+
+def _ruling(script: Script, name: str, rule: Rule) -> Step:
+    """Return the step that makes the verdict; of a speaker's turn only where it has spoken."""
+
+    async def decide(state: Any, runtime: Runtime[Any]) -> Ruling:
+        talk = _talk(script, state, settings(runtime, script.settings))
+        silent = name in script.speakers and talk.last.get("name") != name
+        return settle(runtime, **({} if silent else rule(talk)) or {"answer": None})
+
+    return decide

@@ -1,0 +1,296 @@
+"""Write a debate as who speaks when: a declaration and graphs are made of it.
+
+A script imports no LangGraph. The module that the declaration names as its graph calls
+:meth:`Script.compile`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import BaseModel
+
+from dialectree.errors import InputError
+from dialectree.protocols.options import option
+from dialectree.protocols.plugins import load
+from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput, Variant
+from dialectree.protocols.settings import ProtocolSettings
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+NEXT, UNRESOLVED = "next_round", "unresolved"
+Station = str | tuple[str, ...]
+"""A speaker or a rule, or several speakers side by side."""
+
+
+class QuestionInput(ProtocolInput):
+    """A question."""
+
+    question: str = option(positional=True)
+    """One question, in full; - reads it from standard input."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """A debate so far, as prompts and rules read it."""
+
+    input: Mapping[str, Any]
+    settings: Any
+    name: str = ""
+    """Whose turn it is."""
+    round: int = 0
+    """The round under way, or the last one, from 1."""
+    said: Sequence[Mapping[str, Any]] = ()
+    """Every turn: the ``name`` of its speaker, its ``role``, ``phase`` and ``round`` (0 outside of
+    the rounds), and the fields of its reply."""
+
+    @property
+    def last(self) -> Mapping[str, Any]:
+        """Return the last turn; empty before the first one."""
+        return self.said[-1] if self.said else {}
+
+    def in_round(self, number: int) -> list[Mapping[str, Any]]:
+        """Return the turns of one round."""
+        return [turn for turn in self.said if turn["round"] == number]
+
+
+Rule = Callable[[Talk], Mapping[str, Any] | None]
+"""Returns the verdict by the arguments of ``settle``, or None to leave the question open."""
+Ids = Callable[[Talk], Mapping[str, Sequence[str]]]
+Reads = Callable[[Talk], Mapping[str, object]]
+When = Callable[[Talk], bool]
+
+
+class Speaker(NamedTuple):
+    """One who speaks in a script; :meth:`Script.speaks` describes the fields."""
+
+    name: str
+    reply: type[BaseModel]
+    role: str
+    speaker: str
+    phase: str
+    prompt: str
+    required: bool
+    ids: Ids | None
+    reads: Reads | None
+    when: When | None
+    rules: Rule | None
+    ruled: Mapping[str, Any]
+
+    def declared(self) -> Phase:
+        """Return what its turns say, and what a person may change of them."""
+        fields = {name: field.annotation for name, field in self.reply.model_fields.items()}
+        rules = self.rules is not None and fields.get("answer") is str
+        return Phase(
+            role=self.role,
+            name=self.phase,
+            reply=(f"{self.reply.__module__}:{self.reply.__qualname__}",),
+            editable=tuple(name for name, kind in fields.items() if kind is str),
+            switches=tuple(name for name, kind in fields.items() if kind is bool),
+            optional=not self.required,
+            ruling=(lambda text: {**self.ruled, "answer": text}) if rules else None,
+        )
+
+
+class Rounds(NamedTuple):
+    """The rounds of a script; see :meth:`Script.rounds`."""
+
+    speakers: tuple[Station, ...]
+    moderator: str
+    times: str | int
+    until: When | None
+
+
+class Script:
+    """The speakers of a debate and the order in which they speak."""
+
+    def __init__(
+        self, settings: type[ProtocolSettings], input: type[ProtocolInput] = QuestionInput
+    ) -> None:
+        self.settings, self.input = settings, input
+        self.package = str(sys.modules[settings.__module__].__package__)
+        self.speakers: dict[str, Speaker] = {}
+        """By the names of their steps."""
+        self.rules: dict[str, Rule] = {}
+        self.before: Rounds | None = None
+        """The rounds, which go before the other stations."""
+        self.stations: tuple[Station, ...] = ()
+        self._groups: dict[str, list[str]] = {}
+
+    def speaks(
+        self,
+        name: str,
+        reply: type[BaseModel],
+        *,
+        role: str = "",
+        speakers: Sequence[str] = ("",),
+        phase: str = "debate",
+        prompt: str = "",
+        required: bool = False,
+        ids: Ids | None = None,
+        reads: Reads | None = None,
+        when: When | None = None,
+        rules: Rule | bool = False,
+        ruled: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add a speaker, or several who do the same.
+
+        The prompt sees the input, the settings, ``said``, ``round`` and the speaker's ``name``.
+
+        Args:
+            name: the name of the step.
+            reply: the class of what is said.
+            role: what the speaker is in the debate; without one: ``name``.
+            speakers: the names of several who speak side by side, such as ``("A", "B")``. A model
+                can be given to ``role_a``, or to the role.
+            phase: the stretch of the debate.
+            prompt: the name of the prompt; without one: ``name``.
+            required: whether the debate ends unresolved without the turn.
+            ids: the closed sets that a reply may point into, by field.
+            reads: what the prompt sees besides.
+            when: whether the speaker speaks; without it always.
+            rules: makes the verdict of what was said (``Talk.last``). ``True`` takes the fields
+                ``answer``, ``label``, ``rationale`` and ``confidence`` of the reply.
+            ruled: what a reply says besides where a person changes its verdict.
+        """
+        if taken := {"name", "role", "phase", "round"}.intersection(reply.model_fields):
+            raise InputError(f"{reply.__name__}: {', '.join(sorted(taken))}: every turn has that")
+        role, prompt = role or name, f"{self.package}/{prompt or name}"
+        rule, more = _ruling(role) if rules is True else rules or None, ruled or {}
+        self._groups[name] = [f"{name}_{who}".lower() if who else name for who in speakers]
+        for step, who in zip(self._groups[name], speakers, strict=True):
+            self.speakers[step] = Speaker(
+                who or name, reply, role, who, phase, prompt, required, ids, reads, when, rule, more
+            )
+
+    def decides(self, name: str, rule: Rule) -> None:
+        """Add a step that makes the verdict of what was said, without a model."""
+        self.rules[name] = rule
+
+    def rounds(
+        self,
+        speakers: Sequence[Station],
+        moderator: str = "",
+        *,
+        times: str | int,
+        until: When | None = None,
+        then: Station | Sequence[Station] = (),
+    ) -> None:
+        """Let ``speakers`` speak in turn, round by round, and the ``moderator`` after each round.
+
+        Args:
+            speakers: those who speak, one after another; those in a tuple, or of one name, side by
+                side, so that nobody hears the others of the round.
+            times: the number of rounds, or the setting that has it.
+            until: a pure rule that ends the rounds early. The moderator rules then if it can, else
+                the debate goes on with ``then``.
+            then: who speaks after the rounds, or what rules; see :meth:`turns`.
+        """
+        self.before = Rounds(tuple(speakers), moderator, times, until)
+        self.turns(*((then,) if isinstance(then, str) else then))
+
+    def turns(self, *stations: Station) -> None:
+        """Let speakers speak once, one after another; those in a tuple side by side.
+
+        The last one rules, or is the name of what :meth:`decides`.
+        """
+        self.stations = stations
+
+    def without(self, name: str) -> Script:
+        """Return the script without one who speaks alone, for an ablation."""
+        other = copy(self)
+        other.speakers = {step: one for step, one in self.speakers.items() if step != name}
+        other.stations = tuple(one for one in self.stations if one != name)
+        if (rounds := self.before) is not None:
+            speakers = tuple(one for one in rounds.speakers if one != name)
+            other.before = rounds._replace(speakers=speakers)
+            if rounds.moderator == name:
+                other.before = other.before._replace(moderator="", until=None)
+        return other
+
+    def roles(self) -> dict[str, str]:
+        """Return the roles that can be given a model of their own, each with its family."""
+        every = self.speakers.values()
+        several = {f"{one.role}_{one.speaker}".lower(): one.role for one in every if one.speaker}
+        return {**several, **{one.role: "" for one in every if not one.speaker}}
+
+    def protocol(self, **declared: Any) -> Protocol:
+        """Return the declaration: what the script tells, and the fields that are ``declared``."""
+        phases = {(one.role, one.phase): one.declared() for one in self.speakers.values()}
+        told: dict[str, Any] = {
+            "input": self.input,
+            "settings": self.settings,
+            "graph": f"{self.package}.graph:graph",
+            "roles": self.roles(),
+            "prompts": (self.package,),
+            "phases": tuple(phases.values()),
+            "unit": "debate",
+        }
+        return Protocol(**{**told, **declared})
+
+    def variant(self, name: str, **declared: Any) -> Variant:
+        """Return a variant that follows this script; its graph is called ``name``."""
+        told: dict[str, Any] = {"graph": f"{self.package}.graph:{name}", "roles": self.roles()}
+        return Variant(name=name, **{**told, **declared})
+
+    def compile(self, name: str) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """Return the graph, called ``name`` in traces and drawings."""
+        return load("dialectree.flow.script:compiled")(self, name)  # type: ignore[no-any-return]
+
+    # The ways
+
+    def steps(self, station: Station) -> Station:
+        """Return the step of a station, or the steps side by side."""
+        names = (station,) if isinstance(station, str) else station
+        steps = [step for name in names for step in self._groups.get(name, [name])]
+        return steps[0] if len(steps) == 1 else tuple(steps)
+
+    def ruling(self, name: Station) -> str:
+        """Return the step that makes the verdict of what was said last; empty if none does."""
+        speaking = {step: f"{step}_rules" for step, one in self.speakers.items() if one.rules}
+        return {**speaking, **{one: one for one in self.rules}}.get(str(name), "")
+
+    def closing(self) -> list[Station]:
+        """Return the steps after the rounds, down to the one that makes the verdict."""
+        stations = [self.steps(one) for one in self.stations]
+        last = stations[-1] if stations else self.before.moderator if self.before else ""
+        if not (end := self.ruling(last)):
+            raise InputError(f"the script ends with {last!r}, which makes no verdict")
+        return stations if end == last else [*stations, end]
+
+    def verdicts(self) -> dict[str, Rule]:
+        """Return the rules by the steps that make a verdict."""
+        every = {f"{step}_rules": one.rules for step, one in self.speakers.items() if one.rules}
+        stopping = self.before.moderator if self.before and self.before.until else ""
+        used = {self.closing()[-1], self.ruling(stopping)}
+        return {step: rule for step, rule in {**every, **self.rules}.items() if step in used}
+
+    def after_round(self, talk: Talk) -> str | list[str]:
+        """Return the step, or the steps side by side, that follow a round. The rule is pure."""
+        assert self.before is not None
+        _, moderator, times, until = self.before
+        over = until is not None and until(talk)
+        if over and self.ruling(moderator) and talk.last.get("name") == moderator:
+            return self.ruling(moderator)
+        most = times if isinstance(times, int) else getattr(talk.settings, times)
+        if not over and talk.round < most:
+            return NEXT
+        first = self.closing()[0] if talk.said else UNRESOLVED
+        return first if isinstance(first, str) else [*first]
+
+
+def _ruling(role: str) -> Rule:
+    """Return the rule that takes the verdict as the last turn has it."""
+
+    def rule(talk: Talk) -> Mapping[str, Any]:
+        fields = ("answer", "label", "rationale", "confidence")
+        ruled = {name: talk.last[name] for name in fields if name in talk.last}
+        sure = ruled.get("confidence") is not None
+        return {**ruled, "confidence_source": role if sure else None}
+
+    return rule
