@@ -20,6 +20,7 @@ from dialectree.protocols import plugins
 from dialectree.protocols.evaluation import Dataset as Dataset
 from dialectree.protocols.evaluation import Evaluation as Evaluation
 from dialectree.protocols.evaluation import Task as Task
+from dialectree.protocols.look import PLAIN, Look
 from dialectree.protocols.options import about, juries
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.protocols.plugins import Declaration
@@ -146,6 +147,8 @@ class Protocol(Declaration):
     outcome: Outcome
     view: View = "rounds"
     """How its debates are shown."""
+    look: Look | Callable[[Mapping[str, Any]], Look] = PLAIN
+    """What reports say of them, beside the view; or returns that by the settings of a run."""
     unit: str = "part"
     """What one place of its tree is called."""
     graph: str
@@ -252,6 +255,10 @@ class Protocol(Declaration):
                 yield method.variant.graph, plugins.fault(error)
         if self.demo and self.file(f"{self.demo}/run.json") is None:
             yield f"{self.name}, {self.demo}", "there is no recorded debate"
+
+    def look_of(self, settings: Mapping[str, Any]) -> Look:
+        """Return how a run with these ``settings``, as a record keeps them, is shown."""
+        return self.look if isinstance(self.look, Look) else self.look(settings)
 
     def phase(self, role: str, name: str) -> Phase | None:
         """Return what ``role`` says in the phase ``name``; the phase's own declaration counts."""

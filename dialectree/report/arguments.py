@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
-from unicodedata import lookup
 
 from pydantic import JsonValue
 
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.look import Score
 from dialectree.records import Comparison, Node, RunRecord
 from dialectree.report import words
 from dialectree.text import figure, label
 
-_SEMANTICS = {
-    "dfquad": "DF-QuAD",
-    "quadratic_energy": "quadratic energy",
-    "euler": "Euler-based",
-}
-_ROOTS = {
-    "neutral": "a claim starts at 0.5 (neutral)",
-    "estimated": "a claim starts at its estimated strength",
-}
-_RULES = {"win_rate": "θ is a mean win rate", "bradley_terry": "θ is a Bradley-Terry fit"}
-_TIES = {"ignore": "a tie does not count", "half": "a tie counts half for each"}
-
-
-SIGNS = (
-    "τ: how strong an argument is by itself; θ: what its comparisons make of it; "
-    "τ′: both blended, θ by the weight λ; s: its strength with the arguments below it; "
-    "P: the probability of the claim."
-)
-
 
 class Figure(NamedTuple):
-    """One strength of an argument."""
+    """One score of a node."""
 
     sign: str
     name: str
     value: float
+    reckoned: bool = False
+    """True where it is made of the scores before it."""
+    outcome: bool = False
+    """True where it is what the whole tree comes to."""
 
 
 def weighs(node: Node) -> bool:
@@ -59,36 +42,33 @@ def by_strength(record: RunRecord | None, node: Node) -> bool:
     return words.outcome_of(record) == "probability" or one_of_several
 
 
-def figures(node: Node) -> list[Figure]:
-    """Return the strengths of ``node`` in the order in which they are reckoned."""
-    claim = node.kind == "claim"
-    below = "with the arguments below it" if node.children else "in the end"
-    named = {
-        "theta": ("θ", "from its comparisons"),
-        "blended": ("τ′", "τ and θ blended"),
-        "strength": ("P", "the claim is true") if claim else ("s", below),
-    }
-    itself = "before any argument" if claim else "by itself"
+def figures(record: RunRecord | None, node: Node) -> list[Figure]:
+    """Return the scores of ``node`` in the order in which they are reckoned."""
+    declared = words.look(record).scores
     return [
-        Figure(*named.get(name, (_sign(name), itself)), value)
+        _figure(node, name, value, declared.get(name))
         for name, value in node.scores.items()
-        if name != "blended" or "theta" in node.scores
+        if name not in declared or declared[name].beside in ("", *node.scores)
     ]
 
 
-def _sign(name: str) -> str:
-    """Return the Greek letter of that name, or the name."""
-    try:
-        return lookup(f"Greek small letter {name}")
-    except KeyError:
-        return label(name)
+def _figure(node: Node, name: str, value: float, score: Score | None) -> Figure:
+    """Return a score with its sign and its meaning; without a declaration with its name."""
+    if score is None:
+        return Figure(label(name), "", value)
+    at_root = node.parent is None or node.kind == "claim"
+    sign, meaning = score.sign, (node.children and score.above) or score.meaning
+    if at_root and score.at_root is not None:
+        sign, meaning = score.at_root
+    return Figure(sign, meaning, value, score.reckoned, at_root and score.reckoned)
 
 
-def chain(node: Node) -> str:
-    """``τ 0.68, θ 0.50 → τ′ 0.59 → s 0.41``; empty without strengths."""
-    shown = {of.sign: f"{of.sign} {figure(of.value)}" for of in figures(node)}
-    own = [shown.pop(sign) for sign in [*shown] if sign not in ("τ′", "s", "P")]
-    return " → ".join(part for part in (", ".join(own), *shown.values()) if part)
+def chain(record: RunRecord | None, node: Node) -> str:
+    """``τ 0.68, θ 0.50 → τ′ 0.59 → s 0.41``; empty without scores."""
+    found = figures(record, node)
+    own = ", ".join(f"{of.sign} {figure(of.value)}" for of in found if not of.reckoned)
+    reckoned = (f"{of.sign} {figure(of.value)}" for of in found if of.reckoned)
+    return " → ".join(part for part in (own, *reckoned) if part)
 
 
 def unweighed(node: Node) -> str:
@@ -122,17 +102,16 @@ def _out(record: RunRecord | None, node: Node) -> str:
         return "dropped by a person"
     if node.status == "missing":
         return "left out: it has no strength"
-    limit, weight = _settings(record).get("prune_below"), node.score("blended")
+    limit, weight = _setting(record, "prune_below"), node.score("blended")
     if isinstance(limit, int | float) and weight is not None and weight < limit:
         return f"pruned: its weight is below {limit:g}"
     return ""
 
 
-def _settings(record: RunRecord | None) -> Mapping[str, JsonValue]:
-    """Return the settings of the argument tree, which may settle the leaves of another tree."""
-    own = record.settings if record is not None else {}
-    leaf = own.get("leaf")
-    return leaf if isinstance(leaf, dict) else own
+def _setting(record: RunRecord | None, name: str) -> JsonValue:
+    """Return a setting of the run, or of a protocol inside it; None where none has it."""
+    every = words.settings_of(record) if record is not None else []
+    return next((settings[name] for _, settings in every if name in settings), None)
 
 
 def _parent(record: RunRecord | None, node: Node) -> Node | None:
@@ -193,32 +172,15 @@ def roots(record: RunRecord) -> list[Node]:
 
 
 def reckoning(record: RunRecord) -> list[str]:
-    """Return how the tree was weighed: semantics, lambda and other settings."""
-    if not any(node.kind == "argument" for node in record.tree.nodes.values()):
+    """Return how the tree was weighed, as its protocol declares."""
+    nodes, look = record.tree.nodes.values(), words.look(record)
+    if not any(node.kind == "argument" or (node.parent and node.scores) for node in nodes):
         return []
-    get = _settings(record).get
-    blend = get("blend") if _reads(record, "blend") else 0.0
-    parts: list[str] = []
-    if isinstance(semantics := get("semantics"), str):
-        parts.append(f"{_SEMANTICS.get(semantics, semantics)} semantics")
-    if isinstance(blend, int | float):
-        parts.append(f"λ = {blend:g}{_BLENDS.get(float(blend), '')}")
-    parts.append(_ROOTS.get(str(get("root_strength")), ""))
-    if any(node.comparisons for node in record.tree.nodes.values()):
-        rule = str(get("strength_rule", "bradley_terry"))
-        parts.append(_RULES.get(rule, ""))
-        parts.append(_TIES.get("half" if rule == "win_rate" else str(get("ties")), ""))
-    if isinstance(limit := get("prune_below"), int | float):
-        parts.append(f"arguments below {limit:g} are pruned")
-    return [part for part in parts if part]
+    return [*look.weighing, *(look.comparing if any(one.comparisons for one in nodes) else ())]
 
 
-def _reads(record: RunRecord, setting: str) -> bool:
-    """Return whether the method of ``record`` reads a setting, by its declaration."""
-    declared = installed().get(record.protocol)
-    method = declared.methods().get(record.method) if declared else None
-    own = declared.own_settings() if declared else ()
-    return method is None or setting not in own or setting in method.reads()
-
-
-_BLENDS = {0.0: " (comparisons do not count)", 1.0: " (comparisons alone count)"}
+def signs(record: RunRecord) -> str:
+    """Return what the signs of the scores mean; empty where no node has the first of them."""
+    look = words.look(record)
+    first = next(iter(look.scores), "")
+    return look.signs if any(first in node.scores for node in record.tree.nodes.values()) else ""

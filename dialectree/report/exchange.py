@@ -13,15 +13,13 @@ from pydantic import BaseModel
 from dialectree.protocols.protocol import taking_part
 from dialectree.records import Node, RunRecord, Turn, Verdict, fitting
 from dialectree.records import turns as naming
-from dialectree.report import view
+from dialectree.report import view, words
 from dialectree.report.view import Entry, Stage
 from dialectree.text import count, label
 
-_SIDES = ("a", "b")
-
 
 class Error(BaseModel):
-    """What one debater finds wrong in its opponent's words."""
+    """What one side finds wrong in its opponent's words."""
 
     quote: str
     fault: str
@@ -155,7 +153,7 @@ def parts(record: RunRecord, node: Node) -> list[Stage | Exchange]:
     phases = _two_sided(record)
     found: list[Stage | Exchange] = []
     takes: set[int] = set()
-    for stage in view.stages(node):
+    for stage in view.stages(record, node):
         if stage.name not in phases:
             found.append(stage)
         elif stage.take not in takes:
@@ -179,17 +177,17 @@ def exchanges(record: RunRecord, node: Node) -> list[Exchange]:
 
 
 def _exchange(record: RunRecord, node: Node, take: int, turns: Sequence[Turn]) -> Exchange:
-    sides = _both_sides(record, node, take, turns)
+    facing, sides = words.look(record).facing, _both_sides(record, node, take, turns)
     exchange = Exchange(take, sides, [], [], [])
     for name in dict.fromkeys(turn.phase for turn in turns):
         here = [turn for turn in turns if turn.phase == name]
         if all(turn.fields.keys() >= _RULING for turn in here):
             exchange.rulings.extend(_ruling(turn, sides, here) for turn in here)
-        elif any(turn.speaker in _SIDES for turn in here) or any(
+        elif any(turn.speaker in facing for turn in here) or any(
             turn.speaker == turn.role for turn in here
         ):
             columns = [_column(side, sides, here) for side in sides]
-            asides = [turn for turn in here if turn.speaker not in _SIDES]
+            asides = [turn for turn in here if turn.speaker not in facing]
             exchange.phases.append(Phase(label(name), columns, asides))
         else:
             exchange.samples.extend(here)
@@ -200,7 +198,7 @@ def _both_sides(record: RunRecord, node: Node, take: int, turns: Sequence[Turn])
     """Return both sides, so far as they spoke."""
     options, labels = dict(_options(record)), naming.labels(node, take)
     sides: list[Side] = []
-    for who in _SIDES:
+    for who in words.look(record).facing:
         own = [turn for turn in turns if turn.speaker == who]
         if own:
             letter = labels.get(who, "")
@@ -307,9 +305,10 @@ def winner(record: RunRecord, node: Node, ruled: Verdict) -> str:
     return f"{won}: {text}" if text else won
 
 
-def kind(node: Node) -> str:
+def kind(record: RunRecord, node: Node) -> str:
     """``debate``, or ``no debate`` if nobody faced anybody."""
-    faced = any(turn.speaker in _SIDES for turn in node.transcript)
+    facing = words.look(record).facing
+    faced = any(turn.speaker in facing for turn in node.transcript)
     return "debate" if faced or not node.transcript else "no debate"
 
 

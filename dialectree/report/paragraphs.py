@@ -181,9 +181,9 @@ class Paragraphs(Lines):
         last = self._rounds.get(turn.phase)
         number = f", round {turn.round} of {last}" if last and turn.round else ""
         again = "second pass: " if turn.take > 1 else ""
-        parts = [f"{again}{label(turn.phase)}{number}", words.task(turn)]
+        parts = [f"{again}{label(turn.phase)}{number}", words.task(turn, self._record)]
         style = _STYLES.get(turn.side or "") or _STYLES.get(turn.speaker.lower(), "")
-        who = words.speaker(turn, self._record.tree.nodes[self._node])
+        who = words.speaker(turn, self._record.tree.nodes[self._node], self._record)
         about = "".join(f" · {clean(part)}" for part in parts if part)
         return Text.assemble((clean(who), f"bold {style}"), (about, SOFT))
 

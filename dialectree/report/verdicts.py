@@ -74,7 +74,7 @@ def _measures(record: RunRecord) -> list[str]:
         means = (f"{tree.id} {figure(tree.score('strength'))}" for tree in trees)
         lines.append(f"The mean of {count(len(trees), 'tree')}: {', '.join(means)}.")
     if how := arguments.reckoning(record):
-        lines += [arguments.SIGNS, " · ".join(how)]
+        lines += [*filter(None, [words.look(record).signs]), " · ".join(how)]
     if root is not None and (made := view.product(record, root)):
         lines.append(made)
     return lines

@@ -12,12 +12,11 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from dialectree.records import Call, Node, RunRecord, Turn, Verdict
+from dialectree.report import words
 from dialectree.text import figure, label, share
 
 _SHARES = ("confidence", "difficulty", "strength", "score", "probability", "uncertainty")
 _NAMES = ("qid", "id", "n", "name", "title")
-_ALONE = ("scorer", "pairwise_judge")
-"""Roles of many speakers, none of whom faces another."""
 _LEVELS = 6
 
 
@@ -74,23 +73,28 @@ class Stage(NamedTuple):
         return facing[0].speaker if alone else None
 
 
-def stages(node: Node) -> list[Stage]:
+def stages(record: RunRecord | None, node: Node) -> list[Stage]:
     """Return the transcript of ``node`` by pass and phase, each by rounds."""
+    facing, weighers = words.look(record).facing, words.weighers(record)
     parts: dict[tuple[int, str], list[Turn]] = {}
     for turn in node.transcript:
         parts.setdefault((turn.take, turn.phase), []).append(turn)
-    return [Stage(name, take, _rounds(said)) for (take, name), said in parts.items()]
+    return [
+        Stage(name, take, _rounds(said, facing, weighers)) for (take, name), said in parts.items()
+    ]
 
 
-def _rounds(turns: list[Turn]) -> list[Round]:
-    """Group turns: speakers who share a role face each other, round by round."""
+def _rounds(turns: list[Turn], facing: Collection[str], weighers: Collection[str]) -> list[Round]:
+    """Group turns: speakers who share a role, and those ``facing`` each other, round by round."""
+    spoke = {turn.speaker for turn in turns}
+    declared = [who for who in facing if who in spoke]
     sharing: dict[str, list[str]] = {}
     for turn in turns:
         sharing[turn.role] = sorted({turn.speaker, *sharing.get(turn.role, [])})
     rounds: list[Round] = []
     for turn in turns:
-        speakers = sharing[turn.role]
-        if len(speakers) == 1 or turn.role in _ALONE:
+        speakers = declared if turn.speaker in declared else sharing[turn.role]
+        if len(speakers) == 1 or turn.role in weighers:
             speakers = []
         last = rounds[-1] if rounds else None
         joins = (
@@ -134,8 +138,8 @@ def entries(
             continue
         if name == "winner" and ruled and ruled.winner and ruled.winner.startswith(f"{value} "):
             value = ruled.winner
-        if turn.role == "scorer" and isinstance(value, float):
-            value = figure(value)  # as a number, like the strength that it becomes
+        if isinstance(value, float) and _share(name, value) is None:
+            value = figure(value)
         lines += _led(_flat(0, name, value, parts), texts)
     return lines
 

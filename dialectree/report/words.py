@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from dialectree.protocols.protocol import Outcome, Protocol, View, installed
+from dialectree.protocols.look import PLAIN, Look, joined
+from dialectree.protocols.protocol import Outcome, Protocol, View, installed, taking_part
 from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, turns
 from dialectree.text import count, label, listed
 
@@ -46,6 +49,31 @@ def view_of(record: RunRecord) -> View:
     """Return how a run's debate is shown, by its protocol's declaration."""
     known = declared(record)
     return known.view if known else "rounds"
+
+
+def look(record: RunRecord | None) -> Look:
+    """Return what the protocols of a run declare of its look, the run's own first."""
+    if record is None:
+        return PLAIN
+    known = installed()
+    return joined(
+        known[name].look_of(settings) for name, settings in settings_of(record) if name in known
+    )
+
+
+def settings_of(record: RunRecord) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the protocols of a run with their settings, the outer ones first."""
+    waiting: list[tuple[str, Any]] = [(record.protocol, record.settings)]
+    while waiting:
+        name, settings = waiting.pop(0)
+        yield name, settings
+        waiting += (settings.get("inner") or {}).items()
+
+
+def weighers(record: RunRecord | None) -> set[str]:
+    """Return the roles that score or compare. Their speakers face nobody."""
+    taking = [] if record is None else taking_part(record.protocol, record.settings)
+    return {one.role for of in taking for one in of.phases if one.score or one.winner}
 
 
 def unit(record: RunRecord) -> str:
@@ -137,43 +165,32 @@ def declined_sides(node: Node) -> list[Stance]:
     return [side for side in known if isinstance(sides, dict) and side in sides]
 
 
-_WHYS = {
-    "max_depth": "the depth limit was reached",
-    "node_budget": "its share of the node budget is too small for two parts",
-    "decomposer_stop": "the decomposer found nothing to split",
-    "too_few_children": "the split had fewer than two parts",
-    "below_threshold": "every part was rated easy",
-    "clarify": "the question lacks something essential",
-    "failed": "the split failed",
-    "clear_winner": "one paper has clearly won",
-    "no_progress": "the debate got no further",
-    "one_topic": "this method debates all in one",
-}
+_PAIR = re.compile(r"\d[\d.]*:\d[\d.]*")
+"""The speaker of a role that compares two nodes."""
+_STOPS = {"max_depth": "the depth limit was reached", "failed": "the split failed"}
 
 
-def why(stopped: str) -> str:
+def why(record: RunRecord, stopped: str) -> str:
     """Return why expansion stopped at a node, in words."""
-    return _WHYS.get(stopped, stopped.replace("_", " "))
+    return {**_STOPS, **look(record).stops}.get(stopped, stopped.replace("_", " "))
 
 
-_UNNAMED = ("same_answer", "distractor")
-"""Names of a purpose, not of a speaker."""
-
-
-def speaker(speaking: Turn | Call, node: Node | None = None) -> str:
+def speaker(
+    speaking: Turn | Call, node: Node | None = None, record: RunRecord | None = None
+) -> str:
     """``Leaf debater A``, ``Leaf judge``, ``Pairwise judge, 0.0 against 0.1``.
 
-    A debater of a role-switching debate at ``node`` is called by the label that it defends.
+    Who defends a label at ``node`` is called by that label.
     """
     role, who = label(speaking.role), turns.speaker(node, speaking)
     if who == speaking.role:
         return role
-    if speaking.role == "pairwise_judge":
+    if _PAIR.fullmatch(who):
         return f"{role}, {who.replace(':', ' against ')}"
     judge, _, order = who.rpartition("_")
     if order == "swapped" and (judge.isdigit() or not judge):
         return f"{role} {judge}".strip() + ", reading the sides swapped"
-    if who in _UNNAMED:
+    if who in look(record).purposes:
         return f"{role}, {label(who).lower()}"
     if speaking.phase == "direct":
         return f"Direct answer {who}"
@@ -195,11 +212,8 @@ def failed(failure: Failure) -> str:
     return f"{label(failure.role)}{who} failed: {failure.fault}"
 
 
-_SIDES = {"SPAN": "the answer that it finds best", "OTHER": "the strongest other answer"}
-
-
-def task(turn: Turn) -> str:
+def task(turn: Turn, record: RunRecord | None = None) -> str:
     """Return the task that a speaker was assigned: ``defends YES``."""
     if not turn.side or turn.side in _STANCES:
         return ""
-    return f"defends {_SIDES.get(turn.side, turn.side)}"
+    return f"defends {look(record).tasks.get(turn.side, turn.side)}"

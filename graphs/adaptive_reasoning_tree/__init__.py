@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dialectree.graphs.adaptive_reasoning_tree.look import look
 from dialectree.nodes.adaptive_reasoning_tree.state import Input, Settings
 from dialectree.protocols.protocol import Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
@@ -41,6 +42,7 @@ protocol = Protocol(
     settings=Settings,
     outcome="probability",
     view="arguments",
+    look=look,
     unit="argument",
     graph=f"{_HERE}.graph:graph",
     roles={**_GROWING, "pairwise_judge": "evaluator"},

@@ -5,7 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from dialectree.nodes.role_switching_debate.state import SAMPLES, SWAPPED, TITLES, Input, Settings
+from dialectree.nodes.role_switching_debate.state import (
+    SAMPLES,
+    SIDES,
+    SWAPPED,
+    TITLES,
+    Input,
+    Settings,
+)
+from dialectree.protocols.look import Look
 from dialectree.protocols.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder, RunRecord, path_key
 from dialectree.system import chance
@@ -45,6 +53,7 @@ protocol = Protocol(
     settings=Settings,
     outcome="choice",
     view="two_sided",
+    look=Look(side="debater", facing=SIDES, purposes=("same_answer", "distractor")),
     unit="debate",
     graph=f"{_HERE}.graph:graph",
     roles={"debater_a": "debater", "debater_b": "debater", "judge": ""},

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dialectree.nodes.tree_of_debate.state import Input, Settings
+from dialectree.protocols.look import Look
 from dialectree.protocols.protocol import WITHDRAWN, Dataset, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
@@ -54,6 +55,13 @@ protocol = Protocol(
     settings=Settings,
     outcome="comparison",
     view="topics",
+    look=Look(
+        stops={
+            "clear_winner": "one paper has clearly won",
+            "no_progress": "the debate got no further",
+            "one_topic": "this method debates all in one",
+        },
+    ),
     unit="topic",
     graph=f"{_HERE}.graph:graph",
     roles={"persona_a": "persona", "persona_b": "persona", "moderator": ""},

@@ -369,7 +369,7 @@ def course(record: RunRecord, node: Node) -> str:
     if node.dropped:
         return "not split: dropped by a person"
     if node.stopped:
-        return f"not split: {words.why(node.stopped)}"
+        return f"not split: {words.why(record, node.stopped)}"
     done = node.status != "open" or record.status not in ("running", "partial")
     return "not split" if done else "not split yet"
 
@@ -478,7 +478,7 @@ def others(node: Node) -> list[Stage]:
     if topic_of(node).claims:
         claimed = ({"claims"}, {"claim", "segments"})
         shown |= {t.phase for t in node.transcript if any(c <= t.fields.keys() for c in claimed)}
-    return [stage for stage in view.stages(node) if stage.name not in shown]
+    return [stage for stage in view.stages(None, node) if stage.name not in shown]
 
 
 # Claims

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, Input, Settings
+from dialectree.protocols.look import Look
 from dialectree.protocols.phases import jurors
 from dialectree.protocols.protocol import (
     WITHDRAWN,
@@ -39,6 +40,16 @@ protocol = Protocol(
     settings=Settings,
     outcome="answer",
     view="tree",
+    look=Look(
+        tasks={"SPAN": "the answer that it finds best", "OTHER": "the strongest other answer"},
+        stops={
+            "node_budget": "its share of the node budget is too small for two parts",
+            "decomposer_stop": "the decomposer found nothing to split",
+            "too_few_children": "the split had fewer than two parts",
+            "below_threshold": "every part was rated easy",
+            "clarify": "the question lacks something essential",
+        },
+    ),
     unit="question",
     graph=f"{_HERE}.graph:graph",
     roles={
