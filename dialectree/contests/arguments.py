@@ -14,31 +14,54 @@ from dialectree.system.streams import program
 
 
 def set_strength(draft: Draft, change: Change) -> None:
-    """Give an argument or a claim another strength of its own, or none."""
+    """Give an argument or a claim another strength of its own, or none, whoever scores it.
+
+    The name of a turn changes the figure of one scorer alone.
+    """
+    one, strength = draft.turns.get(change.id), change.strength()
     name, _, wanted = change.id.partition("/")
-    node, strength = _weighed(draft, change, name), change.strength()
-    phases = {phase.scored: phase for _, phase in draft.phases_at(node, "score")}
+    node = _weighed(draft, change, name)
+    phases = {phase.scored: (of, phase) for of, phase in draft.phases_at(node, "score")}
+    if one is not None and (its := turns.declared(draft.record, one)) is not None:
+        wanted = its.scored
     known = [one for one in phases if one in node.scores] or [*phases]
     if wanted and wanted not in phases:
         raise InputError(f"{change.flag}: {name} has no such figure; it has {', '.join(known)}")
     if not wanted and len(known) > 1:
         forms = " or ".join(f"{name}/{one}" for one in known)
         raise InputError(f"{change.flag}: {name} has several figures; give {forms}")
-    phase = phases[wanted or known[0]]
-    if strength == node.score(phase.scored):
+    of, phase = phases[wanted or known[0]]
+    if one is None and strength == node.score(phase.scored):
         raise InputError(f"{change.flag}: nothing to change, that is its strength already")
-    turn = Turn(node=node.id, phase=phase.name, role=phase.role)
-    for one in node.transcript:
-        if turns.declared(draft.record, one) is phase:
-            turn = draft.own_words(one)
+    scored = {
+        turn.speaker: draft.own_words(turn)
+        for turn in node.transcript
+        if turns.declared(draft.record, turn) is phase
+    }
+    names = draft.judges(of, phase)
+    if one is not None or len(names) == 1:
+        names = [*scored][-1:] or names if one is None else [one.speaker]
+    spots = [
+        scored.get(who) or Turn(node=node.id, phase=phase.name, role=phase.role, speaker=who)
+        for who in names
+    ]
     assert phase.score is not None
-    before, after = (
-        "none" if value is None else repr(value) for value in (node.score(phase.scored), strength)
-    )
+    before = "its own" if one is not None else _shown(node.score(phase.scored))
     reply = None if strength is None else phase.score(strength)
     draft.hold(
-        Override(id=node.id, what="set", spots=[turn], reply=reply, before=before, after=after)
+        Override(
+            id=change.id,
+            what="set",
+            spots=spots,
+            reply=reply,
+            before=before,
+            after=_shown(strength),
+        )
     )
+
+
+def _shown(strength: float | None) -> str:
+    return "none" if strength is None else repr(strength)
 
 
 def weigh(draft: Draft, change: Change) -> None:

@@ -152,10 +152,14 @@ class Draft:
             self._drop_turn(change)
 
     def _drop_turn(self, change: Change) -> None:
+        one = self.turns.get(change.id)
+        ruling = turns.declared(self.record, one) if one is not None else None
+        if one is not None and ruling is not None and len(self.judges(one.protocol, ruling)) > 1:
+            spots, before = [self.own_words(one)], turns.text(self.record, one)
+            self.hold(Override(id=change.id, what="dropped", spots=spots, before=before))
+            return
         turn, phase = self._turn(change, change.id)
-        judges = phase.judges(self.settings_of(turn.protocol)) if phase.judges is not None else ()
-        one_of_several = sum(map(len, judges)) > 1
-        if not (phase.optional or one_of_several) and phase.withdrawn is None:
+        if not phase.optional and phase.withdrawn is None:
             raise InputError(f"{change.flag}: the debate cannot do without it; `replace` it")
         reply = None
         if phase.withdrawn is not None:
@@ -281,6 +285,11 @@ class Draft:
             for phase in self._protocols[name].phases
             if getattr(phase, field)
         ]
+
+    def judges(self, protocol: str, phase: Phase) -> list[str]:
+        """Return who rules in ``phase``, by the speakers' names; one where no jury does."""
+        named = [[""]] if phase.judges is None else phase.judges(self.settings_of(protocol))
+        return [name or phase.role for names in named for name in names]
 
     def own_words(self, turn: Turn) -> Turn:
         """Return ``turn`` with its reply before any person changed it."""

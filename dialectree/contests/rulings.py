@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from string import ascii_uppercase
 
 from dialectree.answers import letter, match_text
@@ -53,11 +52,10 @@ def rule(draft: Draft, change: Change) -> None:
         before = str(one.fields.get("answer", ""))
     if phase.labels is not None:
         label, answer = _label(draft, change, node, text, turn.protocol, phase)
-        names = chain(*phase.judges(draft.settings_of(turn.protocol))) if phase.judges else ()
         silent = [  # where one of several judges failed for good, the ruling holds as well
             spots[0].model_copy(update={"speaker": who, "fields": {}})
-            for who in (name or phase.role for name in names)
-            if who not in first and one is None
+            for who in draft.judges(turn.protocol, phase)
+            if who not in first and one is None and phase.judges is not None
         ]
         rulings = {turn.speaker: turn.fields.get("label") for turn, _ in judged}.values()
         ruled = one is not None or node.verdict is not None

@@ -47,6 +47,7 @@ async def jury(
     judges: Sequence[Any] = (),
     orders: Orders = ONE_ORDER,
     again: Mapping[str, Mapping[str, Any]] | None = None,
+    failed_at: str = "",
     **asked: Any,
 ) -> list[Heard[Reply]]:
     """Ask each of ``judges`` in each of ``orders``, all at once, and return what they rule.
@@ -61,6 +62,7 @@ async def jury(
         judges: the models that judge; without one, the model that plays ``place.role``.
         orders: the values of the prompt that differ from one order to the next.
         again: asks only these speakers, each with these values besides.
+        failed_at: the tree node that lacks a ruling which fails, where it is not the place's.
         asked: all else that ``ask`` takes, values of the prompt included.
     """
     models = [*judges] or [None]
@@ -80,7 +82,7 @@ async def jury(
             return Heard(number, order, speaker, own, None, dropped=True)
         except PartFailed as error:
             data = {"role": place.role, "speaker": error.speaker, "fault": str(error)}
-            tell(runtime, place.node, "failed", data)
+            tell(runtime, failed_at or place.node, "failed", data)
             return Heard(number, order, speaker, own, None)
         return Heard(number, order, speaker, own, said)
 

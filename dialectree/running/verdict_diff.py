@@ -57,7 +57,7 @@ def _whole(override: Override) -> bool:
 
 def _concerned(override: Override, tree: Tree) -> Iterator[Node]:
     places = {spot.node for spot in override.spots} or {tree.root}
-    if override.what in ("set", "added"):
+    if override.what == "added":
         places = {override.id}
     below = override.what == "dropped" and _whole(override)
     for name, node in tree.nodes.items():

@@ -6,6 +6,7 @@ from typing import Any
 
 from dialectree.graphs.adaptive_reasoning_tree.look import look
 from dialectree.nodes.adaptive_reasoning_tree.state import Input, Settings
+from dialectree.protocols.phases import jurors
 from dialectree.protocols.protocol import Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
@@ -54,6 +55,7 @@ protocol = Protocol(
             reply=(f"{_NODES}.scorer:ScorerReply", f"{_NODES}.scorer:ClaimScorerReply"),
             score=_strength,
             scored="tau",
+            judges=lambda settings: jurors(len(settings.jury)),
         ),
         Phase(
             role="pairwise_judge",
@@ -101,7 +103,15 @@ protocol = Protocol(
             title="ArgLLM, arguments weighed without meeting each other",
             summary="Arguments with intrinsic strengths alone: no tournament.",
             graph=f"{_HERE}.graph:argllm",
-            reads=("breadth", "depth", "semantics", "root_strength", "prune_below", "trees"),
+            reads=(
+                "breadth",
+                "depth",
+                "semantics",
+                "root_strength",
+                "prune_below",
+                "trees",
+                "jury",
+            ),
             roles=_GROWING,
             baseline=True,
         ),

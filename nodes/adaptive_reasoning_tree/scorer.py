@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
 
 from dialectree.answers import normal
 from dialectree.flow import Step
+from dialectree.flow.jury import count, jury
 from dialectree.flow.state import Question, Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
@@ -27,6 +28,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Sprout,
 )
 from dialectree.protocols.inside import root
+from dialectree.protocols.phases import jurors
 from dialectree.records import Place
 from dialectree.trace.events import tell
 
@@ -66,7 +68,7 @@ def scorer(*, late: bool = False) -> Step:
     async def scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:
         name, place = state["id"], _strength(state["id"])
         if late:
-            if run_of(runtime).overrides.at(place) is not None:
+            if run_of(runtime).overrides.at(_first(name, runtime)) is not None:
                 return {"scores": {}}
             place = Place(
                 node=name.rpartition(".")[0],
@@ -75,32 +77,37 @@ def scorer(*, late: bool = False) -> Step:
                 speaker=name,
                 step=1,
             )
-        reply = await ask(
+        heard = await jury(
             runtime,
             place,
             "adaptive_reasoning_tree/scorer",
             ScorerReply,
+            judges=runtime.context.jury,
+            failed_at=name,
             max_tokens=512,
             stance=state["stance"],
             argument=state["text"],
             parent=state["path"][-1],
         )
-        return _scored(runtime, name, reply.truth * reply.weight)
+        replies = {one.speaker: one.reply for one in heard if one.reply is not None}
+        return _mean(runtime, name, {who: r.truth * r.weight for who, r in replies.items()})
 
     return scorer
 
 
 async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:
     """Score the claim itself: how likely it is before any argument is heard."""
-    reply = await ask(
+    heard = await jury(
         runtime,
         _strength(state["id"]),
         "adaptive_reasoning_tree/claim_scorer",
         ClaimScorerReply,
+        judges=runtime.context.jury,
         max_tokens=512,
         claim=state["text"],
     )
-    return _scored(runtime, state["id"], reply.truth)
+    figures = {one.speaker: one.reply.truth for one in heard if one.reply is not None}
+    return _mean(runtime, state["id"], figures)
 
 
 def unasked(claim: str, runtime: Runtime[Settings]) -> dict[str, float]:
@@ -114,7 +121,7 @@ def set_by_person(node: str, runtime: Runtime[Settings]) -> dict[str, float] | N
 
     The result is empty where the person left it without a strength.
     """
-    override = run_of(runtime).overrides.at(_strength(node))
+    override = run_of(runtime).overrides.at(_first(node, runtime))
     if override is None or override.what != "set":  # else the whole claim was dropped
         return None
     if override.reply is None:
@@ -126,6 +133,18 @@ def set_by_person(node: str, runtime: Runtime[Settings]) -> dict[str, float] | N
 def _strength(node: str) -> Place:
     """Return the place where a claim or an argument is scored by itself."""
     return Place(node=node, phase="strength", role="scorer")
+
+
+def _first(node: str, runtime: Runtime[Settings]) -> Place:
+    """Return that place of the first scorer of a jury, or of the one scorer."""
+    (first, *_), *_ = jurors(len(runtime.context.jury))
+    return _strength(node).model_copy(update={"speaker": first or "scorer"})
+
+
+def _mean(runtime: Runtime[Settings], node: str, figures: Mapping[str, float]) -> Scores:
+    """Score the mean of what several scorers say, or nothing where none says anything."""
+    tau = count(figures, "mean").value
+    return {"scores": {}} if tau is None else _scored(runtime, node, tau)
 
 
 def _scored(runtime: Runtime[Settings], node: str, tau: float) -> Scores:

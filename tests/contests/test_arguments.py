@@ -416,3 +416,22 @@ def test_a_change_does_at_a_leaf_what_it_does_to_the_same_tree_alone(given: dict
         here, there = contest(inside, moved_to(wish, "0.0")), contest(single, wish)
         assert below(here, "0.0") == below(there, "0"), wish
         assert here.tree.nodes["0.0"].score("strength") == probability(there)
+
+
+def test_one_figure_of_several_scorers_is_set_or_dropped_and_the_strength_is_set_whole() -> None:
+    def score_by(call: Asked) -> Said:
+        return score({"1": 0.2, "2": 0.6}[call.speaker])
+
+    model = speakers()
+    model.will_say_now(score_by, to=ScorerReply)
+    old = verify(model, jury=[model] * 2)
+    for change, tau in [
+        (Set("0.0/1", 1.0), 0.8),
+        (Drop("0.0/1"), 0.6),
+        (Set("0.0/1", None), 0.6),
+        (Set("0.0", 0.9), 0.9),
+    ]:
+        new = contest(old, change, model=model, jury=[model] * 2)
+        assert new.tree.nodes["0.0"].score("tau") == pytest.approx(tau)
+        back = contest(new, Restore(change.id), model=model, jury=[model] * 2)
+        assert outcome(back) == outcome(old)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dialectree.errors import SettingsError
 from dialectree.flow.jury import count
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.nodes.tree_structured_debate.leaf_debater import LeafJudgeReply
@@ -19,6 +20,7 @@ from dialectree.protocols.phases import jurors
 from dialectree.protocols.settings import build
 from dialectree.records import Node
 from tests.graphs import debating
+from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import (
     adecide,
@@ -196,6 +198,23 @@ def test_a_leaf_without_a_majority_is_missing_and_says_why() -> None:
     done = leaf(("A", 0.5), ("B", 0.9), None)
     assert done.node().status == "missing"
     assert "no majority of 3 judges: 1 for A, 1 for B" in done.node().notes
+
+
+# Scorers of an argument tree
+
+
+def test_the_mean_of_several_scorers_is_the_strength_and_one_who_fails_is_left_out() -> None:
+    def score(call: Asked) -> Said:
+        return no_reply() if call.speaker == "3" else arguing.score(int(call.speaker) / 5)
+
+    model = arguing.arguers()
+    model.will_say_now(score, to=ScorerReply)
+    done = arguing.verify(model, jury=[model] * 3)
+    node = done.node("0.0")
+    assert node.score("tau") == pytest.approx(0.3)
+    assert {turn.speaker for turn in node.transcript if turn.role == "scorer"} == {"1", "2"}
+    assert [one.speaker for one in node.failures] == ["3"]
+    assert "agreement" not in done.ruling["verdict"]
 
 
 @pytest.mark.parametrize(
