@@ -148,10 +148,18 @@ def illustrate(script: Path, folder: Path | None = None) -> RunFolder:
     recording = RunFolder(folder)
     recording.write_whole(
         record,
-        [one.model_copy(update={"t": "", "run_id": record.run_id}) for one in events],
+        [_timeless(one, record) for one in events],
         [one.model_copy(update={"started": "", "ended": ""}) for one in calls],
     )
     return recording
+
+
+def _timeless(event: Event, record: RunRecord) -> Event:
+    """Return ``event`` without its times, as one of ``record``."""
+    data = {name: value for name, value in event.data.items() if name != "seconds"}
+    if event.kind == "ended":
+        data["usage"] = record.usage.model_dump(mode="json")
+    return event.model_copy(update={"t": "", "run_id": record.run_id, "data": data})
 
 
 def check_demo(script: Path) -> None:

@@ -234,16 +234,12 @@ def _count(result: Result, runs: Sequence[Path]) -> None:
 
 
 def reopen(path: Path) -> None:
-    """Let the run in ``path`` and the calls of its judge be made again where a part failed.
-
-    The events of the run are removed: the graph runs from its start and emits them all again.
-    """
+    """Let the run in ``path`` and the calls of its judge be made again where a part failed."""
     run = RunFolder(path)
     if (path / "run.json").is_file():
         record = run.record()
         parts = {(node, failure.role, failure.speaker) for node, failure in record.degraded()}
         if _void(run, parts) or parts:
-            run.write("events.jsonl", "")
             record.status = "partial"
             run.write_record(record)
     for part in JUDGING:

@@ -18,7 +18,7 @@ from dialectree.cli.flags import notice
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.models.specs import key_advice, keyed_specs
 from dialectree.protocols.sources import runs_home
-from dialectree.records import RunRecord
+from dialectree.records import UNFINISHED, RunRecord
 from dialectree.report import Lines, LiveTree, Watcher
 from dialectree.report.terminal import link
 from dialectree.report.verdicts import sums, verdict_text
@@ -73,12 +73,11 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
     underway, status = Underway(run), 0
     try:
         with watcher:
-            for event in run.folder.events():  # of the parts before it was broken off
-                watcher.watch(event)
+            if run.record.status in UNFINISHED:
+                for event in run.folder.events():  # of the parts before it was broken off
+                    watcher.watch(event)
             loop.tune()
-            work = underway.conduct(
-                ask if run.context.asks() else None, watcher.watch, watcher.follow
-            )
+            work = underway.conduct(ask if run.context.asks() else None, watcher.watch)
             loop.run(loop.stopped_aloud(work, lambda: notice(STOPPING)))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
@@ -99,7 +98,7 @@ def _watcher(run: Started, *, quiet: bool) -> Watcher:
     if quiet or not console.is_terminal:
         return Lines(console)
     question, rounds = str(run.record.input["question"]), run.context.rounds_by_phase()
-    return LiveTree(console, question, rounds=rounds, record=run.record, expected=run.expected)
+    return LiveTree(console, question, rounds=rounds, record=run.record)
 
 
 def _say(record: RunRecord, *, json: bool) -> None:

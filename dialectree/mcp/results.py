@@ -92,9 +92,9 @@ def debate(record: RunRecord, one: Underway | None = None, *, busy: bool = False
         contests=record.contest.run if record.contest else None,
         moved=record.contest.why if record.contest and done else None,
         started=record.started,
-        calls=one.calls if running and one else record.usage.calls,
+        calls=one.progress.calls if running and one else record.usage.calls,
         expected_calls=one.expected() if running and one else None,
-        seconds=one.seconds() if running and one else record.usage.wall_s,
+        seconds=round(one.progress.seconds, 1) if running and one else record.usage.wall_s,
         cost=record.usage.cost,
         next=_NEXT.get(status, "`show` has the whole debate; `contest` changes something in it."),
     )

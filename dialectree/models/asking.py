@@ -17,7 +17,7 @@ from dialectree.models import small_models
 from dialectree.models.limits import price
 from dialectree.models.specs import Spec
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Call, Turn
+from dialectree.records import Call, EventKind, Turn
 from dialectree.system import chance, clock
 
 Message = tuple[Literal["system", "user", "assistant"], str]
@@ -216,6 +216,8 @@ class Asking:
     """True where the model is asked in the form for small models."""
     read: Callable[[Call], object] | None = None
     """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
+    tell: Callable[[EventKind, Mapping[str, JsonValue]], None] | None = None
+    """Tells of the call as it waits, is sent and ends."""
     rung: Rung | None = None
     """A lower rung for this question alone; None: the one that serves the endpoint."""
     repair: int = 0

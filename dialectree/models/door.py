@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -110,6 +111,7 @@ async def ask(
         0 if spec.openai_compatible else len(wellformed(words.shared(values))),
         await run.asks_small(context, spec),
         read_call,
+        partial(tell, runtime, turn.node),
     )
     try:
         valid = await _valid_reply(run, asking, read_call)

@@ -153,7 +153,7 @@ class Endpoint:
                 if wait_s is None:
                     return self._give_up(mapped, attempts)
                 if mapped.kind != "wait":  # else the endpoint is quiet, which the next turn awaits
-                    await pause(wait_s, "retry", mapped.text)
+                    await pause(wait_s, "retry", mapped.text, attempts.made + 1)
             else:
                 self.address.answers, self.address.replied = True, clock.seconds()
                 self.address.lost_last = -math.inf
@@ -167,7 +167,7 @@ class Endpoint:
         while (quiet_s := self._quiet_until - clock.seconds()) > 0:
             # Calls that were turned away more often come back farther apart.
             apart_s = chance.jitter(min(10.0, 0.1 * 2 ** min(attempts.waits, 7)))
-            await pause(quiet_s + apart_s, "rate_limit", "")
+            await pause(quiet_s + apart_s, "rate_limit", "", attempts.made + 1)
         if attempts.made:
             await limiter(self.spec.provider).pace(per_minute)
         attempts.begin(clock.seconds() - began)
@@ -303,8 +303,8 @@ def endpoint(spec: Spec) -> Endpoint:
     return found
 
 
-async def _sleep(duration_s: float, delay: Delay, fault: str) -> None:
-    """Pause a call of a run that is not followed."""
+async def _sleep(duration_s: float, delay: Delay, fault: str, attempt: int) -> None:
+    """Pause a call of no run."""
     await clock.sleep(duration_s)
 
 

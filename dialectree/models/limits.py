@@ -50,6 +50,12 @@ class Limiter:
                     self._running -= 1
                 self._call_up()
 
+    def is_free(self, at_once: int, per_minute: float | None) -> bool:
+        """Return whether a call that comes now would not wait."""
+        with self._lock:
+            paced = per_minute is not None and self._next_start > clock.seconds()
+            return self._running < at_once and not self._waiting and not paced
+
     async def pace(self, per_minute: float | None) -> None:
         """Wait for the next start that keeps to ``per_minute``."""
         if per_minute is None:

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from langgraph.runtime import RunControl, Runtime
+from pydantic import JsonValue
 
 from dialectree.errors import (
     CallError,
@@ -38,9 +39,10 @@ from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, 
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.records.journal import Journal
+from dialectree.records.ledger import named
 from dialectree.system import clock
 from dialectree.trace import tracing
-from dialectree.trace.events import Activity, Delay, Follow, State
+from dialectree.trace.events import Delay, Why
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
 """Calls under way that others may wait for, by event loop and by the cache's key."""
@@ -81,8 +83,6 @@ class Run(RunControl):
         self.hear: Callable[[Mapping[str, object]], int] | None = None
         """Keeps an event of this run, and returns its number, 0 where it says nothing new.
         ``events.tell`` finds it."""
-        self.follow: Follow | None = None
-        """Gets what each call is doing now; no record keeps it."""
         self.halted: DialectreeError | None = None
         """The first reason why no further call is made."""
         self.unkept: Exception | None = None
@@ -106,7 +106,6 @@ class Run(RunControl):
         call = past or await self._cached(asking) or await self._paid(asking)
         if past is not None or call.source != "model":
             self._trace(asking, call)
-        self._show(asking, "answered", call=call)
         if call.error is not None:
             raise CallError(call.error)
         if not self.demonstration and asking.spec.provider == "local":
@@ -190,9 +189,15 @@ class Run(RunControl):
                 raise ReplayMiss(f"`replay`: the cache holds no reply to {what}")
             return None
         call = asking.call(completion, clock.stamp(), "cache")
+        self._keep_call(asking, call)
+        return call
+
+    def _keep_call(self, asking: Asking, call: Call) -> None:
+        """Keep a call that has ended, then tell of it."""
         if self.log:
             self.log(call)
-        return call
+        if asking.tell is not None:
+            asking.tell("called", call.told())
 
     async def _looked_up(self, cache: ReplyCache, asking: Asking) -> Completion | None:
         try:
@@ -243,35 +248,41 @@ class Run(RunControl):
         if not done.cancelled():
             done.exception()  # retrieved, or asyncio would complain if nobody waits any more
 
-    def _show(self, asking: Asking, state: State, **details: Any) -> None:
-        """Show the follower of the run the state of the call of ``asking``."""
-        if self.follow is not None:
-            self.follow(Activity(asking.place, state, asking.repair, **details))
+    def _tell(self, asking: Asking, why: Why, attempt: int = 1, **details: JsonValue) -> None:
+        """Tell what a call that is not answered yet does now."""
+        if asking.tell is not None:
+            repair = {"repair": asking.repair} if asking.repair else {}
+            data = {**named(asking.place), **repair, "attempt": attempt, "why": why, **details}
+            asking.tell("calling", data)
 
-    async def _pause(self, asking: Asking, duration_s: float, delay: Delay, fault: str) -> None:
-        """Pause a call between its attempts, as long as the budget of seconds lasts."""
-        self._show(asking, delay, until=clock.seconds() + duration_s, fault=fault)
+    async def _pause(
+        self, asking: Asking, duration_s: float, delay: Delay, fault: str, attempt: int
+    ) -> None:
+        """Pause a call before an attempt, as long as the budget of seconds lasts."""
+        about = {"fault": fault} if fault else {}
+        self._tell(asking, delay, attempt, wait=round(duration_s, 3), **about)
         await self.budget.sleep(duration_s)
-        self._show(asking, "asked")
+        self._tell(asking, "asked", attempt)
 
     async def _pay(self, asking: Asking) -> Call:
         context = asking.context
-        self._show(asking, "queued")
         try:
             require_prices(context, [asking.spec.name])  # a host's run was not checked
             slots = limiter(asking.spec.provider)
+            if not slots.is_free(asking.at_once, context.requests_per_minute):
+                self._tell(asking, "queued")
             slot = slots.slot(asking.at_once, context.requests_per_minute)
             async with self.budget.in_time(), slot:
                 self._go_on()
                 await self.budget.begin()
                 started = clock.stamp()
-                self._show(asking, "asked")
+                self._tell(asking, "asked")
                 pause = partial(self._pause, asking)
                 done = await self.endpoint(asking.spec).complete(asking, pause)
                 call = asking.call(done, started, "model")
                 self.budget.add(call)
-                if self.log:  # before the slot is free: a kill loses no more than the slots
-                    self.log(call)
+                # before the slot is free: a kill loses no more than the slots
+                self._keep_call(asking, call)
             if self.cache and context.cache and done.error is None and not asking.live:
                 if asking.usable(call):
                     await self._keep(self.cache, asking, done)

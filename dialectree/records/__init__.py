@@ -13,14 +13,17 @@ from dialectree.records.contest import Contest as Contest
 from dialectree.records.contest import Moved as Moved
 from dialectree.records.contest import Override as Override
 from dialectree.records.contest import OverrideKind as OverrideKind
+from dialectree.records.folding import Folded as Folded
 from dialectree.records.folding import Folding as Folding
 from dialectree.records.folding import fold as fold
+from dialectree.records.folding import fold_run as fold_run
 from dialectree.records.folding import path_key as path_key
 from dialectree.records.folding import segment_key as segment_key
 from dialectree.records.index import Head as Head
 from dialectree.records.index import heads as heads
 from dialectree.records.ledger import VOID as VOID
 from dialectree.records.ledger import Call as Call
+from dialectree.records.ledger import Called as Called
 from dialectree.records.ledger import Usage as Usage
 from dialectree.records.ledger import chains as chains
 from dialectree.records.ledger import critical_path as critical_path

@@ -13,13 +13,16 @@ from dialectree.records.journal import files, private
 from dialectree.records.run import Event
 from dialectree.records.tree import Comparison
 
+_OF_THE_RUN = ("began", "resumed", "calling", "called", "ended")
+"""Kinds of which each event is new, whatever was told before."""
+
 
 class EventLog:
     """The events of one run, numbered from 1 in the order in which they are told."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []
-        self._newest: dict[tuple[str, ...], Event] = {}
+        self._current: dict[tuple[str, ...], Event] = {}
         """By what they are about, the events that were told last."""
         self._earlier: dict[tuple[str, ...], list[Event]] = {}
         """By what they are about, the events that a resumed run has not told again, in order."""
@@ -29,29 +32,40 @@ class EventLog:
 
         Returns whether it was added.
         """
+        if event.kind in _OF_THE_RUN:
+            self._add(event)
+            if "void" in event.data:  # what was told before is told anew
+                self._current, self._earlier = {}, {}
+            return True
         name = _event_id(event)
-        before, earlier = self._newest.get(name), self._earlier.get(name)
+        before, earlier = self._current.get(name), self._earlier.get(name)
         if before is not None and before.same(event):
             return False
         if earlier and earlier[0].same(event):
-            self._newest[name] = earlier.pop(0)
+            self._current[name] = earlier.pop(0)
             return False
-        event.n = len(self._events) + 1
-        self._keep(event)
-        self._newest[name] = event
-        self._events.append(event)
+        self._add(event)
+        self._current[name] = event
         if earlier:  # the run goes another way than before
             del self._earlier[name]
         return True
 
+    def _add(self, event: Event) -> None:
+        event.n = len(self._events) + 1
+        self._keep(event)
+        self._events.append(event)
+
     def take_up(self, events: Iterable[Event], *, from_start: bool) -> None:
         """Go on after ``events``, all of which a run tells again that walks ``from_start``."""
-        self._events, self._newest, self._earlier = [*events], {}, {}
+        self._events, self._current, self._earlier = [*events], {}, {}
         for event in self._events:
-            if from_start:
+            if event.kind in _OF_THE_RUN:
+                if "void" in event.data:
+                    self._current, self._earlier = {}, {}
+            elif from_start:
                 self._earlier.setdefault(_event_id(event), []).append(event)
             else:
-                self._newest[_event_id(event)] = event
+                self._current[_event_id(event)] = event
 
     def _keep(self, event: Event) -> None:
         """Write down an event that has just got its number."""
@@ -101,7 +115,7 @@ class Tail:
 
 _IDENTIFYING = (
     *("phase", "role", "speaker", "round", "take", "note"),
-    *(name for name in Comparison.model_fields if name not in ("winner", "contested")),
+    *(name for name in Comparison.model_fields if name not in ("winner", "reason", "contested")),
     *("change", "of", "paper", "fault"),
 )
 

@@ -22,16 +22,12 @@ from dialectree.records import (
     VOID,
     Call,
     Event,
+    Folded,
     PhaseOrder,
     RunRecord,
-    Tree,
-    Verdict,
-    critical_path,
-    fold,
+    fold_run,
     own_calls,
     prompts,
-    seconds,
-    usage,
 )
 from dialectree.records.event_log import EventLog
 from dialectree.records.index import Recorded, heads, read
@@ -167,6 +163,25 @@ class RunFolder(EventLog):
             self._told = None
             self._lock.release()
 
+    def resumption(self, record: RunRecord) -> Iterator[Event]:
+        """Yield the events that come before a run goes on.
+
+        A process that was killed may have paid for calls of which it told no more. Calls that are
+        void since the last part are named: what rests on them is told anew.
+        """
+        t, calls = clock.stamp(), [call for call in self.ledger() if call.own]
+        told = [event for event in self._events if event.kind in ("called", "resumed")]
+        numbers = [event.n for event in told if event.kind == "called"]
+        for n, call in enumerate(calls[len(numbers) :], len(self._events) + 1):
+            numbers.append(n)
+            data = call.told()
+            yield Event(t=t, run_id=self.run_id, node=call.node, kind="called", data=data)
+        known = {n for event in told for n in _numbers(event.data.get("void"))}
+        void = [n for n, call in zip(numbers, calls, strict=False) if call.void and n not in known]
+        usage = record.usage.model_dump(include={"wall_s", "embedding_s"})
+        data = {"models": {**record.models}, "usage": usage, **({"void": [*void]} if void else {})}
+        yield Event(t=t, run_id=self.run_id, node="0", kind="resumed", data=data)
+
     def journal(self) -> Journal:
         """Open the run's calls, to answer from and to add to."""
         return Journal(self.path / "calls.jsonl")
@@ -178,7 +193,7 @@ class RunFolder(EventLog):
             return list(parse_lines(path, whole_lines(path)[0], Call))
 
     def calls(self) -> list[Call]:
-        """Return the finished calls of this run itself, one a place, in the order of their ends."""
+        """Return the finished calls of this run itself, in the order of their ends."""
         return own_calls(self.ledger())
 
     def void(self, failed: Iterable[Call]) -> None:
@@ -224,26 +239,25 @@ class RunFolder(EventLog):
 
     def record(self) -> RunRecord:
         """Return run.json; complete an unfinished one from its events and its calls."""
-        record = self._read("run.json")
+        record = self.stored()
         if record.status in ("running", "partial"):
             self.tell_of(record, self.events())
         record.set_folder(self.path)
         return record
 
-    def tell_of(self, record: RunRecord, events: list[Event]) -> None:
-        """Fold ``events`` and the calls into ``record``, which alone knows what time they took.
+    def stored(self) -> RunRecord:
+        """Return run.json as it stands there."""
+        return self._read("run.json")
 
-        Where its first part was killed, or is under way, it is the time of the calls.
-        """
+    def tell_of(self, record: RunRecord, events: list[Event]) -> None:
+        """Fold ``events`` into ``record``, with the prompts of the calls."""
         order = phase_order(record.protocol, record.settings)
         _tell_of(record, self._folded(events, order), self.ledger())
 
-    def _folded(
-        self, events: list[Event], order: PhaseOrder = UNORDERED
-    ) -> tuple[Tree, Verdict | None]:
-        """Return the tree and the verdict of ``events``; RunFolderError if they are broken."""
+    def _folded(self, events: list[Event], order: PhaseOrder = UNORDERED) -> Folded:
+        """Return what ``events`` tell; RunFolderError if they are broken."""
         try:
-            return fold(events, order)
+            return fold_run(events, order)
         except (KeyError, ValueError, TypeError) as error:
             raise RunFolderError(
                 f"{self._events_path} cannot be read: an event is not as it was written: "
@@ -299,8 +313,9 @@ class Unkept(EventLog):
         self.calls: list[Call] = []
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
-        """Fold ``events`` and the calls into ``record``."""
-        _tell_of(record, fold(events, phase_order(record.protocol, record.settings)), self.calls)
+        """Fold ``events`` into ``record``, with the prompts of the calls."""
+        order = phase_order(record.protocol, record.settings)
+        _tell_of(record, fold_run(events, order), self.calls)
 
 
 def new_id() -> str:
@@ -308,13 +323,11 @@ def new_id() -> str:
     return f"{clock.now():%Y%m%d-%H%M%S}-{chance.token()}"
 
 
-def _tell_of(record: RunRecord, folded: tuple[Tree, Verdict | None], ledger: list[Call]) -> None:
-    calls = own_calls(ledger)
-    took = record.usage.model_dump(include={"wall_s", "embedding_s"})
-    took["wall_s"] = took["wall_s"] or seconds(calls)
-    record.tree, record.verdict = folded
-    valid = [call for call in calls if not call.void]
-    path = critical_path(record.tree, valid, phase_order(record.protocol, record.settings))
-    record.usage = usage(calls).model_copy(update={**took, "critical_path_calls": path})
+def _tell_of(record: RunRecord, folded: Folded, ledger: list[Call]) -> None:
+    record.tree, record.verdict, record.usage, *_ = folded
     record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
     record.small_form = sorted({call.model for call in ledger if call.prompt_form == "small"})
+
+
+def _numbers(value: object) -> list[int]:
+    return [*value] if isinstance(value, list) else []

@@ -1,15 +1,16 @@
-"""Fold the events of a run into its tree and its verdict."""
+"""Fold the events of a run into its tree, its verdict and its usage."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import JsonValue
 
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
-from dialectree.records.run import Event
+from dialectree.records.ledger import Called, Usage, covered, critical_path, moment, usage
+from dialectree.records.run import Event, RunStatus
 from dialectree.records.tree import (
     Comparison,
     Failure,
@@ -21,6 +22,7 @@ from dialectree.records.tree import (
     Verdict,
 )
 
+_OF_THE_RUN = ("began", "resumed", "calling", "ended")
 Item = TypeVar("Item", Turn, Comparison, Retrieval, Failure)
 _DIGITS = re.compile("[0-9]{1,9}")
 
@@ -32,24 +34,36 @@ def fold(events: Iterable[Event], order: PhaseOrder = UNORDERED) -> tuple[Tree, 
     Children follow their parents. Every child is a node of the tree, and every node a child of its
     parent, wherever the events break off.
     """
+    return fold_run(events, order)[:2]
+
+
+class Folded(NamedTuple):
+    """A run as its events tell it."""
+
+    tree: Tree
+    verdict: Verdict | None
+    usage: Usage
+    """While the run is under way, ``wall_s`` counts the seconds in which a call was under way."""
+    status: RunStatus
+    notices: list[str]
+
+
+def fold_run(events: Iterable[Event], order: PhaseOrder = UNORDERED) -> Folded:
+    """Return all that ``events`` tell of a run; see :func:`fold`."""
     folding = Folding()
-    segments: dict[str, Segment] = {}
-    verdict: Verdict | None = None
     for event in events:
-        if event.kind == "concluded":
-            verdict = Verdict.model_validate(event.data)
-        elif event.kind == "retrieved" and event.node in folding.nodes:
-            found = [Segment.model_validate(one) for one in _list(event.data["segments"])]
-            segments |= {segment.id: segment for segment in found}
         folding.apply(event)
-    in_order = {name: segments[name] for name in sorted(segments, key=segment_key)}
+    segments = {name: folding.segments[name] for name in sorted(folding.segments, key=segment_key)}
     for node in folding.nodes.values():
         _sort(node, order)
-    return Tree(nodes=_hung(folding.nodes), segments=in_order), verdict
+    tree = Tree(nodes=_hung(folding.nodes), segments=segments)
+    return Folded(
+        tree, folding.verdict, folding.usage(tree, order), folding.status, folding.notices
+    )
 
 
 class Folding:
-    """Apply events to their nodes, one by one; applying one again changes nothing.
+    """Apply events one by one; applying one of a node again changes nothing.
 
     What a node holds several of stands in the order of its first event until :func:`fold` sorts it.
     """
@@ -57,17 +71,34 @@ class Folding:
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
         """By id, in the order in which they were opened."""
+        self.segments: dict[str, Segment] = {}
+        self.verdict: Verdict | None = None
+        self.calls: dict[int, Called] = {}
+        """The calls that have ended, by the number of their event."""
+        self.status: RunStatus = "running"
+        self.notices: list[str] = []
+        self._spans: dict[int, tuple[float, float]] = {}
+        """When each call began and ended, in seconds since 1970."""
+        self._void: set[int] = set()
+        """The numbers of the calls that count for the usage alone, as they were made again."""
+        self._took: dict[str, float] = {}
+        """The seconds that the parts of the run took which have ended."""
         self._places: dict[Hashable, int] = {}
         """Where a turn, a comparison, a retrieval or a failure stands in the list of its node."""
 
     def apply(self, event: Event) -> None:
-        """Apply one event.
-
-        An event at a node that was not opened, and the verdict of the whole run, change nothing.
-        """
+        """Apply one event; one at a node that was not opened changes nothing."""
         node = self.nodes.get(event.node)
         if event.kind == "opened":
             _open(self.nodes, event)
+        elif event.kind == "called":
+            number, ended = event.n or -1 - len(self.calls), moment(event.t)
+            call = Called.model_validate({**event.data, "node": event.node})
+            self.calls[number], self._spans[number] = call, (ended and ended - call.seconds, ended)
+        elif event.kind == "concluded":
+            self.verdict = Verdict.model_validate(event.data)
+        elif event.kind in _OF_THE_RUN:
+            self._apply(event)
         elif node is not None and event.kind == "spoke":
             turn = event.turn()
             self._put(node, node.transcript, turn, turn.spot())
@@ -79,11 +110,48 @@ class Folding:
             about = {name: value for name, value in event.data.items() if name != "segments"}
             found = Retrieval.model_validate(about)
             self._put(node, node.retrievals, found, (found.paper, found.of))
+            segments = [Segment.model_validate(one) for one in _list(event.data["segments"])]
+            self.segments |= {segment.id: segment for segment in segments}
         elif node is not None and event.kind == "failed":
             failure = Failure.model_validate(event.data)
             self._put(node, node.failures, failure, (failure.role, failure.speaker, failure.fault))
-        elif node is not None and event.kind != "concluded":
+        elif node is not None:
             _apply(node, event)
+
+    def usage(self, tree: Tree, order: PhaseOrder = UNORDERED) -> Usage:
+        """Return what the calls took; ``tree`` and ``order`` tell which followed one another."""
+        valid = [call for number, call in self.calls.items() if number not in self._void]
+        took = {**self._took}
+        took["wall_s"] = took.get("wall_s") or covered(self._spans[number] for number in self.calls)
+        path = critical_path(tree, valid, order)
+        sums = usage(self.calls.values())
+        return sums.model_copy(update={**took, "critical_path_calls": path})
+
+    def _apply(self, event: Event) -> None:
+        """Apply an event of the whole run. One that was ended goes on when it is resumed."""
+        data = event.data
+        if event.kind in ("resumed", "ended"):
+            took = _mapping(data["usage"])
+            self._took = {name: float(str(took[name])) for name in ("wall_s", "embedding_s")}
+        if event.kind == "ended":
+            self.status = data["status"]  # type: ignore[assignment]
+            self.notices = [str(one) for one in _list(data["notices"])]
+        elif event.kind == "resumed":
+            self.status, self.notices = "running", []
+            if "void" in data:
+                self._begin_anew({int(str(number)) for number in _list(data["void"])})
+
+    def _begin_anew(self, void: set[int]) -> None:
+        """Forget what was told: failed calls are made again. What they took was paid all the same.
+
+        Of the calls ``void``, those without a reply cost nothing and are left out.
+        """
+        self.nodes.clear()
+        self.segments.clear()
+        self._places.clear()
+        self.verdict = None
+        self.calls = {n: one for n, one in self.calls.items() if n not in void or not one.failed}
+        self._void |= void
 
     def _put(self, node: Node, items: list[Item], item: Item, key: tuple[object, ...]) -> None:
         """Add ``item`` to the ``items`` of ``node``, or put it in the place of the one of its key.

@@ -38,6 +38,22 @@ class Usage(Strict):
     """The longest chain of calls in which each needs the one before."""
 
 
+class Called(Place):
+    """The data of a ``called`` event: a call that has ended, one that failed included."""
+
+    repair: int = 0
+    attempts: int = 1
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+    """How long it was under way."""
+    source: Literal["model", "cache"] = "model"
+    failed: bool = False
+    """True where no reply came."""
+
+
 VOID = "void:"
 """Begins the key of a failed call that is made again. Its line stays, for it may have been paid."""
 
@@ -91,21 +107,44 @@ class Call(Place):
         """Return whether the call failed and is made again."""
         return self.key.startswith(VOID)
 
+    @property
+    def own(self) -> bool:
+        """Return whether the run itself made it: no person, and no run that it contests."""
+        return self.run is None and self.source != "person"
+
+    def told(self) -> dict[str, JsonValue]:
+        """Return the data of the event that tells of it, without what goes without saying."""
+        took = round(max(0.0, moment(self.ended) - moment(self.started)), 3)
+        fields = {**self.__dict__, "seconds": took, "failed": self.error is not None}
+        more = {n: v for n, usual in _USUAL.items() if (v := fields[n]) != usual}
+        return {**named(self), **more}
+
+
+_USUAL = {
+    name: field.get_default()
+    for name, field in Called.model_fields.items()
+    if name not in Place.model_fields
+}
+
+
+def named(place: Place) -> dict[str, JsonValue]:
+    """Return the fields of ``place`` that an event of a call has beside its node."""
+    fields: dict[str, JsonValue] = {"phase": place.phase, "role": place.role}
+    for name, usual in (("speaker", place.role), ("round", 0), ("step", 0), ("take", 1)):
+        if (value := getattr(place, name)) != usual:
+            fields[name] = value
+    return fields
+
 
 def own_calls(ledger: Iterable[Call]) -> list[Call]:
-    """Return a run's own calls to models, one a place: not those of the runs that it contests.
+    """Return a run's own calls to models: not those of the runs that it contests.
 
     A call without a reply that is made again cost nothing and is left out.
     """
-    own = (
-        call
-        for call in ledger
-        if call.run is None and call.source != "person" and not (call.void and call.error)
-    )
-    return list({(call.key, call.spot()): call for call in own}.values())
+    return [call for call in ledger if call.own and not (call.void and call.error)]
 
 
-def usage(calls: Iterable[Call]) -> Usage:
+def usage(calls: Iterable[Call | Called]) -> Usage:
     """Return the sums of a ledger. ``cost`` is null as soon as one call has none."""
     calls = list(calls)
     cached = [call for call in calls if call.source == "cache"]
@@ -122,7 +161,7 @@ def usage(calls: Iterable[Call]) -> Usage:
     )
 
 
-def _cost(calls: Iterable[Call]) -> float | None:
+def _cost(calls: Iterable[Call | Called]) -> float | None:
     """Return what the calls cost together; None where the cost of one is not known."""
     costs = [call.cost for call in calls]
     known = [cost for cost in costs if cost is not None]
@@ -131,16 +170,20 @@ def _cost(calls: Iterable[Call]) -> float | None:
 
 def seconds(calls: Iterable[Call]) -> float:
     """The seconds in which at least one call was under way; one without its moments counts none."""
-    spans = sorted((_moment(call.started), _moment(call.ended)) for call in calls)
+    return covered((moment(call.started), moment(call.ended)) for call in calls)
+
+
+def covered(spans: Iterable[tuple[float, float]]) -> float:
+    """Return the seconds that lie in one of ``spans``; a span that begins at 0 counts none."""
     total = until = 0.0
-    for began, ended in spans:
+    for began, ended in sorted(spans):
         if began:
             total += max(0.0, ended - max(began, until))
             until = max(until, ended)
     return round(total, 6)
 
 
-def _moment(stamp: str) -> float:
+def moment(stamp: str) -> float:
     """Return a stamp in seconds since 1970; 0 where it cannot be read."""
     try:
         return datetime.fromisoformat(stamp).timestamp()
@@ -159,7 +202,7 @@ def prompts(calls: Iterable[Call]) -> dict[str, int]:
     return dict(sorted((name, int(number)) for name, _, number in labels))
 
 
-def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
+def chains(calls: Iterable[Call | Called]) -> dict[tuple[str, int, str], int]:
     """Count for each node, pass and stage the calls that had to follow one another.
 
     Calls made side by side share stage and step; their repairs follow the call that they mend.
@@ -176,7 +219,7 @@ def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
     return chain
 
 
-def critical_path(tree: Tree, calls: Iterable[Call], order: PhaseOrder = UNORDERED) -> int:
+def critical_path(tree: Tree, calls: Iterable[Call | Called], order: PhaseOrder = UNORDERED) -> int:
     """Return the longest chain of calls from the root down and back up, repairs included.
 
     The children of a node are debated side by side, unless they are debated in turn or in rounds.

@@ -102,6 +102,8 @@ class RunRecord(Strict):
 
 
 EventKind = Literal[
+    "began",  # the run began: protocol, method, input, models, settings, estimate
+    "resumed",  # it goes on after a break: models, usage; void: the calls that are made again
     "opened",  # a node came into being: text, parent, depth, kind, stance, data
     "spoke",  # a role replied: Turn, without its node
     "scored",  # numbers of a node: scores by name, None for one that it has not
@@ -114,7 +116,10 @@ EventKind = Literal[
     "asked",  # a person is asked: note
     "answered",  # the person answered: note, answer
     "contested",  # a person changed something here: change, dropped, added
+    "calling",  # a call waits or is sent: its place, attempt, why, wait, fault, repair
+    "called",  # a call has ended: Called
     "concluded",  # the run has its verdict: Verdict
+    "ended",  # the run has ended: status, usage, notices; the last one counts
 ]
 
 

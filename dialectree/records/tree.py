@@ -132,6 +132,8 @@ class Comparison(Strict):
     winner: Literal["SUPPORT", "ATTACK", "TIE"]
     order: Order = "support_first"
     """Which of the two the judge read first."""
+    reason: str = ""
+    """The judge's; of a void comparison nothing."""
     contested: Literal["flipped", "voided"] | None = None
     """How a person changed it; a voided one counts for nobody."""
 

@@ -139,12 +139,6 @@ def remarks(node: Node, met: Comparison) -> list[str]:
     return [*first, _CONTESTED[met.contested]] if met.contested else first
 
 
-def rationale(node: Node, met: Comparison) -> str:
-    """Return the judge's rationale. Its turn names both ids, the first shown in front."""
-    said = (turn for turn in node.transcript if turn.speaker == ":".join(_shown(met)))
-    return next((str(turn.fields.get("rationale") or "") for turn in said), "")
-
-
 def _shown(met: Comparison) -> tuple[str, str]:
     """Return the ids of two arguments in the order in which the judge read them."""
     pair = met.supporter, met.attacker

@@ -11,7 +11,7 @@ from bisect import insort
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -20,12 +20,18 @@ from rich.text import Text
 
 from dialectree.records import Event, Folding, Node, RunRecord, Turn, path_key, turns
 from dialectree.report import words
-from dialectree.report.progress import ACCENT, LONGEST, SECOND, SOFT, WARN, Lines, who
+from dialectree.report.progress import (
+    ACCENT,
+    LONGEST,
+    SECOND,
+    SOFT,
+    WARN,
+    Lines,
+    Progress,
+    Waiting,
+)
 from dialectree.system import clock
 from dialectree.text import count, duration, figure, line, money
-
-if TYPE_CHECKING:
-    from dialectree.trace.events import Activity
 
 _FRAMES_A_SECOND = 4
 """A frame takes 5 to 10 ms of the processor, which the debate needs too."""
@@ -50,7 +56,6 @@ class LiveTree:
         question: What stands at the top until the tree begins.
         rounds: The rounds of each phase that has several.
         record: The record of the run, which says what in a reply is its text.
-        expected: The least and the most calls that the run should take.
     """
 
     def __init__(
@@ -60,12 +65,12 @@ class LiveTree:
         *,
         rounds: Mapping[str, int] | None = None,
         record: RunRecord | None = None,
-        expected: tuple[int, int] | None = None,
     ) -> None:
         self._console = console
-        self._record, self._expected = record, expected
+        self._record = record
         self._question = line(question, LONGEST)
         self._rounds = rounds or {}
+        self._progress = Progress()
         self._folding = Folding()
         self._nodes: dict[str, Node] = self._folding.nodes
         self._rows: list[Node] = []
@@ -73,14 +78,9 @@ class LiveTree:
         """By node, its last turn in words, until the node is settled or waits for others."""
         self._voices: dict[tuple[str, str], Text] = {}
         """By node and speaker, the newest last."""
-        self._under_way: dict[tuple[object, ...], Activity] = {}
-        """By place, the calls that are not answered yet."""
-        self._calls: set[tuple[object, ...]] = set()
-        self._tokens, self._cost = 0, 0.0
         self._lock = Lock()
         self._live: Live | None = None
         self._whole = False
-        self._began = clock.seconds()
 
     def __enter__(self) -> Self:
         self._start()
@@ -96,27 +96,17 @@ class LiveTree:
         with self._lock:
             new = event.node not in self._nodes
             try:
+                self._progress.watch(event)
                 self._folding.apply(event)
                 if new and event.node in self._nodes:
                     insort(self._rows, self._nodes[event.node], key=lambda one: path_key(one.id))
                 self._note(event)
             except (LookupError, ValueError, TypeError, ArithmeticError):
                 return
-
-    def follow(self, activity: Activity) -> None:
-        """Note what a call to a model is doing, and what it took once it is answered."""
-        with self._lock:
-            call, spot = activity.call, activity.place.spot()
-            if activity.state != "answered":
-                self._under_way[spot] = activity
-                return
-            self._under_way.pop(spot, None)
-            if call is None or call.run is not None or call.source == "person":
-                return  # of the run that is contested, or of nobody who is paid
-            if (made := (call.key, *spot)) not in self._calls:
-                self._calls.add(made)
-                self._tokens += call.prompt_tokens + call.completion_tokens
-                self._cost += call.cost or 0.0
+            if not self._nodes:  # failed calls are made again, and all is told anew
+                self._rows.clear()
+                self._busy.clear()
+                self._voices.clear()
 
     def _note(self, event: Event) -> None:
         """Note what goes on at the node of ``event``, which was applied before."""
@@ -184,7 +174,7 @@ class LiveTree:
             if not self._whole and room >= 8:
                 below = self._spoken(max(room // 3, room - len(self._rows)) - 2)
                 room = max(room - len(below) - 1, 2)
-                below += [self._doing()] if self._under_way else []
+                below += [self._doing()] if self._progress.waiting else []
             rows = self._rows if self._whole else self._shown(max(room, 2), settled)
             if hidden := len(self._rows) - len(rows):
                 below.insert(0, Text(f"… and {hidden} more", SOFT))
@@ -199,12 +189,13 @@ class LiveTree:
             return Group(self._head(len(settled)), grid, *below, *typed)
 
     def _head(self, settled: int) -> Text:
+        tokens, cost = self._progress.tokens, self._progress.cost
         parts = [
             self._made(),
-            duration(clock.seconds() - self._began),
+            duration(self._progress.seconds),
             f"{settled} of {len(self._rows):,} settled",
-            *([count(self._tokens, "token")] if self._tokens else []),
-            *([f"cost {money(self._cost)}"] if self._cost else []),
+            *([count(tokens, "token")] if tokens else []),
+            *([f"cost {money(cost)}"] if cost else []),
         ]
         head = Text(" · ".join(parts), SOFT, no_wrap=True, overflow="ellipsis")
         if not self._rows:
@@ -213,10 +204,10 @@ class LiveTree:
 
     def _made(self) -> str:
         """``12 of about 31 calls``; ``12 calls`` if the number is unknown or exceeded."""
-        made = len(self._calls)
-        if self._expected is None or made > self._expected[1]:
+        made, expected = self._progress.calls, self._progress.expected
+        if expected is None or made > expected[1]:
             return count(made, "call")
-        least, most = self._expected
+        least, most = expected
         about = "about " if least < most else ""
         return f"{made:,} of {about}{count((least + most) // 2, 'call')}"
 
@@ -225,7 +216,7 @@ class LiveTree:
 
         The nodes where a model is asked now go first. All stand in the order of the tree.
         """
-        asked = {activity.place.node for activity in self._under_way.values()}
+        asked = {one.place.node for one in self._progress.waiting.values()}
         voices = [
             (node not in asked, -age, node, text)
             for age, ((node, _), text) in enumerate(self._voices.items())
@@ -236,17 +227,16 @@ class LiveTree:
 
     def _doing(self) -> Text:
         """Return what the calls to models are doing, and why they wait, in one line."""
-        by_state: dict[str, list[Activity]] = {}
-        for one in self._under_way.values():
-            state: str = "repair" if one.state == "asked" and one.repair else one.state
-            by_state.setdefault(state, []).append(one)
+        by_state: dict[str, list[Waiting]] = {}
+        for one in self._progress.waiting.values():
+            by_state.setdefault(one.why, []).append(one)
         parts: list[Text] = []
         for state, what in _WAITS.items():
             if several := by_state.get(state):
                 one = several[-1]
                 left = max(0.0, one.until - clock.seconds())
                 wait = f"in {duration(left)}" if one.until else ""
-                about = ", ".join(filter(None, [who(one), wait, line(one.fault, 40)]))
+                about = ", ".join(filter(None, [one.who, wait, line(one.fault, 40)]))
                 more = f" and {len(several) - 1} more" if len(several) > 1 else ""
                 style = SOFT if state == "asked" else WARN
                 parts.append(Text(f"{what}: {about}{more}", style))

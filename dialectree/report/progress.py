@@ -7,19 +7,17 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, NamedTuple, Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from dialectree.records import Event, Failure, turns
+from dialectree.records import Event, Failure, Place, Turn, turns
+from dialectree.records.place import Spot
 from dialectree.report import words
 from dialectree.system import clock
 from dialectree.text import count, duration, line
-
-if TYPE_CHECKING:
-    from dialectree.trace.events import Activity
 
 SOFT, WARN, ACCENT, SECOND = "dim", "yellow", "cyan", "magenta"
 LONGEST = 300
@@ -44,9 +42,103 @@ def remark(event: Event) -> str | None:
     return line(f"{event.node}: {text}", LONGEST) if text else None
 
 
-def who(activity: Activity) -> str:
-    """Return where a call stands in the debate and who speaks: ``0.1 leaf judge``."""
-    return line(f"{activity.place.node} {activity.place.speaking()}", 60)
+class Waiting(NamedTuple):
+    """A call that is not answered yet."""
+
+    place: Place
+    why: str
+    """``queued``, ``asked``, ``rate_limit`` or ``retry``; ``repair`` of an invalid reply."""
+    until: float = 0.0
+    """When a pause ends, by ``clock.seconds``."""
+    fault: str = ""
+
+    @classmethod
+    def of(cls, event: Event) -> Waiting:
+        """Return the call of a ``calling`` event."""
+        data: dict[str, Any] = event.data
+        repaired = data["why"] == "asked" and data.get("repair")
+        until = clock.seconds() + data["wait"] if "wait" in data else 0.0
+        why = "repair" if repaired else data["why"]
+        return cls(_place(event), why, until, data.get("fault", ""))
+
+    @property
+    def who(self) -> str:
+        """``0.1 leaf judge``: where the call stands in the debate and who speaks."""
+        return line(f"{self.place.node} {Turn.at(self.place).speaking()}", 60)
+
+
+def _place(event: Event) -> Place:
+    """Return where the call of ``event`` stands."""
+    place: dict[str, Any] = {n: event.data[n] for n in Place.model_fields if n in event.data}
+    return Place(**{**place, "node": event.node})
+
+
+class Progress:
+    """Fold the events of a run into how far it is. Every display of a run shows this.
+
+    Args:
+        run_id: What :meth:`line` calls the run.
+        expected: The least and the most calls that it should take, if its events do not tell.
+    """
+
+    def __init__(self, run_id: str = "", expected: tuple[int, int] | None = None) -> None:
+        self._run_id = run_id
+        self.expected = expected
+        self.calls = self.tokens = 0
+        """Of the calls that have ended."""
+        self.cost = 0.0
+        self.waiting: dict[Spot, Waiting] = {}
+        """By place, the calls that are not answered yet, the latest change last."""
+        self._failed: set[int] = set()
+        """The numbers of the events of calls that got no reply."""
+        self._replies = 0
+        self._newest: Event | None = None
+        self._began = clock.seconds()
+
+    def watch(self, event: Event) -> None:
+        """Apply ``event``."""
+        data: dict[str, Any] = event.data
+        match event.kind:
+            case "began" if "estimate" in data:
+                least, most = data["estimate"]
+                self.expected = least, most
+            case "calling":
+                one = Waiting.of(event)
+                self.waiting.pop(one.place.spot(), None)
+                self.waiting[one.place.spot()] = one
+            case "called":
+                self.calls += 1
+                self.tokens += data.get("prompt_tokens", 0) + data.get("completion_tokens", 0)
+                self.cost += data.get("cost", 0.0)
+                self._failed |= {event.n} if data.get("failed") else set()
+                self.waiting.pop(_place(event).spot(), None)
+            case "resumed" | "ended":
+                self.waiting.clear()
+                self.calls -= len(self._failed.intersection(data.get("void", ())))
+            case "spoke":
+                self._replies += 1
+                self._newest = event
+            case "asked" | "concluded":
+                self._newest = event
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it has been watched."""
+        return clock.seconds() - self._began
+
+    def line(self) -> str:
+        """``run 20260131-120000-1a2b3c · 3 replies, 12 s · 0.1 Leaf debater A: Tin came ...``."""
+        replies, newest = count(self._replies, "reply", "replies"), ""
+        match self._newest:
+            case Event(kind="spoke") as event:
+                turn = event.turn()
+                text = line(turns.text(None, turn), 100)
+                newest = f" · {event.node} {words.speaker(turn)}: {text}"
+            case Event(kind="asked"):
+                newest = " · a person is asked"
+            case Event():
+                newest = " · done"
+        return f"run {self._run_id} · {replies}, {duration(self.seconds)}{newest}"
 
 
 class Lines:
@@ -65,65 +157,33 @@ class Lines:
         """Leave everything as it is."""
 
     def watch(self, event: Event) -> None:
-        """Print the remark on ``event``, unless it was printed before."""
+        """Print the remark on ``event`` unless it was printed before, or why it takes long."""
         text = remark(event)
         if text is not None and text not in self._printed:
             self._printed.add(text)
             self._console.print(Text(text), soft_wrap=True)
+        if event.kind == "called":
+            self._replied = clock.seconds()
+        elif event.kind == "calling" and "wait" in event.data:
+            self._complain(Waiting.of(event))
 
-    def follow(self, activity: Activity) -> None:
+    def _complain(self, one: Waiting) -> None:
         """Print why no reply came or comes for long, at most once a minute."""
         now = clock.seconds()
-        if activity.state == "answered":
-            self._replied = now
-        if activity.state not in ("rate_limit", "retry"):
-            return
-        without_s = activity.until - self._replied
+        without_s = one.until - self._replied
         if without_s < _LONG_WAIT_S or now - self._complained < _SAY_AGAIN_S:
             return
         self._complained = now
-        limited = activity.state == "rate_limit"
-        why = (
-            "for the endpoint's rate limit" if limited else f"after {line(activity.fault, LONGEST)}"
-        )
-        wait = duration(max(0.0, activity.until - now))
-        text = f"{who(activity)}: waiting {why}: the next request goes out in {wait}"
+        limited = one.why == "rate_limit"
+        why = "for the endpoint's rate limit" if limited else f"after {line(one.fault, LONGEST)}"
+        wait = duration(max(0.0, one.until - now))
+        text = f"{one.who}: waiting {why}: the next request goes out in {wait}"
         self._console.print(Text(text), soft_wrap=True)
 
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Do nothing: nothing is drawn."""
         yield
-
-
-class Account:
-    """Follow the events of a run, and say what goes on."""
-
-    def __init__(self, run_id: str, watch: Callable[[Event], None] | None) -> None:
-        self._run_id, self._watch = run_id, watch
-        self._replies = 0
-        self._newest = ""
-        self._began = clock.seconds()
-
-    def watch(self, event: Event) -> None:
-        """Note an event and hand it on."""
-        if event.kind == "spoke":
-            turn = event.turn()
-            self._replies += 1
-            text = line(turns.text(None, turn), 100)
-            self._newest = f" · {event.node} {words.speaker(turn)}: {text}"
-        elif event.kind == "asked":
-            self._newest = " · a person is asked"
-        elif event.kind == "concluded":
-            self._newest = " · done"
-        if self._watch is not None:
-            self._watch(event)
-
-    def line(self) -> str:
-        """``run 20260131-120000-1a2b3c · 3 replies, 12 s · 0.1 Leaf debater A: Tin came ...``."""
-        took = duration(clock.seconds() - self._began)
-        replies = count(self._replies, "reply", "replies")
-        return f"run {self._run_id} · {replies}, {took}{self._newest}"
 
 
 @asynccontextmanager

@@ -39,9 +39,17 @@ from dialectree.protocols.trust import CLIENT, reserved
 from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
 from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken, unspoken
-from dialectree.running.runner import GRACE_S, complete, new_record
+from dialectree.running.runner import (
+    GRACE_S,
+    began_with,
+    complete,
+    ended_with,
+    event_of,
+    new_record,
+)
 from dialectree.system import clock
 from dialectree.system.platform_internals import on_a_server, read_state
+from dialectree.text import line
 
 IDLE_S = 2.0
 """Seconds between two steps after which the folder is given back: the host may have stopped."""
@@ -122,7 +130,16 @@ class HostedRun(Run):
         self._idle: asyncio.TimerHandle | None = None
         self._leaving: asyncio.Task[None] | None = None
         self._began = clock.seconds()
+        self._write = runtime.stream_writer
+        self._untold: list[Event] = []
+        """Events on the whole run that its file has and the host's stream has not."""
         _active[key] = self
+
+    def tell(self, event: Event) -> None:
+        """Keep an event of the whole run, and hand it to the host's stream."""
+        if self.keeper is not None:
+            self.keeper.tell(event)
+            self._write(event.model_dump(mode="json"))
 
     def _hear(self, data: Mapping[str, object]) -> int:
         event = Event.model_validate(data)
@@ -161,6 +178,7 @@ class HostedRun(Run):
             async with self._opening:
                 if self.keeper is None:
                     await asyncio.to_thread(self._find)
+            self._tell_the_stream()
             with self.current():
                 yield
         except GraphBubbleUp:
@@ -175,6 +193,11 @@ class HostedRun(Run):
             self._steps -= 1
             if not self._steps and _active.get(self.key) is self:
                 await self.rest()
+
+    def _tell_the_stream(self) -> None:
+        untold, self._untold = self._untold, []
+        for event in untold:
+            self._write(event.model_dump(mode="json"))
 
     async def rest(self) -> None:
         """Do what there is to do while no step is under way."""
@@ -223,6 +246,7 @@ class HostedRun(Run):
         if self.journal is not None:
             await self.journal.settle()
         await asyncio.to_thread(self._close, failure, finished)
+        self._tell_the_stream()
         if finished and self.unkept is not None:
             raise self.unkept
 
@@ -252,6 +276,10 @@ class HostedRun(Run):
         if self.method is not None:
             before = spoken(record.models, folder.ledger())
             record.models = named(speakers(self.method, self.context), before)
+        record.usage.wall_s = max(record.usage.wall_s, folder.stored().usage.wall_s)
+        for event in [*folder.resumption(record)]:
+            folder.tell(event)
+            self._untold.append(event)
         record.status, record.ended, record.notices = "running", None, []
         folder.write_record(record)
         self.run_id, self.record, self.keeper = record.run_id, record, folder
@@ -293,6 +321,10 @@ class HostedRun(Run):
                     complete(self.record, self.keeper, failure, notices)
                 if isinstance(self.keeper, RunFolder):
                     self.keeper.write_record(self.record)
+                if finished or failure is not None:
+                    event = event_of(self.record, "ended", ended_with(self.record))
+                    self.keeper.tell(event)
+                    self._untold.append(event)
         finally:
             self._close_files()
 
@@ -325,14 +357,19 @@ async def begun(
     """
     context = settings(runtime, kind)
     run = await asyncio.to_thread(_new, method, given, context, runtime)
+    if run.record is not None:
+        run.tell(event_of(run.record, "began", began_with(run.record)))
     try:
         with run.current():
             yield run
         runs = _runs() if run.record is not None else None
         if runs is not None:
             await asyncio.to_thread(run.create, runs)
-    except BaseException:
+    except BaseException as error:
         del _active[run.key]
+        if run.record is not None:
+            run.record.status, run.record.notices = "partial", [line(str(error), 300)]
+            run.tell(event_of(run.record, "ended", ended_with(run.record)))
         raise
     await run.rest()
 

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from dialectree.records import (
     UNFINISHED,
     Call,
     Event,
+    EventKind,
     Override,
     RunRecord,
     RunStatus,
@@ -61,7 +63,6 @@ from dialectree.running.recorded_settings import (
 )
 from dialectree.system import clock
 from dialectree.text import line
-from dialectree.trace.events import Follow
 
 Watch = Callable[[Event], None]
 
@@ -86,8 +87,6 @@ class Started:
     """A budget that several runs share; None: the run's own, by its settings."""
     expected: tuple[int, int] | None = None
     """The least and the most calls that were estimated; None where nothing was."""
-    follow: Follow | None = None
-    """Gets what each call to a model is doing, for whoever watches."""
     refusal: DialectreeError | None = None
     """Why no model can be asked. The run ends with it if one has to be."""
 
@@ -201,15 +200,14 @@ def failed_calls(record: RunRecord, ledger: Sequence[Call]) -> list[Call]:
 def _reopen(folder: RunFolder, record: RunRecord, failed: Sequence[Call]) -> None:
     """Let the calls ``failed`` be made again, and all that depends on them.
 
-    The graph runs from its start and tells all events again, so those that rest on a failed call
-    are gone. The verdict that the run ended with stays in the record.
+    The graph runs from its start and tells all events anew. The verdict that the run ended with
+    stays in the record.
     """
     with folder.held():
         record.earlier = [*record.earlier, record.verdict or Verdict()]
         record.status = "partial"
         folder.write_record(record)
         folder.void(failed)
-        folder.write("events.jsonl", "")
 
 
 # Running it
@@ -226,8 +224,13 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
     ended: BaseException | None = None
     notices: list[str] = []
     async with _holding(folder):
-        if record.ended is not None or folder.told():
+        told = partial(_told, folder, watch)
+        if folder.told():
+            for event in [*folder.resumption(record)]:
+                told(event)
             await asyncio.to_thread(_mark_as_running, record, folder)
+        else:
+            told(event_of(record, "began", began_with(record, started.expected)))
         began, before = clock.seconds(), record.usage.wall_s
         try:
             async with calling(
@@ -237,7 +240,6 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
                 started.budget,
                 ended_before=bool(record.earlier),
             ) as run:
-                run.follow = started.follow
                 try:
                     with started.method.packages():
                         await _walk(started, run, ask, watch)
@@ -256,9 +258,36 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         if ended is None and contested is not None:
             record.contest = verdict_diff.compared(contested, record)
         # In a thread: others go on meanwhile, and a cancelled run has its record all the same.
-        await asyncio.shield(asyncio.to_thread(folder.write_record, record))
+        try:
+            await asyncio.shield(asyncio.to_thread(folder.write_record, record))
+        finally:
+            told(event_of(record, "ended", ended_with(record)))
     if ended is not None:
         raise ended
+
+
+def _told(folder: RunFolder, watch: Watch | None, event: Event) -> None:
+    """Keep ``event``, and show it to ``watch`` if it says something new."""
+    if folder.tell(event) and watch is not None:
+        watch(event)
+
+
+def event_of(record: RunRecord, kind: EventKind, data: Mapping[str, JsonValue]) -> Event:
+    """Return an event of the whole run of ``record``."""
+    return Event(t=clock.stamp(), run_id=record.run_id, node="0", kind=kind, data={**data})
+
+
+def began_with(record: RunRecord, expected: tuple[int, int] | None = None) -> dict[str, JsonValue]:
+    """Return the data of a ``began`` event; ``expected`` are the calls that were estimated."""
+    head = record.model_dump(
+        mode="json", include={"protocol", "method", "input", "models", "settings"}
+    )
+    return head if expected is None else {**head, "estimate": [*expected]}
+
+
+def ended_with(record: RunRecord) -> dict[str, JsonValue]:
+    """Return the data of an ``ended`` event."""
+    return record.model_dump(mode="json", include={"status", "usage", "notices"})
 
 
 @asynccontextmanager
@@ -301,8 +330,7 @@ def _tell_changes(started: Started, run: Run, watch: Watch | None) -> None:
     tree, _ = fold(folder.told())
     for event in verdict_diff.told(contest.overrides, tree, run.overrides.met):
         event = event.model_copy(update={"t": clock.stamp(), "run_id": folder.run_id})
-        if folder.tell(event) and watch is not None:
-            watch(event)
+        _told(folder, watch, event)
 
 
 @asynccontextmanager
@@ -377,8 +405,7 @@ async def stream(
 
     def hear(data: Mapping[str, object]) -> int:
         event = Event.model_validate(data)
-        if folder.tell(event) and watch is not None:
-            watch(event)
+        _told(folder, watch, event)
         return event.n
 
     run.hear = hear
@@ -418,7 +445,9 @@ def complete(
     notices: Sequence[str] = (),
 ) -> None:
     """Fold the events into the record, and write there how the run ended."""
+    took = record.usage.model_dump(include={"wall_s", "embedding_s"})
     kept_in.tell_of(record, kept_in.told())
+    record.usage = record.usage.model_copy(update=took)
     record.ended = clock.stamp()
     record.status = _status(record, ended)
     reason = [] if ended is None else [_notice(ended)]

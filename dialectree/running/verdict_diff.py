@@ -73,7 +73,12 @@ def _compared(override: Override, tree: Tree) -> Iterator[Event]:
         if spot.node in tree.nodes:
             order: Order = "support_first" if spot.speaker == override.id else "attack_first"
             pair = {"supporter": supporter, "attacker": attacker, "order": order}
-            met = Comparison.model_validate({**pair, "winner": winner, "contested": override.what})
+            reasons = {met.pair(): met.reason for met in tree.nodes[spot.node].comparisons}
+            how = {
+                "contested": override.what,
+                "reason": reasons.get((supporter, attacker, order), ""),
+            }
+            met = Comparison.model_validate({**pair, "winner": winner, **how})
             yield Event(t="", run_id="", node=spot.node, kind="compared", data=met.model_dump())
 
 

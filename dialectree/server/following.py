@@ -34,7 +34,8 @@ async def events(folder: RunFolder, after: int) -> AsyncIterator[str]:
         if lines:
             heard = clock.seconds()
         elif over := await asyncio.to_thread(_is_over, folder):
-            continue  # what was told until then
+            await clock.sleep(PACE_S)  # the record is written, and the last event follows it
+            continue
         elif clock.seconds() - heard >= BEAT_S:
             heard = clock.seconds()
             yield ":\n\n"

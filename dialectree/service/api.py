@@ -240,7 +240,7 @@ async def _conduct(
 
     run = Underway(begun)
     try:
-        async with show(lambda: run.line(), progress):
+        async with show(run.progress.line, progress):
             return await run.conduct(ask, watch)
     finally:
         if run.unreported is not None and run.unreported is not run.fault:

@@ -21,15 +21,14 @@ from dialectree.errors import DialectreeError, DiskFull, RunFolderError, RunNotF
 from dialectree.flow.human_input import Ask, require_person
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.settings import ProtocolSettings, build
-from dialectree.records import Contest, Head, Node, RunRecord, Verdict, heads
+from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
 from dialectree.records.folder import RunFolder
-from dialectree.report.progress import Account
+from dialectree.report.progress import Progress
 from dialectree.running import runner
 from dialectree.running.estimates import Estimate, estimate, estimate_change
 from dialectree.running.runner import Started, Watch
 from dialectree.service.fields import allowed_files
 from dialectree.system import clock
-from dialectree.trace.events import Activity, Follow
 
 Tell = Callable[[float, float | None, str], Awaitable[None]]
 """Tells a client of the progress: calls so far, expected calls, one line."""
@@ -58,15 +57,11 @@ class Underway:
 
     def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
         self.started, self.remarks = started, [*remarks]
-        self.calls = 0
-        """Calls that were answered so far."""
+        self.progress = Progress(started.record.run_id, started.expected)
         self.fault: DialectreeError | None = None
         """What broke the run off."""
         self.unreported: DialectreeError | None = None
         """Why the reports could not be written. The verdict is not lost for that."""
-        self.began = clock.seconds()
-        self.line: Callable[[], str] = lambda: f"run {started.record.run_id}"
-        """Returns in one line what goes on."""
         self.task: asyncio.Task[RunRecord] | None = None
 
     @property
@@ -74,31 +69,31 @@ class Underway:
         """Return the record, as far as it is written."""
         return self.started.record
 
-    async def conduct(
-        self, ask: Ask | None = None, watch: Watch | None = None, follow: Follow | None = None
-    ) -> RunRecord:
+    async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
         """Walk the graph to its end, however it ends, and leave the reports beside the record.
 
         Args:
             ask: Answers for a person.
             watch: Gets every event.
-            follow: Gets what each call to a model is doing.
         """
-        account = Account(self.record.run_id, watch)
-        self.line, self.started.follow = account.line, partial(self._count, follow)
+
+        if self.record.status in UNFINISHED:
+            for event in await asyncio.to_thread(self.started.folder.events):
+                self.progress.watch(event)
+
+        def follow(event: Event) -> None:
+            self.progress.watch(event)
+            if watch is not None:
+                watch(event)
+
         try:
-            return await self.started.conduct(ask, account.watch)
+            return await self.started.conduct(ask, follow)
         except DialectreeError as error:
             error.run_id = self.record.run_id
             self.fault = error
             raise
         finally:
             await self._report()
-
-    def _count(self, follow: Follow | None, activity: Activity) -> None:
-        self.calls += activity.state == "answered"
-        if follow is not None:
-            follow(activity)
 
     async def _report(self) -> None:
         if isinstance(self.fault, DiskFull):
@@ -132,9 +127,9 @@ class Underway:
         assert self.task is not None
         until, before = clock.seconds() + seconds, -1
         while not self.task.done() and (remaining := until - clock.seconds()) > 0:
-            if tell is not None and self.calls > before:
-                before = self.calls
-                await tell(before, self.expected(), self.line())
+            if tell is not None and self.progress.calls > before:
+                before = self.progress.calls
+                await tell(before, self.expected(), self.progress.line())
             pace = remaining if tell is None else min(remaining, PACE_S)
             await asyncio.wait([self.task], timeout=pace)
         if self.task.done() and not self.task.cancelled():
@@ -149,12 +144,8 @@ class Underway:
 
     def expected(self) -> int | None:
         """Return the most calls that were estimated, unless there are more already."""
-        most = self.started.expected[1] if self.started.expected else 0
-        return most if most >= self.calls else None
-
-    def seconds(self) -> float:
-        """Return how long it has been under way."""
-        return round(clock.seconds() - self.began, 1)
+        most = self.progress.expected[1] if self.progress.expected else 0
+        return most if most >= self.progress.calls else None
 
 
 class KeptRecord(RunRecord):

@@ -1,4 +1,4 @@
-"""Tell what happens as it happens: events, which are kept, and what each call is doing now.
+"""Tell what happens as it happens, in events.
 
 Every run hears its events at once. A host gets them on LangGraph's custom stream, too. Who drives
 the graph keeps them or not; a node does not know.
@@ -7,40 +7,23 @@ the graph keeps them or not; a node does not know.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 
 from dialectree.protocols.inside import Inside, inside
 from dialectree.protocols.settings import host_run
-from dialectree.records import Call, EventKind, Turn
+from dialectree.records import EventKind
 from dialectree.system import clock
 from dialectree.trace import tracing
 
 Delay = Literal["rate_limit", "retry"]
 """Why a call pauses: the endpoint asks for it, or an attempt failed."""
-State = Literal["queued", "asked", "answered"] | Delay
-Pause = Callable[[float, Delay, str], Awaitable[None]]
-"""Sleeps for some seconds, for a reason and after a fault; raises what ends a run meanwhile."""
-
-
-class Activity(NamedTuple):
-    """Show a call that has just changed its state. No record and no file keeps it."""
-
-    place: Turn
-    """The turn that its reply becomes."""
-    state: State
-    repair: int = 0
-    """Above 0 while an invalid reply is asked for again."""
-    until: float = 0.0
-    """When a pause ends, by ``clock.seconds``."""
-    fault: str = ""
-    """What went wrong before another attempt."""
-    call: Call | None = None
-    """The finished call, once it is answered."""
-
-
-Follow = Callable[[Activity], None]
+Why = Literal["queued", "asked"] | Delay
+"""What a call that is not answered yet does: it waits for a slot, it was sent, it pauses."""
+Pause = Callable[[float, Delay, str, int], Awaitable[None]]
+"""Sleeps for some seconds, for a reason and after a fault, before an attempt; raises what ends a
+run meanwhile."""
 
 
 def opened(node: str, data: Mapping[str, object], here: Inside) -> dict[str, object]:

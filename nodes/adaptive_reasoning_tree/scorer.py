@@ -194,7 +194,7 @@ async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, li
         compared["void"] = True
     else:
         told = {name: value for name, value in compared.items() if name != "parent"}
-        tell(runtime, pair["id"], "compared", told)
+        tell(runtime, pair["id"], "compared", {**told, "reason": reply.rationale})
     return {"comparisons": [compared]}
 
 

@@ -21,10 +21,9 @@ import trustme
 from rich.console import Console
 
 from dialectree.models import endpoints
-from dialectree.records import Turn
+from dialectree.records import Event
 from dialectree.report import Lines
-from dialectree.system import clock, packages
-from dialectree.trace.events import Activity
+from dialectree.system import packages
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody
@@ -211,9 +210,10 @@ def endings() -> Iterator[str]:
 def rate_limited() -> str:
     """Return what is printed while a call waits at a rate limit."""
     screen = io.StringIO()
-    turn = Turn(node="0", phase="proposals", role="debater", speaker="A")
-    until = clock.seconds() + 30
-    Lines(Console(file=screen)).follow(Activity(turn, "rate_limit", until=until))
+    call = {"phase": "proposals", "role": "debater", "speaker": "A"}
+    data = {**call, "why": "rate_limit", "wait": 30}
+    event = Event(t="", run_id="", node="0", kind="calling", data=data)
+    Lines(Console(file=screen)).watch(event)
     return screen.getvalue()
 
 

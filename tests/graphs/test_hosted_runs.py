@@ -19,7 +19,7 @@ import dialectree
 from dialectree.errors import BudgetReached
 from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Settings
 from dialectree.protocols.protocol import methods
-from dialectree.records import RunRecord
+from dialectree.records import Event, RunRecord, fold_run
 from dialectree.records.folder import RunFolder
 from dialectree.running import hosted
 from dialectree.running.hosted import keeping
@@ -140,6 +140,7 @@ class Stopped:
     def __init__(self, endpoint: LocalEndpoint, name: str) -> None:
         self.method, own, self.question = STOPPED[name]
         self.saver = InMemorySaver()
+        self.told: list[Event] = []
         first: Any = {"model": "openai:first", "base_url": endpoint.url, "cache": False, **own}
         self.whole = asyncio.run(self.drive(self.question, first))["usage"]["calls"]
         endpoint.reset()
@@ -151,7 +152,9 @@ class Stopped:
     async def drive(self, todo: Any, context: Any) -> Any:
         """Return the record of the run in the thread."""
         thread = methods()[self.method].graph().copy({"checkpointer": self.saver})
-        await thread.ainvoke(todo, CONFIG, context=context)
+        how: Any = {"stream_mode": "custom", "subgraphs": True}
+        async for _, event in thread.astream(todo, CONFIG, context=context, **how):
+            self.told.append(Event.model_validate(event))
         return (await thread.aget_state(CONFIG)).values["record"]
 
 
@@ -174,6 +177,18 @@ def test_a_run_that_stopped_at_a_budget_goes_on_with_the_models_and_settings_it_
         assert {call["model"] for call in endpoint.calls()} == {"first"}
         assert endpoint.stats()["calls"] == stopped.whole == record["usage"]["calls"]
     assert (record["status"], models(record)) == ("answered", {"openai:first"})
+    events = RunFolder(tmp_path / "runs" / record["run_id"]).events()
+    assert [one for one in stopped.told if one.run_id == record["run_id"]] == events
+    assert [one.n for one in events] == [*range(1, len(events) + 1)]
+    usage = fold_run(events).usage.model_dump(exclude={"critical_path_calls"})
+    assert usage.items() <= record["usage"].items()
+    kinds = ("began", "resumed", "ended")
+    assert [one.kind for one in events if one.kind in kinds] == [
+        "began",
+        "ended",
+        "resumed",
+        "ended",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["a mapping", "settings", "a copy of settings"])

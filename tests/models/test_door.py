@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,6 @@ from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import Call, RunRecord
 from dialectree.running.runner import begin, prepared
-from dialectree.trace.events import Activity
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, kept, lines, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
 
@@ -43,22 +43,28 @@ def calls(tmp_path: Path) -> Path:
 # What a call waits for
 
 
-async def test_whoever_follows_a_run_learns_why_a_call_waits(quick: QuickClock) -> None:
+async def test_events_say_why_a_call_waits_and_what_it_took(quick: QuickClock) -> None:
     limited, broken = fails(429, headers={"retry-after": "7"}), fails(500, "overloaded")
-    followed: list[Activity] = []
+    told: list[Mapping[str, Any]] = []
+
+    def hear(event: Mapping[str, Any]) -> int:
+        if event["kind"] != "spoke":
+            told.append(event["data"])
+        return len(told)
+
     async with ScriptedEndpoint(limited, broken, says("I'd say A."), says(GOOD)) as served:
         run = Run("run", context := at(served.url))
-        run.follow = followed.append
+        run.hear = hear
         await question(context, run)
-    states = [(one.state, one.repair) for one in followed]
-    first = [("queued", 0), ("asked", 0), ("rate_limit", 0), ("asked", 0), ("retry", 0)]
+    states = [(one.get("why"), one.get("repair", 0), one.get("attempt")) for one in told]
     assert states == [
-        *first,
-        *[("asked", 0), ("answered", 0)],
-        *[("queued", 1), ("asked", 1), ("answered", 1)],
+        *[("asked", 0, 1), ("rate_limit", 0, 2), ("asked", 0, 2), ("retry", 0, 3), ("asked", 0, 3)],
+        *[(None, 0, None), ("asked", 1, 1), (None, 1, None)],
     ]
-    assert "overloaded" in followed[4].fault and followed[4].until > 0
-    assert [one.call.completion_tokens for one in followed if one.call] == [5, 5]
+    assert "overloaded" in told[3]["fault"] and told[1]["wait"] > 6
+    called = [one for one in told if "why" not in one]
+    assert [one["completion_tokens"] for one in called] == [5, 5]
+    assert (called[0]["attempts"], "attempts" in called[1]) == (3, False)
 
 
 # Repairs

@@ -408,19 +408,27 @@ def test_a_run_that_is_not_finished_shows_what_was_told(folder: RunFolder) -> No
 def test_a_run_that_is_not_finished_counts_its_calls_and_writes_nothing(
     status: str, folder: RunFolder
 ) -> None:
-    usage = {"wall_s": 1.5, "embedding_s": 0.5}
-    folder.write_record(record(status=status, prompts={"old": 3}, usage=usage))
+    folder.write_record(record(status=status, prompts={"old": 3}))
     folder.tell(event(kind="opened", text="Q?", depth=0))
-    appended(
-        folder.path / "calls.jsonl",
-        call("before", node="0.1", run="contested", prompt="q@2"),
+    own = (
         call("one", attempts=2, prompt_tokens=5, completion_tokens=3),
-        call("two", step=1, prompt_tokens=5),
+        call(
+            "two",
+            step=1,
+            prompt_tokens=5,
+            started="2026-01-31T12:00:00Z",
+            ended="2026-01-31T12:00:01.5Z",
+        ),
     )
+    earlier = call("before", node="0.1", run="contested", prompt="q@2")
+    appended(folder.path / "calls.jsonl", earlier, *own)
+    for one in own:
+        told = {"node": "0", "kind": "called", "data": one.told()}
+        folder.tell(Event.model_validate({"t": one.ended, "run_id": "r", **told}))
     before = {path.name: path.read_bytes() for path in folder.path.iterdir()}
     found = folder.record()
     assert (found.usage.calls, found.usage.attempts, found.usage.critical_path_calls) == (2, 3, 2)
     assert (found.usage.prompt_tokens, found.usage.completion_tokens) == (10, 3)
-    assert (found.usage.wall_s, found.usage.embedding_s) == (1.5, 0.5)
+    assert (found.usage.wall_s, found.usage.embedding_s) == (1.5, 0.0)
     assert found.prompts == {"old": 3, "p": 1, "q": 2}
     assert {path.name: path.read_bytes() for path in folder.path.iterdir()} == before

@@ -16,10 +16,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from dialectree.protocols.protocol import installed
-from dialectree.records import Call, Event, EventKind, RunRecord, Turn
+from dialectree.records import Event, EventKind, RunRecord
 from dialectree.report import Lines, LiveTree
 from dialectree.system import clock, streams
-from dialectree.trace.events import Activity, State
 from tests.report.recorded import events as recorded_events
 from tests.report.recorded import record, seen
 
@@ -36,6 +35,9 @@ def grown(parts: int, kind: str = "leaf") -> list[Event]:
     opened = [told("opened", i, text=f"part {i}", depth=1, parent="0", kind=kind) for i in ids]
     split = told("branched", children=[*ids])
     return [told("opened", text="whole", depth=0, parent=None), split, *opened]
+
+
+SPEAKER = {"phase": "debate", "role": "debater", "speaker": "B"}
 
 
 def spoke(
@@ -57,7 +59,7 @@ def live(
     )
     drawing = LiveTree(console, "Is it so?", rounds={"debate": 2, "synthesis": 2}, record=record)
     for n in range(7):
-        drawing.follow(answered(f"call {n}", prompt_tokens=0, completion_tokens=0, cost=None))
+        drawing.watch(told("called", f"call {n}", **SPEAKER))
     for event in events:
         drawing.watch(event)
     return drawing, console
@@ -148,23 +150,21 @@ def test_a_tree_higher_than_the_screen_keeps_where_somebody_speaks(width: int, h
 WORDS = "Sugar beets grow where the soil is deep, and the mill stands beside the field. " * 4
 
 
-def call(node: str, state: State, /, **more: Any) -> Activity:
-    return Activity(Turn(node=node, phase="debate", role="debater", speaker="B"), state, **more)
+def call(node: str, why: str, **more: JsonValue) -> Event:
+    return told("calling", node, **SPEAKER, why=why, **more)
 
 
-def answered(node: str, **of: Any) -> Activity:
+def answered(node: str) -> Event:
     """A call that took 1,200 tokens and cost 0.0123."""
     took: dict[str, Any] = {"prompt_tokens": 1000, "completion_tokens": 200, "cost": 0.0123}
-    names = ("key", "role", "phase", "prompt", "model", "started", "ended")
-    made = Call(**{**dict.fromkeys(names, ""), "step": 0, "seed": 0, "node": node, **took, **of})
-    return call(node, "answered", call=made)
+    return told("called", node, **SPEAKER, **took)
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 40), (140, 50)])
 def test_the_newest_words_of_those_who_speak_stand_below_the_tree(width: int, height: int) -> None:
     said = [spoke(f"0.{n}", "A", fields={"text": f"Part {n}. {WORDS}"}) for n in range(84)]
     drawing, _ = live([*grown(84), *said, settled("0.83")], height, width)
-    drawing.follow(call("0.7", "asked"))
+    drawing.watch(call("0.7", "asked"))
     shown = seen(drawing.frame(), width, height)
     rows = shown.splitlines()
     assert len(rows) < height and max(map(cell_len, rows)) <= width
@@ -173,21 +173,21 @@ def test_the_newest_words_of_those_who_speak_stand_below_the_tree(width: int, he
     assert "Part 83." not in shown and "Part 82." in shown
 
 
-WAITS: list[tuple[list[Activity], str]] = [
+WAITS: list[tuple[list[Event], str]] = [
     ([call("0.1", "asked"), call("0.2", "asked")], "speaking: 0.2 debater B and 1 more"),
     ([call("0.1", "queued")], "waiting for a slot: 0.1 debater B"),
-    ([call("0.1", "rate_limit", until=0.0)], "rate limit: 0.1 debater B"),
+    ([call("0.1", "rate_limit")], "rate limit: 0.1 debater B"),
     ([call("0.1", "asked", repair=1)], "repair of an invalid reply: 0.1 debater B"),
     ([call("0.1", "retry", fault="status 503")], "another try: 0.1 debater B, status 503"),
     ([call("0.1", "asked"), answered("0.1")], ""),
 ]
 
 
-@pytest.mark.parametrize(("activities", "line"), WAITS)
-def test_a_line_says_what_the_calls_wait_for(activities: list[Activity], line: str) -> None:
+@pytest.mark.parametrize(("calls", "line"), WAITS)
+def test_a_line_says_what_the_calls_wait_for(calls: list[Event], line: str) -> None:
     drawing, _ = live(grown(2))
-    for one in activities:
-        drawing.follow(one)
+    for one in calls:
+        drawing.watch(one)
     below = seen(drawing.frame()).splitlines()[4:]
     assert [row.strip() for row in below] == ([line, ""] if line else [""])
 
@@ -204,10 +204,13 @@ def test_a_line_says_what_the_calls_wait_for(activities: list[Activity], line: s
 def test_the_head_counts_calls_tokens_and_money(
     expected: tuple[int, int] | None, head: str
 ) -> None:
-    drawing = LiveTree(Console(width=80), "q", expected=expected)
-    again, contested = answered("0.1"), answered("0.3", run="earlier")
-    for one in (answered("0.1"), again, answered("0.2", cost=None), contested):
-        drawing.follow(one)
+    drawing = LiveTree(Console(width=80), "q")
+    if expected is not None:
+        drawing.watch(told("began", estimate=[*expected]))
+    unpriced = answered("0.2")
+    del unpriced.data["cost"]
+    for one in (answered("0.1"), unpriced):
+        drawing.watch(one)
     first = seen(drawing.frame()).splitlines()[1]
     assert first.startswith(head) and first.endswith("2,400 tokens · cost 0.0123")
 
@@ -217,10 +220,11 @@ def test_lines_say_once_a_minute_why_no_reply_comes(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(clock, "seconds", lambda: now)
     console = Console(file=io.StringIO(), width=40)
     lines = Lines(console)
-    for now in (100.0, 106.0, 112.0, 118.0, 180.0):
-        lines.follow(call("0.1", "rate_limit", until=now + 6))
-    lines.follow(answered("0.1"))
-    lines.follow(call("0.1", "retry", until=now + 2, fault="status 503"))
+    for moment in (100.0, 106.0, 112.0, 118.0, 180.0):
+        now = moment
+        lines.watch(call("0.1", "rate_limit", wait=6))
+    lines.watch(answered("0.1"))
+    lines.watch(call("0.1", "retry", wait=2, fault="status 503"))
     assert isinstance(console.file, io.StringIO)
     printed = console.file.getvalue().splitlines()
     assert len(printed) == 2

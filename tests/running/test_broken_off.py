@@ -153,8 +153,8 @@ def test_a_finished_record_reads_back_as_it_is_and_tells_what_it_cost(
     assert 0 <= record.usage.embedding_s <= record.usage.wall_s
     assert {*record.prompts} == {f"{folder}/{prompt}" for prompt in prompts.split()}
     assert not {"leaf_rounds", "breadth"} & {*record.settings}
-    ends = [event["kind"] for event in lines(run, "events.jsonl")][-2:]
-    assert ends == ["settled", "concluded"]
+    ends = [event["kind"] for event in lines(run, "events.jsonl")][-3:]
+    assert ends == ["settled", "concluded", "ended"]
 
 
 def test_a_record_names_every_model_that_spoke_in_a_role(tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_a_notebook_shows_in_one_place_what_goes_on(cells: list[list[str]], mode
 
 
 def test_progress_says_who_speaks(cells: list[list[str]]) -> None:
-    account = progress.Account("1", None)
+    account = progress.Progress("1")
     for event in recorded.events("art")[:-1]:
         account.watch(event)
         if event.kind == "spoke" and event.data["role"] == "attacker":

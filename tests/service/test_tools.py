@@ -79,7 +79,7 @@ def test_progress_goes_to_the_callback_and_to_the_stream_of_the_hosts_graph(mode
     call: ToolCall = {"name": tool.name, "args": {"claim": CLAIM}, "id": "1", "type": "tool_call"}
     given: Any = {"messages": [AIMessage("", tool_calls=[call])]}
     written = [*map(Event.model_validate, streamed(builder.compile(), given))]
-    assert written == events and [written[0].kind, written[-1].kind] == ["opened", "concluded"]
+    assert written == events and [written[0].kind, written[-1].kind] == ["began", "ended"]
 
 
 def streamed(graph: Any, given: Any) -> list[Any]:
