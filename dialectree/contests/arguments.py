@@ -12,6 +12,8 @@ from dialectree.protocols.protocol import Phase
 from dialectree.records import ARGUMENT, Comparison, Node, Override, Turn, path_key, turns
 from dialectree.system.streams import program
 
+_WEIGHED = ("claim", "argument")
+
 
 def set_strength(draft: Draft, change: Change) -> None:
     """Give an argument or a claim another strength of its own, or none, whoever scores it.
@@ -21,16 +23,15 @@ def set_strength(draft: Draft, change: Change) -> None:
     one, strength = draft.turns.get(change.id), change.strength()
     name, _, wanted = change.id.partition("/")
     node = _weighed(draft, change, name)
-    phases = {phase.scored: (of, phase) for of, phase in draft.phases_at(node, "score")}
+    phases = _scoring(draft, node)
     if one is not None and (its := turns.declared(draft.record, one)) is not None:
         wanted = its.scored
-    known = [one for one in phases if one in node.scores] or [*phases]
     if wanted and wanted not in phases:
-        raise InputError(f"{change.flag}: {name} has no such figure; it has {', '.join(known)}")
-    if not wanted and len(known) > 1:
-        forms = " or ".join(f"{name}/{one}" for one in known)
+        raise InputError(f"{change.flag}: {name} has no such figure; it has {', '.join(phases)}")
+    if not wanted and len(phases) > 1:
+        forms = " or ".join(f"{name}/{one}" for one in phases)
         raise InputError(f"{change.flag}: {name} has several figures; give {forms}")
-    of, phase = phases[wanted or known[0]]
+    of, phase = phases[wanted or next(iter(phases))]
     if one is None and strength == node.score(phase.scored):
         raise InputError(f"{change.flag}: nothing to change, that is its strength already")
     scored = {
@@ -121,13 +122,23 @@ def _comparison(
 def _weighed(draft: Draft, change: Change, name: str) -> Node:
     """Return a node that is weighed, but not the claim above several trees."""
     node = _argument(draft, change, name)
-    if not draft.phases_at(node, "inserts" if change.change == "add" else "score"):
-        what = "takes up arguments" if change.change == "add" else "gives it a strength"
-        raise InputError(f"{change.flag}: nobody at {name} {what}")
+    if change.change == "set" and not _scoring(draft, node):
+        raise InputError(f"{change.flag}: nobody gives {name} a strength")
+    if change.change == "add" and not (node.kind in _WEIGHED and draft.phases_at(node, "inserts")):
+        raise InputError(f"{change.flag}: {name} is neither a claim nor an argument")
     below = [draft.nodes[child] for child in node.children]
     if any(one.kind == "claim" and one.protocol == node.protocol for one in below):
         raise InputError(f"{change.flag}: {name} stands above several trees; name one of them")
     return node
+
+
+def _scoring(draft: Draft, node: Node) -> dict[str, tuple[str, Phase]]:
+    """Return the protocols and their phases that give ``node`` a figure, by its name."""
+    return {
+        phase.scored: (protocol, phase)
+        for protocol, phase in draft.phases_at(node, "score")
+        if phase.scored in node.scores or (protocol == node.protocol and node.kind in _WEIGHED)
+    }
 
 
 def _argument(draft: Draft, change: Change, name: str) -> Node:
