@@ -148,6 +148,7 @@ class Asker:
             result.status = record.status
         result.verdict = record.verdict
         result.sides = tasks.sides(record, item.reference.gold, row.method)
+        result.rulings = tasks.rulings(record, row.context)
         verdict = record.verdict
         if verdict is not None and verdict.answer:
             answer = tasks.unmarked(row.method, verdict.answer)

@@ -215,6 +215,8 @@ class Result(Stored):
     """Those of the judge among them, its controls included."""
     vote: Vote | None = None
     sides: Sides | None = None
+    rulings: dict[str, str | None] = {}
+    """The label that each judge of a jury named, by its number; None for no ruling."""
     seconds: float = 0.0
     """Wall time of the question."""
     ended: str

@@ -12,11 +12,12 @@ from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.matrix import Written, over
 from dialectree.evals.results import Row
 from dialectree.models.sizes import at_chance
+from dialectree.protocols.options import juries
 from dialectree.protocols.plugins import known_roles
 from dialectree.protocols.protocol import Method, families, installed
 from dialectree.protocols.protocol import method as named_method
 from dialectree.protocols.settings import SHARED, ProtocolSettings, build
-from dialectree.running.recorded_settings import speakers
+from dialectree.running.recorded_settings import names, speakers
 from dialectree.running.runner import prepared
 from dialectree.system import chance
 
@@ -90,7 +91,9 @@ def _ready(written: Written, task: Task, flags: Mapping[str, Any], where: str) -
     except SettingsError as error:
         raise SettingsError(f"{place}: {error}") from None
     own = _own(method)
-    settings = context.model_dump(mode="json", exclude_unset=True, include={*own})
+    jurors = {name for name in juries(type(context)).values() if name in context.model_fields_set}
+    settings = context.model_dump(mode="json", exclude_unset=True, include={*own} - jurors)
+    settings |= {name: names(getattr(context, name)) for name in jurors}
     row = Row(
         name=written.name,
         method=method.name,

@@ -9,10 +9,12 @@ from typing import Any
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Sides
+from dialectree.protocols.options import juries
 from dialectree.protocols.protocol import Evaluation, Method, Task, installed, load
 from dialectree.protocols.protocol import method as named_method
 from dialectree.protocols.protocol import methods as every_method
-from dialectree.records import RunRecord
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records import RunRecord, path_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,3 +170,31 @@ def sides(record: RunRecord, gold: str | None, method: Method) -> Sides | None:
     path = evaluated(method).sides
     where = load(path)(record, gold) if path else None
     return None if where is None else Sides(**where)
+
+
+def rulings(record: RunRecord, context: ProtocolSettings) -> dict[str, str | None]:
+    """Return the label that each judge of a jury named on the question, by the judge's number.
+
+    None for a judge without a ruling, or with another one in each order. Of a knockout the last
+    debate counts. Empty without a jury that ruled on the question as a whole.
+    """
+    juries_of = {role: len(context.jury_of(role)) for role in juries(type(context))}
+    several = {role: judges for role, judges in juries_of.items() if judges > 1}
+    if record.verdict is None or record.verdict.agreement is None or not several:
+        return {}
+    ruled = [
+        turn
+        for node in record.tree.nodes.values()
+        for turn in node.transcript
+        if turn.role in several and turn.names is not None and turn.name[:1].isdigit()
+    ]
+    last = max((path_key(turn.node) for turn in ruled), default=())
+    named: dict[str, dict[str, str]] = {}
+    for turn in ruled:
+        if path_key(turn.node) == last:  # of one speaker the last ruling counts
+            named.setdefault(turn.name.partition("_")[0], {})[turn.name] = turn.names or ""
+    found: dict[str, str | None] = {}
+    for number in map(str, range(1, max(several.values()) + 1)):
+        labels = {*named.get(number, {}).values()}
+        found[number] = (labels.pop() or None) if len(labels) == 1 else None
+    return found

@@ -44,9 +44,9 @@ def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     if inside := _inner(context, chosen):
         values["inner"] = inside
     roles = chosen.role_names(context)
-    values |= {name: _names(getattr(context, name)) for name in sorted(jurors)}
-    values["model"] = _names(context.model)
-    values["roles"] = _names({name: context.roles[name] for name in roles if name in context.roles})
+    values |= {name: names(getattr(context, name)) for name in sorted(jurors)}
+    values["model"] = names(context.model)
+    values["roles"] = names({name: context.roles[name] for name in roles if name in context.roles})
     return values
 
 
@@ -62,11 +62,12 @@ def _inner(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     return inside
 
 
-def _names(speaker: object) -> JsonValue:
+def names(speaker: object) -> JsonValue:
+    """Return a model, or each of a table or a list, as a record names it."""
     if isinstance(speaker, dict):
-        return {role: _names(value) for role, value in speaker.items()}
+        return {role: names(value) for role, value in speaker.items()}
     if isinstance(speaker, list):
-        return [_names(value) for value in speaker]
+        return [names(value) for value in speaker]
     return str(speaker) if isinstance(speaker, str) else f"live:{type(speaker).__name__}"
 
 

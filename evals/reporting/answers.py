@@ -208,6 +208,8 @@ class Answers:
             "answer": verdict and verdict.answer,
             "confidence": verdict and verdict.confidence,
             "confidence_source": verdict and verdict.confidence_source,
+            "agreement": verdict and verdict.agreement,
+            "rulings": ", ".join(f"{n}: {one or '–'}" for n, one in result.rulings.items()) or None,
         }
         for score in result.scores:
             line |= {score.key: score.score, f"{score.key}_outcome": score.value}
@@ -237,6 +239,17 @@ class Answers:
             return self.texts[result.item].reference.label
         label, score = labelled(result.verdict), number(result, "claim_label")
         return None if label is None or score is None else label == bool(score)
+
+    @cached_property
+    def rulings(self) -> dict[str, dict[str, str | None]]:
+        """What the judges of a jury ruled on each question that has one, by their numbers."""
+        return {item: result.rulings for item, result in self.results.items() if result.rulings}
+
+    @cached_property
+    def golds(self) -> dict[str, str]:
+        """The right label of each question that a jury ruled on, where it is known."""
+        known = [self.texts[item] for item in self.rulings if item in self.texts]
+        return {one.id: one.reference.gold for one in known if one.reference.gold is not None}
 
     # Right and wrong
 

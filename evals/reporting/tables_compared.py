@@ -11,13 +11,15 @@ from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.formatting import Line, Table, probability, table
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Preferred
+from dialectree.maths.agreement import effective_votes, krippendorff_alpha
 from dialectree.text import listed
 
 
 def compared_tables(analysis: Analysis) -> list[Table | None]:
     """Return the tables of comparisons, in the order of the page."""
     study = analysis.study
-    return [_compared(analysis), _preferred(study), _turned(analysis), _places(analysis)]
+    made = [_compared(analysis), _preferred(study), _turned(analysis), _places(analysis)]
+    return [*made, _juries(study)]
 
 
 def _compared(analysis: Analysis) -> Table | None:
@@ -134,6 +136,54 @@ def _turned(analysis: Analysis) -> Table | None:
     ]
     title = "Before and after the debate"
     return table("turned", title, lines, note, kinds={"tokens of the vote": "mean"})
+
+
+def _juries(study: Study) -> Table | None:
+    """Show how far the judges of a jury agree, what they are worth, and the best of them alone."""
+    rows = [row for row in study.rows.values() if row.rulings]
+    known = any(row.golds for row in rows)
+
+    def line(row: Answers) -> Line:
+        ruled, golds = row.rulings, row.golds
+        told: Line = {
+            "row": row.name,
+            "judges": max(map(len, ruled.values())),
+            "questions": len(ruled),
+            "Krippendorff's alpha": krippendorff_alpha([[*own.values()] for own in ruled.values()]),
+        }
+        if not golds:
+            return told
+        errors = [
+            [None if label is None else float(label != gold) for label in ruled[item].values()]
+            for item, gold in golds.items()
+        ]
+        right = {
+            judge: {item: ruled[item].get(judge) == gold for item, gold in golds.items()}
+            for judge in next(iter(ruled.values()))
+        }
+        best = max(right, key=lambda judge: sum(right[judge].values()))
+        models = [one for role, one in row.row.models.items() if role.endswith(f"_{best}")]
+        labels = {item: (one := row.results[item].verdict) and one.label for item in golds}
+        return told | {
+            "effective votes": effective_votes(errors),
+            "right by the jury": row.share({item: labels[item] == golds[item] for item in golds}),
+            "best judge": ", ".join([best, *models[:1]]),
+            "right by the best judge": row.share(right[best]),
+        }
+
+    votes = (
+        "Effective votes (Kish): as many judges whose errors are independent would be worth as "
+        "much. No majority, and no ruling, count as not right. The best judge is chosen in "
+        "hindsight, by the same questions."
+    )
+    return table(
+        "juries",
+        "Juries",
+        map(line, rows),
+        "Alpha: 1 where judges always agree, 0 where they agree as by chance. "
+        "Agreement is not accuracy: judges who share an error agree, too.",
+        *([votes] if known else []),
+    )
 
 
 def _places(analysis: Analysis) -> Table | None:

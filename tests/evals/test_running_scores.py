@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 
 from dialectree.errors import RequestError
+from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.study import study
-from dialectree.evals.reporting.tables import controlled
+from dialectree.evals.reporting.tables import controlled, tables
 from dialectree.evals.scorers import TruthReply
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.nodes.adaptive_reasoning_tree.scorer import VerifierReply
@@ -169,6 +172,57 @@ def test_a_judge_that_goes_by_the_place_is_seen_to_flip() -> None:
 
 def _sides() -> list[Any]:
     return [one.sides for one in results() if one.sides is not None]
+
+
+# Juries
+
+
+def with_jury(data: Path, *ruled: str) -> Answers:
+    """Return the row of a jury; a judge's text has the position of its ruling by question."""
+    speaker = model()
+
+    def judge(call: Asked) -> JudgeReply:
+        day = int(re.findall(r"on day (\d)", call.prompt)[0])
+        label = ruled[int(call.speaker) - 1][day - 1]
+        return rule(label, listed(call, "candidates")[label])
+
+    speaker.will_say_now(judge, to=JudgeReply)
+    flags: dict[str, Any] = {"jury": [speaker] * len(ruled)}
+    evaluate(plan(data, speaker, row("basic"), **flags))
+    return study([Path("out")]).rows["basic"]
+
+
+def line_of(key: str) -> dict[str, Any]:
+    made = {one.key: one for one in tables(analysed(study([Path("out")])))}
+    return {name: column.iloc[0] for name, column in made[key].frame.items()}
+
+
+def test_a_report_says_how_far_a_jury_agrees_and_what_it_is_worth() -> None:
+    found = with_jury(choices(4), "BBAA", "BBBA", "BABA")
+    assert {item: one.rulings for item, one in found.results.items()} == {
+        "q1": {"1": "B", "2": "B", "3": "B"},
+        "q2": {"1": "B", "2": "B", "3": "A"},
+        "q3": {"1": "A", "2": "B", "3": "B"},
+        "q4": {"1": "A", "2": "A", "3": "A"},
+    }
+    assert found.row.settings["jury"] == ["live:ScriptedModel"] * 3
+    line = line_of("juries")
+    assert (line["judges"], line["questions"], line["best judge"]) == (
+        3,
+        4,
+        "2, live:ScriptedModel",
+    )
+    assert line["Krippendorff's alpha"] == pytest.approx(1 - 11 * 4 / (12 * 12 - 7 * 7 - 5 * 5))
+    assert line["effective votes"] == pytest.approx(3 / (1 + 2 * 2 / (3 * 3**0.5)))
+    assert (line["right by the jury"].right, line["right by the best judge"].right) == (3, 3)
+
+
+def test_without_right_answers_a_report_says_that_agreement_is_not_accuracy() -> None:
+    data = [{"id": f"q{n}", "question": f"What on day {n}?", "options": OPTIONS} for n in (1, 2)]
+    with_jury(write(data), "AB", "AB")
+    made = {one.key: one for one in tables(analysed(study([Path("out")])))}["juries"]
+    assert "effective votes" not in made.frame and "right by the jury" not in made.frame
+    assert "Agreement is not accuracy" in made.notes[0]
 
 
 # What is right reaches no prompt
