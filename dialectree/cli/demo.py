@@ -96,7 +96,7 @@ def _suggest(run: Playback, others: list[str]) -> None:
     path = known_as(run)
     rows = [(f"{program()} show {path} --node {place}", "all that was said at one place")]
     contest = f"{program()} contest {path}"
-    if argument and run.method.protocol.outcome == "probability":
+    if argument and any(one.score for one in run.method.protocol.phases):
         rows.append((f"{contest} --set {argument}=0.1", "change a strength; this needs no model"))
     elif turn_name:
         what = "change a turn; what depends on it is asked anew and needs --model SPEC"

@@ -161,7 +161,7 @@ async def _valid_reply(run: Run, asking: Asking, read_call: Callable[[Call], Rep
 def _trace(turn: Turn, prompt: str, reply: str) -> RunnableConfig:
     """Return name and metadata of a call in a trace; no chat of a host shows its words."""
     name = turn.speaking()
-    if turn.name and turn.phase not in turn.role:  # a debater's phase is the debate
+    if turn.name and turn.phase not in turn.role:  # else its role says it
         name = f"{name}, {turn.phase.replace('_', ' ')}"
     if (turn.name and turn.round) or turn.round > 1:
         name = f"{name}, round {turn.round}"

@@ -35,14 +35,18 @@ class Look(BaseModel):
 
     facing: tuple[str, ...] = ()
     """The speakers who face each other, each in a column. Those who share a role do so anyway."""
+    together: tuple[str, ...] = ()
+    """Phases that alternate round by round, such as a debate and its moderation: shown as one."""
     side: str = "speaker"
-    """What one of those is called: ``debater``."""
+    """What one of those is called: ``advocate``."""
     purposes: tuple[str, ...] = ()
     """Speakers that are named by what they are asked for."""
     tasks: dict[str, str] = {}
     """What a speaker defends, by ``Turn.side``, where that is no text of its own."""
     stops: dict[str, str] = {}
     """Why a node is not split, in words, by the reason that the protocol gives."""
+    gaps: bool = False
+    """True where the notes of a verdict say what the question leaves open."""
     scores: dict[str, Score] = {}
     """By name, in the order in which they are reckoned."""
     signs: str = ""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
+from dialectree.protocols.look import PLAIN, Look
 from dialectree.protocols.options import option
 from dialectree.protocols.plugins import load
 from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput, Variant
@@ -230,8 +231,23 @@ class Script:
             "prompts": (self.package,),
             "phases": tuple(phases.values()),
             "unit": "debate",
+            "look": self._look(),
         }
         return Protocol(**{**told, **declared})
+
+    def _look(self) -> Look:
+        """Return who faces whom in the rounds, with the moderator after each of them."""
+        if self.before is None:
+            return PLAIN
+        spoke = [
+            self.speakers[step]
+            for one in self.before.speakers
+            for step in _several(self.steps(one))
+        ]
+        moderator = [self.speakers[self.before.moderator]] if self.before.moderator else []
+        phases = dict.fromkeys(one.phase for one in [*spoke, *moderator])
+        facing = tuple(one.speaker or one.role for one in spoke)
+        return Look(facing=facing, together=tuple(phases) if len(phases) > 1 else ())
 
     def variant(self, name: str, **declared: Any) -> Variant:
         """Return a variant that follows this script; its graph is called ``name``."""
@@ -246,8 +262,7 @@ class Script:
 
     def steps(self, station: Station) -> Station:
         """Return the step of a station, or the steps side by side."""
-        names = (station,) if isinstance(station, str) else station
-        steps = [step for name in names for step in self._groups.get(name, [name])]
+        steps = [step for name in _several(station) for step in self._groups.get(name, [name])]
         return steps[0] if len(steps) == 1 else tuple(steps)
 
     def ruling(self, name: Station) -> str:
@@ -282,6 +297,10 @@ class Script:
             return NEXT
         first = self.closing()[0] if talk.said else UNRESOLVED
         return first if isinstance(first, str) else [*first]
+
+
+def _several(station: Station) -> tuple[str, ...]:
+    return (station,) if isinstance(station, str) else station
 
 
 def _ruling(role: str) -> Rule:

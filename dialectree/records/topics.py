@@ -13,7 +13,7 @@ from dialectree.records.place import Strict, fitting
 from dialectree.records.tree import Node
 
 Letter = Literal["a", "b"]
-"""One of two papers, and the persona that speaks for it."""
+"""One of two papers, and the speaker for it."""
 
 
 class Claim(Strict):
@@ -29,7 +29,7 @@ class Claim(Strict):
 
 
 class Position(Strict):
-    """A persona's last word on a topic."""
+    """A speaker's last word on a topic."""
 
     paper: Letter
     title: str
@@ -67,7 +67,7 @@ class Topic(BaseModel):
     """By claim, the segments of the other paper that speak to it: empty if none does. A claim
     that nobody looked at is absent."""
     positions: list[Position] = []
-    """Both personas' last word on it."""
+    """Both speakers' last word on it."""
     sentences: list[Sentence] = []
     """The comparison; at the root."""
 

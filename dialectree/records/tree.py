@@ -98,7 +98,7 @@ class Turn(Place):
     label: str | None = None
     """The label of that text, if it has one: a long text is shortened in ``side``."""
     called: str = Field(default="", exclude=True)
-    """The speaker's name in traces and failures, such as a debater's label. No record keeps it."""
+    """The speaker's name in traces and failures, such as the label it defends. No record has it."""
     names: str | None = None
     """The label that the reply names, "" if it names none; None if it is not asked to name one."""
     protocol: str = ""
@@ -111,7 +111,7 @@ class Turn(Place):
         return place if isinstance(place, Turn) else cls(**place.place())
 
     def speaking(self) -> str:
-        """Return who speaks, in words: ``leaf debater A``."""
+        """Return who speaks, in words: ``leaf judge``."""
         return f"{self.role} {self.called or self.name}".strip().replace("_", " ")
 
 

@@ -31,7 +31,7 @@ def speaker(node: Node | None, speaking: Turn | Call) -> str:
 
 
 def name(node: Node, turn: Turn) -> str:
-    """``0.1/A2``: what debater A said in round 2 at node 0.1; ``0.1/A2@2``: in a second pass.
+    """``0.1/A2``: what A said in round 2 at node 0.1; ``0.1/A2@2``: in a second pass.
 
     ``0/member_1/2``: what a speaker without a letter of its own said in round 2. ``0/a/revise``: in
     one of the phases in which it spoke in the same round.

@@ -39,7 +39,7 @@ def by_strength(record: RunRecord | None, node: Node) -> bool:
     if record is None:
         return node.verdict is None or node.verdict.confidence == node.score("strength")
     one_of_several = node.verdict is None and node.score("strength") is not None
-    return words.outcome_of(record) == "probability" or one_of_several
+    return words.view_of(record) == "arguments" or one_of_several
 
 
 def figures(record: RunRecord | None, node: Node) -> list[Figure]:

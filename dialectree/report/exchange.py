@@ -28,7 +28,7 @@ class Error(BaseModel):
 
 
 class _Reply(BaseModel):
-    """The fields of a debater's or a judge's reply that have a form of their own."""
+    """The fields of a side's or a judge's reply that have a form of their own."""
 
     errors: list[Error] | None = None
     percent: float | None = None
@@ -46,7 +46,7 @@ def _reply(turn: Turn) -> _Reply:
 
 
 class Side(NamedTuple):
-    """One debater and the answer that it defends."""
+    """One side and the answer that it defends."""
 
     speaker: str
     """As ``Turn.speaker`` has it."""

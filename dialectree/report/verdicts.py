@@ -210,7 +210,7 @@ def unresolved(record: RunRecord) -> str:
 
 def _notes_are_gaps(record: RunRecord) -> bool:
     """Return whether a verdict's notes say what the question leaves open, not why it failed."""
-    return words.view_of(record) == "tree"
+    return words.look(record).gaps
 
 
 def _what_failed(record: RunRecord) -> str:
@@ -227,7 +227,7 @@ def _what_failed(record: RunRecord) -> str:
 def _without_strength(record: RunRecord) -> list[str]:
     """Return the claims and arguments that lack a strength. A contest can set one."""
     nodes = record.tree.nodes
-    if words.outcome_of(record) != "probability" or not any(
+    if words.view_of(record) != "arguments" or not any(
         node.kind == "argument" for node in nodes.values()
     ):
         return []
@@ -264,6 +264,7 @@ def left_open(record: RunRecord) -> list[tuple[str, list[str]]]:
 
 def _without(record: RunRecord, status: str) -> list[str]:
     """Return the ids of the nodes of ``status``; the topic of a comparison needs no verdict."""
-    needless = record.tree.root if words.compares(record) and status == "open" else ""
+    own = words.own_view(record)
+    needless = record.tree.root if own is not None and status == "open" else ""
     nodes = record.tree.nodes.values()
     return [n.id for n in nodes if n.status == status and n.id != needless and not n.dropped]

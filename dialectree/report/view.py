@@ -75,12 +75,17 @@ class Stage(NamedTuple):
 
 def stages(record: RunRecord | None, node: Node) -> list[Stage]:
     """Return the transcript of ``node`` by pass and phase, each by rounds."""
-    facing, weighers = words.look(record).facing, words.weighers(record)
+    look, weighers = words.look(record), words.weighers(record)
     parts: dict[tuple[int, str], list[Turn]] = {}
     for turn in node.transcript:
-        parts.setdefault((turn.take, turn.phase), []).append(turn)
+        phase = look.together[0] if turn.phase in look.together else turn.phase
+        parts.setdefault((turn.take, phase), []).append(turn)
+    for (_, phase), said in parts.items():
+        if phase in look.together:
+            said.sort(key=lambda turn: (turn.round, look.together.index(turn.phase), turn.step))
     return [
-        Stage(name, take, _rounds(said, facing, weighers)) for (take, name), said in parts.items()
+        Stage(name, take, _rounds(said, look.facing, weighers))
+        for (take, name), said in parts.items()
     ]
 
 

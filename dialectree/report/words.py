@@ -118,10 +118,10 @@ def census(record: RunRecord) -> str:
 
 def legend(record: RunRecord) -> str:
     """Return what stands beside each node of the tree."""
-    if outcome_of(record) == "probability":
+    if view_of(record) == "arguments":
         return "each with its strength, 0 to 1; of a claim the probability that it is true."
-    if outcome_of(record) == "comparison":
-        return "each with the last word of either paper."
+    if (own := own_view(record)) is not None:
+        return str(own.LEGEND)
     root = record.tree.nodes.get(record.tree.root)
     if root is not None and root.kind == "knockout":
         return "round by round; the winners meet until one option is left."
@@ -132,11 +132,10 @@ def legend(record: RunRecord) -> str:
 
 def heading(record: RunRecord) -> str:
     """Return the heading above the details of the nodes."""
-    if outcome_of(record) == "probability" and len(record.tree.nodes) > 1:
+    if view_of(record) == "arguments" and len(record.tree.nodes) > 1:
         return "Claim and arguments"
-    if outcome_of(record) == "comparison":
-        topics = any(node.kind == "topic" for node in record.tree.nodes.values())
-        return "The topics" if topics else "The replies"
+    if (own := own_view(record)) is not None:
+        return str(own.heading(record))
     if len(record.tree.nodes) > 1:
         return "The debates"
     stages = {turn.phase for node in record.tree.nodes.values() for turn in node.transcript}

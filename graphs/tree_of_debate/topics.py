@@ -33,6 +33,7 @@ RULE = (
     "Shared: a claim of one paper that the other paper’s own text supports. Unique: that text is "
     "silent on it, refutes it, or only helps to understand it."
 )
+LEGEND = "each with the last word of either paper."
 _EFFECTS = ("supports", "refutes", "clarifies")
 _GROUNDS = {
     "progression_of_arguments": "The arguments moved on",
@@ -71,6 +72,11 @@ def notes(record: RunRecord) -> list[str] | None:
     return [
         one for one in record.verdict.notes if one not in known and not one.endswith(" are marked")
     ]
+
+
+def heading(record: RunRecord) -> str:
+    """Return the heading above the details of the nodes."""
+    return "The topics" if any(map(shows, record.tree.nodes.values())) else "The replies"
 
 
 def shows(node: Node) -> bool:

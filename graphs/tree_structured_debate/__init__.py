@@ -41,6 +41,7 @@ protocol = Protocol(
     outcome="answer",
     view="tree",
     look=Look(
+        gaps=True,
         tasks={"SPAN": "the answer that it finds best", "OTHER": "the strongest other answer"},
         stops={
             "node_budget": "its share of the node budget is too small for two parts",
