@@ -51,7 +51,11 @@ def set_strength(draft: Draft, change: Change) -> None:
     reply = None if strength is None else phase.score(strength)
     draft.hold(
         Override(
-            id=change.id,
+            id=change.id
+            if one is not None
+            else name
+            if len(phases) == 1
+            else f"{name}/{phase.scored}",
             what="set",
             spots=spots,
             reply=reply,

@@ -11,7 +11,7 @@ from dialectree.models.run import run_of
 from dialectree.protocols.forms import checked
 from dialectree.protocols.inside import Inside, inside
 from dialectree.protocols.protocol import inner_settings, protocol
-from dialectree.protocols.settings import settings
+from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.records import Verdict
 from dialectree.system.platform_internals import called_as
 from dialectree.trace.events import tell
@@ -55,15 +55,19 @@ async def debate(
         raise ValueError(f"debate at node {node}, which lies outside the debate at {here.node}")
     if name not in outer.declaration.holds(outer):
         raise ValueError(f"{outer.protocol} does not declare a debate by {name} inside it (inner)")
-    chosen = protocol(name).methods()[name]
-    own = inner_settings(outer, chosen)
-    prepared = chosen.prepare(checked(chosen.protocol.input, given), own)
+
+    def prepared() -> tuple[Any, ProtocolSettings, dict[str, Any]]:
+        """Prepare in a thread: a server's event loop refuses to wait for files."""
+        chosen = protocol(name).methods()[name]
+        own = inner_settings(outer, chosen)
+        return chosen.graph(), own, chosen.prepare(checked(chosen.protocol.input, given), own)
+
+    graph, own, taken = await asyncio.to_thread(prepared)
     protocols = (*(here.protocols or (outer.protocol,)), name)
-    options = tuple(map(str, prepared.get("options") or ()))
+    options = tuple(map(str, taken.get("options") or ()))
     token = inside.set(Inside(node, protocols, max(take, here.take), text, options))
     try:
-        graph = await asyncio.to_thread(chosen.graph)  # importing it waits for files
-        ended = await graph.ainvoke(prepared, called_as(f"debate:{node}"), context=own)
+        ended = await graph.ainvoke(taken, called_as(f"debate:{node}"), context=own)
     finally:
         inside.reset(token)
     verdict = Verdict.model_validate(ended["verdict"])

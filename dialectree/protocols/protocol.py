@@ -420,7 +420,7 @@ def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
     It has the models, limits and prices of ``outer``, and its own settings from ``outer.inner``.
     Raises SettingsError for one that it does not read.
     """
-    values = each(outer.inner.get(inner.name, {}), whole)
+    values: Any = each(outer.inner.get(inner.name, {}), whole)
     for name in values:
         if name not in inner.reads() and name != "inner":
             raise SettingsError(f"`inner` {inner.name}.{name}: {inner.name} reads no such setting")

@@ -9,6 +9,12 @@ from dialectree.errors import InputError
 from dialectree.protocols.protocol import protocol
 
 
+def needs_options(name: str) -> bool:
+    """Return whether the protocol ``name`` answers only where the answers are known: yes or no."""
+    fields = protocol(name).input.model_fields
+    return "question" not in fields or ("options" in fields and fields["options"].is_required())
+
+
 def question_for(
     name: str,
     question: str,

@@ -20,6 +20,7 @@ from dialectree.nodes.tree_structured_debate.leaf_debater import (
 from dialectree.nodes.tree_structured_debate.sides import is_polar, opener
 from dialectree.nodes.tree_structured_debate.state import Debated, Judged, LeafDebate, Settings
 from dialectree.protocols.protocol import protocol
+from dialectree.protocols.questions import needs_options
 
 
 def who_opens(state: LeafDebate, settings: Settings) -> Literal["debater_a", "debater_b"]:
@@ -62,12 +63,12 @@ class Leaf(Debated, Judged):
 
 
 def who_settles(state: Debated, settings: Settings) -> Literal["leaf_debate", "inner_debate"]:
-    """As the settings say; a claim needs a yes-or-no question, and is weighed only once."""
-    if settings.leaf_protocol == "debate":
+    """As the settings say, where the question can be put so; a claim is weighed only once."""
+    name = settings.leaf_protocol
+    if name == "debate" or (needs_options(name) and not is_polar(state["question"])):
         return "leaf_debate"
-    weighs = protocol(settings.leaf_protocol).outcome == "probability"
-    claimed = state["take"] == 1 and is_polar(state["question"])
-    return "inner_debate" if claimed or not weighs else "leaf_debate"
+    weighed = state["take"] > 1 and protocol(name).outcome == "probability"
+    return "leaf_debate" if weighed else "inner_debate"
 
 
 flow = Flow(Leaf, settings=Settings, input=Debated, output=Judged)

@@ -56,8 +56,8 @@ class Settings(ProtocolSettings):
     """Leaves that a second pass visits."""
     leaf_protocol: str = option("debate", group="Debates")
     """How a leaf is settled: by TSD's own debate (debate), or by another installed protocol that
-    answers a question, such as rsd, or verifies a claim, such as art (yes-or-no questions only;
-    others are debated)."""
+    answers a question, such as rsd, or verifies a claim, such as art. Where it needs a claim or
+    options, it settles yes-or-no questions only; others are debated."""
     jury: list[Juror] = option(
         default_factory=list, group="Debates", metavar="SPEC", jury_of="leaf_judge"
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from langchain_core.runnables import RunnableConfig
@@ -29,6 +31,7 @@ from tests.scripted import ScriptedModel
 PARTS = ["Is it so?", "Is it not so?"]
 DEEP: dict[str, Any] = {"inner": {"tsd": {"leaf_protocol": "rsd", "max_depth": 0}}}
 DEEP_CALLS = 2 * (1 + 9 + 1)  # a weigher, a leaf of RSD and a writer for each part
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
 
@@ -109,6 +112,57 @@ def test_an_estimate_counts_the_calls_of_debates_inside() -> None:
         )
         least, most = expected.expected
         assert least <= calls <= most and most - least <= 4, given
+
+
+# Strangers' protocols at the leaves of TSD
+
+
+class Leaf(NamedTuple):
+    """Replies by their kind, and what they make of a leaf."""
+
+    replies: Mapping[str, Any]
+    answer: str
+    calls: int
+
+
+LEAVES = {
+    "majority_debate": Leaf({"AgentReply": {"reasoning": "So.", "label": "A"}}, "Yes", 6),
+    "mad": Leaf(
+        {
+            "Argument": {"argument": "So.", "answer": "Yes"},
+            "Moderation": {"rationale": "So.", "decided": True, "answer": "Yes", "confidence": 0.7},
+        },
+        "Yes",
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_a_strangers_protocol_settles_the_leaves_of_tsd(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES / name)
+    everything = {**installed(), name: import_module(name).protocol}
+    monkeypatch.setattr(plugins, "declared", lambda: (everything, {}))
+    replies, answer, calls = LEAVES[name]
+    scripted = speakers("is it so?", "is it not so?")
+    usual = scripted._next
+    monkeypatch.setattr(
+        ScriptedModel,
+        "_next",
+        lambda self, call: json.dumps(replies[call.kind]) if call.kind in replies else usual(call),
+    )
+    options: dict[str, Any] = {"runs": "runs", "cache": False, "leaf_protocol": name}
+    record = dialectree.run("tsd", "What is so?", model=scripted, max_depth=1, **options)
+    assert record.status == "answered"
+    leaves = [record.tree.nodes[node] for node in ("0.0", "0.1")]
+    assert {leaf.verdict.answer for leaf in leaves if leaf.verdict} == {answer}
+    assert {turn.protocol for leaf in leaves for turn in leaf.transcript} == {name}
+    assert record.tree.nodes["0"].provenance == ["0.0", "0.1"]
+    assert record.usage.calls == len(scripted.calls) == 3 + 2 * calls + 5 + 1
+    estimated = dialectree.estimate("tsd", "What is so?", model="openai:x", max_depth=1, **options)
+    assert estimated.calls.least <= record.usage.calls <= estimated.calls.most
 
 
 # What is refused

@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,31 @@ def test_a_run_that_is_killed_at_any_moment_pays_nothing_twice_and_ends_as_it_wo
         assert endpoint.stats()["calls"] == CALLS - len(finished)
         assert but_for_times_and_ids(of(folder.path)) == but_for_times_and_ids(undisturbed)
         assert lines(folder.path / "events.jsonl")
+
+
+def test_a_run_that_is_killed_inside_a_debate_of_another_protocol_pays_nothing_twice(
+    endpoint: LocalEndpoint, tmp_path: Path
+) -> None:
+    inside: dict[str, Any] = {"leaf_protocol": "rsd", "max_depth": 0}
+    undisturbed = run(endpoint.url, tmp_path / "undisturbed", **inside)
+    whole = undisturbed.usage.calls
+    for calls in (2, 5, 8):
+        runs = tmp_path / str(calls)
+        endpoint.reset()
+        victim = process(partial(run, **inside), endpoint.url, runs)
+        wait_for(lambda seen=calls: endpoint.stats()["calls"] >= seen)  # type: ignore[misc]
+        victim.kill()
+        victim.join()
+        wait_for(lambda: endpoint.stats()["running"] == 0)
+        folder = RunFolder(only(runs))
+        finished = {call.key for call in folder.calls()}
+        assert 0 < len(finished) < whole
+        endpoint.reset()
+        in_a_process(go_on, folder.path)
+        keys = [line["key"] for line in lines(folder.path / "calls.jsonl")]
+        assert len(keys) == len(set(keys)) == whole
+        assert endpoint.stats()["calls"] == whole - len(finished)
+        assert but_for_times_and_ids(of(folder.path)) == but_for_times_and_ids(undisturbed)
 
 
 def test_a_resumed_run_that_is_killed_tells_what_it_came_to_and_not_how_it_ended_before(

@@ -87,6 +87,21 @@ def test_the_trace_of_a_debate_is_its_tree_with_a_run_for_each_call(full: Full) 
     require_details(kept)
 
 
+def test_a_debate_inside_a_debate_goes_on_in_its_trace(tmp_path: Path) -> None:
+    with LocalEndpoint() as endpoint, recorder() as (url, kept):
+        program = PROGRAM.replace('== "answered"', '!= "partial"')
+        text = program.format(
+            question="Is it so?", settings={"max_depth": 0, "leaf_protocol": "art"}
+        )
+        name = run_program(text, tmp_path, endpoint.url, **tracing_to(url)).strip()
+    record = RunFolder(tmp_path / "runs" / name).record()
+    shown = nodes(kept)
+    assert {*shown} == {*record.tree.nodes} == {"0", "0.0", "0.1"}
+    assert len(kept.runs) == record.usage.calls + len(shown)
+    assert {shown[name]["parent_run_id"] for name in ("0.0", "0.1")} == {kept.root()["id"]}
+    assert kept.root()["name"] == "TSD: Is it so?"
+
+
 def require_details(kept: Recorder) -> None:
     """A call shows model, temperature, schema and tokens."""
     judge = next(run for run in kept.under(nodes(kept)["0.3"]) if run["name"] == "leaf judge")
