@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -85,7 +84,7 @@ class Tail:
 
     def __init__(self, path: Path, after: int = 0) -> None:
         self._path, self._after = path, after
-        self._file, self._offset, self._number = 0, 0, 0
+        self._offset, self._number = 0, 0
         self._last = b"{}"
 
     def read(self) -> list[tuple[int, str]]:
@@ -96,10 +95,6 @@ class Tail:
             suppress(FileNotFoundError),
             open(self._path, "rb", opener=private) as file,
         ):
-            found = os.fstat(file.fileno())
-            if self._file != found.st_ino:  # the events of a run that begins anew
-                self._after *= not self._file
-                self._file, self._offset, self._number = found.st_ino, 0, 0
             file.seek(self._offset)
             lines = [line for line in file if line.endswith(b"\n")]
         self._offset += sum(map(len, lines))

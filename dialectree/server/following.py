@@ -6,10 +6,8 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator
 
-from dialectree.errors import RunFolderError
 from dialectree.records.event_log import Tail
 from dialectree.records.folder import RunFolder
-from dialectree.records.index import Recorded, read
 from dialectree.system import clock
 
 PACE_S = 0.2
@@ -23,19 +21,16 @@ async def events(folder: RunFolder, after: int) -> AsyncIterator[str]:
 
     A run that was killed has no end: its followers wait for whoever resumes it.
     """
-    tail, heard, over = Tail(folder.path / "events.jsonl", after), clock.seconds(), False
+    tail, heard = Tail(folder.path / "events.jsonl", after), clock.seconds()
     yield ": the events of a run\n\n"
     while True:
         lines = await asyncio.to_thread(tail.read)
         for number, line in lines:
             yield f"id: {number}\ndata: {line}\n\n"
-        if over or tail.ended() or _is_stopping():
+        if tail.ended() or _is_stopping() or not await asyncio.to_thread(folder.exists):
             return
         if lines:
             heard = clock.seconds()
-        elif over := await asyncio.to_thread(_is_over, folder):
-            await clock.sleep(PACE_S)  # the record is written, and the last event follows it
-            continue
         elif clock.seconds() - heard >= BEAT_S:
             heard = clock.seconds()
             yield ":\n\n"
@@ -46,11 +41,3 @@ def _is_stopping() -> bool:
     """Return whether uvicorn was told to stop: it waits until every connection is closed."""
     server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
     return bool(getattr(server, "should_exit", False))
-
-
-def _is_over(folder: RunFolder) -> bool:
-    """Return whether the run has ended, or cannot be read any more."""
-    try:
-        return read(folder.path / "run.json", Recorded).ended is not None
-    except RunFolderError:
-        return True

@@ -168,7 +168,6 @@ def test_a_run_is_followed_while_another_one_writes_it(
                 with (folder.path / "events.jsonl").open("a") as file:
                     file.write(part)
                 await asyncio.sleep(0.03)
-        folder.write_record(record("rsd"))
 
     async def follow() -> list[str]:
         writing = asyncio.create_task(write())
