@@ -72,7 +72,7 @@ def _shown(strength: float | None) -> str:
 def weigh(draft: Draft, change: Change) -> None:
     """Let the other argument win a comparison, in both orders, or let it count for neither."""
     met = _compared(draft, change)
-    winners = {comparison.winner for comparison in met} - {"TIE"}
+    winners = {*_comparing(draft, met[0]).winners}.intersection(one.winner for one in met)
     if met[0].contested == "voided":
         raise InputError(f"{change.flag}: it is void; `restore` brings it back")
     if change.change == "void":
@@ -84,7 +84,7 @@ def weigh(draft: Draft, change: Change) -> None:
         raise InputError(
             f"{change.flag}: its two orders disagree; there is nothing to flip, `void` it"
         )
-    decided = [comparison for comparison in met if comparison.winner != "TIE"]
+    decided = [comparison for comparison in met if comparison.winner in winners]
     (other,) = {*_comparing(draft, met[0]).winners} - winners
     override = _comparison(draft, "flipped", decided, other)
     if (earlier := draft.overrides.get(override.key())) is not None:

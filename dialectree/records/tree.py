@@ -125,11 +125,12 @@ class Failure(Strict):
 
 
 class Comparison(Strict):
-    """A supporter and an attacker of one claim before the pairwise judge."""
+    """A supporter and an attacker of one claim before a judge."""
 
     supporter: str
     attacker: str
-    winner: Literal["SUPPORT", "ATTACK", "TIE"]
+    winner: str
+    """Who won, in the judge's own word: one of ``Phase.winners``, or another one for a tie."""
     order: Order = "support_first"
     """Which of the two the judge read first."""
     reason: str = ""

@@ -72,13 +72,10 @@ def _compared(override: Override, tree: Tree) -> Iterator[Event]:
     for spot, winner in zip(override.spots, winners, strict=True):
         if spot.node in tree.nodes:
             order: Order = "support_first" if spot.speaker == override.id else "attack_first"
-            pair = {"supporter": supporter, "attacker": attacker, "order": order}
-            reasons = {met.pair(): met.reason for met in tree.nodes[spot.node].comparisons}
-            how = {
-                "contested": override.what,
-                "reason": reasons.get((supporter, attacker, order), ""),
-            }
-            met = Comparison.model_validate({**pair, "winner": winner, **how})
+            met = Comparison(supporter=supporter, attacker=attacker, winner=winner, order=order)
+            reasons = {one.pair(): one.reason for one in tree.nodes[spot.node].comparisons}
+            how = {"contested": override.what, "reason": reasons.get(met.pair(), "")}
+            met = met.model_copy(update=how)
             yield Event(t="", run_id="", node=spot.node, kind="compared", data=met.model_dump())
 
 
