@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from dialectree.protocols.settings import settings as settings
     from dialectree.records import Place as Place
     from dialectree.records import RunRecord as RunRecord
+    from dialectree.records import Verdict as Verdict
     from dialectree.running.estimates import Estimate as Estimate
     from dialectree.service.api import acontest as acontest
     from dialectree.service.api import aestimate as aestimate
@@ -100,6 +101,7 @@ _HOMES = {
     "Variant": "dialectree.protocols.protocol",
     "Place": "dialectree.records",
     "RunRecord": "dialectree.records",
+    "Verdict": "dialectree.records",
     "Debate": "dialectree.flow.state",
     "Question": "dialectree.flow.state",
     "Ruling": "dialectree.flow.state",

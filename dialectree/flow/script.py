@@ -12,13 +12,13 @@ from typing_extensions import TypedDict
 
 from dialectree.flow.flow import UNRESOLVED, Flow, Graph, Step
 from dialectree.flow.state import Debate, Ruling
-from dialectree.flow.steps import require_question, settle, unresolved
+from dialectree.flow.steps import settle, unresolved
 from dialectree.models.door import ask
+from dialectree.protocols.forms import subject
 from dialectree.protocols.inside import root
 from dialectree.protocols.script import NEXT, Rounds, Rule, Script, Speaker, Station, Talk
 from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.records import Place
-from dialectree.trace.events import tell
 
 _OVER = "round_over"
 _typed_dict: Any = TypedDict
@@ -27,8 +27,8 @@ _typed_dict: Any = TypedDict
 def compiled(script: Script, name: str) -> Graph:
     """Return the graph of ``script``, called ``name``."""
     given = {
-        name: field.annotation if field.is_required() else NotRequired[field.annotation]
-        for name, field in script.input.model_fields.items()
+        _channel(script, name): one.annotation if one.is_required() else NotRequired[one.annotation]
+        for name, one in script.input.model_fields.items()
     }
     said = Annotated[list[dict[str, Any]], operator.add]
     own = {"round": Annotated[int, operator.add], "said": said, "failed": bool}
@@ -37,7 +37,6 @@ def compiled(script: Script, name: str) -> Graph:
         _typed_dict("Talk", {**shared, **given, **own}),
         input=_typed_dict("Input", given),
         settings=script.settings,
-        opening=_opening(script),
     )
     stations = [] if script.before is None else [*script.before.speakers, script.before.moderator]
     for step, one in script.speakers.items():
@@ -80,25 +79,18 @@ def _names(stations: Iterable[Station]) -> list[str]:
     return [step for one in stations for step in ((one,) if isinstance(one, str) else one)]
 
 
+def _channel(script: Script, field: str) -> str:
+    """Return the name by which the graph knows a field of the input."""
+    return "question" if field == subject(script.input) else field
+
+
 def _talk(
     script: Script, state: Mapping[str, Any], settings: ProtocolSettings, name: str = ""
 ) -> Talk:
     """Return the debate so far as the functions of a script read it."""
-    given = {name: state.get(name) for name in script.input.model_fields}
+    given = {name: state.get(_channel(script, name)) for name in script.input.model_fields}
     said, number = state.get("said") or [], state.get("round") or 0
     return Talk(input=given, settings=settings, name=name, round=number, said=said)
-
-
-def _opening(script: Script) -> Step:
-    """Return the first step, which tells of the question."""
-    subject = next(iter(script.input.model_fields))
-
-    async def opening(state: Any, runtime: Runtime[Any]) -> dict[str, object]:
-        require_question({"question": state[subject]}, subject)
-        tell(runtime, root(), "opened", {"text": state[subject], "kind": "leaf"})
-        return {}
-
-    return opening
 
 
 def _speaking(script: Script, speaker: Speaker, *, in_rounds: bool) -> Step:

@@ -12,8 +12,9 @@ from dialectree.errors import InputError
 from dialectree.flow.hosting import HostedRun
 from dialectree.flow.state import Hosted, Question, Ruling
 from dialectree.models.run import run_of
+from dialectree.protocols import forms
 from dialectree.protocols.inside import inside, root
-from dialectree.protocols.settings import host_run
+from dialectree.protocols.settings import ProtocolSettings, host_run
 from dialectree.records import Verdict
 from dialectree.trace.events import tell
 
@@ -34,11 +35,13 @@ def require_question(given: Mapping[str, Any], called: str = "question") -> None
         raise InputError(f"the {called} is empty")
 
 
-def prepare(given: Mapping[str, Any], settings: object) -> dict[str, Any]:
-    """Return the user's input as a graph takes it that has no need to prepare it."""
-    if "question" in given:
-        require_question(given)
-    return {**given}
+def prepare(given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
+    """Return the user's input as a graph takes it: what is debated is its ``question``."""
+    subject = forms.subject(settings.declaration.input)
+    prepared = {"question" if name == subject else name: one for name, one in given.items()}
+    if "question" in prepared:
+        require_question(prepared, subject or "question")
+    return prepared
 
 
 async def opening(state: Question, runtime: Runtime[Any]) -> dict[str, object]:

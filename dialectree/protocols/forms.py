@@ -107,7 +107,7 @@ def _describe(settings: Any, schema: JsonSchema) -> None:
     schema |= {"title": declared.title, "description": declared.summary}
     fields: dict[str, JsonSchema] = declared.input.model_json_schema()["properties"]
     for name in [*schema["properties"]]:
-        field = fields.get(name) or (_text(declared) if name == "question" else None)
+        field = fields.get(subject(declared.input) or name if name == "question" else name)
         if field is None:
             continue
         if field.get("evaluation_only"):
@@ -118,11 +118,15 @@ def _describe(settings: Any, schema: JsonSchema) -> None:
             schema["properties"][name] |= about
 
 
-def _text(declared: Any) -> JsonSchema | None:
-    """Return the declared field that a graph knows as the question: a claim, a topic."""
-    fields: dict[str, JsonSchema] = declared.input.model_json_schema()["properties"]
-    needed = (name for name, field in declared.input.model_fields.items() if field.is_required())
-    return next((fields[name] for name in needed if fields[name].get("type") == "string"), None)
+def subject(kind: type[BaseModel]) -> str | None:
+    """Return the field that says what is debated: ``question``, or the first text that is needed.
+
+    A graph knows it as the question, whatever the input calls it, such as a claim or a topic.
+    """
+    needed = (
+        n for n, one in kind.model_fields.items() if one.is_required() and one.annotation is str
+    )
+    return "question" if "question" in kind.model_fields else next(needed, None)
 
 
 def checked(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:

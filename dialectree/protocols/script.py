@@ -220,16 +220,20 @@ class Script:
         several = {f"{one.role}_{one.speaker}".lower(): one.role for one in every if one.speaker}
         return {**several, **{one.role: "" for one in every if not one.speaker}}
 
+    def phases(self) -> tuple[Phase, ...]:
+        """Return what the roles say, and what a person may change of it."""
+        every = {(one.role, one.phase): one.declared() for one in self.speakers.values()}
+        return tuple(every.values())
+
     def protocol(self, **declared: Any) -> Protocol:
         """Return the declaration: what the script tells, and the fields that are ``declared``."""
-        phases = {(one.role, one.phase): one.declared() for one in self.speakers.values()}
         told: dict[str, Any] = {
             "input": self.input,
             "settings": self.settings,
             "graph": f"{self.package}.graph:graph",
             "roles": self.roles(),
             "prompts": (self.package,),
-            "phases": tuple(phases.values()),
+            "phases": self.phases(),
             "unit": "debate",
             "look": self._look(),
         }

@@ -21,6 +21,7 @@ DEBATE = [sys.executable, "-m", "dialectree", "run"]
 COMMANDS = {
     "majority_debate": [*DEBATE, "majority_debate", *FIRE],
     "mad": [*DEBATE, "mad", "Why is the sky blue?"],
+    "atomic_claims": [*DEBATE, "atomic_claims", "Bats are blind birds."],
     "council": [*DEBATE, "council", "Why is the sky blue?"],
     "verifying_agent": [MODEL, "Is the Nile longer than the Amazon?"],
     "literature_assistant": [MODEL, ".", "How do the two papers sample?"],
