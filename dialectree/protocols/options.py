@@ -63,26 +63,6 @@ def prices_by_model(prices: Mapping[str, Price]) -> dict[str, Price]:
     return by_model
 
 
-def by_protocol(values: object) -> object:
-    """Return settings of debates inside by protocol; a name may be written ``rsd.judge``."""
-    if not isinstance(values, Mapping):
-        return values
-    nested: dict[str, Any] = {}
-    for path, value in values.items():
-        name, dot, setting = str(path).partition(".")
-        own = nested.setdefault(name, {})
-        inner = {setting: value} if dot else value
-        if not isinstance(own, dict) or not isinstance(inner, Mapping):
-            raise ValueError(f"{path}: write PROTOCOL.SETTING=VALUE")
-        for key, one in inner.items():
-            first, dot, _ = str(key).partition(".")
-            if dot:  # a setting of a debate inside that one
-                own.setdefault("inner", {})[key] = one
-            else:
-                own[first] = one
-    return nested
-
-
 def option(
     default: Any = ...,
     *,

@@ -39,7 +39,6 @@ from dialectree.protocols.options import (
     PromptForm,
     Speaker,
     about,
-    by_protocol,
     juries,
     known_role,
     option,
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
     from langgraph.runtime import RunControl, Runtime
 
 EMBEDDED = "local:smollm2"
+Inner = Annotated[dict[str, dict[str, Any]], BeforeValidator(sources.by_protocol), ADDRESS]
 Own = TypeVar("Own", bound="ProtocolSettings")
 
 
@@ -121,7 +121,7 @@ class ProtocolSettings(BaseModel):
     """How models are asked: with the whole prompt (full), or in a form for small models (small).
     auto: small for the embedded model, and below 3 billion parameters where a .gguf file or a
     server at a loopback address tells their number."""
-    inner: Annotated[dict[str, dict[str, Any]], BeforeValidator(by_protocol), ADDRESS] = option(
+    inner: Inner = option(
         default_factory=dict, group="Debates inside", alias="set", metavar="PROTOCOL.SETTING=VALUE"
     )
     """Settings of the protocols that debate inside this one, by protocol:

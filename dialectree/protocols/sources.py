@@ -176,6 +176,26 @@ def source(name: str, rest: list[str], given: Container[str], protocol: str) -> 
     return f"{FILE}, {name}" if entry is None else f"{FILE}, {name}.{entry}"
 
 
+def by_protocol(values: object) -> object:
+    """Return settings of debates inside by protocol; a name may be written ``rsd.judge``."""
+    if not isinstance(values, Mapping):
+        return values
+    nested: dict[str, Any] = {}
+    for path, value in values.items():
+        name, dot, setting = str(path).partition(".")
+        own = nested.setdefault(name, {})
+        inner = {setting: value} if dot else value
+        if not isinstance(own, dict) or not isinstance(inner, Mapping):
+            raise ValueError(f"{path}: write PROTOCOL.SETTING=VALUE")
+        for key, one in inner.items():
+            first, dot, _ = str(key).partition(".")
+            if dot:  # a setting of a debate inside that one
+                own.setdefault("inner", {})[key] = one
+            else:
+                own[first] = one
+    return nested
+
+
 def stamp() -> object:
     """Return what tells whether environment or file have changed; cheap, for nodes ask often."""
     try:

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from dialectree.errors import SettingsError
 from dialectree.protocols import sources
+from dialectree.protocols.plugins import declared
 from dialectree.system.addresses import (
     address_in,
     is_loopback,
@@ -195,8 +196,12 @@ def places(kind: type[BaseModel], values: Mapping[str, Any]) -> frozenset[str]:
         return text
 
     for name in addressed(kind):
-        if name in values and values[name] != kind.model_fields[name].default:
+        if name in values and name != "inner" and values[name] != kind.model_fields[name].default:
             each(values[name], take)
+    inner = sources.by_protocol(values.get("inner"))
+    for name, own in inner.items() if isinstance(inner, Mapping) else ():
+        if (known := declared()[0].get(name)) is not None:
+            found |= places(known.settings, own)
     return frozenset(found - {""})
 
 

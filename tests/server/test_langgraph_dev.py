@@ -269,3 +269,37 @@ def test_the_error_says_why_an_input_is_refused(
     error = ask(server, method, endpoint.url, given)["__error__"]
     assert error["error"] == "InputError" and why in error["message"]
     assert endpoint.stats()["calls"] == 0
+
+
+def test_a_person_rules_in_debates_inside_a_debate_in_any_order(
+    server: str, splitting: LocalEndpoint
+) -> None:
+    splitting.reset()
+    context: Any = {
+        "model": "openai:any",
+        "base_url": splitting.url,
+        "max_depth": 1,
+        "leaf_protocol": "rsd",
+        "inner": {"rsd": {"judge": "me"}},
+    }
+
+    async def ruled() -> tuple[list[str], Any]:
+        async with get_client(url=server) as client:
+            thread = (await client.threads.create())["thread_id"]
+            question = {"question": "Which language do all people in Europe speak?"}
+            stopped: Any = await client.runs.wait(thread, "tsd", input=question, context=context)
+            order: list[str] = []
+            while stops := stopped.get("__interrupt__"):
+                stop = stops[-1]  # the last one first
+                order.append(stop["value"]["action_requests"][0]["args"]["node"])
+                answer: Any = {"resume": {stop["id"]: "A"}}
+                stopped = await client.runs.wait(thread, "tsd", command=answer)
+            return order, (await client.threads.get_state(thread))["values"]
+
+    order, values = asyncio.run(ruled())
+    assert sorted(order) == ["0.0", "0.1", "0.2", "0.3"]
+    nodes = values["record"]["tree"]["nodes"]
+    for node in order:
+        said = next(t for t in nodes[node]["transcript"] if t["label"] == "A")
+        assert nodes[node]["verdict"]["answer"] == (said["side"] or said["fields"]["answer"])
+    assert splitting.stats()["calls"] == len({call["digest"] for call in splitting.calls()})
