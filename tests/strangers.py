@@ -57,7 +57,7 @@ REFUSED = {
     "a_command": "dialectree itself has the name show",
     "a_tool": "dialectree itself has the name submit",
     "a_function": "dialectree itself has the name estimate",
-    "a_view": "view 'fancy' is not one of tree, rounds, two_sided, arguments, topics",
+    "a_view": "view 'fancy' is not one of tree, rounds, two_sided, arguments, and",
     "an_outcome": "outcome 'opinion' is not one of answer, choice, probability, comparison",
     "exits": "SystemExit: 3",
     "raises": "Mine: two lines",

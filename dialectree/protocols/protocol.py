@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -40,9 +41,9 @@ DEEPEST = 8
 WITHDRAWN = "[withdrawn: this turn counts for nobody]"
 """What the others read in the place of a turn that a person dropped."""
 Outcome = Literal["answer", "choice", "probability", "comparison"]
-View = Literal["tree", "rounds", "two_sided", "arguments", "topics"]
+VIEWS = ("tree", "rounds", "two_sided", "arguments")
 """A tree of questions; speakers round by round; two speakers facing each other by phase; arguments
-for and against; two papers topic by topic."""
+for and against. A protocol may bring another view: a module of that name beside its graph."""
 Roles = Mapping[str, str]
 """The roles that can be given a model of their own, each with the family that it belongs to. A role
 without a family names itself."""
@@ -145,8 +146,8 @@ class Protocol(Declaration):
     input: type[ProtocolInput]
     settings: type[ProtocolSettings]
     outcome: Outcome
-    view: View = "rounds"
-    """How its debates are shown."""
+    view: str = "rounds"
+    """How its debates are shown: one of ``VIEWS``, or a view of its own."""
     look: Look | Callable[[Mapping[str, Any]], Look] = PLAIN
     """What reports say of them, beside the view; or returns that by the settings of a run."""
     unit: str = "part"
@@ -183,10 +184,17 @@ class Protocol(Declaration):
 
     def __post_init__(self) -> None:
         """Name the protocol in its settings; refuse what no protocol can be declared with."""
-        for name, known in (("outcome", get_args(Outcome)), ("view", get_args(View))):
-            if (value := getattr(self, name)) not in known:
-                listed = ", ".join(known)
-                raise InputError(f"protocol {self.name}: {name} {value!r} is not one of {listed}")
+        if self.outcome not in (known := get_args(Outcome)):
+            listed = ", ".join(known)
+            raise InputError(
+                f"protocol {self.name}: outcome {self.outcome!r} is not one of {listed}"
+            )
+        package = self.graph.partition(":")[0].rpartition(".")[0]
+        if self.view not in VIEWS and not (package and find_spec(f"{package}.{self.view}")):
+            raise InputError(
+                f"protocol {self.name}: view {self.view!r} is not one of {', '.join(VIEWS)}, and "
+                f"there is no module {package}.{self.view}"
+            )
         for name in ("examples", "prompts", "phases", "variants"):
             if not isinstance(getattr(self, name), tuple):
                 raise InputError(f"protocol {self.name}: {name}: write a tuple, (one,) for one")

@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from jinja2 import (
     BaseLoader,
     ChoiceLoader,
+    DictLoader,
     Environment,
-    FileSystemLoader,
     PackageLoader,
     StrictUndefined,
 )
@@ -26,6 +25,7 @@ from markupsafe import Markup
 from dialectree import text
 from dialectree.records import Call, Node, RunRecord, Turn, turns
 from dialectree.report import arguments, contested, exchange, markdown_text, verdicts, view, words
+from dialectree.report.own_view import OwnView
 
 
 def html(record: RunRecord, calls: Sequence[Call]) -> str:
@@ -74,11 +74,11 @@ def _template(record: RunRecord, name: str) -> Any:
 
 
 @cache
-def _environment(own: Any, kind: str) -> Environment:
+def _environment(own: OwnView | None, kind: str) -> Environment:
     """Return the templates of a ``kind``, with those that a protocol's own view brings."""
-    beside = Path(own.__file__) if own is not None else None
+    macros, name = own.templates(kind) if own is not None else "", f"own.{kind}"
     loaders: list[BaseLoader] = [PackageLoader("dialectree", "report")]
-    loaders += [FileSystemLoader(beside.parent)] if beside is not None else []
+    loaders += [DictLoader({name: macros})] if macros else []
     environment = Environment(
         loader=ChoiceLoader(loaders),
         autoescape=True,
@@ -88,8 +88,7 @@ def _environment(own: Any, kind: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= _HTML if kind == "html.jinja" else markdown_text.FILTERS
-    parts = f"{beside.stem}.{kind}" if beside is not None else ""
-    environment.globals |= {**_ROOMS, "own": own, "own_parts": parts}
+    environment.globals |= {**_ROOMS, "own": own if macros else None, "own_parts": name}
     return environment
 
 

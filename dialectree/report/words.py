@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from dialectree.protocols.look import PLAIN, Look, joined
-from dialectree.protocols.protocol import Outcome, Protocol, View, installed, taking_part
+from dialectree.protocols.protocol import VIEWS, Outcome, Protocol, installed, taking_part
 from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, turns
+from dialectree.report.own_view import OwnView, beside
 from dialectree.text import count, label, listed
 
 
@@ -45,10 +43,10 @@ def outcome_of(record: RunRecord) -> Outcome:
     return known.outcome if known else "answer"
 
 
-def view_of(record: RunRecord) -> View:
-    """Return how a run's debate is shown, by its protocol's declaration."""
+def view_of(record: RunRecord) -> str:
+    """Return the view of a run, by its declaration: one of ours, else round by round."""
     known = declared(record)
-    return known.view if known else "rounds"
+    return known.view if known and known.view in VIEWS else "rounds"
 
 
 def look(record: RunRecord | None) -> Look:
@@ -82,20 +80,12 @@ def unit(record: RunRecord) -> str:
     return known.unit if known else "part"
 
 
-def own_view(record: RunRecord | None) -> Any:
-    """Return the module by which a protocol shows its debates itself, or None.
-
-    It lies beside the protocol's graph and has the name of its view. It has the functions
-    ``answer``, ``notes``, ``introduction``, ``shows`` and ``outcome``; the templates beside it,
-    ``VIEW.md.jinja`` and ``VIEW.html.jinja``, have the macros that the reports call.
-    """
+def own_view(record: RunRecord | None) -> OwnView | None:
+    """Return the view that the run's protocol brings, or None."""
     known = declared(record) if record is not None else None
-    return _beside(known.graph.partition(":")[0].rpartition(".")[0], known.view) if known else None
-
-
-@cache
-def _beside(package: str, view: str) -> Any:
-    return import_module(f"{package}.{view}") if find_spec(f"{package}.{view}") else None
+    if known is None or known.view in VIEWS:
+        return None
+    return beside(known.graph, known.view)
 
 
 def compares(record: RunRecord) -> bool:
@@ -121,7 +111,7 @@ def legend(record: RunRecord) -> str:
     if view_of(record) == "arguments":
         return "each with its strength, 0 to 1; of a claim the probability that it is true."
     if (own := own_view(record)) is not None:
-        return str(own.LEGEND)
+        return own.LEGEND
     root = record.tree.nodes.get(record.tree.root)
     if root is not None and root.kind == "knockout":
         return "round by round; the winners meet until one option is left."
@@ -135,7 +125,7 @@ def heading(record: RunRecord) -> str:
     if view_of(record) == "arguments" and len(record.tree.nodes) > 1:
         return "Claim and arguments"
     if (own := own_view(record)) is not None:
-        return str(own.heading(record))
+        return own.heading(record)
     if len(record.tree.nodes) > 1:
         return "The debates"
     stages = {turn.phase for node in record.tree.nodes.values() for turn in node.transcript}

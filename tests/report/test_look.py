@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dialectree import report
+from dialectree.errors import InputError
 from dialectree.protocols import plugins
 from dialectree.protocols.look import Look, Score
 from dialectree.protocols.protocol import Protocol, protocol
@@ -24,8 +26,8 @@ def declare(monkeypatch: pytest.MonkeyPatch, **fields: Any) -> None:
     of = protocol("tsd")
     told: dict[str, Any] = dict(name="stranger", title="S", summary="Do.", source="", roles={})
     made = Protocol(
-        **{**told, "input": of.input, "settings": Settings, "graph": of.graph, "prompts": ()},
-        **{"outcome": "answer", **fields},
+        **{**told, "input": of.input, "settings": Settings, "graph": of.graph, "prompts": ()}
+        | {"outcome": "answer", **fields},
     )
     monkeypatch.setitem(plugins.declared()[0], "stranger", made)
 
@@ -102,3 +104,36 @@ def test_no_outcome_means_a_protocol(outcome: str, monkeypatch: pytest.MonkeyPat
             "No debate",
         ):
             assert words not in page
+
+
+FIFTH = '''
+"""A view of a stranger: one file."""
+
+def heading(record):
+    return "The chain"
+
+def shows(node):
+    return node.id == "0"
+
+MARKDOWN = """
+{% macro line(node) %}{{ node.id | bold }} a link of {{ node.children | length }}{% endmacro %}
+{% macro row(node) %}*in the chain*{% endmacro %}
+{% macro node(node) %}### Link {{ node.text }}{% endmacro %}
+"""
+'''
+
+
+def test_a_view_of_ones_own_is_one_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "chained").mkdir()
+    (tmp_path / "chained" / "__init__.py").touch()
+    (tmp_path / "chained" / "chain.py").write_text(FIFTH)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(InputError, match=r"view 'ring' is not one of .* no module chained.ring"):
+        declare(monkeypatch, view="ring", graph="chained.graph:graph")
+    declare(monkeypatch, view="chain", graph="chained.graph:graph")
+    below = Node(id="0.0", text="*A*", parent="0", depth=1)
+    run = record(Node(id="0", text="_Q?_", depth=0, children=["0.0"]), below)
+    text = report.markdown(run, [])
+    for part in ("The chain", "a link of 1", "*in the chain*", "### Link \\_Q", "0.0 · \\*A"):
+        assert part in text
+    assert "<h2>The chain</h2>" in report.html(run, [])  # its nodes are drawn round by round
