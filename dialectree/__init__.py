@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from dialectree.flow.debate import set_score as set_score
     from dialectree.flow.flow import Flow as Flow
     from dialectree.flow.human_input import ask_person as ask_person
+    from dialectree.flow.jury import count as count
+    from dialectree.flow.jury import jury as jury
     from dialectree.flow.state import Debate as Debate
     from dialectree.flow.state import Question as Question
     from dialectree.flow.state import Ruling as Ruling
@@ -29,8 +31,10 @@ if TYPE_CHECKING:
     from dialectree.flow.steps import unresolved as unresolved
     from dialectree.models.door import ask as ask
     from dialectree.protocols.inside import root as root
+    from dialectree.protocols.options import Jury as Jury
     from dialectree.protocols.options import option as option
     from dialectree.protocols.phases import PhaseOrder as PhaseOrder
+    from dialectree.protocols.phases import jurors as jurors
     from dialectree.protocols.protocol import Evaluation as Evaluation
     from dialectree.protocols.protocol import Phase as Phase
     from dialectree.protocols.protocol import Protocol as Protocol
@@ -77,7 +81,11 @@ _HOMES = {
     "QuestionInput": "dialectree.protocols.script",
     "Script": "dialectree.protocols.script",
     "chance": "dialectree.system",
+    "Jury": "dialectree.protocols.options",
     "PhaseOrder": "dialectree.protocols.phases",
+    "count": "dialectree.flow.jury",
+    "jurors": "dialectree.protocols.phases",
+    "jury": "dialectree.flow.jury",
     "Talk": "dialectree.protocols.script",
     "option": "dialectree.protocols.options",
     "root": "dialectree.protocols.inside",

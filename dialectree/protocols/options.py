@@ -33,6 +33,12 @@ def _juror(speaker: object) -> object:
     return speaker
 
 
+def _jurors(models: object) -> object:
+    if isinstance(models, str) and "://" in models:
+        raise ValueError("several models with addresses are given as a list, not as one text")
+    return models.split(",") if isinstance(models, str) else models
+
+
 def known_role(name: str) -> str:
     """Return ``name`` if some installed protocol has such a role; else raise ValueError."""
     roles = known_roles()
@@ -46,8 +52,8 @@ def known_role(name: str) -> str:
 Speaker = Annotated[Any, AfterValidator(_speaker), ADDRESS, WithJsonSchema({"type": "string"})]
 """A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
 ``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
-Juror = Annotated[Speaker, BeforeValidator(_juror)]
-"""A model that judges beside others."""
+Jury = Annotated[list[Annotated[Speaker, BeforeValidator(_juror)]], BeforeValidator(_jurors)]
+"""Models that judge side by side; a text names them with commas between."""
 PromptForm = Literal["auto", "small", "full"]
 Unit = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]

@@ -39,9 +39,9 @@ def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     recorded = chosen.reads().union(SHARED)
     jurors = recorded.intersection(juries(type(context)).values())
     values: dict[str, JsonValue] = context.model_dump(
-        mode="json", include={*recorded} - {"model", "roles", "replay", *jurors}
+        mode="json", include={*recorded} - {"model", "roles", "inner", "replay", *jurors}
     )
-    if inside := _inner(context, chosen):
+    if (inside := _inner(context, chosen)) or "inner" in recorded:
         values["inner"] = inside
     roles = chosen.role_names(context)
     values |= {name: names(getattr(context, name)) for name in sorted(jurors)}

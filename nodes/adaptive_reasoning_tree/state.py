@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from dialectree.flow.state import Debate
-from dialectree.protocols.options import Juror, Unit, option
+from dialectree.protocols.options import Jury, Unit, option
 from dialectree.protocols.protocol import ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings
 
@@ -94,9 +94,7 @@ class Settings(ProtocolSettings):
     """Supporters, and attackers, of one argument."""
     depth: int = option(1, ge=1, le=50, group="Tree", common=True)
     """Levels of arguments below the claim."""
-    jury: list[Juror] = option(
-        default_factory=list, group="Strengths", metavar="SPEC", jury_of="scorer"
-    )
+    jury: Jury = option(default_factory=list, group="Strengths", metavar="SPEC", jury_of="scorer")
     """A model that scores arguments beside others; the mean of their figures counts."""
     blend: Unit = option(0.5, group="Strengths")
     """Weight of the tournament against the intrinsic strengths (lambda): 1 is the tournament alone,

@@ -10,7 +10,7 @@ from pydantic import model_validator
 from typing_extensions import TypedDict
 
 from dialectree.flow import state as shared
-from dialectree.protocols.options import Juror, option
+from dialectree.protocols.options import Jury, option
 from dialectree.protocols.phases import jurors
 from dialectree.protocols.protocol import ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings
@@ -47,7 +47,7 @@ class Settings(ProtocolSettings):
     """Whether the second debater reads the first one's rebuttal before it writes its own."""
     judge_orders: Literal["one", "both"] = option("one", group="Debate", common=True)
     """Ask the judge once, or with both sides in either order."""
-    jury: list[Juror] = option(
+    jury: Jury = option(
         default_factory=list, group="Debate", common=True, metavar="SPEC", jury_of="judge"
     )
     """A model that judges beside others; the majority of all of them rules."""

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from dialectree.errors import InputError
 from dialectree.flow import state as shared
 from dialectree.nodes.tree_structured_debate.sides import Side
-from dialectree.protocols.options import Juror, Unit, option
+from dialectree.protocols.options import Jury, Unit, option
 from dialectree.protocols.protocol import ProtocolInput
 from dialectree.protocols.questions import question_for
 from dialectree.protocols.settings import ProtocolSettings
@@ -58,9 +58,7 @@ class Settings(ProtocolSettings):
     """How a leaf is settled: by TSD's own debate (debate), or by another installed protocol that
     answers a question, such as rsd, or verifies a claim, such as art. Where it needs a claim or
     options, it settles yes-or-no questions only; others are debated."""
-    jury: list[Juror] = option(
-        default_factory=list, group="Debates", metavar="SPEC", jury_of="leaf_judge"
-    )
+    jury: Jury = option(default_factory=list, group="Debates", metavar="SPEC", jury_of="leaf_judge")
     """A model that judges a leaf's debate beside others; the majority of all of them rules."""
     ask: bool = option(False, group="Tree", person=True)
     """Ask the person when a question lacks something essential."""
