@@ -277,7 +277,7 @@ def check_contest(record: RunRecord, script: Script, runs: Path) -> None:
             if place := turns.printed(record, node, turn):
                 changes.append(Replace(place, "Other."))
                 changes += [Drop(place)] if phase is not None and phase.optional else []
-            if phase is not None and phase.ruling is not None:
+            if phase is not None and phase.rules == "text":
                 changes.append(Rule(node.id, "Another answer."))
         for change in dict.fromkeys(changes):
             model = ScriptedModel(script=script)

@@ -9,7 +9,7 @@ from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
 from dialectree.protocols.forms import tidy
 from dialectree.protocols.protocol import Phase
-from dialectree.records import ARGUMENT, Comparison, Node, Override, Turn, path_key, turns
+from dialectree.records import ARGUMENT, Comparison, Node, Override, Turn, path_key
 from dialectree.system.streams import program
 
 _WEIGHED = ("claim", "argument")
@@ -24,7 +24,7 @@ def set_strength(draft: Draft, change: Change) -> None:
     name, _, wanted = change.id.partition("/")
     node = _weighed(draft, change, name)
     phases = _scoring(draft, node)
-    if one is not None and (its := turns.declared(draft.record, one)) is not None:
+    if one is not None and (its := draft.phase_of(one)) is not None:
         wanted = its.scored
     if wanted and wanted not in phases:
         raise InputError(f"{change.flag}: {name} has no such figure; it has {', '.join(phases)}")
@@ -37,7 +37,7 @@ def set_strength(draft: Draft, change: Change) -> None:
     scored = {
         turn.speaker: draft.own_words(turn)
         for turn in node.transcript
-        if turns.declared(draft.record, turn) is phase
+        if draft.phase_of(turn) is phase
     }
     names = draft.judges(of, phase)
     if one is not None or len(names) == 1:

@@ -89,7 +89,7 @@ class Draft:
     def may_be_settled(self) -> bool:
         """Return whether all that it changes may settle its node without a ruling."""
         changed = [turn for one in self._taken_up.values() for turn in one.spots]
-        phases = [turns.declared(self.record, turn) for turn in changed]
+        phases = [self.phase_of(turn) for turn in changed]
         return all(phase is not None and phase.settles for phase in phases)
 
     # Say
@@ -153,7 +153,7 @@ class Draft:
 
     def _drop_turn(self, change: Change) -> None:
         one = self.turns.get(change.id)
-        ruling = turns.declared(self.record, one) if one is not None else None
+        ruling = self.phase_of(one) if one is not None else None
         if one is not None and ruling is not None and len(self.judges(one.protocol, ruling)) > 1:
             spots, before = [self.own_words(one)], turns.text(self.record, one)
             self.hold(Override(id=change.id, what="dropped", spots=spots, before=before))
@@ -263,7 +263,7 @@ class Draft:
                 f"{program()} show --node prints their ids{such}"
             )
         turn = self.turns[name]
-        phase = turns.editable(self.record, turn)
+        phase = self.phase_of(turn) if turns.editable(self.record, turn) else None
         if phase is None or _form(phase, turn) is None:
             raise InputError(f"{change.flag}: this turn has no text to replace")
         return turn, phase
@@ -286,6 +286,11 @@ class Draft:
             if getattr(phase, field)
         ]
 
+    def phase_of(self, turn: Turn) -> Phase | None:
+        """Return what its protocol declares of ``turn``."""
+        protocol = self._protocols.get(turn.protocol)
+        return protocol.phase(turn.role, turn.phase) if protocol is not None else None
+
     def judges(self, protocol: str, phase: Phase) -> list[str]:
         """Return who rules in ``phase``, by the speakers' names; one where no jury does."""
         named = [[""]] if phase.judges is None else phase.judges(self.settings_of(protocol))
@@ -301,7 +306,7 @@ class Draft:
 
     def reply(self, change: Change, turn: Turn, said: Mapping[str, object]) -> dict[str, JsonValue]:
         """Return ``said`` as fields of a reply; InputError if no model could have said so."""
-        phase = turns.declared(self.record, turn)
+        phase = self.phase_of(turn)
         form = _form(phase, turn) if phase is not None else None
         assert form is not None  # turns of other forms were refused
         try:

@@ -10,7 +10,7 @@ from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
 from dialectree.protocols.forms import tidy
 from dialectree.protocols.protocol import Phase
-from dialectree.records import Node, Override, RunRecord, Turn, turns
+from dialectree.records import Node, Override, RunRecord, Turn
 from dialectree.records.folder import RunFolder
 from dialectree.report import exchange
 from dialectree.system.streams import program
@@ -31,7 +31,7 @@ def rule(draft: Draft, change: Change) -> None:
     judged = [
         (turn, phase)
         for turn in node.transcript
-        if (phase := turns.declared(draft.record, turn)) and (phase.labels or phase.ruling)
+        if (phase := draft.phase_of(turn)) and (phase.labels or phase.ruling)
     ]
     last = max((turn.take for turn, _ in judged), default=1)
     judged = [(turn, phase) for turn, phase in judged if turn.take == last]

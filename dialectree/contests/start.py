@@ -97,6 +97,7 @@ def start(
         input=old.input,
         settings=kept(context, chosen) if specs else old.settings,
         models=named(specs, spoken(old.models, calls)) if specs else old.models,
+        declared=old.declared,
         contest=verdict_diff.begun(old, draft.changes, [*draft.overrides.values()]),
         started=clock.stamp(),
         versions={**versions()},
@@ -152,7 +153,7 @@ def _take_up(draft: Draft, change: Change) -> None:
 
 def _numbers_alone(old: RunRecord, draft: Draft, calls: list[Call]) -> bool:
     """Return whether the verdict is weighed, and all that is inserted was judged before."""
-    weighed = installed()[old.protocol].outcome == "probability"
+    weighed = old.of().outcome == "probability"
     numbers = all(
         one.what in ("set", "flipped", "voided") or one.of_argument()
         for one in draft.overrides.values()

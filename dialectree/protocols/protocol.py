@@ -498,12 +498,3 @@ def taking_part(protocol_name: str, settings: Mapping[str, Any]) -> list[Protoco
 
     take(protocol_name, settings)
     return [*found.values()]
-
-
-def phase_order(protocol_name: str, settings: Mapping[str, Any]) -> PhaseOrder:
-    """Return the order of a recorded run's phases, for each protocol that takes part."""
-    own = installed().get(protocol_name)
-    if own is None:
-        return UNORDERED
-    inside = {o.name: o.order for o in taking_part(protocol_name, settings) if o is not own}
-    return replace(own.order, inside=inside)

@@ -16,7 +16,6 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from dialectree.errors import RunFolderError, RunNotFound
-from dialectree.protocols.protocol import phase_order
 from dialectree.records import (
     UNORDERED,
     VOID,
@@ -251,8 +250,7 @@ class RunFolder(EventLog):
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
         """Fold ``events`` into ``record``, with the prompts of the calls."""
-        order = phase_order(record.protocol, record.settings)
-        _tell_of(record, self._folded(events, order), self.ledger())
+        _tell_of(record, self._folded(events, record.order()), self.ledger())
 
     def _folded(self, events: list[Event], order: PhaseOrder = UNORDERED) -> Folded:
         """Return what ``events`` tell; RunFolderError if they are broken."""
@@ -314,8 +312,7 @@ class Unkept(EventLog):
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
         """Fold ``events`` into ``record``, with the prompts of the calls."""
-        order = phase_order(record.protocol, record.settings)
-        _tell_of(record, fold_run(events, order), self.calls)
+        _tell_of(record, fold_run(events, record.order()), self.calls)
 
 
 def new_id() -> str:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, PrivateAttr
 
+from dialectree.protocols.phases import PhaseOrder
 from dialectree.records.contest import Contest
+from dialectree.records.declared import Declared
 from dialectree.records.ledger import Usage
 from dialectree.records.place import Strict
 from dialectree.records.tree import Failure, Tree, Turn, Verdict
@@ -47,6 +49,8 @@ class RunRecord(Strict):
     models: dict[str, str] = {}
     """By role; all that spoke in it, where the run was resumed or contested with another one."""
     prompts: dict[str, int] = {}
+    declared: dict[str, Declared] = {}
+    """By protocol, its own first, what was declared of those that take part."""
     small_form: list[str] = []
     """The models that were asked in the form for small models; all others got the whole prompts."""
     contest: Contest | None = None
@@ -91,6 +95,20 @@ class RunRecord(Strict):
     def set_folder(self, folder: Path) -> None:
         """Note the folder of the run, which is no part of the record."""
         self._path = folder.absolute()
+
+    def of(self, protocol: str = "") -> Declared:
+        """Return what was declared of ``protocol``; "" is the run's own."""
+        name = protocol or self.protocol
+        return self.declared.get(name) or Declared(title=name)
+
+    def order(self) -> PhaseOrder:
+        """Return the order of its phases, for each protocol that takes part."""
+        inside = {
+            name: one.order.order({})
+            for name, one in self.declared.items()
+            if name != self.protocol
+        }
+        return self.of().order.order(inside)
 
     def __eq__(self, other: object) -> bool:
         """Compare what was recorded, wherever it lies."""

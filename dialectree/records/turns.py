@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dialectree.protocols.protocol import Phase, installed
 from dialectree.records import Call, Node, RunRecord, Turn
+from dialectree.records.declared import DeclaredPhase
 
 
 def labels(node: Node, take: int) -> dict[str, str]:
@@ -46,13 +46,12 @@ def name(node: Node, turn: Turn) -> str:
     return f"{node.id}/{who}{number}{stage}{again}"
 
 
-def declared(record: RunRecord, turn: Turn) -> Phase | None:
-    """Return what is declared of the role and the phase of ``turn``."""
-    protocol = installed().get(turn.protocol or record.protocol)
-    return protocol.phase(turn.role, turn.phase) if protocol else None
+def declared(record: RunRecord, turn: Turn) -> DeclaredPhase | None:
+    """Return what was declared of the role and the phase of ``turn``."""
+    return record.of(turn.protocol).phase(turn.role, turn.phase)
 
 
-def editable(record: RunRecord, turn: Turn) -> Phase | None:
+def editable(record: RunRecord, turn: Turn) -> DeclaredPhase | None:
     """Return what may be changed of ``turn``; None where its reply is no text, such as a split."""
     phase = declared(record, turn)
     return phase if phase is not None and phase.editable else None

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from dialectree.protocols.protocol import taking_part
 from dialectree.records import Node, RunRecord, Turn, Verdict, fitting
 from dialectree.records import turns as naming
 from dialectree.report import view, words
@@ -166,7 +165,7 @@ def parts(record: RunRecord, node: Node) -> list[Stage | Exchange]:
 def _two_sided(record: RunRecord) -> set[str]:
     """Return the phases in which two speakers face each other, at its leaves or everywhere."""
     phases: dict[bool, set[str]] = {True: set(), False: set()}
-    for one in taking_part(record.protocol, record.settings):
+    for one in record.declared.values():
         phases[one.view == "two_sided"].update(one.order.phases)
     return phases[True] - phases[False]
 

@@ -7,56 +7,39 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dialectree.protocols.look import PLAIN, Look, joined
-from dialectree.protocols.protocol import VIEWS, Outcome, Protocol, installed, taking_part
+from dialectree.protocols.look import Look, joined
+from dialectree.protocols.protocol import VIEWS, Outcome, installed
 from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, turns
 from dialectree.report.own_view import OwnView, beside
 from dialectree.text import count, label, listed
 
 
-def title(protocol_name: str, method_name: str) -> str:
-    """Return what reports call a method: the protocol in full, and the variant where it is one."""
-    declared = installed().get(protocol_name)
-    of = declared.title if declared else protocol_name
-    if method_name == protocol_name:
-        return of
-    found = declared.methods().get(method_name) if declared else None
-    named = (found.variant.title if found else "") or method_name.replace("_", " ")
-    if named.startswith("without"):
-        return f"{of} {named}"
-    return f"{named[:1].upper()}{named[1:]} (beside {of})"
-
-
 def method(record: RunRecord) -> str:
     """Return the protocol in full, and the method where it is another one."""
-    return title(record.protocol, record.method)
-
-
-def declared(record: RunRecord) -> Protocol | None:
-    """Return the declaration of a run's protocol, or None if it is not installed."""
-    return installed().get(record.protocol)
+    of = record.of()
+    if record.method == record.protocol:
+        return of.title
+    named = of.method or record.method.replace("_", " ")
+    if named.startswith("without"):
+        return f"{of.title} {named}"
+    return f"{named[:1].upper()}{named[1:]} (beside {of.title})"
 
 
 def outcome_of(record: RunRecord) -> Outcome:
     """Return what a run is to come to, by its protocol's declaration."""
-    known = declared(record)
-    return known.outcome if known else "answer"
+    return record.of().outcome
 
 
 def view_of(record: RunRecord) -> str:
     """Return the view of a run, by its declaration: one of ours, else round by round."""
-    known = declared(record)
-    return known.view if known and known.view in VIEWS else "rounds"
+    view = record.of().view
+    return view if view in VIEWS else "rounds"
 
 
 def look(record: RunRecord | None) -> Look:
     """Return what the protocols of a run declare of its look, the run's own first."""
-    if record is None:
-        return PLAIN
-    known = installed()
-    return joined(
-        known[name].look_of(settings) for name, settings in settings_of(record) if name in known
-    )
+    declared = [] if record is None else record.declared.values()
+    return joined(one.look for one in declared)
 
 
 def settings_of(record: RunRecord) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -70,22 +53,25 @@ def settings_of(record: RunRecord) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def weighers(record: RunRecord | None) -> set[str]:
     """Return the roles that score or compare. Their speakers face nobody."""
-    taking = [] if record is None else taking_part(record.protocol, record.settings)
-    return {one.role for of in taking for one in of.phases if one.score or one.winner}
+    declared = [] if record is None else record.declared.values()
+    return {phase.role for one in declared for phase in one.phases if phase.weighs}
 
 
 def unit(record: RunRecord) -> str:
     """Return what one place of the tree is called."""
-    known = declared(record)
-    return known.unit if known else "part"
+    return record.of().unit
 
 
 def own_view(record: RunRecord | None) -> OwnView | None:
-    """Return the view that the run's protocol brings, or None."""
-    known = declared(record) if record is not None else None
-    if known is None or known.view in VIEWS:
+    """Return the view that the run's protocol brings, or None.
+
+    Its code does not travel with a run, so the protocol of that title has to be installed.
+    """
+    if record is None or (declared := record.of()).view in VIEWS:
         return None
-    return beside(known.graph, known.view)
+    known = installed().get(record.protocol)
+    here = known is not None and known.title == declared.title
+    return beside(known.graph, declared.view) if known is not None and here else None
 
 
 def compares(record: RunRecord) -> bool:

@@ -50,6 +50,7 @@ from dialectree.records import (
     fold,
     own_calls,
 )
+from dialectree.records.declared import declarations
 from dialectree.records.folder import RunFolder, Unkept
 from dialectree.running import verdict_diff
 from dialectree.running.recorded_settings import (
@@ -145,15 +146,16 @@ def new_record(
     chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings
 ) -> RunRecord:
     """Return the record of a run that has no id yet; raise an error for a wrong model."""
-    specs = speakers(chosen, context)
+    specs, settings = speakers(chosen, context), kept(context, chosen)
     return RunRecord(
         run_id="",
         protocol=chosen.protocol.name,
         method=chosen.name,
         demonstration=any(map(at_chance, specs.values())),
         input={name: value for name, value in graph_input.items() if value is not None},
-        settings=kept(context, chosen),
+        settings=settings,
         models=named(specs, {}),
+        declared=declarations(chosen, settings),
         started=clock.stamp(),
         versions={**versions()},
     )

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pydantic import JsonValue
 
-from dialectree.protocols.protocol import installed
 from dialectree.records import (
     Comparison,
     Contest,
@@ -115,8 +114,8 @@ def compared(old: RunRecord, new: RunRecord) -> Contest:
 
 def _weighed(record: RunRecord) -> bool:
     """Return whether the run weighed arguments about a claim, and their weight is its verdict."""
-    root, declared = record.tree.nodes.get(record.tree.root), installed().get(record.protocol)
-    weighs = declared is None or declared.outcome == "probability"
+    root = record.tree.nodes.get(record.tree.root)
+    weighs = record.of().outcome == "probability"
     return weighs and root is not None and root.kind == "claim"
 
 

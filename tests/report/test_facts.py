@@ -12,8 +12,9 @@ import pytest
 from pydantic import JsonValue
 
 from dialectree.mcp import results
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import installed, method, methods
 from dialectree.records import Comparison, RunRecord, Verdict
+from dialectree.records.declared import declarations
 from dialectree.report import transcript, tree, view, words
 from dialectree.report.pages import macros
 from dialectree.report.verdicts import verdict_lines, verdict_text
@@ -228,6 +229,7 @@ def test_twins_each_lead_to_their_own_part() -> None:
 def art(change: Callable[[RunRecord], object] | None = None, **settings: JsonValue) -> RunRecord:
     run = record("art")
     run.settings |= settings
+    run.declared = declarations(method("art"), run.settings)
     if change is not None:
         change(run)
     return run
@@ -351,6 +353,8 @@ METHODS = {
 @pytest.mark.parametrize(("of", "said"), METHODS.items())
 def test_methods_are_named_in_plain_words(of: tuple[str, str], said: str) -> None:
     run = record(of[0]).model_copy(update={"method": of[1]})
+    if of[1] in methods():
+        run.declared = declarations(methods()[of[1]], run.settings)
     assert said.lower() in words.method(run).lower()
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from dialectree.contests import Replace, start
-from dialectree.protocols.protocol import phase_order
 from dialectree.records import Event, RunRecord, fold_run, own_calls, turns, usage
 from dialectree.records.folder import RunFolder
 from dialectree.running.runner import Started, again
@@ -27,8 +26,7 @@ pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
 
 def check(record: RunRecord, events: list[Event], folder: RunFolder) -> None:
     """Check that ``events`` fold into ``record`` and into the sums of the calls."""
-    order = phase_order(record.protocol, record.settings)
-    folded = fold_run(events, order)
+    folded = fold_run(events, record.order())
     assert (folded.tree, folded.verdict, folded.usage) == (
         *(record.tree, record.verdict),
         record.usage,

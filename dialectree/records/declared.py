@@ -1,0 +1,157 @@
+"""Keep with a run what was declared of its protocols.
+
+Reports, the terminal and contests read it, so that an old run looks the same wherever it is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import JsonValue, SerializerFunctionWrapHandler, field_serializer, model_serializer
+
+from dialectree.protocols.look import PLAIN, Look
+from dialectree.protocols.phases import PhaseOrder
+from dialectree.protocols.protocol import Method, Outcome, Phase, Protocol, taking_part
+from dialectree.records.place import Strict
+from dialectree.text import label
+
+
+class Short(Strict):
+    """Leave out what is empty or false."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_empty(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        fields: dict[str, JsonValue] = whole(self)
+        return {name: value for name, value in fields.items() if value}
+
+
+class DeclaredPhase(Short):
+    """What one role says in one phase."""
+
+    role: str
+    phase: str = ""
+    """The phase; without one: all phases in which the role speaks."""
+    captions: dict[str, str] = {}
+    """The name of each field of the reply, for a reader."""
+    editable: list[str] = []
+    """The fields that a person may replace; the first one is the text of the turn."""
+    switches: list[str] = []
+    """The fields that a person may set to yes or no."""
+    optional: bool = False
+    """True where the debate can do without the turn."""
+    rules: Literal["", "text", "label"] = ""
+    """Where the reply is a ruling: whether it gives a text, or the label of an option."""
+    weighs: bool = False
+    """True where the reply scores or compares."""
+    settles: bool = False
+    """True where the turn may settle its node without a ruling."""
+
+
+class DeclaredOrder(Short):
+    """The order of the phases within one node; see ``PhaseOrder``."""
+
+    phases: list[str] = []
+    closing: list[str] = []
+    beside_all: list[str] = []
+    beside_children: list[str] = []
+
+    def order(self, inside: Mapping[str, PhaseOrder]) -> PhaseOrder:
+        """Return the order, with those of the protocols that debate ``inside``."""
+        named: dict[str, Any] = {name: tuple(value) for name, value in self}
+        return PhaseOrder(**named, inside=inside)
+
+
+class Declared(Short):
+    """What was declared of a protocol that takes part in a run."""
+
+    title: str
+    method: str = ""
+    """What reports call the method of the run, where it is not the protocol."""
+    summary: str = ""
+    source: str = ""
+    """The paper."""
+    view: str = "rounds"
+    """How its debates are shown; see ``Protocol.view``."""
+    unit: str = "part"
+    """What one place of its tree is called."""
+    outcome: Outcome = "answer"
+    roles: dict[str, str] = {}
+    """Each with the family that it belongs to."""
+    phases: list[DeclaredPhase] = []
+    order: DeclaredOrder = DeclaredOrder()
+    scores: list[str] = []
+    """The names of the figures that a node can have."""
+    look: Look = PLAIN
+    """What reports say of its debates."""
+
+    @field_serializer("look")
+    def _as_declared(self, look: Look) -> dict[str, JsonValue]:
+        return look.model_dump(mode="json", exclude_unset=True)
+
+    def phase(self, role: str, name: str) -> DeclaredPhase | None:
+        """Return what ``role`` says in the phase ``name``; the phase's own declaration counts."""
+        of_role = {one.phase: one for one in reversed(self.phases) if one.role == role}
+        return of_role.get(name) or of_role.get("")
+
+
+def declarations(chosen: Method, settings: Mapping[str, Any]) -> dict[str, Declared]:
+    """Return what is declared of the protocols of a run, its own first.
+
+    Args:
+        chosen: The method of the run.
+        settings: Its settings, as a record keeps them.
+    """
+    own = chosen.protocol
+    found = {one.name: one for one in taking_part(own.name, settings)} | {own.name: own}
+    inner = {name: values for one in [settings] for name, values in _inside(one)}
+    with chosen.packages():
+        declared = {name: _declared(one, inner.get(name, settings)) for name, one in found.items()}
+    if chosen.name != own.name:
+        declared[own.name].method = chosen.variant.title or chosen.name.replace("_", " ")
+    return declared
+
+
+def _inside(settings: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the protocols that debate inside one with ``settings``, each with its own."""
+    own = [*(settings.get("inner") or {}).items()]
+    return [*(deeper for _, values in own for deeper in _inside(values)), *own]
+
+
+def _declared(protocol: Protocol, settings: Mapping[str, Any]) -> Declared:
+    order = protocol.order
+    look: Look = protocol.look_of(settings)
+    scored = [phase.scored for phase in protocol.phases if phase.score is not None]
+    return Declared(
+        title=protocol.title,
+        summary=protocol.summary,
+        source=protocol.source,
+        view=protocol.view,
+        unit=protocol.unit,
+        outcome=protocol.outcome,
+        roles={**protocol.roles},
+        phases=[_phase(phase) for phase in protocol.phases],
+        order=DeclaredOrder(
+            phases=[*order.phases],
+            closing=[*order.closing],
+            beside_all=[*order.beside_all],
+            beside_children=[*order.beside_children],
+        ),
+        scores=[*dict.fromkeys([*look.scores, *scored])],
+        look=look,
+    )
+
+
+def _phase(phase: Phase) -> DeclaredPhase:
+    fields = dict.fromkeys(name for reply in phase.replies() for name in reply.model_fields)
+    return DeclaredPhase(
+        role=phase.role,
+        phase=phase.name,
+        captions={name: label(name) for name in fields},
+        editable=[*phase.editable],
+        switches=[*phase.switches],
+        optional=phase.optional,
+        rules="label" if phase.labels else "text" if phase.ruling else "",
+        weighs=phase.score is not None or phase.winner is not None,
+        settles=phase.settles,
+    )
