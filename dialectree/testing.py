@@ -141,11 +141,12 @@ def illustrate(script: Path, folder: Path | None = None) -> RunFolder:
         record = api.run(written["protocol"], model=model, runs=runs, cache=False, **options)
         run = RunFolder.find(record.run_id, Path(runs))
         events, calls = run.events(), run.ledger()
+        folder = folder or protocol(written["protocol"]).recording()
+        folder.mkdir(parents=True, exist_ok=True)
+        recording = RunFolder(folder)
+        recording.copy_texts(run)
     record.run_id, record.started, record.ended, record.versions = script.stem, "", "", {}
     record.usage.wall_s = record.usage.embedding_s = 0.0
-    folder = folder or protocol(written["protocol"]).recording()
-    folder.mkdir(parents=True, exist_ok=True)
-    recording = RunFolder(folder)
     recording.write_whole(
         record,
         [_timeless(one, record) for one in events],

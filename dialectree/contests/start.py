@@ -108,6 +108,7 @@ def start(
         new = RunFolder.create(runs)
         begun = record.model_copy(update={"run_id": new.run_id})
         new.write_record(old, "contested.json")
+        new.copy_texts(folder)
         new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in journal))
         new.write_record(begun)  # last: from here on the folder is a run
         return Started(new, begun, chosen, context, refusal=refusal)

@@ -17,7 +17,7 @@ from dialectree.models import small_models
 from dialectree.models.limits import price
 from dialectree.models.specs import Spec
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Call, EventKind, Turn
+from dialectree.records import Call, EventKind, Sent, Turn
 from dialectree.system import chance, clock
 
 Message = tuple[Literal["system", "user", "assistant"], str]
@@ -57,6 +57,12 @@ class Completion(NamedTuple):
     completion_tokens: int = 0
     cached_tokens: int = 0
     error: str | None = None
+    rung: Rung = "json_schema"
+    """The way in which the reply was asked for."""
+    served: str = ""
+    """The model that the endpoint says it served."""
+    unsent: str = ""
+    """Parameters that the endpoint refuses and that were left out, separated by blanks."""
 
 
 # The schema of a reply, made once for each set of ids
@@ -223,6 +229,8 @@ class Asking:
     repair: int = 0
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
     """Replies that cannot be used, by their keys in the reply cache."""
+    texts: dict[str, str] = field(init=False, default_factory=dict)
+    """What the call of :meth:`call` sent, by hash: its messages and the schema of its reply."""
     key: str = field(init=False)
     """Names the request in the journal."""
     cache_key: str = field(init=False)
@@ -268,6 +276,13 @@ class Asking:
             decoding={**self.decoding, "temperature": temperature, "seed": self._seed()},
             shared=0,
         )
+
+    def messages_at(self, rung: Rung) -> list[Message]:
+        """Return the messages; below the top rung the schema stands in the system message."""
+        if rung == RUNGS[0]:
+            return [*self.messages]
+        (role, system), *rest = self.messages
+        return [(role, f"{system}\n\nReply with {self.form.words}"), *rest]
 
     def _seed(self) -> int:
         seed = int(self.decoding["seed"] or 0)
@@ -319,7 +334,10 @@ class Asking:
     def call(
         self, done: Completion, started: str, source: Literal["model", "cache", "person"]
     ) -> Call:
-        """Return the line of the journal on what was asked and what came back."""
+        """Return the line of the journal on what was asked and what came back.
+
+        ``texts`` has the texts of it from here on.
+        """
         tokens = done.prompt_tokens, done.completion_tokens, done.cached_tokens
         failed = done.error is not None
         return Call(
@@ -342,6 +360,31 @@ class Asking:
             reply=None if failed else done.refusal or done.text,
             error=done.error,
             source=source,
+            sent=self._as_sent(done),
+        )
+
+    def _as_sent(self, done: Completion) -> Sent:
+        """Return what was sent for ``done``, and note its texts."""
+        asked = self.sent()
+        self.texts = {}
+
+        def noted(text: str) -> str:
+            name = _digest(text)
+            self.texts[name] = text
+            return name
+
+        left_out = ("seed", *done.unsent.split())
+        return Sent(
+            messages=[(role, noted(text)) for role, text in asked.messages_at(done.rung)],
+            reply_schema=noted(asked.form.text),
+            response_format=done.rung,
+            decoding={
+                name: value
+                for name, value in asked.decoding.items()
+                if value is not None and name not in left_out
+            },
+            address=self.spec.address if self.spec.address != self.spec.name else "",
+            served=done.served,
         )
 
 

@@ -16,7 +16,7 @@ import openai
 from langchain_core.messages import BaseMessage
 
 from dialectree.errors import KeyRefused, RequestError, Unreachable
-from dialectree.models.asking import RUNGS, Asking, Completion, Message, Rung, wellformed
+from dialectree.models.asking import RUNGS, Asking, Completion, Rung, wellformed
 from dialectree.models.error_mapping import Failed, Garbled, MappedError, Oversized, map_error
 from dialectree.models.limits import limiter
 from dialectree.models.specs import Spec
@@ -157,7 +157,7 @@ class Endpoint:
             else:
                 self.address.answers, self.address.replied = True, clock.seconds()
                 self.address.lost_last = -math.inf
-                return reply._replace(attempts=attempts.made)
+                return reply._replace(attempts=attempts.made, unsent=" ".join(sorted(without)))
 
     async def _await_turn(
         self, attempts: _Attempts, per_minute: float | None, pause: Pause
@@ -235,10 +235,10 @@ class Endpoint:
                 "timeout": httpx2.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S),
             }
             try:
-                reply = await ours.ainvoke(_messages(request, rung), request.config, **options)
+                reply = await ours.ainvoke(request.messages_at(rung), request.config, **options)
             except (httpx2.HTTPError, Oversized) as error:  # in the middle of a stream
                 raise Failed(str(error)) from error
-        return _completion(reply, str(reply.text))
+        return _completion(reply, str(reply.text), rung)
 
     async def _send_elsewhere(self, chat: Any, request: Asking, rung: Rung) -> Completion:
         """Return the reply of another library's model."""
@@ -251,9 +251,9 @@ class Endpoint:
                 chat = chat_models.structured(chat, request.form)
             except NotImplementedError:
                 self.rung = rung = RUNGS[-1]
-        messages = chat_models.with_cache_mark(chat, _messages(request, rung), request.shared)
+        messages = chat_models.with_cache_mark(chat, request.messages_at(rung), request.shared)
         reply = await chat_models.invoke(chat, messages, request.config)
-        return _completion(reply, chat_models.text_of(reply))
+        return _completion(reply, chat_models.text_of(reply), rung)
 
     async def _way_in(self, request: Asking, rung: Rung) -> tuple[str, str, dict[str, Any]]:
         """Return address, key, and the fields of the body that differ from call to call."""
@@ -308,15 +308,7 @@ async def _sleep(duration_s: float, delay: Delay, fault: str, attempt: int) -> N
     await clock.sleep(duration_s)
 
 
-def _messages(request: Asking, rung: Rung) -> list[Message]:
-    """Return the messages; below the top rung the schema stands in the system message."""
-    if rung == RUNGS[0]:
-        return [*request.messages]
-    (role, system), *rest = request.messages
-    return [(role, f"{system}\n\nReply with {request.form.words}"), *rest]
-
-
-def _completion(message: BaseMessage, text: str) -> Completion:
+def _completion(message: BaseMessage, text: str, rung: Rung) -> Completion:
     """Return the reply of a chat model, whose content is ``text``."""
     from dialectree.models.clients import token_count
 
@@ -331,6 +323,7 @@ def _completion(message: BaseMessage, text: str) -> Completion:
     if finish is not None and finish.lower() == "max_tokens":
         finish = "length"
     prompt_tokens = token_count(usage.get("input_tokens"))
+    served = message.response_metadata.get("model_name") or message.response_metadata.get("model")
     return Completion(
         text=wellformed(text),
         finish=finish,
@@ -338,4 +331,6 @@ def _completion(message: BaseMessage, text: str) -> Completion:
         prompt_tokens=prompt_tokens,
         completion_tokens=token_count(usage.get("output_tokens")),
         cached_tokens=min(token_count(details.get("cache_read")), prompt_tokens),
+        rung=rung,
+        served=wellformed(served) if isinstance(served, str) else "",
     )

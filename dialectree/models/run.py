@@ -66,8 +66,10 @@ class Run(RunControl):
         self.protocol = context.protocol
         """The protocol of the whole run; others may speak within it."""
         self.journal = journal
-        self.log: Callable[[Call], None] | None = journal.append if journal else None
-        """Keeps each call before a node sees its reply."""
+        self.log: Callable[[Call, Mapping[str, str]], None] | None = None
+        """Keeps each call, and the texts that it sent, before a node sees its reply."""
+        if journal is not None:
+            self.log = journal.append
         self.overrides = Overrides(overrides)
         self._contested = bool(overrides)
         self._ended_before = ended_before
@@ -193,9 +195,9 @@ class Run(RunControl):
         return call
 
     def _keep_call(self, asking: Asking, call: Call) -> None:
-        """Keep a call that has ended, then tell of it."""
-        if self.log:
-            self.log(call)
+        """Keep a call that has ended, with what it sent if the settings say so; then tell of it."""
+        if self.log is not None:
+            self.log(call, asking.texts if asking.context.prompts else {})
         if asking.tell is not None:
             asking.tell("called", call.told())
 

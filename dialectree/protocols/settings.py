@@ -146,6 +146,8 @@ class ProtocolSettings(BaseModel):
     as much as the others."""
     cache: bool = option(True, operator=True, group="Requests")
     """Answer a request that was made before from the reply cache."""
+    prompts: bool = option(True, group="Requests")
+    """Keep in the run's folder what every call sent."""
     replay: bool = option(False, operator=True, group="Draws and replays")
     """Answer from the reply cache alone; a request that it does not hold is an error."""
 

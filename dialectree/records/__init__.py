@@ -24,10 +24,12 @@ from dialectree.records.index import heads as heads
 from dialectree.records.ledger import VOID as VOID
 from dialectree.records.ledger import Call as Call
 from dialectree.records.ledger import Called as Called
+from dialectree.records.ledger import Sent as Sent
 from dialectree.records.ledger import Usage as Usage
 from dialectree.records.ledger import chains as chains
 from dialectree.records.ledger import critical_path as critical_path
 from dialectree.records.ledger import from_cache as from_cache
+from dialectree.records.ledger import models as models
 from dialectree.records.ledger import own_calls as own_calls
 from dialectree.records.ledger import prompts as prompts
 from dialectree.records.ledger import seconds as seconds

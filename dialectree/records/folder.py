@@ -25,13 +25,16 @@ from dialectree.records import (
     PhaseOrder,
     RunRecord,
     fold_run,
+    models,
     own_calls,
     prompts,
 )
 from dialectree.records.event_log import EventLog
 from dialectree.records.index import Recorded, heads, read
 from dialectree.records.journal import (
+    PROMPTS,
     Journal,
+    Text,
     append_whole,
     files,
     parse_lines,
@@ -47,7 +50,7 @@ _CANDIDATES = 5
 
 
 class RunFolder(EventLog):
-    """One run's folder: ``run.json``, ``events.jsonl``, ``calls.jsonl`` and the reports."""
+    """One run's folder: ``run.json``, events, calls with what they sent, and the reports."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -191,6 +194,18 @@ class RunFolder(EventLog):
         with files(path):
             return list(parse_lines(path, whole_lines(path)[0], Call))
 
+    def texts(self) -> dict[str, str]:
+        """Return the texts that the calls sent, by hash; empty for a run without its prompts."""
+        path = self.path / PROMPTS
+        with files(path):
+            return {text.hash: text.text for text in parse_lines(path, whole_lines(path)[0], Text)}
+
+    def copy_texts(self, other: RunFolder) -> None:
+        """Take over the texts that the calls of another run sent."""
+        if texts := other.texts():
+            lines = (Text(hash=name, text=text) for name, text in texts.items())
+            self.write(PROMPTS, "".join(line.model_dump_json() + "\n" for line in lines))
+
     def calls(self) -> list[Call]:
         """Return the finished calls of this run itself, in the order of their ends."""
         return own_calls(self.ledger())
@@ -322,6 +337,7 @@ def new_id() -> str:
 
 def _tell_of(record: RunRecord, folded: Folded, ledger: list[Call]) -> None:
     record.tree, record.verdict, record.usage, *_ = folded
+    record.models = models(ledger, record.models) or record.models
     record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
     record.small_form = sorted({call.model for call in ledger if call.prompt_form == "small"})
 

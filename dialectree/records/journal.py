@@ -16,14 +16,22 @@ from pydantic import BaseModel, ValidationError
 
 from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, fault_line
 from dialectree.records.ledger import Call
-from dialectree.records.place import Spot
+from dialectree.records.place import Spot, Strict
 from dialectree.system.loop import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
 _DISK = Threads(8, "journal")
 """Waits for the disk, for the journals of all runs."""
+PROMPTS = "prompts.jsonl"
 _SYNC_S = 1.0
 """Seconds after which the disk is told of a line."""
+
+
+class Text(Strict):
+    """One line of prompts.jsonl: a message or a JSON Schema that calls sent."""
+
+    hash: str
+    text: str
 
 
 def private(path: str, flags: int) -> int:
@@ -84,6 +92,45 @@ def parse_lines(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Li
             raise RunFolderError(what) from None
 
 
+class _Texts:
+    """prompts.jsonl: the texts that calls sent, each once, by its hash."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with files(path):
+            whole, torn = whole_lines(path)
+            if torn:
+                os.truncate(path, sum(map(len, whole)))
+        self._known = {text.hash for text in parse_lines(path, whole, Text)}
+        self._file: io.FileIO | None = None
+        """Open from the first new text on."""
+
+    def keep(self, texts: Mapping[str, str]) -> None:
+        """Write those of ``texts`` that are not there yet."""
+        new = texts.keys() - self._known
+        if not new:
+            return
+        if self._file is None:
+            self._file = open(self._path, "ab", buffering=0, opener=private)  # noqa: SIM115
+        lines = (
+            Text(hash=name, text=texts[name]).model_dump_json() + "\n"
+            for name in texts
+            if name in new
+        )
+        append_whole(self._file, "".join(lines).encode(), sync=False)
+        self._known |= new
+
+    def sync(self) -> None:
+        """Wait until the disk has them."""
+        if self._file is not None:
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+
 class Journal:
     """calls.jsonl: the calls that were made before, and the ones that are made now."""
 
@@ -103,21 +150,24 @@ class Journal:
             self._file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115 - closed by close()
             if torn:
                 self._file.truncate(sum(map(len, whole)))
+        self._texts = _Texts(path.with_name(PROMPTS))
         self._waiting: asyncio.TimerHandle | None = None
         """Until the disk is told of what it does not know yet; None where it knows all."""
         self._syncing: Future[None] | None = None
         self._failed: OSError | None = None
         """Why the disk could not keep a line."""
 
-    def append(self, call: Call) -> None:
+    def append(self, call: Call, texts: Mapping[str, str] | None = None) -> None:
         """The call's line is in the file when this returns: no end of the process can lose it.
 
-        The disk is told within a second, so that a machine without power loses no more. Raises
-        DiskFull or RunFolderError, also for an earlier line that the disk could not keep.
+        ``texts`` are those that it sent, by hash; they are written first. The disk is told within a
+        second, so that a machine without power loses no more. Raises DiskFull or RunFolderError,
+        also for an earlier line that the disk could not keep.
         """
         with files(self._path):
             if self._failed is not None:
                 raise self._failed
+            self._texts.keep(texts or {})
             append_whole(self._file, call.model_dump_json().encode() + b"\n", sync=False)
         if self._waiting is None:
             self._waiting = asyncio.get_running_loop().call_later(_SYNC_S, self._begin_sync)
@@ -132,6 +182,7 @@ class Journal:
         if before is not None:  # a slow disk
             wait([before])
         try:
+            self._texts.sync()
             os.fsync(self._file.fileno())
         except OSError as error:
             self._failed = self._failed or error
@@ -148,6 +199,7 @@ class Journal:
         if self._syncing is not None:
             wait([self._syncing])
         self._file.close()
+        self._texts.close()
         with files(self._path):
             if self._failed is not None:
                 raise self._failed

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
@@ -58,6 +58,23 @@ VOID = "void:"
 """Begins the key of a failed call that is made again. Its line stays, for it may have been paid."""
 
 
+class Sent(Strict):
+    """What a call sent. A text stands here as its hash, under which prompts.jsonl has it."""
+
+    messages: list[tuple[Literal["system", "user", "assistant"], str]]
+    """Role and text of each message."""
+    reply_schema: str
+    """The JSON Schema that a reply has to fit, a text."""
+    response_format: Literal["json_schema", "json_object", "text"]
+    """How it was asked for; but for the first, the schema stands in the system message, too."""
+    decoding: dict[str, int | float]
+    """The sampling but for the seed: temperature, max_tokens, top_p."""
+    address: str = ""
+    """The model with its address, where it has one."""
+    served: str = ""
+    """The model that the endpoint says it served."""
+
+
 class Call(Place):
     """One line of calls.jsonl: a call to a model, the cache's answer to one, or a person's answer.
 
@@ -87,19 +104,25 @@ class Call(Place):
     source: Literal["model", "cache", "person"] = "model"
     prompt_form: Literal["full", "small"] = "full"
     """How the model was asked: with the whole prompt, or in the form for small models."""
+    sent: Sent | None = None
+    """None for a person's answer."""
     run: str | None = None
     """The run that it was made for, where that is another one which this one contests."""
 
     @model_serializer(mode="wrap")
     def _of_which_run(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
         """Leave out what most calls have not: another run, a mark, the form for small models."""
-        kept: dict[str, JsonValue] = whole(self)
+        kept: dict[str, Any] = whole(self)
         if self.run is None:
             kept.pop("run")
         if not self.mark:
             kept.pop("mark")
         if self.prompt_form == "full":
             kept.pop("prompt_form")
+        if self.sent is None:
+            kept.pop("sent")
+        else:
+            kept["sent"] = {name: value for name, value in kept["sent"].items() if value}
         return kept
 
     @property
@@ -194,6 +217,24 @@ def moment(stamp: str) -> float:
 def from_cache(calls: Iterable[Call]) -> Usage:
     """Return the sums of the calls that the reply cache answered."""
     return usage(call for call in calls if call.source == "cache")
+
+
+def models(calls: Iterable[Call], roles: Collection[str]) -> dict[str, str]:
+    """Return the models that spoke, by role; several of one role stand behind one another.
+
+    ``roles`` are those that can have a model of their own, such as one debater of two.
+    """
+    spoke: dict[str, dict[str, None]] = {}
+    for call in calls:
+        if call.sent is not None:
+            own = f"{call.role}_{call.speaker}".lower()
+            address = call.sent.address or call.model
+            spoke.setdefault(own if own in roles else call.role, {})[address] = None
+    names = [
+        *(role for role in roles if role in spoke),
+        *(role for role in spoke if role not in roles),
+    ]
+    return {role: ", ".join(spoke[role]) for role in names}
 
 
 def prompts(calls: Iterable[Call]) -> dict[str, int]:

@@ -147,9 +147,9 @@ class HostedRun(Run):
             self.keeper.tell(event)
         return event.n
 
-    def _log(self, call: Call) -> None:
+    def _log(self, call: Call, texts: Mapping[str, str]) -> None:
         if self.journal is not None:
-            self.journal.append(call)
+            self.journal.append(call, texts)
         elif isinstance(self.keeper, Unkept):
             self.keeper.calls.append(call)
 
@@ -289,6 +289,7 @@ class HostedRun(Run):
         new = RunFolder.create(folder.path.parent)
         update = {"run_id": new.run_id, "status": "running", "started": clock.stamp()}
         events = [one.model_copy(update={"run_id": new.run_id}) for one in folder.events()]
+        new.copy_texts(folder)
         new.write_whole(record.model_copy(update=update), events, folder.ledger())
         return new
 

@@ -89,6 +89,7 @@ def play(name: str, runs: Path, *, paced: bool) -> Playback:
     record.run_id, record.started, record.ended = folder.run_id, now, now
     events = [one.model_copy(update={"t": now, "run_id": folder.run_id}) for one in events]
     calls = [one.model_copy(update={"started": now, "ended": now}) for one in calls]
+    folder.copy_texts(recording)
     folder.write_whole(record, events, calls)
     chosen = method(record.method, record.protocol)
     context = settled(record, unspoken(chosen.protocol.settings, record.settings))
