@@ -13,7 +13,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError, fault_line
 from dialectree.protocols.forms import tidy
-from dialectree.protocols.protocol import Method, Phase
+from dialectree.protocols.protocol import Method, Phase, Protocol
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import ARGUMENT, Node, Override, RunRecord, Turn, turns
 from dialectree.system.streams import program
@@ -271,6 +271,20 @@ class Draft:
     def settings_of(self, protocol: str) -> ProtocolSettings:
         """Return the settings of a protocol that takes part; "" is the run's own."""
         return self._settings[protocol]
+
+    def protocol_of(self, node: Node) -> Protocol:
+        """Return the protocol that debates ``node``."""
+        return self._protocols[node.protocol]
+
+    def counts(self, node: Node) -> bool:
+        """Return whether the verdict of ``node`` is one that the program draws, as from a vote."""
+        declared = self._protocols.get(node.protocol)
+        return (
+            node.verdict is not None
+            and declared is not None
+            and declared.outcome in ("choice", "answer")
+            and not any(phase.labels or phase.ruling for phase in declared.phases)
+        )
 
     def phases_at(self, node: Node, field: str) -> list[tuple[str, Phase]]:
         """Return what can be changed at ``node``: protocols and their phases that have a ``field``.

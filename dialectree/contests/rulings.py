@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from string import ascii_uppercase
 
+from pydantic import JsonValue
+
 from dialectree.answers import letter, match_text
 from dialectree.contests.changes import Draft, flags
 from dialectree.contests.wishes import Change
@@ -39,6 +41,9 @@ def rule(draft: Draft, change: Change) -> None:
         judged = [
             (t, phase) for t, phase in judged if (t.role, t.speaker) == (one.role, one.speaker)
         ]
+    if not judged and one is None and draft.counts(node):
+        _rule_counted(draft, change, node, text)
+        return
     if not judged:
         knows = flags(draft.phases, "and")
         raise InputError(f"{change.flag}: no judge has ruled there; the run knows {knows}")
@@ -76,6 +81,25 @@ def rule(draft: Draft, change: Change) -> None:
     )
 
 
+def _rule_counted(draft: Draft, change: Change, node: Node, text: str) -> None:
+    """Put a person's verdict in the place of one that no judge gave, such as a vote's."""
+    assert node.verdict is not None  # it counts otherwise
+    label: str | None = None
+    if draft.protocol_of(node).outcome == "choice":
+        label, text = _label(draft, change, node, text, node.protocol)
+    before = node.verdict.answer
+    if text == before:
+        raise InputError(f"{change.flag}: nothing to change, that is the verdict already")
+    spots = [Turn(node=node.id, phase="", role="", take=node.verdict.take)]
+    reply: dict[str, JsonValue] = {"answer": text, "label": label}
+    one = Override(id=node.id, what="ruled", spots=spots, reply=reply, before=before, after=text)
+    earlier = draft.find(node.id, "ruled")
+    if earlier is not None and earlier.before == text:
+        draft.take_back(earlier, f"{node.id} restored")
+        return
+    draft.hold(one)
+
+
 def _rule_for_person(draft: Draft, change: Change, node: Node, text: str) -> None:
     """Change the ruling of the person who judges, who gives a label and no more."""
     protocol, phase = draft.phases_at(node, "labels")[0]
@@ -90,11 +114,11 @@ def _rule_for_person(draft: Draft, change: Change, node: Node, text: str) -> Non
 
 
 def _label(
-    draft: Draft, change: Change, node: Node, text: str, protocol: str, phase: Phase
+    draft: Draft, change: Change, node: Node, text: str, protocol: str, phase: Phase | None = None
 ) -> tuple[str, str]:
     """Return the label that ``text`` is or bears, and the answer of that label."""
     known = labels(draft.record, node)
-    if phase.labels is not None:
+    if phase is not None and phase.labels is not None:
         known |= {label: label for label in phase.labels(draft.settings_of(protocol))}
     borne = match_text(text, known)
     label = text if text in known else borne.pop() if len(borne) == 1 else letter(text)

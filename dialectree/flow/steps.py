@@ -23,6 +23,7 @@ DEMONSTRATION = (
 )
 PERSON = "person"
 """The source of a verdict's confidence where a person ruled, who may give none."""
+SET_BY_PERSON = "A person set this verdict."
 ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
 
 
@@ -104,7 +105,12 @@ def settle(
     A second pass (``take`` 2) that rules nothing leaves the verdict of the first one.
     """
     node, take = node or root(), take or inside.get().take
-    if run_of(runtime).overrides.ruled(node, take):
+    overrides = run_of(runtime).overrides
+    if (person := overrides.verdict(node, take)) is not None:
+        text, name = person["answer"], person["label"]
+        answer, label = str(text), None if name is None else str(name)
+        winner, rationale, agreement, dissent = label, SET_BY_PERSON, None, None
+    if person is not None or overrides.ruled(node, take):
         confidence, confidence_source = None, PERSON
     for note in notes:
         tell(runtime, node, "noted", {"note": note if take == 1 else f"second pass: {note}"})

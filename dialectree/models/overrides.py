@@ -32,6 +32,7 @@ class Overrides:
         self._segments = {one.id: one for one in overrides if not one.spots}
         self._dropped_arguments: set[str] = set()
         self._inserted: list[Override] = []
+        self._verdicts: dict[tuple[str, int], Override] = {}
         self.met: set[str] = set()
         """Ids of the overrides that had a place in the debate."""
         for one in overrides:
@@ -40,6 +41,8 @@ class Overrides:
                     self._by_place.setdefault(spot.spot(), []).append((spot, one))
                 elif one.what == "added":
                     self._inserted.append(one)
+                elif one.what == "ruled" and one.reply is not None:
+                    self._verdicts[spot.node, spot.take] = one
                 elif one.of_argument():
                     self._dropped_arguments.add(one.id)
                 else:  # a node that is dropped, or where the person who judges ruled otherwise
@@ -72,6 +75,14 @@ class Overrides:
                 return one
             reply |= one.reply
         return overrides[-1].model_copy(update={"reply": reply})
+
+    def verdict(self, node: str, take: int) -> dict[str, JsonValue] | None:
+        """Return the verdict that a person set at ``node`` in a pass, where no judge rules."""
+        one = self._verdicts.get((node, take))
+        if one is None:
+            return None
+        self.met.add(one.id)
+        return one.reply
 
     def removed(self, place: Place) -> dict[str, JsonValue] | None:
         """Return the reply that a person took out at ``place``, or None."""

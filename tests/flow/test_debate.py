@@ -161,6 +161,13 @@ def test_a_strangers_protocol_settles_the_leaves_of_tsd(
     assert {turn.protocol for leaf in leaves for turn in leaf.transcript} == {name}
     assert record.tree.nodes["0"].provenance == ["0.0", "0.1"]
     assert record.usage.calls == len(scripted.calls) == 3 + 2 * calls + 5 + 1
+    if name == "majority_debate":  # its vote is contested by letter or by text
+        for said in ("B", "no"):
+            ruled = contest(record, Rule("0.1", said), scripted=scripted)
+            verdict = ruled.tree.nodes["0.1"].verdict
+            assert verdict is not None and (verdict.answer, verdict.confidence) == ("No", None)
+        with pytest.raises(InputError, match="give one of A, B"):
+            contest(record, Rule("0.1", "C"), scripted=scripted)
     estimated = dialectree.estimate("tsd", "What is so?", model="openai:x", max_depth=1, **options)
     assert estimated.calls.least <= record.usage.calls <= estimated.calls.most
 
@@ -286,10 +293,32 @@ def test_a_turn_a_verdict_and_a_figure_are_contested_by_their_own_protocol() -> 
     for change, why in (
         (Rule("0.1", "C"), "give one of A, B"),
         (Set("0", 0.5), "nobody gives 0 a strength"),
-        (Rule("0", "So."), "no judge has ruled there"),
     ):
         with pytest.raises(InputError, match=why):
             contest(record, change)
+
+
+def test_a_verdict_that_no_judge_gave_can_be_set_and_taken_back() -> None:
+    record = inquire(model(), **DEEP)
+    ruled = contest(record, Rule("0", "So."))
+    assert ruled.verdict is not None
+    assert (ruled.verdict.answer, ruled.verdict.confidence_source) == ("So.", "person")
+    assert contest(ruled, Restore("0")).verdict == record.verdict
+    with pytest.raises(InputError, match="nothing to change"):
+        contest(ruled, Rule("0", "So."))
+
+
+def test_a_persons_ruling_inside_a_debate_is_contested() -> None:
+    async def person(request: Mapping[str, str]) -> str:
+        return "B"
+
+    record = inquire(model(), ask=person, **JUDGED)
+    for said in ("A", "Yes"):
+        ruled = contest(record, Rule("0.1", said))
+        assert ruled.verdict is not None and ruled.verdict.answer == "0.0 No; 0.1 Yes"
+        assert contest(ruled, Restore("0.1")).verdict == record.verdict
+    with pytest.raises(InputError, match="give one of A, B"):
+        contest(record, Rule("0.1", "C"))
 
 
 def test_a_node_with_figures_of_two_protocols_says_which_is_meant() -> None:
