@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from dialectree.flow.steps import unresolved as unresolved
     from dialectree.models.door import ask as ask
     from dialectree.protocols.inside import root as root
+    from dialectree.protocols.look import Look as Look
+    from dialectree.protocols.look import Score as Score
     from dialectree.protocols.options import Jury as Jury
     from dialectree.protocols.options import option as option
     from dialectree.protocols.phases import PhaseOrder as PhaseOrder
@@ -82,6 +84,8 @@ _HOMES = {
     "Script": "dialectree.protocols.script",
     "chance": "dialectree.system",
     "Jury": "dialectree.protocols.options",
+    "Look": "dialectree.protocols.look",
+    "Score": "dialectree.protocols.look",
     "PhaseOrder": "dialectree.protocols.phases",
     "count": "dialectree.flow.jury",
     "jurors": "dialectree.protocols.phases",

@@ -72,6 +72,8 @@ def _joined(one: Look, other: Look) -> Look:
         before, more = getattr(one, name), getattr(other, name)
         if isinstance(more, dict):
             update[name] = {**more, **before}
+        elif name in ("weighing", "comparing"):
+            update[name] = (*before, *more)
         elif not before or name not in one.model_fields_set:
             update[name] = more
     return one.model_copy(update=update)

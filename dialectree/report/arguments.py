@@ -55,7 +55,7 @@ def figures(record: RunRecord | None, node: Node) -> list[Figure]:
 def _figure(node: Node, name: str, value: float, score: Score | None) -> Figure:
     """Return a score with its sign and its meaning; without a declaration with its name."""
     if score is None:
-        return Figure(label(name), "", value)
+        return Figure(label(name), "", value, reckoned=True)
     at_root = node.parent is None or node.kind == "claim"
     sign, meaning = score.sign, (node.children and score.above) or score.meaning
     if at_root and score.at_root is not None:

@@ -11,9 +11,10 @@ from dialectree import report
 from dialectree.errors import InputError
 from dialectree.protocols import plugins
 from dialectree.protocols.look import Look, Score
-from dialectree.protocols.protocol import Protocol, protocol
+from dialectree.protocols.protocol import Protocol, method, protocol
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Node, RunRecord, Tree, Turn, Verdict
+from dialectree.records.declared import declarations
 from dialectree.report import arguments, view
 
 
@@ -45,6 +46,7 @@ def record(*nodes: Node, **settings: Any) -> RunRecord:
         status="answered",
         input={"question": "Q?"},
         settings=settings,
+        declared=declarations(method("stranger"), settings),
         verdict=Verdict(answer="yes", confidence=0.5),
         tree=Tree(nodes={one.id: one for one in nodes}),
         started="now",
@@ -84,7 +86,7 @@ def test_scores_are_signed_and_reckoned_as_the_protocol_says(
     part = Node(id="0.0", text="A", parent="0", depth=1, kind="argument", stance="support")
     part.scores = {"own": 0.25, "odd": 1.0, "strength": 0.5}
     run = record(Node(id="0", text="Q?", depth=0, children=["0.0"]), part, rule="weighted")
-    assert arguments.chain(run, part) == "w 0.25, Odd 1.00 → S 0.50"
+    assert arguments.chain(run, part) == "w 0.25 → Odd 1.00 → S 0.50"
     assert arguments.reckoning(run) == ["weighted mean"]
     assert "weighted mean" in report.markdown(run, [])
 

@@ -62,6 +62,7 @@ protocol = dt.Protocol(
     settings=Settings,
     outcome="probability",
     view="tree",
+    look=dt.Look(weighing=("the mean support of its parts",)),
     unit="claim",
     graph="atomic_claims.graph:graph",
     roles={"splitter": ""},
