@@ -12,6 +12,7 @@ import pytest
 import dialectree
 from dialectree.contests import Drop
 from dialectree.errors import BudgetReached
+from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
 
@@ -53,7 +54,7 @@ def received(endpoint: LocalEndpoint) -> Counter[str]:
 
 
 def decided(endpoint: LocalEndpoint, runs: Path, **settings: Any) -> Path:
-    record = dialectree.decide(
+    record: RunRecord = dialectree.decide(
         COWS, ["grass", "meat"], model="openai:any", base_url=endpoint.url, runs=runs, **settings
     )
     assert record.path is not None
