@@ -37,7 +37,9 @@ class Fragile(ScriptedModel):
 def go_on(run: Started, model: ScriptedModel, **more: Any) -> RunRecord:
     """Take up a run as another process would, and finish it."""
     folder = RunFolder.find(str(run.folder.path), run.folder.path.parent)
-    return asyncio.run(again(folder, {"model": model}).conduct(**more))
+    jury = [model] * len(getattr(run.context, "jury", ()))
+    given = {"model": model, **({"jury": jury} if jury else {})}
+    return asyncio.run(again(folder, given).conduct(**more))
 
 
 def lines(run: Started, name: str) -> list[dict[str, Any]]:

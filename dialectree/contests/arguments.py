@@ -39,34 +39,21 @@ def set_strength(draft: Draft, change: Change) -> None:
         for turn in node.transcript
         if draft.phase_of(turn) is phase
     }
-    names = draft.judges(of, phase)
-    if one is not None or len(names) == 1:
-        names = [*scored][-1:] or names if one is None else [one.speaker]
+    names = draft.judges(of, phase) if phase.judges or not scored else [*scored]
+    place = Turn(node=node.id, phase=phase.name, role=phase.role)
     spots = [
-        scored.get(who) or Turn(node=node.id, phase=phase.name, role=phase.role, speaker=who)
-        for who in names
+        scored.get(who) or place.model_copy(update={"speaker": who})
+        for who in (names if one is None else [one.speaker])
     ]
     assert phase.score is not None
-    before = "its own" if one is not None else _shown(node.score(phase.scored))
-    reply = None if strength is None else phase.score(strength)
-    draft.hold(
-        Override(
-            id=change.id
-            if one is not None
-            else name
-            if len(phases) == 1
-            else f"{name}/{phase.scored}",
-            what="set",
-            spots=spots,
-            reply=reply,
-            before=before,
-            after=_shown(strength),
-        )
+    before, after = (
+        "none" if value is None else repr(value) for value in (node.score(phase.scored), strength)
     )
-
-
-def _shown(strength: float | None) -> str:
-    return "none" if strength is None else repr(strength)
+    reply = None if strength is None else phase.score(strength)
+    named = name if len(phases) == 1 else f"{name}/{phase.scored}"
+    if one is not None:
+        named, before = change.id, "its own"
+    draft.hold(Override(id=named, what="set", spots=spots, reply=reply, before=before, after=after))
 
 
 def weigh(draft: Draft, change: Change) -> None:

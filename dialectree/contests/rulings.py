@@ -34,13 +34,10 @@ def rule(draft: Draft, change: Change) -> None:
         (turn, phase)
         for turn in node.transcript
         if (phase := draft.phase_of(turn)) and (phase.labels or phase.ruling)
+        if one is None or (turn.role, turn.speaker) == (one.role, one.speaker)
     ]
     last = max((turn.take for turn, _ in judged), default=1)
     judged = [(turn, phase) for turn, phase in judged if turn.take == last]
-    if one is not None:
-        judged = [
-            (t, phase) for t, phase in judged if (t.role, t.speaker) == (one.role, one.speaker)
-        ]
     if not judged and one is None and draft.counts(node):
         _rule_counted(draft, change, node, text)
         return

@@ -35,7 +35,7 @@ class Heard(NamedTuple, Generic[Reply]):
     place: Place
     reply: Reply | None
     """None where the call failed for good, or where a person dropped it."""
-    dropped: bool = False
+    dropped: bool
 
 
 async def jury(
@@ -76,15 +76,15 @@ async def jury(
         who = "_".join(filter(None, (place.name, speaker))) or place.role
         own = place.model_copy(update={"speaker": who})
         values = {**asked, **orders[order], **(again or {}).get(speaker, {})}
+        said, dropped = None, False
         try:
             said = await ask(runtime, own, prompt, reply, model=models[number], **values)
         except Dropped:
-            return Heard(number, order, speaker, own, None, dropped=True)
+            dropped = True
         except PartFailed as error:
             data = {"role": place.role, "speaker": error.speaker, "fault": str(error)}
             tell(runtime, failed_at or place.node, "failed", data)
-            return Heard(number, order, speaker, own, None)
-        return Heard(number, order, speaker, own, said)
+        return Heard(number, order, speaker, own, said, dropped)
 
     tasks = [
         asyncio.create_task(hear(speaker, *seat))

@@ -25,12 +25,8 @@ PROBABILITY = ("probability", "P(claim)")
 
 
 _OF_FEW_VERDICTS: dict[str, JsonValue] = {
-    "probability": None,
-    "agreement": None,
-    "dissent": {},
-    "local_confidence": None,
-    "winner": None,
-    "take": 1,
+    **dict.fromkeys(("probability", "agreement", "local_confidence", "winner")),
+    **{"dissent": {}, "take": 1},
 }
 """Fields that most verdicts lack, with the value by which they are left out."""
 

@@ -68,8 +68,7 @@ def _measures(record: RunRecord) -> list[str]:
     """Return how sure the verdict is, and how that was reckoned."""
     verdict, root = record.verdict, record.tree.nodes.get(record.tree.root)
     lines = [confidence(verdict)] if verdict is not None and asserts(record) else []
-    if verdict is not None and (told := agreement(verdict)):
-        lines.append(told)
+    lines += [agreement(verdict)] if verdict is not None and verdict.agreement is not None else []
     if trees := arguments.roots(record):
         means = (f"{tree.id} {figure(tree.score('strength'))}" for tree in trees)
         lines.append(f"The mean of {count(len(trees), 'tree')}: {', '.join(means)}.")
@@ -126,9 +125,7 @@ def confidence(verdict: Verdict) -> str:
 
 
 def agreement(verdict: Verdict) -> str:
-    """``Agreement of the judges 0.67; judge 2: B``; empty without a jury."""
-    if verdict.agreement is None:
-        return ""
+    """``Agreement of the judges 0.67; judge 2: B``."""
     others = "".join(f"; judge {who}: {label}" for who, label in verdict.dissent.items())
     return f"Agreement of the judges {share(verdict.agreement)}{others}"
 

@@ -50,6 +50,7 @@ WAYS = {
     ),
     "two options": Way("rsd", {}, 10, given={"options": [*TWO]}),
     "at once": Way("rsd", BOTH, 12, given={"options": [*TWO]}),
+    "several judges": Way("rsd", {**BOTH, "jury": 2}, 16, given={"options": [*TWO]}),
     "a gate and a knockout": Way(
         "rsd", {"candidates": "knockout", "gate": 2}, 22, "degraded", {"options": [*THREE]}
     ),
@@ -102,6 +103,8 @@ def speakers(fragile_at: int = 0) -> Fragile:
 def begin(model: ScriptedModel, runs: Path, way: Way, **more: Any) -> Started:
     usual = COMPARED if "paper_a" in way.given else {}
     given = {"model": model, **way.given, **usual, **way.settings, **more}
+    if "jury" in given:
+        given["jury"] = [model] * given["jury"]
     return running.begin(way.method, "It is so.", runs, **given)
 
 
