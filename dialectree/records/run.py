@@ -15,7 +15,7 @@ from dialectree.records.ledger import Usage
 from dialectree.records.place import Strict
 from dialectree.records.tree import Failure, Tree, Turn, Verdict
 
-SCHEMA: Final = "dialectree.run/3-draft"
+SCHEMA: Final = "dialectree.run/3"
 
 ILLUSTRATION: Final = "live:Illustration/written by hand"
 """The spec of the model that speaks what a person wrote: ``dialectree.testing.Illustration``."""
@@ -33,7 +33,7 @@ def is_illustration(models: Mapping[str, str]) -> bool:
 class RunRecord(Strict):
     """run.json: a run from the question to the verdict."""
 
-    schema_: Literal["dialectree.run/3-draft"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["dialectree.run/3"] = Field(default=SCHEMA, alias="schema")
     run_id: str
     protocol: str
     method: str

@@ -70,7 +70,7 @@ def test_answer_prints_one_json_document_and_leaves_a_whole_folder(answer: Answe
     done = answer(QUESTION, "--json", by=started)
     record = json.loads(done.out)
     assert done.status == 0, done.err
-    assert record["schema"] == "dialectree.run/3-draft"
+    assert record["schema"] == "dialectree.run/3"
     assert record["status"] == "answered"
     assert record["usage"]["calls"] == 37
     assert record["usage"]["critical_path_calls"] == 14

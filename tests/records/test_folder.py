@@ -263,7 +263,8 @@ def test_a_file_that_grows_too_large_is_not_there(folder: RunFolder) -> None:
     [
         (b"", "run.json is not a run's record"),
         (b"{", "run.json is not a run's record: invalid JSON"),
-        (b'{"schema": "dialectree.run/3-draft"}', "run_id"),
+        (b'{"schema": "dialectree.run/3"}', "run_id"),
+        (b'{"schema": "dialectree.run/3-draft"}', "report.html and report.md stay readable"),
         (b'{"schema": "dialectree.run/2"}', "report.html and report.md stay readable"),
         (b"\xff\xfe", "run.json is not a run's record"),
     ],

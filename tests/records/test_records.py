@@ -102,7 +102,7 @@ def test_a_record_reads_back_as_it_was_written() -> None:
     )
     record.tree, record.verdict = tree, verdict
     assert RunRecord.read(record.model_dump_json()) == record
-    assert '"schema":"dialectree.run/3-draft"' in record.model_dump_json()
+    assert '"schema":"dialectree.run/3"' in record.model_dump_json()
     assert [node for node, _ in record.degraded()] == ["0.1"]
 
 
