@@ -44,8 +44,13 @@ def rule(draft: Draft, change: Change) -> None:
     if not judged:
         knows = flags(draft.phases, "and")
         raise InputError(f"{change.flag}: no judge has ruled there; the run knows {knows}")
-    turn, phase = judged[0]  # of the outer debate, where an inner one ruled there, too
-    judged = [(t, its) for t, its in judged if its is phase and t.protocol == turn.protocol]
+    outer = judged[0][0].protocol  # where an inner debate ruled there, too
+    turn, phase = [pair for pair in judged if pair[0].protocol == outer][-1]  # in the last round
+    judged = [
+        (t, its)
+        for t, its in judged
+        if its is phase and (t.protocol, t.round) == (outer, turn.round)
+    ]
     first = {turn.speaker: turn for turn, _ in reversed(judged)}
     spots = [draft.own_words(one) for one in first.values()]
     verdict = node.verdict or (draft.record.verdict if node.parent is None else None)

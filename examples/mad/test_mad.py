@@ -7,6 +7,7 @@ from mad import Argument, Candidates, Choice, Moderation, decided
 
 import dialectree
 from dialectree import Talk
+from dialectree.contests import Rule
 from dialectree.testing import Asked, ScriptedModel, check_demo, check_protocol
 
 GIVEN: dict[str, Any] = {"question": "Is fire hot?"}
@@ -51,6 +52,17 @@ def test_who_speaks_and_who_rules(tmp_path: Path) -> None:
 def test_it_has_all_that_a_protocol_has(tmp_path: Path) -> None:
     check_protocol("mad", GIVEN, at_once, tmp_path / "stopped")
     check_protocol("mad", GIVEN, undecided, tmp_path / "judged", rounds=2)
+
+
+def test_a_verdict_is_contested_where_it_was_ruled(tmp_path: Path) -> None:
+    def second(call: Asked) -> Any:
+        return undecided(call) if call.round == 1 else at_once(call)
+
+    model = ScriptedModel(script=second)
+    record = dialectree.run("mad", **GIVEN, model=model, runs=tmp_path)
+    changed = dialectree.contest(record, [Rule("0", "maybe")], model=model, runs=tmp_path)
+    assert (changed.usage.calls, len(changed.tree.nodes["0"].transcript)) == (0, 6)
+    assert changed.verdict is not None and changed.verdict.answer == "maybe"
 
 
 def test_the_ablation_is_estimated_exactly() -> None:

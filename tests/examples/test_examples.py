@@ -135,6 +135,30 @@ def test_it_stands_beside_ours_in_an_evaluation(model: list[str]) -> None:
     assert done.status == 0, done.err
     rows = Path("evaluations/q/results.jsonl").read_text().splitlines()
     assert {json.loads(row)["row"] for row in rows} == {"majority_debate", "rsd"}
+    Path("c.jsonl").write_text(json.dumps({"claim": "Fire is hot.", "label": True}) + "\n")
+    done = command("eval", "c.jsonl", "--methods", "atomic_claims,whole,direct", *model)
+    assert done.status == 0, done.err
+    rows = Path("evaluations/c/results.jsonl").read_text().splitlines()
+    assert {json.loads(row)["row"] for row in rows} == {"atomic_claims", "whole", "direct"}
+    assert "whole" in Path("evaluations/c/report.md").read_text()
+
+
+def test_a_part_of_a_tree_is_settled_by_any_protocol_and_contested_inside(
+    model: list[str],
+) -> None:
+    claim = ["run", "atomic_claims", "Bats are blind birds.", "--most", "2"]
+    record = debated(*claim, *model)
+    assert {node.protocol for node in record.tree.nodes.values() if node.depth == 1} == {"art"}
+    changed = debated("contest", f"runs/{record.run_id}", "--set", "0.0=0.9", *model)
+    assert changed.contest is not None and changed.usage.calls == 0
+    record = debated(*claim, "--settled-by", "mad", "--set", "mad.rounds=1", *model)
+    assert {turn.protocol for turn in record.tree.nodes["0.0"].transcript} == {"mad"}
+    assert max(turn.round for turn in record.tree.nodes["0.0"].transcript) == 1
+    leaf = ["answer", "Is fire hot?", "--max-depth", "1", "--leaf-protocol", "mad"]
+    record = debated(*leaf, *model)
+    assert "mad" in {turn.protocol for n in record.tree.nodes.values() for turn in n.transcript}
+    refused = command(*claim, "--settled-by", "atomic_claims", *model)
+    assert refused.status == 2 and "atomic_claims" in refused.err
 
 
 def test_an_agent_and_a_server_have_it() -> None:
@@ -145,7 +169,12 @@ def test_an_agent_and_a_server_have_it() -> None:
     assert tool.args.keys() == {"question", "options"}
     assert tool.invoke(GIVEN).startswith("A: yes\n")
     served = json.loads(command("server-file").out)["graphs"]
-    for name, setting in (("council", {"members", "merged"}), ("majority_debate", {"rounds"})):
+    for name, setting in {
+        "atomic_claims": {"settled_by", "most"},
+        "council": {"members", "merged"},
+        "mad": {"rounds"},
+        "majority_debate": {"rounds"},
+    }.items():
         assert served[name]["path"] == f"{name}.graph:graph"
         assert served[f"{name}_chat"]["path"] == f"dialectree.server.chat:{name}_chat"
         assert "messages" in chat_graph(name).get_input_jsonschema()["properties"]
@@ -199,6 +228,6 @@ def test_the_document_shows_the_files_of_the_example() -> None:
     pieces = re.findall(
         r"`examples/(\S+)`[^\n]*\n\n```\w+\n(.*?)```", document.read_text(), re.DOTALL
     )
-    assert len(pieces) == document.read_text().count("```") // 2 - 1  # one block is a shell's
+    assert len(pieces) == document.read_text().count("```") // 2 - 2  # two are a shell's
     for file, piece in pieces:
         assert piece in (EXAMPLES / file).read_text(), piece
