@@ -102,7 +102,6 @@ class Folding:
         elif node is not None and event.kind == "spoke":
             turn = event.turn()
             self._put(node, node.transcript, turn, turn.spot())
-            node.protocol = turn.protocol or node.protocol
         elif node is not None and event.kind == "compared":
             met = Comparison.model_validate(event.data)
             self._put(node, node.comparisons, met, met.pair())

@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 import dialectree
-from dialectree.contests import Replace, Restore, Rule, Set
+from dialectree.contests import Add, Flip, Replace, Restore, Rule, Set
 from dialectree.errors import BudgetReached, InputError, SettingsError
 from dialectree.flow.human_input import payload_of
 from dialectree.protocols import plugins
@@ -82,6 +82,22 @@ def test_three_levels_are_one_run() -> None:
     assert record.settings["inner"] == RunRecord.model_validate(record).settings["inner"]
     folder = RunFolder.find(record.run_id, Path("runs"))
     assert folder.record() == record
+
+
+def test_a_claim_at_the_third_level_is_argued_about_on_both_sides_at_once() -> None:
+    claims = {"inner": {"tsd": {"leaf_protocol": "art", "max_depth": 0}}}
+    record = inquire(model(), **claims)
+    assert record.usage.calls == 2 * (1 + 5 + 1)
+    assert record.usage.critical_path_calls == 1 + 2 + 1
+    assert {record.tree.nodes[node].protocol for node in ("0.0", "0.0.1")} == {"art"}
+    changed = contest(record, Set("0.0.0", 0.9))
+    assert changed.tree.nodes["0.0.0"].score("tau") == 0.9
+    flipped = contest(record, Flip("0.0.0", "0.0.1"))
+    assert [met.contested for met in flipped.tree.nodes["0.0"].comparisons] == ["flipped"]
+    added = contest(record, Add("support", "0.0", "It was seen."))
+    assert added.tree.nodes["0.0.2"].text == "It was seen."
+    with pytest.raises(InputError, match="neither a claim nor an argument"):
+        contest(record, Add("support", "0", "It was seen."))
 
 
 @pytest.mark.parametrize("by", ["rsd", "art"])
