@@ -211,6 +211,7 @@ routes = [
     ),
     Route("/debates/{run_id}/events", follow),
     Route("/debates/{run_id}/calls", _found(lambda run: to_json(run.calls()))),
+    Route("/debates/{run_id}/prompts", _found(lambda run: to_json(run.texts()))),
     Route("/debates/{run_id}/contested", _found(_contested)),
     Route("/debates/{run_id}/contest", contest, methods=["POST"]),
 ]

@@ -12,6 +12,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from dialectree.protocols.protocol import Protocol, installed, unusable
+from dialectree.protocols.settings import build
+from dialectree.records.declared import declarations
+from dialectree.running.recorded_settings import kept
 
 
 async def list_protocols(request: Request) -> Response:
@@ -29,16 +32,13 @@ def _listed() -> bytes:
 
 def _described(protocol: Protocol) -> dict[str, Any]:
     """Return what a protocol declares, and the forms of its graph: its assistant has its name."""
-    graph = protocol.methods()[protocol.name].graph()
-    said = ("name", "title", "summary", "source", "command", "view", "outcome", "unit")
+    chosen = protocol.methods()[protocol.name]
+    graph, usual = chosen.graph(), kept(build(protocol.settings), chosen)
     methods = ("name", "title", "summary", "baseline")
     return {
-        **{name: getattr(protocol, name) for name in said},
-        "roles": {**protocol.roles},
-        "phases": [
-            {"role": one.role, "phase": one.name, "editable": one.editable}
-            for one in protocol.phases
-        ],
+        "name": protocol.name,
+        "command": protocol.command,
+        **declarations(chosen, usual)[protocol.name].model_dump(mode="json"),
         "methods": [{name: getattr(one, name) for name in methods} for one in protocol.variants],
         "presets": {name: {**settings} for name, settings in protocol.presets.items()},
         "forms": {

@@ -121,7 +121,7 @@ def test_another_gets_no_record_report_or_contest_of_a_debate(
     (line,) = call(server, ALICE, "GET", "/debates").json()
     path, drop = f"/debates/{line['run_id']}", {"changes": [{"change": "drop", "where": "0/A1"}]}
     for key, status in ((ALICE, 200), (BOB, 404)):
-        for part in ("", "/report.html", "/report.md", "/calls", "/events"):
+        for part in ("", "/report.html", "/report.md", "/calls", "/prompts", "/events"):
             assert call(server, key, "GET", path + part).status_code == status, part
     assert (line["owner"], line["thread"]) == ("alice", thread)
     assert (

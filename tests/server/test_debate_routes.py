@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from dialectree.records import Call
 from dialectree.records.folder import RunFolder
 from dialectree.server import following
 from dialectree.server.debates import exception_handlers, routes
-from tests.report.recorded import calls, events, record
+from tests.report.recorded import FOLDERS, calls, events, record
 
 DROP = '"changes": [{"change": "drop", "where": "0"}]'
 
@@ -125,6 +126,10 @@ def test_calls_and_the_contested_record_are_served(client: TestClient, tmp_path:
     new.write_whole(record("rsd"), events("rsd"), calls("rsd"))
     served = client.get("/debates/new/calls").json()
     assert [Call.model_validate(one) for one in served] == new.calls() != []
+    sent = (FOLDERS["rsd"] / "prompts.jsonl").read_text().splitlines()
+    texts = [one["text"] for one in map(json.loads, sent)]
+    shutil.copy(FOLDERS["rsd"] / "prompts.jsonl", new.path)
+    assert [*client.get("/debates/new/prompts").json().values()] == texts != []
     assert client.get("/debates/new/contested").status_code == 404
     new.write_record(record("tsd"), "contested.json")
     assert client.get("/debates/new/contested").json() == record("tsd").model_dump(mode="json")
