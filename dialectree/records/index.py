@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -184,11 +185,19 @@ def _short(name: str, head: Recorded) -> Head:
 
 def _kept(runs: Path) -> dict[str, _Entry]:
     """Return the entries of the index; empty where there is none, a broken or a foreign one."""
+    path = runs / f"{_NAME}.json"
     try:
-        with open(runs / f"{_NAME}.json", "rb", opener=private) as file:
-            index = _Index.model_validate_json(file.read())
+        found = os.lstat(path)
+        return _parsed(path, found.st_ino, found.st_size, found.st_mtime_ns)
     except (OSError, ValidationError):
         return {}
+
+
+@lru_cache(maxsize=2)
+def _parsed(path: Path, *seen: int) -> dict[str, _Entry]:
+    """Return the entries of the file that was ``seen``; nobody changes them."""
+    with open(path, "rb", opener=private) as file:
+        index = _Index.model_validate_json(file.read())
     return index.entries if index.format == _FORMAT else {}
 
 
