@@ -100,7 +100,7 @@ def settle(
     """Rule ``answer`` at ``node``, or nothing; the step that rules returns what this returns.
 
     Without a ``node`` it rules at the root of the debate, and without a ``take`` in the debate's. A
-    person's verdict, in a contest, has no confidence of a model.
+    person's verdict, in a contest, has no confidence of a model and no agreement of a jury.
 
     A second pass (``take`` 2) that rules nothing leaves the verdict of the first one.
     """
@@ -109,9 +109,9 @@ def settle(
     if (person := overrides.verdict(node, take)) is not None:
         text, name = person["answer"], person["label"]
         answer, label = str(text), None if name is None else str(name)
-        winner, rationale, agreement, dissent = label, SET_BY_PERSON, None, None
+        winner, rationale = label, SET_BY_PERSON
     if person is not None or overrides.ruled(node, take):
-        confidence, confidence_source = None, PERSON
+        confidence, confidence_source, agreement, dissent = None, PERSON, None, None
     for note in notes:
         tell(runtime, node, "noted", {"note": note if take == 1 else f"second pass: {note}"})
     if answer is not None:

@@ -20,7 +20,6 @@ from dialectree.flow.human_input import ask_person
 from dialectree.flow.jury import Count, count, jury
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import PERSON, settle
-from dialectree.models.run import run_of
 from dialectree.nodes.role_switching_debate.candidates import read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
     SIDES,
@@ -34,7 +33,7 @@ from dialectree.nodes.role_switching_debate.state import (
     latest,
     other,
 )
-from dialectree.protocols.inside import inside, root
+from dialectree.protocols.inside import root
 from dialectree.records import Place
 from dialectree.text import figure
 from dialectree.trace.events import tell
@@ -184,9 +183,7 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     whole = {str(n): [r for r in own if r] for n, own in enumerate(last, 1) if None not in own}
     ruled = {who: agreed_label(rulings) for who, rulings in whole.items()}
     votes = count({who: label for who, (label, _) in ruled.items()}, of=len(judges))
-    alone, take = len(judges) == 1, inside.get().take
-    overruled = run_of(runtime).overrides.ruled(state["id"], take)
-    label = votes.value
+    label, alone = votes.value, len(judges) == 1
     sure = {who: _lowest(rulings) for who, rulings in whole.items()}
     heard = [r for who in ([*whole] if alone else votes.majority[:1]) for r in whole[who]]
     notes = [note for _, own in ruled.values() for note in own] if alone else _spread(ruled, votes)
@@ -216,7 +213,7 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
         confidence=confidence,
         confidence_source=PERSON if by_person else "judge" if alone else "jury",
         notes=notes,
-        agreement=None if alone or overruled else votes.agreement,
+        agreement=None if alone else votes.agreement,
         dissent=votes.dissent,
     )
     return {"outcome": ruling["verdict"]}

@@ -159,7 +159,7 @@ class Ledger(Journal):
         self.past = past or {}
         self.calls: list[Call] = []
 
-    def append(self, call: Call) -> None:
+    def append(self, call: Call, texts: Mapping[str, str] | None = None) -> None:
         self.calls.append(call)
 
     def close(self) -> None:
