@@ -17,7 +17,7 @@ import typer
 from pydantic import ValidationError
 
 import dialectree
-from dialectree.cli import debate, evaluate, flags
+from dialectree.cli import debate, evaluate, export, flags
 from dialectree.cli.contest import OneText, contest
 from dialectree.cli.demo import demo
 from dialectree.cli.doctor import doctor
@@ -55,6 +55,7 @@ app.command("resume", cls=GroupedCommand, rich_help_panel=DEBATE)(resume)
 app.command("contest", cls=OneText, no_args_is_help=True, rich_help_panel=DEBATE)(contest)
 app.command("demo", rich_help_panel=LOOK)(demo)
 app.command("show", rich_help_panel=LOOK)(show)
+app.add_typer(export.app, name="export", rich_help_panel=LOOK)
 app.command("protocols", rich_help_panel=LOOK)(debate.protocols)
 app.add_typer(evaluate.app, name="eval", rich_help_panel=EVALUATE)
 app.command("doctor", cls=GroupedCommand, rich_help_panel=SET_UP)(doctor)

@@ -135,10 +135,13 @@ class Call(Place):
         """Return whether the run itself made it: no person, and no run that it contests."""
         return self.run is None and self.source != "person"
 
+    def took_s(self) -> float:
+        """Return the seconds from its start to its end, to the millisecond."""
+        return round(max(0.0, moment(self.ended) - moment(self.started)), 3)
+
     def told(self) -> dict[str, JsonValue]:
         """Return the data of the event that tells of it, without what goes without saying."""
-        took = round(max(0.0, moment(self.ended) - moment(self.started)), 3)
-        fields = {**self.__dict__, "seconds": took, "failed": self.error is not None}
+        fields = {**self.__dict__, "seconds": self.took_s(), "failed": self.error is not None}
         more = {n: v for n, usual in _USUAL.items() if (v := fields[n]) != usual}
         return {**named(self), **more}
 

@@ -15,6 +15,9 @@ from dialectree.records.ledger import Usage
 from dialectree.records.place import Strict
 from dialectree.records.tree import Failure, Tree, Turn, Verdict
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 SCHEMA: Final = "dialectree.run/3"
 
 ILLUSTRATION: Final = "live:Illustration/written by hand"
@@ -76,6 +79,21 @@ class RunRecord(Strict):
         def _repr_html_(self) -> str:
             """Return the card of a notebook; ``dialectree.report`` attaches it."""
             ...
+
+    def to_pandas(self) -> DataFrame:
+        """Return a row for each turn: its node, its place, who spoke, and its reply.
+
+        The fields of a reply stand in columns ``reply_...``. A record that lies in a folder has the
+        model, tokens, cost and seconds of each turn's call, too. Raises MissingPackage without
+        pandas.
+
+        Example:
+            >>> record = dialectree.load("last")
+            >>> record.to_pandas().groupby("role")["completion_tokens"].sum()
+        """
+        from dialectree.records.table import to_pandas
+
+        return to_pandas(self)
 
     @classmethod
     def read(cls, text: str) -> Self:

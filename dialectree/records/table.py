@@ -1,0 +1,45 @@
+"""Put the turns of a debate into a table."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from dialectree.records.folder import RunFolder
+from dialectree.records.run import RunRecord
+from dialectree.system.packages import needed
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_OF_TURN = ("phase", "round", "take", "role", "speaker", "side", "label", "names")
+_OF_CALL = ("model", "prompt_tokens", "completion_tokens", "cost", "source")
+
+
+def to_pandas(record: RunRecord) -> DataFrame:
+    """Return a row for each turn, in the order of the tree; see :meth:`RunRecord.to_pandas`."""
+    with needed("RunRecord.to_pandas", "dialectree[eval]"):
+        from pandas import DataFrame
+    ledger = RunFolder(record.path).ledger() if record.path is not None else []
+    calls = {call.spot(): call for call in ledger}
+    rows: list[dict[str, Any]] = []
+    for node in record.tree.nodes.values():
+        for turn in node.transcript:
+            row = {
+                "run_id": record.run_id,
+                "node": node.id,
+                "text": node.text,
+                "protocol": turn.protocol or record.protocol,
+                **{name: getattr(turn, name) for name in _OF_TURN},
+            }
+            if (call := calls.get(turn.spot())) is not None:
+                row |= {name: getattr(call, name) for name in _OF_CALL}
+                row["seconds"] = call.took_s()
+            row |= {f"reply_{name}": _cell(value) for name, value in turn.fields.items()}
+            rows.append(row)
+    return DataFrame(rows)
+
+
+def _cell(value: object) -> object:
+    """Return a part of a reply as a cell: a list or an object is JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -1,0 +1,85 @@
+"""Export pairs of a better and a worse reply to the same messages, for training.
+
+The form is the conversational one of preference data: ``prompt``, ``chosen`` and ``rejected`` are
+lists of messages, each with ``role`` and ``content``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dialectree.errors import InputError
+from dialectree.records import Call
+from dialectree.records.folder import RunFolder
+
+Pair = dict[str, Any]
+
+
+def preferences(
+    folders: Sequence[RunFolder], rewards: Mapping[str, float] | None = None
+) -> Iterator[Pair]:
+    """Yield the pairs in runs: what a person changed, and replies in runs of different rewards.
+
+    A contest gives a pair for each reply that a person wrote anew: hers is chosen. Of two runs that
+    were asked the same messages, the reply of the one with the higher reward is chosen; such pairs
+    have ``reward``. Each reply stands in one pair. Raises InputError for a run without its prompts.
+
+    Args:
+        folders: the folders of the runs.
+        rewards: the score of the answer by run id, as an evaluation gave it.
+    """
+    asked: dict[tuple[str, ...], list[tuple[float, str, Call, RunFolder]]] = {}
+    for folder in folders:
+        yield from _contested(folder)
+        if (reward := (rewards or {}).get(folder.run_id)) is None:
+            continue
+        for call in folder.calls():
+            if call.sent is not None and call.reply is not None:
+                name = *(text for _, text in call.sent.messages), call.sent.reply_schema
+                asked.setdefault(name, []).append((reward, call.reply, call, folder))
+    for replies in asked.values():
+        ranked = sorted(replies, key=lambda one: -one[0])
+        half = len(ranked) // 2
+        for better, worse in zip(
+            ranked[:half], reversed(ranked[-half:] if half else []), strict=True
+        ):
+            if better[0] > worse[0] and better[1] != worse[1]:
+                _, chosen, call, folder = better
+                pair = _pair(folder, folder.texts(), call, chosen, worse[1])
+                yield {**pair, "reward": {"chosen": better[0], "rejected": worse[0]}}
+
+
+def _contested(folder: RunFolder) -> Iterator[Pair]:
+    """Yield a pair for each reply that a person wrote in the place of a model's."""
+    contest = folder.record().contest
+    overrides = [one for one in contest.overrides if one.reply is not None] if contest else []
+    if not overrides:
+        return
+    calls = {call.spot(): call for call in folder.ledger() if call.reply is not None}
+    texts = folder.texts()
+    for override in overrides:
+        for turn in override.spots:
+            call = calls.get(turn.spot())
+            if call is not None and call.sent is not None and turn.fields:
+                after = json.dumps({**turn.fields, **(override.reply or {})}, ensure_ascii=False)
+                before = json.dumps(turn.fields, ensure_ascii=False)
+                yield _pair(folder, texts, call, after, before)
+
+
+def _pair(
+    folder: RunFolder, texts: Mapping[str, str], call: Call, chosen: str, rejected: str
+) -> Pair:
+    assert call.sent is not None
+    if any(text not in texts for _, text in call.sent.messages):
+        raise InputError(f"{folder.path} was kept without its prompts (`prompts=False`)")
+    return {
+        "prompt": [{"role": role, "content": texts[text]} for role, text in call.sent.messages],
+        "chosen": [{"role": "assistant", "content": chosen}],
+        "rejected": [{"role": "assistant", "content": rejected}],
+        "run_id": folder.run_id,
+        "node": call.node,
+        "role": call.role,
+        "phase": call.phase,
+    }
