@@ -115,7 +115,7 @@ def compared(old: RunRecord, new: RunRecord) -> Contest:
 def _weighed(record: RunRecord) -> bool:
     """Return whether the run weighed arguments about a claim, and their weight is its verdict."""
     root = record.tree.nodes.get(record.tree.root)
-    weighs = record.of().outcome == "probability"
+    weighs = record.of().view == "arguments"
     return weighs and root is not None and root.kind == "claim"
 
 

@@ -15,6 +15,7 @@ from dialectree.protocols.protocol import Protocol, installed, unusable
 from dialectree.protocols.settings import build
 from dialectree.records.declared import declarations
 from dialectree.running.recorded_settings import kept
+from dialectree.system.packages import pip_line
 
 
 async def list_protocols(request: Request) -> Response:
@@ -25,8 +26,12 @@ async def list_protocols(request: Request) -> Response:
 @cache
 def _listed() -> bytes:
     """Return the answer; what is installed stays while a server runs."""
-    broken = unusable()
-    usable = [one for one in installed().values() if one.graph not in broken and not one.missing()]
+    every = installed().values()
+    lacking = {
+        one.name: pip_line(one.requires, one.install_advice) for one in every if one.missing()
+    }
+    broken = {**unusable(), **lacking}
+    usable = [one for one in every if not {one.graph, one.name}.intersection(broken)]
     return to_json({"protocols": [*map(_described, usable)], "broken": broken})
 
 
