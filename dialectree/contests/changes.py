@@ -153,8 +153,7 @@ class Draft:
 
     def _drop_turn(self, change: Change) -> None:
         one = self.turns.get(change.id)
-        ruling = self.phase_of(one) if one is not None else None
-        if one is not None and ruling is not None and len(self.judges(one.protocol, ruling)) > 1:
+        if one and (its := self.phase_of(one)) and len(self.judges(one.protocol, its)) > 1:
             spots, before = [self.own_words(one)], turns.text(self.record, one)
             self.hold(Override(id=change.id, what="dropped", spots=spots, before=before))
             return

@@ -29,7 +29,6 @@ class Heard(NamedTuple, Generic[Reply]):
 
     judge: int
     """The place of the judge in the list, from 0."""
-    order: str
     speaker: str
     """The judge's name in the record; "" for a judge alone, in the first order."""
     place: Place
@@ -66,11 +65,6 @@ async def jury(
         asked: all else that ``ask`` takes, values of the prompt included.
     """
     models = [*judges] or [None]
-    seats = {
-        speaker: (number, order)
-        for number, names in enumerate(jurors(len(models), orders))
-        for speaker, order in zip(names, orders, strict=True)
-    }
 
     async def hear(speaker: str, number: int, order: str) -> Heard[Reply]:
         who = "_".join(filter(None, (place.name, speaker))) or place.role
@@ -84,11 +78,12 @@ async def jury(
         except PartFailed as error:
             data = {"role": place.role, "speaker": error.speaker, "fault": str(error)}
             tell(runtime, failed_at or place.node, "failed", data)
-        return Heard(number, order, speaker, own, said, dropped)
+        return Heard(number, speaker, own, said, dropped)
 
     tasks = [
-        asyncio.create_task(hear(speaker, *seat))
-        for speaker, seat in seats.items()
+        asyncio.create_task(hear(speaker, number, order))
+        for number, names in enumerate(jurors(len(models), orders))
+        for speaker, order in zip(names, orders, strict=True)
         if again is None or speaker in again
     ]
     try:

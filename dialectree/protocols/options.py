@@ -27,16 +27,13 @@ def _speaker(speaker: object) -> object:
     return speaker
 
 
-def _juror(speaker: object) -> object:
-    if speaker == "me":
-        raise ValueError("a person cannot be one of several judges; a person judges alone")
-    return speaker
-
-
 def _jurors(models: object) -> object:
     if isinstance(models, str) and "://" in models:
         raise ValueError("several models with addresses are given as a list, not as one text")
-    return models.split(",") if isinstance(models, str) else models
+    named = models.split(",") if isinstance(models, str) else models
+    if isinstance(named, list) and "me" in named:
+        raise ValueError("a person cannot be one of several judges; a person judges alone")
+    return named
 
 
 def known_role(name: str) -> str:
@@ -52,7 +49,7 @@ def known_role(name: str) -> str:
 Speaker = Annotated[Any, AfterValidator(_speaker), ADDRESS, WithJsonSchema({"type": "string"})]
 """A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
 ``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
-Jury = Annotated[list[Annotated[Speaker, BeforeValidator(_juror)]], BeforeValidator(_jurors)]
+Jury = Annotated[list[Speaker], BeforeValidator(_jurors)]
 """Models that judge side by side; a text names them with commas between."""
 PromptForm = Literal["auto", "small", "full"]
 Unit = Annotated[float, Field(ge=0, le=1)]
