@@ -34,7 +34,7 @@ from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import from_cache, usage
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
-from dialectree.running.runner import Started, begin, prepared
+from dialectree.running.runner import Started, Watch, begin, prepared
 from dialectree.system import clock
 from dialectree.text import line
 
@@ -87,6 +87,8 @@ class Asker:
     """Questions beside which the judge is tried on answers whose score is known."""
     retry: bool = False
     """Ask the parts that failed for good once more, and answer the others from the journal."""
+    watch: Watch | None = None
+    """Gets the events of all runs."""
 
     async def ask(self, row: Ready, item: Item) -> Answer:
         """Return the result of ``item`` by ``row``; ``failed`` where no run comes to its end.
@@ -135,7 +137,7 @@ class Asker:
         )
         await self._vote(result, name, row, item, refused)
         try:
-            record = await begun.conduct()
+            record = await begun.conduct(watch=self.watch)
         finally:
             result.usage, result.seconds = begun.record.usage, begun.record.usage.wall_s
         if record.status == "unresolved" and (parts := record.degraded()):
@@ -173,7 +175,7 @@ class Asker:
             await asyncio.to_thread(self._begin, f"{name}{suffix}", method, context, item, gold)
             for suffix, method, context in voters
         ]
-        records = await votes.conducted(begun)
+        records = await votes.conducted(begun, self.watch)
         verdict = votes.verdict(records, row.context.seed, item.id)
         vote = result.vote = Vote(
             answers=votes.answers(records, self.vote_first),

@@ -22,7 +22,7 @@ from dialectree.evals.ray_engine import ray_engine
 from dialectree.evals.results import Result
 from dialectree.evals.rows import Ready
 from dialectree.evals.standing import Spending, Standing
-from dialectree.report.progress import show
+from dialectree.report.progress import Several, show
 from dialectree.system import clock
 
 REFUSED = 20
@@ -50,30 +50,31 @@ async def conduct(
         progress: Whether to show how far it is. None: in notebooks only.
         watch: Gets the standing after each result.
     """
-    newest: list[Standing] = []
+    newest, runs = list[Standing](), Several()
 
     def note(standing: Standing) -> None:
         newest[:] = [standing]
         watch(standing)
 
     def line() -> str:
-        return f"{plan.loaded.name}: {newest[0]}" if newest else f"{plan.loaded.name}: 0 results"
+        standing = newest[0] if newest else "0 results"
+        return f"{plan.loaded.name}: {standing}{runs.newest()}"
 
     with plan.folder.locked():
         async with show(line, progress):
-            return await _run(plan, note)
+            return await _run(plan, note, runs)
 
 
-async def _run(plan: Plan, watch: Watch) -> Standing:
+async def _run(plan: Plan, watch: Watch, runs: Several) -> Standing:
     spending = Spending(plan.shared)
-    standing = await _ask_questions(plan, spending, watch)
+    standing = await _ask_questions(plan, spending, watch, runs)
     if plan.against is not None:
         watch(standing)
         await preferences.prefer(plan.folder, plan, plan.against, spending, standing.judged)
     return standing
 
 
-async def _ask_questions(plan: Plan, spending: Spending, watch: Watch) -> Standing:
+async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Several) -> Standing:
     folder, evaluation = plan.folder, planning.begun(plan)
     ids = {*evaluation.items}
     every = planning.repeated(plan.loaded.items, evaluation.repeats)
@@ -109,6 +110,7 @@ async def _ask_questions(plan: Plan, spending: Spending, watch: Watch) -> Standi
                 budget=spending,
                 controls=planning.controls(plan),
                 retry=plan.retry_failed,
+                watch=runs.watch if plan.options.engine == "local" else None,
             )
             answered = {row for row, _ in results.done}
             try:

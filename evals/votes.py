@@ -21,7 +21,7 @@ from dialectree.protocols.protocol import Method
 from dialectree.protocols.protocol import method as every_method
 from dialectree.protocols.settings import ProtocolSettings, within
 from dialectree.records import RunRecord, Usage, Verdict, usage
-from dialectree.running.runner import Started, prepared
+from dialectree.running.runner import Started, Watch, prepared
 from dialectree.system import chance
 
 
@@ -104,9 +104,10 @@ def usage_of(runs: Sequence[Started]) -> Usage:
     return usage(calls).model_copy(update=longest)
 
 
-async def conducted(runs: Sequence[Started]) -> list[RunRecord]:
+async def conducted(runs: Sequence[Started], watch: Watch | None = None) -> list[RunRecord]:
     """Conduct all runs at once; where one fails the others still come to their end."""
-    ended = await asyncio.gather(*(run.conduct() for run in runs), return_exceptions=True)
+    work = (run.conduct(watch=watch) for run in runs)
+    ended = await asyncio.gather(*work, return_exceptions=True)
     for one in ended:
         if isinstance(one, BaseException):
             raise one

@@ -114,7 +114,7 @@ async def _findings(
 ) -> list[Finding]:
     """Return a finding for each claim of ``text``; ask before many calls."""
     from dialectree.cli import consent
-    from dialectree.report.progress import show
+    from dialectree.report.progress import Several, show
     from dialectree.text import count
 
     claims = await verifier.split(text)
@@ -127,11 +127,13 @@ async def _findings(
     if not yes:
         consent.require(expected, verifier.context)
 
+    progress = Several()
+
     def line() -> str:
-        return f"{verifier.done} of {every} verified"
+        return f"{progress.over} of {every} verified{progress.newest()}"
 
     async with show(line, not quiet and sys.stderr.isatty()):
-        return await verifier.verify(claims, runs)
+        return await verifier.verify(claims, runs, progress.watch)
 
 
 def _print_estimate(verifier: ClaimVerifier, text: str, runs: Path, *, json: bool) -> None:

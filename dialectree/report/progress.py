@@ -91,6 +91,8 @@ class Progress:
         """By place, the calls that are not answered yet, the latest change last."""
         self._failed: set[int] = set()
         """The numbers of the events of calls that got no reply."""
+        self.over = False
+        """Whether the run has ended."""
         self._replies = 0
         self._newest: Event | None = None
         self._began = clock.seconds()
@@ -113,6 +115,7 @@ class Progress:
                 self._failed |= {event.n} if data.get("failed") else set()
                 self.waiting.pop(_place(event).spot(), None)
             case "resumed" | "ended":
+                self.over = event.kind == "ended"
                 self.waiting.clear()
                 self.calls -= len(self._failed.intersection(data.get("void", ())))
             case "spoke":
@@ -128,17 +131,45 @@ class Progress:
 
     def line(self) -> str:
         """``run 20260131-120000-1a2b3c · 3 replies, 12 s · 0.1 Leaf debater A: Tin came ...``."""
-        replies, newest = count(self._replies, "reply", "replies"), ""
+        replies = count(self._replies, "reply", "replies")
+        return f"run {self._run_id} · {replies}, {duration(self.seconds)}{self.newest()}"
+
+    def newest(self) -> str:
+        """Return what was said last, or what is waited for, behind a dot."""
         match self._newest:
             case Event(kind="spoke") as event:
                 turn = event.turn()
                 text = line(turns.text(None, turn), 100)
-                newest = f" · {event.node} {words.speaker(turn)}: {text}"
+                return f" · {event.node} {words.speaker(turn)}: {text}"
             case Event(kind="asked"):
-                newest = " · a person is asked"
+                return " · a person is asked"
             case Event():
-                newest = " · done"
-        return f"run {self._run_id} · {replies}, {duration(self.seconds)}{newest}"
+                return " · done"
+            case None:
+                return ""
+
+
+class Several:
+    """Fold the events of runs side by side into how far they are."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, Progress] = {}
+        self._newest: Progress | None = None
+
+    def watch(self, event: Event) -> None:
+        """Apply an event of one of the runs."""
+        self._newest = self._runs.setdefault(event.run_id, Progress(event.run_id))
+        self._newest.watch(event)
+
+    @property
+    def over(self) -> int:
+        """Return how many runs have ended."""
+        return sum(one.over for one in self._runs.values())
+
+    def newest(self) -> str:
+        """Return what was said last in a run that is under way, behind a dot."""
+        one = self._newest
+        return "" if one is None or one.over else one.newest()
 
 
 class Lines:

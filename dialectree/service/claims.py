@@ -92,8 +92,6 @@ class ClaimVerifier:
     budget: Budget = field(init=False)
     fault: DialectreeError | None = field(default=None, init=False)
     """The first reason why a claim could not be verified; no further call is made then."""
-    done: int = field(default=0, init=False)
-    """Claims that were verified."""
 
     def __post_init__(self) -> None:
         """Begin the budget that splitting and verifying share."""
@@ -170,9 +168,7 @@ class ClaimVerifier:
 
         async def verified(claim: Finding) -> Finding:
             async with slots:
-                finding = await self._verified(claim, runs, watch)
-            self.done += 1
-            return finding
+                return await self._verified(claim, runs, watch)
 
         return [*await asyncio.gather(*map(verified, claims))]
 

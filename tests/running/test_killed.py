@@ -137,7 +137,7 @@ def test_a_run_that_is_killed_inside_a_debate_of_another_protocol_pays_nothing_t
     inside: dict[str, Any] = {"leaf_protocol": "rsd", "max_depth": 0}
     undisturbed = run(endpoint.url, tmp_path / "undisturbed", **inside)
     whole = undisturbed.usage.calls
-    for calls in (2, 5, 8):
+    for calls in (3, 5, 8):
         runs = tmp_path / str(calls)
         endpoint.reset()
         victim = process(partial(run, **inside), endpoint.url, runs)
