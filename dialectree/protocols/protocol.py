@@ -364,7 +364,8 @@ class Method:
         around, held = (*around, self.protocol.name), self.protocol.holds(settings)
         for name in settings.inner:
             if name not in held:
-                raise SettingsError(f"`inner` {name}: {self.name} holds no such debate inside")
+                why = f"with these settings {self.name} holds no debate by {name}"
+                raise SettingsError(f"`inner` {name}: {why}")
         for name in held:
             if name in around:
                 raise SettingsError(f"{' > '.join((*around, name))}: {name} debates inside itself")

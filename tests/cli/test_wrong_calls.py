@@ -25,7 +25,7 @@ WRONG = {
     f"{Q} --breadth 2": "an option of verify, gate",
     "run nosuch": "Installed are art",
     f"{Q} --method single_shot --max-depth 2": "--max-depth: that is no setting of single_shot",
-    f"{Q} --set rsd.gate=1": "--set: --leaf-protocol names no other protocol",
+    f"{Q} --set rsd.gate=1": "--set rsd: with these settings tsd holds no debate by rsd",
     f"{Q} --role leaf_judge": "--role 'leaf_judge': write NAME=VALUE",
     f"{Q} --role leaf_judge=openai:a --role leaf_judge=openai:b": (
         "--role leaf_judge: two values; give one"

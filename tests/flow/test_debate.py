@@ -195,7 +195,10 @@ def test_a_strangers_protocol_settles_the_leaves_of_tsd(
     ("given", "message"),
     [
         ({"by": "inquiry"}, "inquiry > inquiry: inquiry debates inside itself"),
-        ({"inner": {"rsd.judge": "me"}}, "`inner` rsd: inquiry holds no such debate inside"),
+        (
+            {"inner": {"rsd.judge": "me"}},
+            "`inner` rsd: with these settings inquiry holds no debate by rsd",
+        ),
         ({"inner": {"tsd.breadth": 2}}, "`inner` tsd.breadth: tsd reads no such setting"),
         (
             {"inner": {"tsd": {"leaf_protocol": "inquiry"}}},
