@@ -78,7 +78,7 @@ async def debate(
     return verdict
 
 
-def open_part(runtime: Runtime[Any], id: str, text: str, *, kind: str = "leaf") -> None:
+async def open_part(runtime: Runtime[Any], id: str, text: str, *, kind: str = "leaf") -> None:
     """Open a part of this debate: a node of the tree below an open one, as the id says.
 
     Args:
@@ -90,6 +90,6 @@ def open_part(runtime: Runtime[Any], id: str, text: str, *, kind: str = "leaf") 
     tell(runtime, id, "opened", {"text": text, "kind": kind, "part": True})
 
 
-def set_score(runtime: Runtime[Any], id: str, **scores: float | None) -> None:
+async def set_score(runtime: Runtime[Any], id: str, **scores: float | None) -> None:
     """Give a node numbers by name, such as ``weight=0.4``; None takes one away."""
     tell(runtime, id, "scored", {"scores": scores})

@@ -34,7 +34,7 @@ Ask = Callable[[Payload], Awaitable[str] | str]
 """Asks the person and returns the answer. It may be a plain or an asynchronous function."""
 
 
-def ask_person(
+async def ask_person(
     runtime: Runtime[Any],
     *,
     node: str,

@@ -131,6 +131,6 @@ def _ruling(script: Script, name: str, rule: Rule) -> Step:
     async def decide(state: Any, runtime: Runtime[Any]) -> Ruling:
         talk = _talk(script, state, settings(runtime, script.settings))
         silent = name in script.speakers and talk.last.get("name") != name
-        return settle(runtime, **({} if silent else rule(talk)) or {"answer": None})
+        return await settle(runtime, **({} if silent else rule(talk)) or {"answer": None})
 
     return decide

@@ -79,10 +79,10 @@ def ruling(
 
 async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
     """Rule nothing: a reply that the debate cannot do without failed for good."""
-    return settle(runtime, None)
+    return await settle(runtime, None)
 
 
-def settle(
+async def settle(
     runtime: Runtime[Any],
     answer: str | None,
     *,

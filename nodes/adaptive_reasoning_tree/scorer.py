@@ -225,6 +225,6 @@ def verifier(prompt: str, kind: type[VerifierReply] | type[ReasonedReply]) -> St
         reply = await ask(runtime, place, prompt, kind, max_tokens=512, claim=claim)
         reasoning = reply.reasoning if isinstance(reply, ReasonedReply) else None
         label = str(reply.answer == "yes")
-        return settle(runtime, label, label=label, rationale=reasoning)
+        return await settle(runtime, label, label=label, rationale=reasoning)
 
     return verifier

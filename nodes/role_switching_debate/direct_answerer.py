@@ -84,7 +84,7 @@ async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
     """Take the answer that every sample gave; it has no confidence."""
     count = len(state["samples"])
     note = f"no debate: {count} direct {'answer' if count == 1 else 'answers'} agreed"
-    return settle(runtime, notes=[note], **state["samples"][0])
+    return await settle(runtime, notes=[note], **state["samples"][0])
 
 
 async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
@@ -105,7 +105,7 @@ async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> R
         notes.append(f"tie between {among} ({most} of {asked} each); drawn from the seed")
     share = most / asked if asked > 1 else None
     source = "share of samples" if asked > 1 else None
-    return settle(
+    return await settle(
         runtime, confidence=share, confidence_source=source, notes=notes, **counted[won][0]
     )
 

@@ -130,7 +130,7 @@ async def person(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, lis
     An empty label rules nothing.
     """
     possible = choices(state, runtime.context)
-    label = ask_person(
+    label = await ask_person(
         runtime,
         node=state["id"],
         kind="judge",
@@ -203,7 +203,7 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
             shown = " and ".join(figure(ruling["confidence"], "none") for ruling in heard)
             counts = "none" if None in confidences else "the lower one"
             notes.append(f"the judge's confidence in the two orders: {shown}; {counts} counts")
-    ruling = settle(
+    ruling = await settle(
         runtime,
         answer,
         node=state["id"],
@@ -239,14 +239,14 @@ def _spread(ruled: Mapping[str, tuple[str | None, list[str]]], votes: Count) -> 
 
 async def broken_off(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     """End a debate that lost a part which it needs."""
-    ruled = settle(runtime, None, node=state["id"])
+    ruled = await settle(runtime, None, node=state["id"])
     notes = ["a part that the debate needs failed for good", *disclosed(state)]
     return {"outcome": {**ruled["verdict"], "notes": notes}}
 
 
 async def undecided(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
     """Say that there was no debate."""
-    ruled = settle(runtime, None)
+    ruled = await settle(runtime, None)
     notes = ["there is no distractor to debate against"]
     return {"settled": {root(): {**ruled["verdict"], "notes": notes}}}
 

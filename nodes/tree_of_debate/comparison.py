@@ -243,6 +243,6 @@ def comparer(prompt: str, *, step: int = 0) -> Step:
             summaries=state["summaries"],
             question=state["question"],
         )
-        return settle(runtime, reply.summary)
+        return await settle(runtime, reply.summary)
 
     return comparer

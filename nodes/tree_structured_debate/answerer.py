@@ -95,7 +95,7 @@ async def synthesiser(state: Answers, runtime: Runtime[Settings]) -> Ruling:
 async def _ruling(runtime: Runtime[Settings], place: Place, prompt: str, **shown: Any) -> Ruling:
     """Ask for a direct answer and rule by it."""
     reply = await ask(runtime, place, prompt, AnswererReply, max_tokens=1200, **shown)
-    return settle(
+    return await settle(
         runtime,
         reply.answer,
         rationale=reply.explanation,
@@ -135,7 +135,7 @@ async def picker(state: Answers, runtime: Runtime[Settings]) -> Ruling:
         samples=samples,
     )
     picked = by_number[reply.number]
-    ruling = settle(
+    ruling = await settle(
         runtime,
         picked["answer"],
         rationale=reply.rationale,
@@ -149,7 +149,7 @@ async def picker(state: Answers, runtime: Runtime[Settings]) -> Ruling:
 async def sole_sample(state: Answers, runtime: Runtime[Settings]) -> Ruling:
     """Take the only answer without a call."""
     (sample,) = state["samples"]
-    return settle(
+    return await settle(
         runtime,
         sample["answer"],
         rationale=sample["explanation"],

@@ -162,7 +162,7 @@ async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, obje
 
 async def clarification(state: Subtree, runtime: Runtime[Settings]) -> dict[str, object]:
     """Ask the person what the question leaves open; an empty answer changes nothing."""
-    answer = ask_person(
+    answer = await ask_person(
         runtime,
         node=state["id"],
         kind="clarification",

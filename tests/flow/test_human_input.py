@@ -65,13 +65,13 @@ async def clarification(state: Meeting, runtime: Runtime[Panel]) -> dict[str, st
         return {"meaning": ""}
     request = "What is meant?"
     asked = {"node": "0", "kind": "meaning", "question": state["question"], "request": request}
-    return {"meaning": ask_person(runtime, **asked)}
+    return {"meaning": await ask_person(runtime, **asked)}
 
 
 async def chair(state: Meeting, runtime: Runtime[Panel]) -> Ruling:
     if settings(runtime, Panel).chair == "nobody":
-        return settle(runtime, state["meaning"])
-    label = ask_person(
+        return await settle(runtime, state["meaning"])
+    label = await ask_person(
         runtime,
         node="0",
         kind="chair",
@@ -80,7 +80,7 @@ async def chair(state: Meeting, runtime: Runtime[Panel]) -> Ruling:
         transcript=f"draw {settings(runtime).seed}",
         labels=["Yes", "No"],
     )
-    return settle(runtime, f"{state['meaning']} {label}")
+    return await settle(runtime, f"{state['meaning']} {label}")
 
 
 flow = Flow(Meeting, settings=Panel, input=Question)

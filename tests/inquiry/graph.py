@@ -57,10 +57,10 @@ def parts(state: Inquiry) -> list[dict[str, Any]]:
 async def weigher(state: Inquiry, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Weigh one part."""
     node, text = state["id"], state["text"]
-    open_part(runtime, node, text)
+    await open_part(runtime, node, text)
     place = Place(node=node, phase="weighing", role="weigher")
     reply = await ask(runtime, place, "tests.inquiry/weigher", WeigherReply, part=text)
-    set_score(runtime, node, weight=reply.weight)
+    await set_score(runtime, node, weight=reply.weight)
     return {"weights": {node: reply.weight}}
 
 
@@ -70,7 +70,8 @@ async def settled(state: Inquiry, runtime: Runtime[Settings]) -> dict[str, Any]:
     if context.ask_first:
         await weigher(state, runtime)
     if context.by == "none":
-        return {"answers": {node: settle(runtime, "nothing", node=node)["verdict"]["answer"]}}
+        ruled = await settle(runtime, "nothing", node=node)
+        return {"answers": {node: ruled["verdict"]["answer"]}}
     given = question_for(context.by, text, options=("Yes", "No"))
     verdict = await debate(runtime, context.by, node=node, text=text, **given)
     return {"answers": {node: verdict.answer}}
@@ -79,7 +80,7 @@ async def settled(state: Inquiry, runtime: Runtime[Settings]) -> dict[str, Any]:
 async def joined(state: Inquiry, runtime: Runtime[Settings]) -> Ruling:
     """Join the answers."""
     answers = dict(sorted(state["answers"].items()))
-    return settle(runtime, "; ".join(f"{node} {answer}" for node, answer in answers.items()))
+    return await settle(runtime, "; ".join(f"{node} {answer}" for node, answer in answers.items()))
 
 
 def weighed(state: Inquiry, settings: Settings) -> list[Send]:

@@ -45,7 +45,7 @@ async def splitter(state: dt.Question, runtime: Runtime[Settings]) -> dict[str, 
         Part(id=f"{dt.root()}.{n}", text=text, support=None) for n, text in enumerate(split.claims)
     ]
     for part in parts:
-        dt.open_part(runtime, part["id"], part["text"])
+        await dt.open_part(runtime, part["id"], part["text"])
     return {"parts": parts}
 
 
@@ -75,13 +75,13 @@ def support(verdict: dt.Verdict) -> float | None:
 async def weigh(state: AtomicClaims, runtime: Runtime[Settings]) -> dt.Ruling:
     """Rule by the mean support of the parts that were settled."""
     for part in state["settled"]:
-        dt.set_score(runtime, part["id"], support=part["support"])
+        await dt.set_score(runtime, part["id"], support=part["support"])
     known = [part["support"] for part in state["settled"] if part["support"] is not None]
     held = [part["text"] for part in state["settled"] if (part["support"] or 0) > 0.5]
     if not known:
-        return dt.settle(runtime, None)
+        return await dt.settle(runtime, None)
     why = f"{len(held)} of {len(known)} atomic claims hold: {' '.join(held)}"
-    return dt.settle(runtime, **ruling(mean(known), why))
+    return await dt.settle(runtime, **ruling(mean(known), why))
 
 
 flow = dt.Flow(AtomicClaims, settings=Settings, input=dt.Question)
