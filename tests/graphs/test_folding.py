@@ -55,7 +55,7 @@ def test_the_events_tell_the_whole_debate() -> None:
     assert list(TREE.nodes) == ["0", "0.0", "0.0.0", "0.0.1", "0.1"]
     assert {e.kind for e in EVENTS} == {
         "opened", "spoke", "noted", "asked", "branched", "failed", "settled",
-        "concluded",
+        "concluded", "calling", "called",
     }  # fmt: skip
     assert [verdict.take for verdict in TREE.nodes["0.1"].earlier] == [1]
     assert TREE.nodes["0.0.0"].status == "missing"
