@@ -34,6 +34,7 @@ EVERYBODYS = [
     "max_seconds",
     "max_cost",
     "prompt_form",
+    "prompts",
 ]
 OURS = [one for one in installed().values() if one.graph.startswith("dialectree.")]
 
