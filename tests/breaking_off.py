@@ -37,9 +37,13 @@ class Fragile(ScriptedModel):
 def go_on(run: Started, model: ScriptedModel, **more: Any) -> RunRecord:
     """Take up a run as another process would, and finish it."""
     folder = RunFolder.find(str(run.folder.path), run.folder.path.parent)
+    return asyncio.run(again(folder, asked(run, model)).conduct(**more))
+
+
+def asked(run: Started, model: ScriptedModel) -> dict[str, Any]:
+    """Return the settings by which ``model`` goes on with ``run``, as each judge of a jury too."""
     jury = [model] * len(getattr(run.context, "jury", ()))
-    given = {"model": model, **({"jury": jury} if jury else {})}
-    return asyncio.run(again(folder, given).conduct(**more))
+    return {"model": model, **({"jury": jury} if jury else {})}
 
 
 def lines(run: Started, name: str) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from dialectree.contests import Replace, start
 from dialectree.records import Event, RunRecord, fold_run, own_calls, turns, usage
 from dialectree.records.folder import RunFolder
 from dialectree.running.runner import Started, again
-from tests.breaking_off import Crash
+from tests.breaking_off import Crash, asked
 from tests.running.test_broken_off import WAYS, Way, begin, speakers
 from tests.scripted import Said
 from tests.test_failed_calls import FAULTS, lossy
@@ -73,14 +73,14 @@ def test_the_events_of_a_run_tell_its_record_at_any_moment(way: Way, tmp_path: P
     broken = begin(speakers(random.randrange(1, way.calls + 1)), tmp_path, way)
     told = conduct(broken, random)
     folder = RunFolder(broken.folder.path)
-    events = conduct(again(folder, {"model": speakers()}), random)
+    events = conduct(again(folder, asked(broken, speakers())), random)
     assert events[: len(told)] == told and events[len(told)].kind == "resumed"
     record = run.folder.record()
     spoken = [(n, t) for n in record.tree.nodes.values() for t in n.transcript]
     names = [name for n, t in spoken if (name := turns.printed(record, n, t))]
     for name in random.sample(names, min(1, len(names))):
         wish = Replace(name, "Another word.")
-        model = {"model": speakers(), "cache": False}
+        model = {**asked(run, speakers()), "cache": False}
         conduct(start(run.folder, [wish], tmp_path, model), random)
 
 
