@@ -75,7 +75,8 @@ def test_answer_prints_one_json_document_and_leaves_a_whole_folder(answer: Answe
     assert record["usage"]["calls"] == 37
     assert record["usage"]["critical_path_calls"] == 14
     names = {path.name for path in only_run().iterdir()} - {".lock"}
-    assert names == {"run.json", "events.jsonl", "calls.jsonl", "report.html", "report.md"}
+    lines = {"events.jsonl", "calls.jsonl", "prompts.jsonl"}
+    assert names == {"run.json", "report.html", "report.md", *lines}
     assert json.loads((only_run() / "run.json").read_text()) == record
 
 

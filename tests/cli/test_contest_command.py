@@ -71,7 +71,7 @@ def test_a_contest_is_a_run_of_its_own_with_reports(run: str) -> None:
     assert new["usage"]["calls"] == 0 and new["models"] == old["models"]
     folder = Path("runs") / new["run_id"]
     names = {path.name for path in folder.iterdir()} - {".lock"}
-    journal = {"calls.jsonl", "contested.json"}
+    journal = {"calls.jsonl", "prompts.jsonl", "contested.json"}
     assert names == {"run.json", "events.jsonl", "report.html", "report.md", *journal}
     assert json.loads((folder / "run.json").read_text()) == new
     assert run in (folder / "report.html").read_text()
