@@ -8,6 +8,7 @@ from atomic_claims import Split, Whole
 from atomic_claims.graph import support
 
 import dialectree
+from dialectree.contests import Set
 from dialectree.testing import Asked, ScriptedModel, check_demo, check_protocol
 
 GIVEN: dict[str, Any] = {"claim": "Bats are blind birds."}
@@ -46,7 +47,7 @@ def test_it_has_all_that_a_protocol_has(tmp_path: Path) -> None:
 def test_a_strength_inside_a_part_can_be_set(tmp_path: Path) -> None:
     model = ScriptedModel(script=script)
     first = dialectree.run("atomic_claims", **GIVEN, model=model, runs=tmp_path)
-    change = dialectree.contests.Set("0.0.0", 1.0)
+    change = Set("0.0.0", 1.0)
     changed = dialectree.contest(first, [change], model=model, runs=tmp_path)
     assert changed.usage.calls == 0
     assert first.verdict is not None and changed.verdict is not None

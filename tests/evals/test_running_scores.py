@@ -194,7 +194,7 @@ def with_jury(data: Path, *ruled: str) -> Answers:
 
 def line_of(key: str) -> dict[str, Any]:
     made = {one.key: one for one in tables(analysed(study([Path("out")])))}
-    return {name: column.iloc[0] for name, column in made[key].frame.items()}
+    return {str(name): column.iloc[0] for name, column in made[key].frame.items()}
 
 
 def test_a_report_says_how_far_a_jury_agrees_and_what_it_is_worth() -> None:
