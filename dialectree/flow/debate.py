@@ -35,9 +35,8 @@ async def debate(
     Call it alone in its step: a step that stops inside for a person runs again from its start.
     Several debates side by side are a ``Flow.fan``.
 
-    Example::
-
-        verdict = await debate(runtime, "art", node="0.1", claim="Water boils at 100 degrees.")
+    Example:
+        >>> verdict = await debate(runtime, "art", node="0.1", claim="Water boils at 100 degrees.")
 
     Args:
         runtime: what LangGraph gives the step.

@@ -38,7 +38,8 @@ def require_question(given: Mapping[str, Any], called: str = "question") -> None
 
 def prepare(given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
     """Return the user's input as a graph takes it: what is debated is its ``question``."""
-    subject = forms.subject(settings.declaration.input)
+    declared = settings.declaration  # a graph can be walked without one
+    subject = forms.subject(declared.input) if declared is not None else "question"
     prepared = {"question" if name == subject else name: one for name, one in given.items()}
     if "question" in prepared:
         require_question(prepared, subject or "question")

@@ -238,5 +238,5 @@ def test_a_server_finds_every_protocols_chat_in_the_module() -> None:
     for name in ("tsd", "rsd", "art", "tod"):
         assert vars(chat)[f"{name}_chat"].get_name() == f"{name}_chat"
     fields = chat_graph("rsd").get_input_jsonschema()["properties"]
-    assert {*fields} == {"messages", "question", "options"}
+    assert {*fields} == {"messages", "question", "options", "background"}
     assert "2 to 26" in fields["options"]["description"]

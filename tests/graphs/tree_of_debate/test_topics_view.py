@@ -69,6 +69,7 @@ def ruled_by_a_person(run: RunRecord) -> None:
 
 def baseline(run: RunRecord) -> None:
     run.method = "two_stage"
+    run.of("").method = "a summary of each paper, then a comparison, without debate"
     run.verdict = Verdict(answer="Both are fast.", rationale="Only b has bounds.")
     root = run.tree.nodes["0"]
     root.kind, root.data, root.children = "leaf", {}, []
