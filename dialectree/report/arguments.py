@@ -57,7 +57,8 @@ def _figure(node: Node, name: str, value: float, score: Score | None) -> Figure:
     if score is None:
         return Figure(label(name), "", value, reckoned=True)
     at_root = node.parent is None or node.kind == "claim"
-    sign, meaning = score.sign, (node.children and score.above) or score.meaning
+    above = score.above if node.children else ""
+    sign, meaning = score.sign, above or score.meaning
     if at_root and score.at_root is not None:
         sign, meaning = score.at_root
     return Figure(sign, meaning, value, score.reckoned, at_root and score.reckoned)
