@@ -13,7 +13,7 @@ from dialectree.cli import flags
 if TYPE_CHECKING:
     from dialectree.records.folder import RunFolder
 
-app = typer.Typer(no_args_is_help=True, help="Export runs for other programs.")
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()

@@ -1,9 +1,60 @@
-"""Sort the phases of a node's transcript."""
+"""Declare what a role says in a phase, and the order of the phases."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from dialectree.protocols.plugins import load
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """Declare the reply of one role in one phase, and what a person may change of it."""
+
+    role: str
+    name: str = ""
+    """The phase; without one: all phases in which the role speaks."""
+    reply: tuple[str, ...]
+    """The classes of the reply (``module:attribute``); the one whose fields a turn has counts."""
+    editable: tuple[str, ...] = ()
+    """The fields that can be replaced; the first one is the text by which the turn is known."""
+    switches: tuple[str, ...] = ()
+    """The fields that can be set to yes or no."""
+    optional: bool = False
+    """True where the debate can do without the turn, as where its speaker fails for good."""
+    withdrawn: Mapping[str, Any] | None = None
+    """What a turn says that a person dropped, where the debate cannot do without one."""
+    ruling: Callable[[str], dict[str, Any]] | None = None
+    """What the reply says that makes a person's text the verdict; only of a role that rules."""
+    labels: Callable[[Any], Collection[str]] | None = None
+    """Only of a role that rules by the label of a candidate, which a person gives then: returns the
+    labels that it may name besides with these settings."""
+    judges: Callable[[Any], Sequence[Sequence[str]]] | None = None
+    """Returns who rules with these settings: the speakers' names of each judge of a jury, one for
+    each order (:func:`jurors`). A ruling of one of several can be dropped, and the others count."""
+    settles: bool = False
+    """True where the turn may settle its node without a ruling, as in a vote before the debate. A
+    person need not rule again where only such turns were changed."""
+    score: Callable[[float], dict[str, Any]] | None = None
+    """What the reply says that gives its node a strength; only of a role that scores."""
+    scored: str = "strength"
+    """The name that the node's score has then."""
+    winner: Callable[[str], dict[str, Any]] | None = None
+    """What the reply says that lets one of ``winners`` win; only of a role that compares. The
+    speaker's name is the ids of the two in the order in which they are shown: ``0.0:0.1``."""
+    winners: tuple[str, ...] = ()
+    """The two that can win a comparison."""
+    inserts: bool = False
+    """True where the reply is arguments, and the protocol's nodes take up those that a person
+    inserts (``run_of(runtime).overrides.inserted``)."""
+
+    def replies(self) -> list[type[BaseModel]]:
+        """Return the classes of the reply."""
+        return [load(path) for path in self.reply]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -224,14 +224,14 @@ class ProtocolSettings(BaseModel):
         role, its first judge has the word in what only one of them is asked.
         """
         if jury := self.jury_of(role):
-            return jury[0]  # type: ignore[no-any-return]
+            return jury[0]
         family = self.declaration.roles.get(role, "") if self.declaration else ""
         for name in (f"{role}_{who}".lower(), role, family):
             if name in self.roles:
                 return self.roles[name]  # type: ignore[no-any-return]
         return self.model  # type: ignore[no-any-return]
 
-    def jury_of(self, role: str) -> list[Any]:
+    def jury_of(self, role: str) -> list[str | Runnable[Any, Any]]:
         """Return the models that play ``role`` side by side; empty where one plays it."""
         name = juries(type(self)).get(role)
         return [] if name is None else getattr(self, name)

@@ -37,6 +37,7 @@ from dialectree.records.journal import (
     Text,
     append_whole,
     files,
+    ledger,
     parse_lines,
     private,
     whole_lines,
@@ -171,18 +172,26 @@ class RunFolder(EventLog):
         A process that was killed may have paid for calls of which it told no more. Calls that are
         void since the last part are named: what rests on them is told anew.
         """
-        t, calls = clock.stamp(), [call for call in self.ledger() if call.own]
-        told = [event for event in self._events if event.kind in ("called", "resumed")]
-        numbers = [event.n for event in told if event.kind == "called"]
-        for n, call in enumerate(calls[len(numbers) :], len(self._events) + 1):
-            numbers.append(n)
-            data = call.told()
-            yield Event(t=t, run_id=self.run_id, node=call.node, kind="called", data=data)
-        known = {n for event in told for n in _numbers(event.data.get("void"))}
+        calls = [call for call in self.ledger() if call.own]
+        untold = self._untold(self._events, calls)
+        yield from untold
+        numbers = [event.n for event in self._events if event.kind == "called"]
+        numbers += range(len(self._events) + 1, len(self._events) + 1 + len(untold))
+        resumed = (event for event in self._events if event.kind == "resumed")
+        known = {n for event in resumed for n in _numbers(event.data.get("void"))}
         void = [n for n, call in zip(numbers, calls, strict=False) if call.void and n not in known]
         usage = record.usage.model_dump(include={"wall_s", "embedding_s"})
         data = {"models": {**record.models}, "usage": usage, **({"void": [*void]} if void else {})}
+        t = clock.stamp()
         yield Event(t=t, run_id=self.run_id, node="0", kind="resumed", data=data)
+
+    def _untold(self, events: Iterable[Event], calls: list[Call]) -> list[Event]:
+        """Return the events of the ``calls`` of which a process that was killed told no more."""
+        t, told = clock.stamp(), sum(event.kind == "called" for event in events)
+        return [
+            Event(t=t, run_id=self.run_id, node=call.node, kind="called", data=call.told())
+            for call in calls[told:]
+        ]
 
     def journal(self) -> Journal:
         """Open the run's calls, to answer from and to add to."""
@@ -190,9 +199,7 @@ class RunFolder(EventLog):
 
     def ledger(self) -> list[Call]:
         """Return every line of calls.jsonl, those of the runs that this one contests included."""
-        path = self.path / "calls.jsonl"
-        with files(path):
-            return list(parse_lines(path, whole_lines(path)[0], Call))
+        return ledger(self.path)
 
     def texts(self) -> dict[str, str]:
         """Return the texts that the calls sent, by hash; empty for a run without its prompts."""
@@ -255,7 +262,9 @@ class RunFolder(EventLog):
         """Return run.json; complete an unfinished one from its events and its calls."""
         record = self.stored()
         if record.status in ("running", "partial"):
-            self.tell_of(record, self.events())
+            events = self.events()
+            own = [call for call in self.ledger() if call.own]
+            self.tell_of(record, [*events, *self._untold(events, own)])
         record.set_folder(self.path)
         return record
 

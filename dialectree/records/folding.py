@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.records.ledger import Called, Usage, covered, critical_path, moment, usage
@@ -24,6 +24,7 @@ from dialectree.records.tree import (
 
 _OF_THE_RUN = ("began", "resumed", "calling", "ended")
 Item = TypeVar("Item", Turn, Comparison, Retrieval, Failure)
+_STATUS = TypeAdapter[RunStatus](RunStatus)
 _DIGITS = re.compile("[0-9]{1,9}")
 
 
@@ -133,7 +134,7 @@ class Folding:
             took = _mapping(data["usage"])
             self._took = {name: float(str(took[name])) for name in ("wall_s", "embedding_s")}
         if event.kind == "ended":
-            self.status = data["status"]  # type: ignore[assignment]
+            self.status = _STATUS.validate_python(data["status"])
             self.notices = [str(one) for one in _list(data["notices"])]
         elif event.kind == "resumed":
             self.status, self.notices = "running", []

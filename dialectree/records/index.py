@@ -20,8 +20,8 @@ from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, Vali
 from pydantic_core import from_json
 
 from dialectree.errors import RunFolderError, fault_line
-from dialectree.records.journal import append_whole, files, parse_lines, private, whole_lines
-from dialectree.records.ledger import Call, own_calls, usage
+from dialectree.records.journal import append_whole, files, ledger, private, whole_lines
+from dialectree.records.ledger import own_calls, usage
 from dialectree.records.place import Strict
 from dialectree.records.run import SCHEMA, UNFINISHED, RunStatus, is_illustration
 from dialectree.records.tree import Verdict
@@ -171,8 +171,7 @@ def _follow(folder: Path, head: Head) -> None:
     for line in whole_lines(folder / "events.jsonl")[0]:
         if b'"concluded"' in line and (event := from_json(line))["kind"] == "concluded":
             head.verdict = Verdict.model_validate(event["data"])
-    path = folder / "calls.jsonl"
-    spent = usage(own_calls(parse_lines(path, whole_lines(path)[0], Call)))
+    spent = usage(own_calls(ledger(folder)))
     head.calls, head.cost = spent.calls, spent.cost
 
 

@@ -92,6 +92,13 @@ def parse_lines(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Li
             raise RunFolderError(what) from None
 
 
+def ledger(folder: Path) -> list[Call]:
+    """Return every line of calls.jsonl in the folder of a run."""
+    path = folder / "calls.jsonl"
+    with files(path):
+        return list(parse_lines(path, whole_lines(path)[0], Call))
+
+
 class _Texts:
     """prompts.jsonl: the texts that calls sent, each once, by its hash."""
 

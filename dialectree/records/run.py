@@ -91,9 +91,9 @@ class RunRecord(Strict):
             >>> record = dialectree.load("last")
             >>> record.to_pandas().groupby("role")["completion_tokens"].sum()
         """
-        from dialectree.records.table import to_pandas
+        from dialectree.records.table import table
 
-        return to_pandas(self)
+        return table(self.tree.nodes.values(), self.protocol, self.path).assign(run_id=self.run_id)
 
     @classmethod
     def read(cls, text: str) -> Self:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dialectree.records.folder import RunFolder
-from dialectree.records.run import RunRecord
+from dialectree.records.journal import ledger
+from dialectree.records.tree import Node
 from dialectree.system.packages import needed
 
 if TYPE_CHECKING:
@@ -16,22 +18,19 @@ _OF_TURN = ("phase", "round", "take", "role", "speaker", "side", "label", "names
 _OF_CALL = ("model", "prompt_tokens", "completion_tokens", "cost", "source")
 
 
-def to_pandas(record: RunRecord) -> DataFrame:
-    """Return a row for each turn, in the order of the tree; see :meth:`RunRecord.to_pandas`."""
+def table(nodes: Iterable[Node], protocol: str, folder: Path | None) -> DataFrame:
+    """Return a row for each turn of ``nodes``; see :meth:`RunRecord.to_pandas`.
+
+    ``protocol`` is that of the run. Its ``folder`` knows what each turn's call took.
+    """
     with needed("RunRecord.to_pandas", "dialectree[eval]"):
         from pandas import DataFrame
-    ledger = RunFolder(record.path).ledger() if record.path is not None else []
-    calls = {call.spot(): call for call in ledger}
+    calls = {} if folder is None else {call.spot(): call for call in ledger(folder)}
     rows: list[dict[str, Any]] = []
-    for node in record.tree.nodes.values():
+    for node in nodes:
         for turn in node.transcript:
-            row = {
-                "run_id": record.run_id,
-                "node": node.id,
-                "text": node.text,
-                "protocol": turn.protocol or record.protocol,
-                **{name: getattr(turn, name) for name in _OF_TURN},
-            }
+            row = {"node": node.id, "text": node.text, "protocol": turn.protocol or protocol}
+            row |= {name: getattr(turn, name) for name in _OF_TURN}
             if (call := calls.get(turn.spot())) is not None:
                 row |= {name: getattr(call, name) for name in _OF_CALL}
                 row["seconds"] = call.took_s()

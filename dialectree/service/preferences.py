@@ -22,9 +22,10 @@ def preferences(
 ) -> Iterator[Pair]:
     """Yield the pairs in runs: what a person changed, and replies in runs of different rewards.
 
-    A contest gives a pair for each reply that a person wrote anew: hers is chosen. Of two runs that
-    were asked the same messages, the reply of the one with the higher reward is chosen; such pairs
-    have ``reward``. Each reply stands in one pair. Raises InputError for a run without its prompts.
+    A contest gives a pair for each reply that a person wrote anew: the person's is chosen. Where
+    two runs were asked the same messages, the reply in the run of the higher reward is chosen, and
+    the pair has ``reward``. Each reply stands in one pair. Raises InputError for a run without
+    prompts.
 
     Args:
         folders: the folders of the runs.
@@ -39,15 +40,16 @@ def preferences(
             if call.sent is not None and call.reply is not None:
                 name = *(text for _, text in call.sent.messages), call.sent.reply_schema
                 asked.setdefault(name, []).append((reward, call.reply, call, folder))
+    texts: dict[str, dict[str, str]] = {}
     for replies in asked.values():
         ranked = sorted(replies, key=lambda one: -one[0])
-        half = len(ranked) // 2
-        for better, worse in zip(
-            ranked[:half], reversed(ranked[-half:] if half else []), strict=True
-        ):
+        best = ranked[: len(ranked) // 2]
+        for better, worse in zip(best, reversed(ranked), strict=False):  # the best with the worst
             if better[0] > worse[0] and better[1] != worse[1]:
                 _, chosen, call, folder = better
-                pair = _pair(folder, folder.texts(), call, chosen, worse[1])
+                if folder.run_id not in texts:
+                    texts[folder.run_id] = folder.texts()
+                pair = _pair(folder, texts[folder.run_id], call, chosen, worse[1])
                 yield {**pair, "reward": {"chosen": better[0], "rejected": worse[0]}}
 
 

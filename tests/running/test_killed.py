@@ -99,6 +99,18 @@ def wait_for(true: Callable[[], bool]) -> None:
         time.sleep(0.003)
 
 
+def kill_after(
+    calls: int, work: Callable[..., object], endpoint: LocalEndpoint, runs: Path
+) -> None:
+    """Kill the process that does ``work`` once the endpoint was asked for so many calls."""
+    endpoint.reset()
+    victim = process(work, endpoint.url, runs)
+    wait_for(lambda: endpoint.stats()["calls"] >= calls)
+    victim.kill()
+    victim.join()
+    wait_for(lambda: endpoint.stats()["running"] == 0)
+
+
 def test_a_run_that_is_killed_at_any_moment_pays_nothing_twice_and_ends_as_it_would_have(
     endpoint: LocalEndpoint, tmp_path: Path
 ) -> None:
@@ -106,12 +118,7 @@ def test_a_run_that_is_killed_at_any_moment_pays_nothing_twice_and_ends_as_it_wo
     assert undisturbed.usage.calls == CALLS
     for moment, calls in enumerate((1, 6, 13, 21)):
         runs = tmp_path / str(moment)
-        endpoint.reset()
-        victim = process(run, endpoint.url, runs)
-        wait_for(lambda seen=calls: endpoint.stats()["calls"] >= seen)  # type: ignore[misc]
-        victim.kill()
-        victim.join()
-        wait_for(lambda: endpoint.stats()["running"] == 0)
+        kill_after(calls, run, endpoint, runs)
         folder = RunFolder(only(runs))
         finished = {call.key for call in folder.calls()}
         found = folder.record()
@@ -139,12 +146,7 @@ def test_a_run_that_is_killed_inside_a_debate_of_another_protocol_pays_nothing_t
     whole = undisturbed.usage.calls
     for calls in (3, 5, 8):
         runs = tmp_path / str(calls)
-        endpoint.reset()
-        victim = process(partial(run, **inside), endpoint.url, runs)
-        wait_for(lambda seen=calls: endpoint.stats()["calls"] >= seen)  # type: ignore[misc]
-        victim.kill()
-        victim.join()
-        wait_for(lambda: endpoint.stats()["running"] == 0)
+        kill_after(calls, partial(run, **inside), endpoint, runs)
         folder = RunFolder(only(runs))
         finished = {call.key for call in folder.calls()}
         assert 0 < len(finished) < whole

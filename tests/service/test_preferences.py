@@ -27,7 +27,7 @@ def text(messages: list[dict[str, str]]) -> Any:
 
 
 def test_a_reply_that_a_person_wrote_anew_is_chosen(tmp_path: Path) -> None:
-    """The last words of the debate are changed, so that the judge is asked again by nobody."""
+    """The judge speaks last, so that no call is made anew."""
     record = demo(tmp_path)
     turn = next(t for n in record.tree.nodes.values() for t in n.transcript if t.role == "judge")
     contested = dialectree.contest(
