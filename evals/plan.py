@@ -93,7 +93,7 @@ def prepare(dataset: str | Path, options: EvaluationOptions, settings: Mapping[s
     if options.vote_first and not any(row.method.name in debates() for row in rows):
         raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(debates())}")
     votes.require_input(rows, items[:1], options.vote_first)
-    judge = _judge(options.judge, scoring.judged(task, loaded.items), common)
+    judge = judge_settings(options.judge, scoring.judged(task, loaded.items), common)
     spec = resolve(judge.model, judge) if judge else None
     evaluation = Evaluation(
         title=matrix.title,
@@ -124,7 +124,9 @@ def prepare(dataset: str | Path, options: EvaluationOptions, settings: Mapping[s
     return Plan(options, shared, loaded, items, rows, judge, evaluation, folder, against)
 
 
-def _judge(judge: Any, scores: list[str], settings: dict[str, Any]) -> ProtocolSettings | None:
+def judge_settings(
+    judge: Any, scores: Sequence[str], settings: Mapping[str, Any]
+) -> ProtocolSettings | None:
     """Return the settings of the judge, without budgets, or None if no score needs one."""
     if not scores:
         if judge:

@@ -31,7 +31,7 @@ from dialectree.evals.tasks import TASKS
 from dialectree.models.limits import Budget
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import from_cache, usage
+from dialectree.records import Evaluated, from_cache, usage
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
 from dialectree.running.runner import Started, Watch, begin, prepared
@@ -132,9 +132,7 @@ class Asker:
         self, result: Result, name: str, row: Ready, item: Item, refused: list[InputError]
     ) -> None:
         """Fill in ``result``; add to ``refused`` why the judge's endpoint refuses a request."""
-        begun = await asyncio.to_thread(
-            self._begin, name, row.method, row.context, item, row.gold(item)
-        )
+        begun = await asyncio.to_thread(self._begin, name, row, row.method, row.context, item)
         await self._vote(result, name, row, item, refused)
         try:
             record = await begun.conduct(watch=self.watch)
@@ -170,9 +168,8 @@ class Asker:
         voters = votes.voters(row, self.vote_first)
         if not voters:
             return
-        gold = row.gold(item)
         begun = [
-            await asyncio.to_thread(self._begin, f"{name}{suffix}", method, context, item, gold)
+            await asyncio.to_thread(self._begin, f"{name}{suffix}", row, method, context, item)
             for suffix, method, context in voters
         ]
         records = await votes.conducted(begun, self.watch)
@@ -180,7 +177,7 @@ class Asker:
         vote = result.vote = Vote(
             answers=votes.answers(records, self.vote_first),
             label=verdict.label if verdict else None,
-            pair=gold is not None,
+            pair=row.gold(item) is not None,
             usage=votes.usage_of(begun),
         )
         if not vote.given:
@@ -192,7 +189,7 @@ class Asker:
         vote.right = next((one.score == 1 for one in scores if one.score is not None), None)
 
     def _begin(
-        self, name: str, method: Method, context: ProtocolSettings, item: Item, gold: str | None
+        self, name: str, row: Ready, method: Method, context: ProtocolSettings, item: Item
     ) -> Started:
         """Return the run that is there, or a new one."""
         path = self.runs / name
@@ -206,13 +203,15 @@ class Asker:
                     (path / PAGE).unlink(missing_ok=True)
             return Started(folder, record, method, context, self.budget)
         try:
-            graph_input = prepared(method, tasks.user_input(method, item, gold), context)
+            given = tasks.user_input(method, item, row.gold(item))
+            graph_input = prepared(method, given, context)
         except InputError as error:
             raise _NotTaken(str(error)) from error
         with files(path, "go on"):
             self.runs.mkdir(0o700, parents=True, exist_ok=True)
             path.mkdir(0o700, exist_ok=True)
-        begun = begin(method, graph_input, context, self.runs, folder=folder)
+        place = Evaluated(evaluation=self.runs.parent.name, row=row.row.name, item=item.id)
+        begun = begin(method, graph_input, context, self.runs, folder=folder, evaluated=place)
         begun.budget = self.budget
         return begun
 
@@ -242,14 +241,14 @@ def reopen(path: Path) -> None:
     if (path / "run.json").is_file():
         record = run.record()
         parts = {(node, failure.role, failure.speaker) for node, failure in record.degraded()}
-        if _void(run, parts) or parts:
+        if void_failed(run, parts) or parts:
             record.status = "partial"
             run.write_record(record)
     for part in JUDGING:
-        _void(RunFolder(path / part), set())
+        void_failed(RunFolder(path / part))
 
 
-def _void(folder: RunFolder, parts: set[tuple[str, str, str]]) -> bool:
+def void_failed(folder: RunFolder, parts: Collection[tuple[str, str, str]] = ()) -> bool:
     """Void the calls that failed and those of ``parts``; return whether there are any.
 
     A part is known by its node, role and speaker.

@@ -257,8 +257,7 @@ def keep(folder: Path, rated: Sequence[Rated], by_name: bool = True) -> Path:
     where the user gave no name (``by_name``) and the file holds other marks.
     """
     rater = rated[0].rater
-    name = re.sub(r"[^\w-]+", "-", rater).strip("-") or "rater"
-    path = folder / f"ratings-{name}.jsonl"
+    path = folder / f"ratings-{file_name(rater)}.jsonl"
     before = list(ratings_in(path)) if path.exists() else []
     others = {one.rater for one in before} - {rater}
     if others or (before and before != [*rated] and not by_name):
@@ -271,11 +270,16 @@ def keep(folder: Path, rated: Sequence[Rated], by_name: bool = True) -> Path:
     return path
 
 
+def file_name(rater: str) -> str:
+    """Return the name of a rater as it stands in names of files."""
+    return re.sub(r"[^\w-]+", "-", rater).strip("-") or "rater"
+
+
 def agreed(study: Study) -> list[str]:
-    """Return how far people and the judge agree, a line each."""
+    """Return how far people and judges agree, a line each."""
     table = agreement_table(study)
     if table is None:
-        return ["there is no judge's score beside these marks to compare them with"]
+        return ["there is no other score beside these to compare them with"]
     lines: list[str] = []
     for cells_of in shown(table):
         texts = dict(zip(table.frame, (in_brackets(*cell) for cell in cells_of), strict=True))

@@ -144,8 +144,8 @@ async def scores(
     if judge is not None:
         answer = (verdict.answer or "").strip()
         asked = [(name, item, answer) for name in wanted if name in _JUDGED]
-        rulings = await _judged(asked, folder.path / "judging", judge, budget, refused)
-        made |= {one.key: one for one in rulings}
+        judged = await rulings(asked, folder.path / "judging", judge, budget, refused)
+        made |= {one.key: one for one in judged}
     return [made[name] for name in wanted if name in made]
 
 
@@ -161,7 +161,7 @@ async def controlled(
     tried = controls(wanted, item)
     shown = scorers.held_back(item)
     asked = [(name, shown or item, control.answer) for name, control in tried]
-    rulings = await _judged(asked, folder.path / "controls", judge, budget, [])
+    ruled = await rulings(asked, folder.path / "controls", judge, budget, [])
     return [
         Control(
             key=name,
@@ -170,21 +170,25 @@ async def controlled(
             value=one.value,
             held_back=shown is not None if name in _NEEDED else None,
         )
-        for (name, control), one in zip(tried, rulings, strict=True)
+        for (name, control), one in zip(tried, ruled, strict=True)
     ]
 
 
-async def _judged(
+async def rulings(
     asked: Sequence[tuple[str, Item, str]],
     journal: Path,
     judge: ProtocolSettings,
     budget: Budget,
     refused: list[InputError],
 ) -> list[Score]:
-    """Ask the judge for all scores of answers side by side, with a journal in a folder."""
+    """Return the judge's scores of answers, each with its scorer and item, asked side by side.
+
+    The calls are kept in a journal in the folder ``journal``; what the endpoint refuses is added to
+    ``refused``.
+    """
     if not asked:
         return []
-    await asyncio.to_thread(journal.mkdir, 0o700, exist_ok=True)
+    await asyncio.to_thread(journal.mkdir, 0o700, parents=True, exist_ok=True)
     async with calling(RunFolder(journal), judge, (), budget) as run:
         ask = judge_of(run, judge)
 

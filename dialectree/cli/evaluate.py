@@ -229,3 +229,4 @@ def _price(spent: Spent, cached: int) -> str:
 
 app.command("report")(evaluation_report.report)
 app.command("rate")(evaluation_report.rate)
+app.command("score", cls=GroupedCommand)(evaluation_report.score)

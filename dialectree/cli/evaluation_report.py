@@ -1,10 +1,10 @@
-"""``dialectree eval report`` and ``eval rate``: what comes after an evaluation's run."""
+"""``dialectree eval report``, ``rate`` and ``score``: what comes after an evaluation's run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dialectree.evals.reporting.formatting import Table
     from dialectree.evals.reporting.writing import Written
 
+_OF_DEBATES = ("model", "roles", "prompts")
+"""Shared settings that mean nothing to the judge of an evaluation."""
 Folder = Annotated[Path, typer.Argument(help="An evaluation's folder.", metavar="DIR")]
 
 
@@ -132,3 +134,42 @@ def rate(
     for line in rating.agreed(study([folder])):
         streams.say(line)
     print(path)
+
+
+@flags.settings(*(name for name in (*flags.MODELS_AND_LIMITS, "replay") if name not in _OF_DEBATES))
+def score(
+    folder: Folder,
+    settings: dict[str, Any],
+    judge: Annotated[
+        list[str],
+        typer.Option(help="A model that scores; as often as wanted.", metavar="SPEC"),
+    ],
+    quiet: flags.Quiet = False,
+    dry_run: flags.DryRun = False,
+) -> None:
+    """Score the answers of an evaluation again, by other judges; no debate is held.
+
+    The report then shows the judges side by side, and how far they agree with one another, with
+    the evaluation's own judge and with people. The same command goes on after an interruption.
+    """
+    from dialectree.cli.progress import STOPPING
+    from dialectree.evals import rating
+    from dialectree.evals.reporting.study import study
+    from dialectree.evals.reporting.tables import judges_table
+    from dialectree.evals.reporting.writing import report as write
+    from dialectree.evals.rescoring import conduct, prepare
+    from dialectree.system import loop
+
+    rescoring = prepare(folder, judge, settings)
+    if dry_run:
+        print(rescoring.at_least())
+        return
+    loop.tune()
+    work = conduct(rescoring, progress=not quiet)
+    loop.run(loop.stopped_aloud(work, lambda: streams.notice(STOPPING)))
+    written = write([folder])
+    if not quiet:
+        joined = study([folder])
+        for line in (*_figures(judges_table(joined)), *rating.agreed(joined)):
+            streams.say(line)
+    print(written.page)

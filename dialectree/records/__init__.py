@@ -40,6 +40,7 @@ from dialectree.records.place import fitting as fitting
 from dialectree.records.run import ILLUSTRATION as ILLUSTRATION
 from dialectree.records.run import SCHEMA as SCHEMA
 from dialectree.records.run import UNFINISHED as UNFINISHED
+from dialectree.records.run import Evaluated as Evaluated
 from dialectree.records.run import Event as Event
 from dialectree.records.run import EventKind as EventKind
 from dialectree.records.run import RunRecord as RunRecord

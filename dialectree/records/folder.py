@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from pydantic import JsonValue
 
 from dialectree.errors import RunFolderError, RunNotFound
 from dialectree.records import (
@@ -181,9 +182,10 @@ class RunFolder(EventLog):
         known = {n for event in resumed for n in _numbers(event.data.get("void"))}
         void = [n for n, call in zip(numbers, calls, strict=False) if call.void and n not in known]
         usage = record.usage.model_dump(include={"wall_s", "embedding_s"})
-        data = {"models": {**record.models}, "usage": usage, **({"void": [*void]} if void else {})}
-        t = clock.stamp()
-        yield Event(t=t, run_id=self.run_id, node="0", kind="resumed", data=data)
+        data: dict[str, JsonValue] = {"models": {**record.models}, "usage": usage}
+        if void:
+            data["void"] = [*void]
+        yield Event(t=clock.stamp(), run_id=self.run_id, node="0", kind="resumed", data=data)
 
     def _untold(self, events: Iterable[Event], calls: list[Call]) -> list[Event]:
         """Return the events of the ``calls`` of which a process that was killed told no more."""

@@ -23,7 +23,7 @@ from dialectree.errors import RunFolderError, fault_line
 from dialectree.records.journal import append_whole, files, ledger, private, whole_lines
 from dialectree.records.ledger import own_calls, usage
 from dialectree.records.place import Strict
-from dialectree.records.run import SCHEMA, UNFINISHED, RunStatus, is_illustration
+from dialectree.records.run import SCHEMA, UNFINISHED, Evaluated, RunStatus, is_illustration
 from dialectree.records.tree import Verdict
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -53,6 +53,7 @@ class Head(BaseModel):
     method: str
     owner: str | None = None
     thread: str | None = None
+    evaluated: Evaluated | None = None
     status: RunStatus
     demonstration: bool = False
     question: str = Field(validation_alias=_from("input", "question"))

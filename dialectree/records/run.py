@@ -33,6 +33,17 @@ def is_illustration(models: Mapping[str, str]) -> bool:
     return any(ILLUSTRATION in spoke.split(", ") for spoke in models.values())
 
 
+class Evaluated(Strict):
+    """The place of a run in an evaluation."""
+
+    evaluation: str
+    """The name of the evaluation's folder."""
+    row: str
+    """The method with its settings and models, as the evaluation calls it."""
+    item: str
+    """The id of the question in the data set."""
+
+
 class RunRecord(Strict):
     """run.json: a run from the question to the verdict."""
 
@@ -44,6 +55,8 @@ class RunRecord(Strict):
     """Who asked for it, as the server that ran it authenticated them."""
     thread: str | None = None
     """The thread of a host, such as a LangGraph server, in which the question was asked."""
+    evaluated: Evaluated | None = None
+    """The question of an evaluation that it answers, where it does."""
     status: RunStatus = "running"
     demonstration: bool = False
     """True when a local model took part whose answers are no better than chance."""

@@ -29,7 +29,8 @@ def table(nodes: Iterable[Node], protocol: str, folder: Path | None) -> DataFram
     rows: list[dict[str, Any]] = []
     for node in nodes:
         for turn in node.transcript:
-            row = {"node": node.id, "text": node.text, "protocol": turn.protocol or protocol}
+            row: dict[str, Any] = {"node": node.id, "text": node.text}
+            row["protocol"] = turn.protocol or protocol
             row |= {name: getattr(turn, name) for name in _OF_TURN}
             if (call := calls.get(turn.spot())) is not None:
                 row |= {name: getattr(call, name) for name in _OF_CALL}

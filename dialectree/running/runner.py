@@ -41,6 +41,7 @@ from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import (
     UNFINISHED,
     Call,
+    Evaluated,
     Event,
     EventKind,
     Override,
@@ -130,12 +131,14 @@ def begin(
     runs: Path,
     *,
     folder: RunFolder | None = None,
+    evaluated: Evaluated | None = None,
 ) -> Started:
     """Begin a run of ``chosen`` with what its graph takes (:func:`prepared`).
 
     Its folder lies in ``runs``, or is ``folder``.
     """
     record = new_record(chosen, graph_input, context)
+    record.evaluated = evaluated
     folder = folder or RunFolder.create(runs)
     record.run_id = folder.run_id
     folder.write_record(record, sync=False)  # the disk has it before the first call is made

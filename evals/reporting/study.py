@@ -27,14 +27,17 @@ from dialectree.evals.results_file import Folder
 
 
 class Rated(BaseModel):
-    """One line of a ratings file: a person's marks of one answer."""
+    """One line of a ratings file: the scores that a person, or a further judge, gave one answer."""
 
     model_config = ConfigDict(extra="forbid")
 
     rater: str
+    """A person's name, or the judge's model without its address."""
     row: str
     item: str
     scores: list[Score]
+    judge: bool = False
+    """True for a model that was asked after the evaluation."""
 
 
 @dataclass

@@ -26,6 +26,7 @@ from dialectree.evals.reporting.study import Study, models
 from dialectree.evals.reporting.tables_compared import compared_tables
 from dialectree.evals.results import Control
 from dialectree.evals.scorers import labelled
+from dialectree.maths.agreement import krippendorff_alpha
 
 PARTS = (0.25, 0.5, 0.75)
 """How much of the questions the table of risk takes, the surest answers first."""
@@ -47,6 +48,7 @@ def tables(analysis: Analysis) -> list[Table]:
         _calibration(study),
         _risk(study),
         _categories(analysis),
+        judges_table(study),
         agreement_table(study),
         _cost(analysis),
     ]
@@ -177,7 +179,7 @@ def _people(study: Study) -> Table | None:
     latest = {
         (rated.row, score.key, rated.item, rated.rater): score.score
         for rated in study.ratings
-        if rated.item in study.rows[rated.row].results
+        if not rated.judge and rated.item in study.rows[rated.row].results
         for score in rated.scores
         if score.score is not None
     }
@@ -189,7 +191,7 @@ def _people(study: Study) -> Table | None:
         for row, keys in by_row.items()
         if keys
     }
-    raters = ", ".join(sorted({one.rater for one in study.ratings}))
+    raters = ", ".join(sorted({one.rater for one in study.ratings if not one.judge}))
     note = f"Raters: {raters}. They did not know whose answer they rated."
     if study.task == "compare":
         return table(
@@ -342,10 +344,10 @@ def _categories(analysis: Analysis) -> Table | None:
 
 
 def agreement_table(study: Study) -> Table | None:
-    """Compare people with the judge, and with one another."""
+    """Compare people and judges with one another."""
     return table(
         "agreement",
-        "People and the judge",
+        "Agreement of people and judges",
         _agreements(study),
         "Kappa: 1 is full agreement, 0 what chance alone would give; for grades, distances weigh "
         "by their square. There is none where one of the two gave one mark throughout.",
@@ -353,16 +355,22 @@ def agreement_table(study: Study) -> Table | None:
     )
 
 
-def _agreements(study: Study) -> Iterator[Line]:
+def _marks(study: Study) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
+    """Return what people and further judges say, by rater and score, then by row and question."""
     marks: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     for rated in study.ratings:
         for score in rated.scores:
             if score.score is not None:
                 own = marks.setdefault((rated.rater, score.key), {})
                 own[rated.row, rated.item] = score.score
-    for (rater, key), mine in sorted(marks.items()):
+    return dict(sorted(marks.items()))
+
+
+def _agreements(study: Study) -> Iterator[Line]:
+    marks = _marks(study)
+    for (rater, key), mine in marks.items():
         others = [("the judge", _judged(study, key))]
-        others += [(o, one) for (o, k), one in sorted(marks.items()) if k == key and o > rater]
+        others += [(o, one) for (o, k), one in marks.items() if k == key and o > rater]
         for other, theirs in others:
             both = [where for where in mine if where in theirs]
             if not both:
@@ -378,6 +386,44 @@ def _agreements(study: Study) -> Iterator[Line]:
             if shared(groups):
                 alike = alike._replace(low=None, high=None)
             yield line | {"say the same": same, "Cohen's kappa": alike}
+
+
+def judges_table(study: Study) -> Table | None:
+    """Show side by side what several judges make of each row's answers."""
+    models = sorted({rated.rater for rated in study.ratings if rated.judge})
+    marks = _marks(study)
+    keys = sorted({key for rater, key in marks if rater in models})
+
+    def figure(key: str, marks_by_item: Mapping[str, float]) -> Proportion | Figure:
+        values, groups = [*marks_by_item.values()], study.groups(marks_by_item)
+        if key == "truthful":
+            return share_of([one == 1 for one in values], groups)
+        return mean_of(values, groups)
+
+    def line(key: str, row: str) -> Line:
+        said = {"the judge": _judged(study, key)}
+        said |= {one: marks.get((one, key), {}) for one in models}
+        own = {
+            judge: {item: mark for (by, item), mark in every.items() if by == row}
+            for judge, every in said.items()
+        }
+        items = sorted(set[str]().union(*own.values()))
+        units = [[one.get(item) for one in own.values()] for item in items]
+        told: Line = {"row": row, "score": key, "answers": len(items)}
+        told |= {judge: figure(key, one) for judge, one in own.items() if one}
+        alpha = krippendorff_alpha(units) if key == "truthful" else None
+        return told | {"Krippendorff's alpha": alpha}
+
+    lines = [line(key, row) for key in keys for row in study.rows]
+    return table(
+        "judges",
+        "Several judges",
+        [one for one in lines if one["answers"]],
+        "The judge is the evaluation's own; the others scored the same answers afterwards. Alpha: "
+        "1 where they always agree, 0 where they agree as by chance. Agreement is not accuracy: "
+        "judges who share an error agree, too.",
+        kinds=dict.fromkeys(["the judge", *models], "marks"),
+    )
 
 
 def _judged(study: Study, key: str) -> dict[tuple[str, str], float]:

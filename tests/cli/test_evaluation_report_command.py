@@ -63,7 +63,9 @@ def test_people_rate_and_the_report_shows_how_far_they_agree(tmp_path: Path) -> 
     assert done.status == 0 and done.err.startswith("truthful: Ada and the judge on ")
     command("eval", "report", str(folder))
     written = (folder / "report.md").read_text()
-    assert "## People and the judge" in written and "## What people say is right" in written
+    assert (
+        "## Agreement of people and judges" in written and "## What people say is right" in written
+    )
     assert (
         (folder / "report" / "people.csv").read_text().startswith('row,"right, by people: right"')
     )

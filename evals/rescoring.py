@@ -1,0 +1,156 @@
+"""Score the answers of an evaluation again, by other judges: no debate is held.
+
+A judge's calls are kept in a journal of its own in each run's folder, so that none is paid twice,
+and its scores in ``ratings-JUDGE.jsonl``, beside those of people.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dialectree.errors import DialectreeError, InputError
+from dialectree.evals import scoring
+from dialectree.evals.dataset_items import Item
+from dialectree.evals.plan import judge_settings
+from dialectree.evals.question_runs import void_failed
+from dialectree.evals.rating import file_name, keep
+from dialectree.evals.reporting.study import Rated
+from dialectree.evals.results import Result, bare
+from dialectree.evals.results_file import Folder
+from dialectree.evals.standing import Spending
+from dialectree.evals.tasks import unmarked
+from dialectree.models.specs import resolve
+from dialectree.protocols.protocol import method
+from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.records.folder import RunFolder
+from dialectree.report.progress import show
+
+AT_ONCE = 64
+"""Answers of which a judge is asked at once; its own limits say how many calls there are."""
+JOURNALS = "rejudging"
+"""The folder in a run's own of the journals of judges that were asked afterwards."""
+
+
+class Answered(NamedTuple):
+    """An answer to score."""
+
+    result: Result
+    item: Item
+    answer: str
+    """Without the marks that the program left in it; empty where the debate withheld it."""
+
+
+@dataclass
+class Rescoring:
+    """Answers, and the judges that score them."""
+
+    folder: Folder
+    scorers: Sequence[str]
+    judges: Mapping[str, ProtocolSettings]
+    """Settings by the model without its address."""
+    answers: Sequence[Answered]
+    spending: Spending
+    """What is spent of the budget that all judges share."""
+    done: int = 0
+    """Answers that a judge has scored by now, each judge's counted."""
+
+    @property
+    def total(self) -> int:
+        """The number of answers, once for each judge."""
+        return len(self.answers) * len(self.judges)
+
+    def __str__(self) -> str:
+        """``12 of 40 answers, 24 calls``."""
+        return f"{self.done} of {self.total} answers, {self.spending.calls:,} calls"
+
+    def at_least(self) -> str:
+        """Say how many calls it takes; a reply that cannot be read is asked for once more."""
+        scores = sum(
+            bool(one.answer) and scoring.applies(name, one.item)
+            for one in self.answers
+            for name in self.scorers
+        )
+        calls = scores * len(self.judges)
+        return f"{self.total:,} answers, at least {calls:,} calls without those that are kept"
+
+
+def prepare(path: Path, judges: Sequence[str], settings: Mapping[str, Any]) -> Rescoring:
+    """Return what is to be scored; InputError where it cannot be.
+
+    Args:
+        path: The evaluation's folder.
+        judges: Specs of the models that score.
+        settings: Of the models, and the limits of all judges together.
+    """
+    folder = Folder(path)
+    evaluation, items = folder.begun(), {item.id: item for item in folder.items()}
+    wanted = scoring.judged(evaluation.task, [*items.values()])
+    settings = {"seed": evaluation.seed, **settings}
+    known: dict[str, ProtocolSettings] = {}
+    for judge in judges:
+        if (context := judge_settings(judge, wanted, settings)) is not None:
+            known[bare(resolve(context.model, context).address)] = context
+    if len(known) < len(judges):
+        raise InputError("--judge: a judge is named twice")
+    methods = {row.name: method(row.method) for row in evaluation.rows}
+    last = {(result.row, result.item): result for result in folder.results()}
+    answers = [
+        Answered(one, items[one.item], unmarked(methods[one.row], _answer(one)).strip())
+        for one in last.values()
+        if one.status != "failed" and one.item in items and one.row in methods
+    ]
+    if not answers:
+        raise InputError(f"{path} holds no answer to score")
+    return Rescoring(folder, wanted, known, answers, Spending(build(ProtocolSettings, **settings)))
+
+
+def _answer(result: Result) -> str:
+    return (result.verdict and result.verdict.answer) or ""
+
+
+async def conduct(rescoring: Rescoring, *, progress: bool | None = False) -> list[Path]:
+    """Ask the judges for every score and return the files of their scores, one for each judge.
+
+    Raises what ended it before its end; the same again goes on, and asks failed calls once more.
+    """
+    with rescoring.folder.locked():
+        async with show(lambda: str(rescoring), progress):
+            return [await _by_one(rescoring, judge) for judge in rescoring.judges]
+
+
+async def _by_one(rescoring: Rescoring, judge: str) -> Path:
+    """Score all answers by one judge; raise the first error when all have ended."""
+    context, slots = rescoring.judges[judge], asyncio.Semaphore(AT_ONCE)
+    scored: list[Rated] = []
+
+    async def score(one: Answered) -> None:
+        wanted = [name for name in rescoring.scorers if scoring.applies(name, one.item)]
+        asked = [(name, one.item, one.answer) for name in wanted]
+        journal = rescoring.folder.runs / str(one.result.run) / JOURNALS / file_name(judge)
+        refused: list[InputError] = []
+        async with slots:
+            await asyncio.to_thread(void_failed, RunFolder(journal))
+            scores = await scoring.rulings(asked, journal, context, rescoring.spending, refused)
+        if refused and not scored:  # it refuses the others, too
+            raise refused[0]
+        rated = {"rater": judge, "row": one.result.row, "item": one.result.item}
+        scored.append(Rated(**rated, scores=scores, judge=True))
+        rescoring.done += 1
+
+    async def score_or_close(one: Answered) -> None:
+        try:
+            await score(one)
+        except DialectreeError as error:
+            rescoring.spending.close(error)
+            raise
+
+    ended = await asyncio.gather(*map(score_or_close, rescoring.answers), return_exceptions=True)
+    for error in ended:
+        if error is not None:
+            raise error
+    scored.sort(key=lambda one: (one.row, one.item))
+    return await asyncio.to_thread(keep, rescoring.folder.path, scored)
