@@ -110,6 +110,7 @@ class ScriptedEndpoint:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        await asyncio.sleep(0.01)  # the server hears of a connection a turn after it is accepted
         await self._runner.cleanup()
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
