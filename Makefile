@@ -18,7 +18,7 @@ UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate demo test test-slow test-clients test-site check types lowest bench examples server docs dist clean
+.PHONY: debate demo test test-slow test-clients test-site e2e page check types lowest bench examples server docs dist clean
 
 # One leaf, no split: two debaters, a judge and a writer. With this seed our question reads well.
 debate: $(VENV)/.run
@@ -30,7 +30,7 @@ demo: $(VENV)/.run
 	@$(VENV)/bin/dialectree demo $(NAME)
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow and not clients and not site" $(TESTS)
+	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow and not clients and not site and not e2e" $(TESTS)
 
 test-slow: $(VENV)/.dev
 	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m slow
@@ -46,6 +46,15 @@ test-site: docs $(VENV)/.axe
 # The signatures of answer, decide ... for editors and type checkers. Installing makes them, too.
 types: $(VENV)/.run
 	@$(PY) -m dialectree.service.stub
+
+# The page of web/, in one file that is committed. Nobody needs Node to install or run it.
+page: web/node_modules/.installed
+	@cd web && npm run --silent build -- --logLevel warn
+	@echo "The page is dialectree/page/page.html: $$(wc -c < dialectree/page/page.html) bytes"
+
+# The page in a browser.
+e2e: $(VENV)/.dev $(VENV)/.axe
+	$(PY) -m pytest -n 2 --dist worksteal -m e2e
 
 check: $(VENV)/.clients types
 	$(PY) -m ruff check .
@@ -140,6 +149,13 @@ $(VENV)/.docs: $(VENV)/.dev
 	@cd $(VENV)/mermaid && tar xzf "$$(npm pack --silent $(MERMAID))"
 	@touch $@
 
+web/node_modules/.installed: web/package-lock.json
+	@command -v npm >/dev/null || { echo "make page needs npm, and Node 20.19 or newer" >&2; exit 1; }
+	@node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' || { \
+	  echo "make page needs Node 20.19 or newer; this is $$(node --version)" >&2; exit 1; }
+	@cd web && npm ci --silent
+	@touch $@
+
 # What finds barriers in the pages: for the tests alone.
 $(VENV)/.axe:
 	@rm -rf $(VENV)/axe && mkdir $(VENV)/axe
@@ -153,4 +169,4 @@ $(PHOENIX)/.installed: constraints-phoenix.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(AEGRA) $(PHOENIX) $(LOWEST) build dist site *.egg-info
+	rm -rf $(VENV) $(AEGRA) $(PHOENIX) $(LOWEST) build dist site web/node_modules *.egg-info

@@ -1,0 +1,4 @@
+import { fold, orders } from "./fold";
+import { confidences, noChanges, strengths } from "./strengths";
+
+Object.assign(globalThis, { debate: { fold, orders, strengths, noChanges, confidences } });
