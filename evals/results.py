@@ -6,6 +6,7 @@ every debate, and the report.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -248,3 +249,31 @@ class Preferred(Stored):
     """1 where ``row`` is preferred, 0 where ``against`` is, 0.5 for a tie."""
     judging: Usage = Usage()
     ended: str
+
+
+Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
+RIGHT_OR_WRONG = ("truthful", "choice", "claim_label")
+"""The scorers of right and wrong; a row is measured by the first that it has."""
+
+
+def score_of(result: Result, key: str | None) -> Score | None:
+    """Return what one scorer made of a result."""
+    return next((score for score in result.scores if score.key == key), None)
+
+
+def outcome(result: Result, key: str | None) -> Outcome:
+    """Return how a question ended; every result has exactly one outcome."""
+    if result.status == "failed":
+        return "failed"
+    score = score_of(result, key)
+    if score is None:
+        return "unscored"
+    if score.value == "unanswered" or score.value == "unparsed":
+        return score.value
+    return "unscored" if score.score is None else "right" if score.score == 1 else "wrong"
+
+
+def measure(results: Iterable[Result]) -> str | None:
+    """Return the scorer by which the answers of a row are right or wrong, or None."""
+    keys = {score.key for result in results for score in result.scores}
+    return next((key for key in RIGHT_OR_WRONG if key in keys), None)

@@ -21,6 +21,7 @@ from dialectree.protocols.protocol import load
 from dialectree.server import owners
 from dialectree.server.debates import exception_handlers, routes
 from dialectree.server.keys import JsonOnly, keys
+from dialectree.server.pages import Pages
 
 if not keys():
     raise SettingsError("no client has a key: set DIALECTREE_SERVER_KEYS=name:key,...")
@@ -61,7 +62,9 @@ async def _assistant(identity: str, assistant_id: str) -> dict[str, Any] | None:
     return {"graph_id": found.graph_id, "config": found.config, "context": found.context}
 
 
-app = FastAPI(middleware=[Middleware(JsonOnly)], exception_handlers=exception_handlers)
+app = FastAPI(
+    middleware=[Middleware(JsonOnly), Middleware(Pages)], exception_handlers=exception_handlers
+)
 for route in routes:
     methods = sorted((route.methods or set()) - {"HEAD"})
     app.add_api_route(route.path, route.endpoint, methods=methods, response_model=None)

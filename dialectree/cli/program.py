@@ -33,6 +33,7 @@ from dialectree.cli.help_groups import (
 from dialectree.cli.mcp import mcp
 from dialectree.cli.runs import resume, show
 from dialectree.cli.server_file import server_file
+from dialectree.cli.view import view
 from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
 from dialectree.system import streams
 
@@ -55,6 +56,7 @@ app.command("resume", cls=GroupedCommand, rich_help_panel=DEBATE)(resume)
 app.command("contest", cls=OneText, no_args_is_help=True, rich_help_panel=DEBATE)(contest)
 app.command("demo", rich_help_panel=LOOK)(demo)
 app.command("show", rich_help_panel=LOOK)(show)
+app.command("view", cls=GroupedCommand, rich_help_panel=LOOK)(view)
 app.add_typer(export.app, name="export", rich_help_panel=LOOK)
 app.command("protocols", rich_help_panel=LOOK)(debate.protocols)
 app.add_typer(evaluate.app, name="eval", rich_help_panel=EVALUATE)

@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 from dialectree.server import debates, protocols
 from dialectree.server.keys import NO_KEYS, JsonOnly, LocalOnly, keys
 from dialectree.server.owners import auth
+from dialectree.server.pages import Pages
 from dialectree.server.presets import offer_presets
 
 __all__ = ["app", "auth"]
@@ -29,7 +30,7 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
 
 app = Starlette(
     routes=[*protocols.routes, *debates.routes],
-    middleware=[Middleware(LocalOnly), Middleware(JsonOnly)],
+    middleware=[Middleware(LocalOnly), Middleware(JsonOnly), Middleware(Pages)],
     exception_handlers=debates.exception_handlers,
     lifespan=lifespan,
 )

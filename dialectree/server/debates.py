@@ -1,4 +1,4 @@
-"""Routes for the runs that lie in the server's folder: list, record, events, reports, contest.
+"""Routes for the runs that lie in one folder: list, record, events, reports, contest.
 
 A client sees its own runs alone. File work stays out of the event loop.
 """
@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -81,12 +82,19 @@ _PAGE = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
     "Referrer-Policy": "no-referrer",
 }
-_SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+RUNS = "dialectree.runs"
+"""The key of a request's scope for the folder of runs, where it is not the server's own."""
+
+
+def _runs(request: Request) -> Path:
+    """Return the folder of runs that the request is about."""
+    return Path(request.scope.get(RUNS) or runs_home())
 
 
 def _debates(request: Request) -> Debates:
     """Return the debates that the client may see."""
-    return Debates(runs_home(), owner=owner_of(_identity(request)))
+    return Debates(_runs(request), owner=owner_of(_identity(request)))
 
 
 def _identity(request: Request) -> str:
@@ -105,7 +113,7 @@ def _found(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]
         )
         page = _PAGE if kind == "text/html" else {}
         content = await asyncio.to_thread(read)
-        return Response(content, media_type=kind, headers={**_SAFE, **page})
+        return Response(content, media_type=kind, headers={**SAFE, **page})
 
     return answer
 
@@ -121,7 +129,7 @@ async def list_runs(request: Request) -> Response:
         return page.of(_debates(request).heads(_log.warning))
 
     found = await asyncio.to_thread(read)
-    shown, headers = found[: page.limit], {**_SAFE}
+    shown, headers = found[: page.limit], {**SAFE}
     if len(found) > page.limit:
         following = request.url.include_query_params(after=shown[-1].run_id)
         headers["Link"] = f'<?{following.query}>; rel="next"'
@@ -133,7 +141,7 @@ async def follow(request: Request) -> Response:
     latest = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     after = _query(_After, request, {"after": latest}).after
     folder = await asyncio.to_thread(_debates(request).find, request.path_params["run_id"])
-    headers = {**_SAFE, "X-Accel-Buffering": "no"}
+    headers = {**SAFE, "X-Accel-Buffering": "no"}
     return StreamingResponse(events(folder, after), media_type="text/event-stream", headers=headers)
 
 
@@ -164,7 +172,7 @@ async def contest(request: Request) -> Response:
     await asyncio.to_thread(require_harmless)
     begun = await debates.contest(run_id, wishes, settings)
     new = begun.record.run_id
-    place = {"Location": f"/debates/{new}", **_SAFE}
+    place = {"Location": f"/debates/{new}", **SAFE}
     about = {"run_id": new, "follow": f"/debates/{new}/events?after=0"}
     at_once = "respond-async" in request.headers.get("prefer", "")
     if not await begun.follow(0 if at_once else _WAIT_S):
@@ -194,11 +202,11 @@ async def refuse(request: Request, error: Exception) -> Response:
     status = (
         404 if isinstance(error, RunNotFound) else 422 if isinstance(error, InputError) else 502
     )
-    line = str(error).replace(f"{runs_home()}/", "")  # where it lies is no client's
-    return JSONResponse({"detail": line}, status, headers=_SAFE)
+    line = str(error).replace(f"{_runs(request)}/", "")  # where it lies is no client's
+    return JSONResponse({"detail": line}, status, headers=SAFE)
 
 
-routes = [
+reading = [
     Route("/debates", list_runs),
     Route("/debates/{run_id}", _found(lambda run: run.record().model_dump_json())),
     Route(
@@ -213,6 +221,7 @@ routes = [
     Route("/debates/{run_id}/calls", _found(lambda run: to_json(run.calls()))),
     Route("/debates/{run_id}/prompts", _found(lambda run: to_json(run.texts()))),
     Route("/debates/{run_id}/contested", _found(_contested)),
-    Route("/debates/{run_id}/contest", contest, methods=["POST"]),
 ]
+"""The routes that change nothing."""
+routes = [*reading, Route("/debates/{run_id}/contest", contest, methods=["POST"])]
 exception_handlers = {DialectreeError: refuse}

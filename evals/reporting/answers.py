@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pandas import DataFrame
@@ -27,16 +27,20 @@ from dialectree.evals.intervals import (
     share_of,
     wilson,
 )
-from dialectree.evals.results import Preferred, Result, Row, Score
+from dialectree.evals.results import (
+    Preferred,
+    Result,
+    Row,
+    measure,
+    outcome,
+    score_of,
+)
 from dialectree.evals.scorers import labelled
 from dialectree.evals.standing import Spent
 from dialectree.evals.tasks import is_baseline
 from dialectree.records import Usage
 from dialectree.text import listed
 
-Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
-RIGHT_OR_WRONG = ("truthful", "choice", "claim_label")
-"""The scorers of right and wrong; a row is measured by the first that it has."""
 RUBRIC = ("breadth", "contextualisation", "factuality")
 """The marks of a summary, 0 to 100."""
 MARKS = (*RUBRIC, "overall")
@@ -45,27 +49,10 @@ ASKED = ("right", "wrong", "unanswered")
 """The outcomes of questions that are known to be answered rightly or not."""
 
 
-def score_of(result: Result, key: str | None) -> Score | None:
-    """Return what one scorer made of a result."""
-    return next((score for score in result.scores if score.key == key), None)
-
-
 def number(result: Result, key: str) -> float | None:
     """Return a score as a number, where there is one and the run came to its end."""
     score = score_of(result, key)
     return None if score is None or result.status == "failed" else score.score
-
-
-def outcome(result: Result, key: str | None) -> Outcome:
-    """Return how a question ended; every result has exactly one outcome."""
-    if result.status == "failed":
-        return "failed"
-    score = score_of(result, key)
-    if score is None:
-        return "unscored"
-    if score.value == "unanswered" or score.value == "unparsed":
-        return score.value
-    return "unscored" if score.score is None else "right" if score.score == 1 else "wrong"
 
 
 def tokens(usage: Usage) -> int:
@@ -181,8 +168,7 @@ class Answers:
     @cached_property
     def key(self) -> str | None:
         """The scorer of right and wrong that the row was measured by."""
-        keys = {score.key for result in self.results.values() for score in result.scores}
-        return next((key for key in RIGHT_OR_WRONG if key in keys), None)
+        return measure(self.results.values())
 
     @cached_property
     def frame(self) -> DataFrame:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from dialectree.evals.datasets import repeated
 from dialectree.evals.reporting.analysis import Analysis
-from dialectree.evals.reporting.answers import Answers, per_row, score_of
+from dialectree.evals.reporting.answers import Answers, per_row
 from dialectree.evals.reporting.findings import of
 from dialectree.evals.reporting.study import Study, tails
 from dialectree.evals.reporting.tables import controlled
-from dialectree.evals.results import Result, bare
+from dialectree.evals.results import Result, bare, score_of
 from dialectree.protocols.protocol import method
 from dialectree.text import count, listed
 

@@ -73,6 +73,7 @@ WORKS = [
 ]
 MISSING = [
     (["compare", "a.txt", "b.txt", "--topic", "Fire"], COMPARING),
+    (["view"], "dialectree view needs starlette, uvicorn (not installed): pip install "),
     (["mcp"], "dialectree mcp needs mcp (not installed): pip install 'dialectree[mcp]'"),
     (
         ["eval", "mine.csv"],

@@ -1,0 +1,112 @@
+"""Routes for the evaluations of a folder: the list of them, and the report of each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from dialectree.errors import RunNotFound
+from dialectree.evals.results import PAGE, Evaluation, Result, measure, outcome
+from dialectree.evals.results_file import Folder
+
+_FILE = "evaluation.json"
+_SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+_REPORT = {
+    # The report's own policy names its script. The sandbox keeps it from the routes of the runs.
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; sandbox allow-scripts allow-popups",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def found(folders: Iterable[Path]) -> dict[str, Path]:
+    """Return by their names the evaluations that are one of ``folders``, or lie in one."""
+    places = [file.parent for one in folders for file in (one / _FILE, *one.glob(f"*/{_FILE}"))]
+    return {place.resolve().name: place for place in places if (place / _FILE).is_file()}
+
+
+def place(named: Mapping[str, Path], name: str) -> Path:
+    """Return the folder of an evaluation; RunNotFound where there is none of the name."""
+    if name not in named:
+        raise RunNotFound(f"there is no evaluation {name!r:.200} here")
+    return named[name]
+
+
+def routes(evaluations: Callable[[], Mapping[str, Path]]) -> list[Route]:
+    """Return the routes over the evaluations that are found at each request."""
+
+    async def list_evaluations(request: Request) -> Response:
+        """Answer with the evaluations, the newest first."""
+        return JSONResponse(await asyncio.to_thread(read), headers=_SAFE)
+
+    def read() -> list[dict[str, Any]]:
+        every = (_summary(name, Folder(folder)) for name, folder in evaluations().items())
+        return sorted(every, key=lambda one: str(one["started"]), reverse=True)
+
+    async def report(request: Request) -> Response:
+        """Answer with the report of an evaluation."""
+
+        def page() -> bytes:
+            name = request.path_params["name"]
+            file = place(evaluations(), name) / PAGE
+            if not file.is_file():
+                raise RunNotFound(f"{name} has no report yet: dialectree eval report writes it")
+            return file.read_bytes()
+
+        content = await asyncio.to_thread(page)
+        return Response(content, media_type="text/html", headers={**_SAFE, **_REPORT})
+
+    return [
+        Route("/evaluations", list_evaluations),
+        Route("/evaluations/{name}/report.html", report),
+        Route("/evaluations/{name}/runs/{run_id}/{file}", _to_run),
+    ]
+
+
+async def _to_run(request: Request) -> Response:
+    """Lead from a cell of a report to the run on the page."""
+    return RedirectResponse(f"../../page/#{request.path_params['run_id']}")
+
+
+def _summary(name: str, folder: Folder) -> dict[str, Any]:
+    """Return what a list shows of an evaluation, with a line for each of its rows."""
+    evaluation = folder.begun()
+    results: dict[str, dict[str, Result]] = {row.name: {} for row in evaluation.rows}
+    for result in folder.results():
+        results.setdefault(result.row, {})[result.item] = result
+    return {
+        "name": name,
+        "title": evaluation.title,
+        "data": evaluation.data.name,
+        "questions": len(evaluation.items),
+        "started": evaluation.started,
+        "ended": evaluation.ended,
+        "demonstration": evaluation.demonstration,
+        "rows": [*_rows(evaluation, results)],
+        "report": (folder.path / PAGE).is_file(),
+    }
+
+
+def _rows(
+    evaluation: Evaluation, results: Mapping[str, Mapping[str, Result]]
+) -> Iterable[dict[str, Any]]:
+    """Yield each row: its method, how many questions have a result, how many were right."""
+    for row in evaluation.rows:
+        done = [*results[row.name].values()]
+        key = measure(done)
+        ends = [outcome(result, key) for result in done]
+        right, judged = ends.count("right"), ends.count("right") + ends.count("wrong")
+        yield {
+            "name": row.name,
+            "method": row.method,
+            "done": len(done),
+            "judged": judged,
+            "accuracy": right / judged if judged else None,
+        }

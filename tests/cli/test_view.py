@@ -1,0 +1,70 @@
+"""``dialectree view``: a folder of runs and evaluations, served by a process of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from dialectree.records.folder import RunFolder
+from tests.cli.commands import command, refused
+from tests.report.recorded import events, record
+
+
+@contextmanager
+def viewing(folder: Path, runs: Path) -> Iterator[httpx.Client]:
+    """Return a client of ``dialectree view``; Ctrl-C ends it."""
+    command = [sys.executable, "-m", "dialectree", "view", str(runs), "--no-open"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().strip()
+            assert address.endswith("/page/")
+            with httpx.Client(base_url=address.removesuffix("page/"), timeout=30) as client:
+                yield client
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 130
+        finally:
+            process.kill()
+
+
+def test_a_run_that_another_process_writes_is_followed_to_its_end(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "runs", "new")
+    running = record("rsd").model_copy(update={"run_id": "new", "status": "running"})
+    folder.write_record(running)
+    told = [one.model_dump_json() for one in events("rsd")]
+    file = folder.path / "events.jsonl"
+    file.write_text("".join(f"{line}\n" for line in told[:3]))
+    with viewing(tmp_path, tmp_path / "runs") as client:
+        (head,) = client.get("debates").json()
+        assert (head["run_id"], head["status"]) == ("new", "running")
+        with client.stream("GET", "debates/new/events?after=0") as stream:
+            seen: list[str] = []
+            for line in stream.iter_lines():
+                if not line.startswith("data: "):
+                    continue
+                seen.append(line.removeprefix("data: "))
+                if len(seen) == 3:
+                    with open(file, "a") as more:
+                        more.write("".join(f"{line}\n" for line in told[3:]))
+        assert [json.loads(one)["n"] for one in seen] == [*range(1, len(told) + 1)]
+        bare = str(client.base_url.copy_with(path="/debates"))
+        assert httpx.get(bare).status_code == 401
+        assert client.get("evaluations").json() == []
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    refused(command("view", str(tmp_path / "no"), "--no-open"), "no: there is no such folder")
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("dialectree.system.packages.missing", lambda wanted: ["uvicorn"])
+    line = "dialectree view needs uvicorn (not installed): pip install 'dialectree[view]'"
+    refused(command("view", str(tmp_path)), line)
