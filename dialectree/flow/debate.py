@@ -47,13 +47,22 @@ async def debate(
         given: the declared input of the other protocol.
 
     Raises InputError for input that the other protocol cannot debate, and ValueError for a node
-    outside this debate and for a protocol that this one does not declare.
+    outside this debate, for a protocol that this one does not declare, and for one whose turns
+    could not be told from this one's at ``node``.
     """
     here, outer = inside.get(), settings(runtime)
     if not here.holds(node):
         raise ValueError(f"debate at node {node}, which lies outside the debate at {here.node}")
     if name not in outer.declaration.holds(outer):
         raise ValueError(f"{outer.protocol} does not declare a debate by {name} inside it (inner)")
+
+    spoken = {(one.role, one.name) for one in outer.declaration.phases}
+    also = [one for one in protocol(name).phases if (one.role, one.name) in spoken]
+    if node == here.node and also:
+        raise ValueError(
+            f"{outer.protocol} and {name} both have the role {also[0].role} in the phase "
+            f"{also[0].name!r}: their turns at {node} would be one; debate at a part (open_part)"
+        )
 
     def prepared() -> tuple[Any, ProtocolSettings, dict[str, Any]]:
         """Prepare in a thread: a server's event loop refuses to wait for files."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -243,6 +244,21 @@ def test_an_event_outside_of_a_debate_and_a_protocol_not_declared_are_errors() -
         asyncio.run(step(runtime, node="0.1"))
     with pytest.raises(ValueError, match="outside the debate at 0"):
         asyncio.run(step(runtime, node="1"))
+
+
+def test_turns_of_two_protocols_at_one_node_can_be_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judge = next(one for one in installed()["rsd"].phases if one.ruling or one.labels)
+    same = replace(protocol, phases=(*protocol.phases, judge), name="inquiry")
+    monkeypatch.setattr(Settings, "declaration", same)
+
+    async def step(node: str) -> None:
+        await dialectree.debate(runtime, "rsd", node=node, question="Is it?")
+
+    runtime: Any = type("Runtime", (), {"context": build(Settings, by="rsd"), "control": None})()
+    with pytest.raises(ValueError, match=r"both have the role judge .*debate at a part"):
+        asyncio.run(step("0"))
 
 
 # A person inside
