@@ -11,13 +11,12 @@ from dialectree.contests.changes import Draft, flags
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
 from dialectree.protocols.forms import tidy
+from dialectree.protocols.phases import SET_BY_PERSON
 from dialectree.protocols.protocol import Phase
 from dialectree.records import Node, Override, RunRecord, Turn
 from dialectree.records.folder import RunFolder
 from dialectree.report import exchange
 from dialectree.system.streams import program
-
-_REASON = "A person set this verdict."
 
 
 def rule(draft: Draft, change: Change) -> None:
@@ -69,7 +68,7 @@ def rule(draft: Draft, change: Change) -> None:
         settled = ruled or label not in labels(draft.record, node)
         if settled and not silent and all(ruling == label for ruling in rulings):
             raise InputError(f"{change.flag}: nothing to change, {label} is the ruling already")
-        said = {"label": label, "answer": answer, "confidence": None, "rationale": _REASON}
+        said = {"label": label, "answer": answer, "confidence": None, "rationale": SET_BY_PERSON}
         text, spots = label, [*spots, *silent]
     else:
         earlier = draft.find(change.id, "ruled")

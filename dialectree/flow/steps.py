@@ -14,6 +14,7 @@ from dialectree.flow.state import Hosted, Question, Ruling
 from dialectree.models.run import run_of
 from dialectree.protocols import forms
 from dialectree.protocols.inside import inside, root
+from dialectree.protocols.phases import SET_BY_PERSON
 from dialectree.protocols.settings import ProtocolSettings, host_run
 from dialectree.records import Verdict
 from dialectree.trace.events import tell
@@ -23,7 +24,6 @@ DEMONSTRATION = (
 )
 PERSON = "person"
 """The source of a verdict's confidence where a person ruled, who may give none."""
-SET_BY_PERSON = "A person set this verdict."
 ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
 
 

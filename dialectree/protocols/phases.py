@@ -10,6 +10,9 @@ from pydantic import BaseModel
 
 from dialectree.protocols.plugins import load
 
+SET_BY_PERSON = "A person set this verdict."
+"""The rationale of a ruling that a person gave."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:

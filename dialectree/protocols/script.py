@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from dialectree.errors import InputError
 from dialectree.protocols.look import PLAIN, Look
 from dialectree.protocols.options import option
+from dialectree.protocols.phases import SET_BY_PERSON
 from dialectree.protocols.plugins import load
 from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput, Variant
 from dialectree.protocols.settings import ProtocolSettings
@@ -87,6 +88,7 @@ class Speaker(NamedTuple):
         """Return what its turns say, and what a person may change of them."""
         fields = {name: field.annotation for name, field in self.reply.model_fields.items()}
         rules = self.rules is not None and fields.get("answer") is str
+        set_by_person = {"rationale": SET_BY_PERSON} if "rationale" in fields else {}
         return Phase(
             role=self.role,
             name=self.phase,
@@ -94,7 +96,9 @@ class Speaker(NamedTuple):
             editable=tuple(name for name, kind in fields.items() if kind is str),
             switches=tuple(name for name, kind in fields.items() if kind is bool),
             optional=not self.required,
-            ruling=(lambda text: {**self.ruled, "answer": text}) if rules else None,
+            ruling=(lambda text: {**self.ruled, **set_by_person, "answer": text})
+            if rules
+            else None,
         )
 
 

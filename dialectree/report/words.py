@@ -86,7 +86,7 @@ def census(record: RunRecord) -> str:
     kinds = Counter(
         unit(record) if node.kind in general else node.kind
         for node in nodes
-        if node.kind != "knockout"
+        if node.kind != "knockout" and not node.dropped
     )
     parts = [count(number, kind) for kind, number in kinds.items()]
     return listed(parts) or "nothing yet"

@@ -233,4 +233,5 @@ def _certainty(before: Verdict, after: Verdict) -> list[str]:
     if before.confidence == after.confidence:
         return []
     was, now = apart(before.confidence, after.confidence, NOT_DETERMINED)
-    return [f"its confidence goes from {was} to {now}"]
+    figure = "probability" if after.probable else "confidence"
+    return [f"its {figure} goes from {was} to {now}"]

@@ -63,6 +63,7 @@ def test_a_verdict_is_contested_where_it_was_ruled(tmp_path: Path) -> None:
     changed = dialectree.contest(record, [Rule("0", "maybe")], model=model, runs=tmp_path)
     assert (changed.usage.calls, len(changed.tree.nodes["0"].transcript)) == (0, 6)
     assert changed.verdict is not None and changed.verdict.answer == "maybe"
+    assert changed.verdict.rationale == "A person set this verdict."
 
 
 def test_the_ablation_is_estimated_exactly() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, Input, Settings
 from dialectree.protocols.look import Look
-from dialectree.protocols.phases import jurors
+from dialectree.protocols.phases import SET_BY_PERSON, jurors
 from dialectree.protocols.protocol import (
     WITHDRAWN,
     Evaluation,
@@ -16,7 +16,6 @@ from dialectree.protocols.protocol import (
 )
 from dialectree.records import PhaseOrder
 
-SET_BY_PERSON = "A person set this verdict."
 _HERE = "dialectree.graphs.tree_structured_debate"
 _NODES = "dialectree.nodes.tree_structured_debate"
 

@@ -80,7 +80,7 @@ async def weigh(state: AtomicClaims, runtime: Runtime[Settings]) -> dt.Ruling:
     held = [part["text"] for part in state["settled"] if (part["support"] or 0) > 0.5]
     if not known:
         return await dt.settle(runtime, None)
-    why = f"{len(held)} of {len(known)} atomic claims hold: {' '.join(held)}"
+    why = f"{len(held)} of {len(known)} atomic claims hold. {' '.join(held)}".strip()
     return await dt.settle(runtime, **ruling(mean(known), why))
 
 
