@@ -11,6 +11,8 @@ from pydantic_core import to_json
 from dialectree.cli import flags
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from dialectree.records import RunRecord
     from dialectree.records.folder import RunFolder
 
@@ -22,6 +24,12 @@ _WIDTH_WHEN_PIPED = 160
 
 def show(
     run: OneOrAll = None,
+    other: Annotated[
+        str | None, typer.Argument(help="Another run: show how the two differ.")
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option(help="Levels of the tree below its root.", min=0)
+    ] = None,
     node: Annotated[str | None, typer.Option(help="One node, with its whole transcript.")] = None,
     html: Annotated[bool, typer.Option("--html", help="Print the report as HTML.")] = False,
     md: Annotated[bool, typer.Option("--md", help="Print the report as Markdown.")] = False,
@@ -31,10 +39,8 @@ def show(
 ) -> None:
     """Show a finished or broken-off run: its tree, its verdict, what it cost.
 
-    Without a RUN: all of them, the newest first.
+    Without a RUN: all of them, the newest first. With two: where they part and what moved.
     """
-    from rich.console import Console
-
     from dialectree import report
     from dialectree.errors import InputError
     from dialectree.service.debates import Debates
@@ -51,6 +57,11 @@ def show(
         return
     folder = Debates(runs).find(run)
     record = folder.record()
+    if other is not None:
+        if html or md or open_ or node is not None or depth is not None:
+            raise InputError("two runs are shown side by side as text, or with --json")
+        _differ(record, Debates(runs).result(other), json=json)
+        return
     found = None if node is None else Debates(runs).node(record, node)
     if json:
         streams.print_file((found or record).model_dump_json(indent=1))
@@ -61,10 +72,44 @@ def show(
     elif open_:
         _open(folder, record)
     elif found is not None:
-        Console().print(report.transcript(found, record))
+        _print(report.transcript(found, record))
     else:
-        Console().print(report.tree(record))
-        Console().print(report.paths(folder.path), soft_wrap=True)
+        _print(report.tree(record, depth), after=report.paths(folder.path))
+
+
+def _print(*parts: RenderableType, after: RenderableType = "") -> None:
+    """Print on a terminal through its pager where it is longer than that; elsewhere as it is.
+
+    ``after`` is printed without wrapping.
+    """
+    from rich.console import Console
+
+    from dialectree.system import streams
+
+    console = Console()
+    with console.capture() as captured:
+        console.print(*parts, sep="\n")
+        if after:
+            console.print(after, soft_wrap=True)
+    text = captured.get()
+    if console.is_terminal and text.count("\n") >= console.height:
+        streams.page(text)
+    else:
+        print(text, end="")
+
+
+def _differ(old: RunRecord, new: RunRecord, *, json: bool) -> None:
+    from dialectree.running import run_diff
+    from dialectree.system import streams
+
+    if json:
+        streams.print_file(run_diff.difference(old, new).model_dump_json(indent=1))
+    else:
+        from rich.text import Text
+
+        from dialectree.text import clean
+
+        _print(*(Text(clean(one)) for one in run_diff.lines(old, new)))
 
 
 def _open(folder: RunFolder, record: RunRecord) -> None:

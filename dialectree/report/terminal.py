@@ -45,11 +45,15 @@ class _Page:
             yield from console.render(self._parts, options)
 
 
-def tree(record: RunRecord) -> RenderableType:
-    """Return the whole record: the result, then the tree and what it took."""
+def tree(record: RunRecord, depth: int | None = None) -> RenderableType:
+    """Return the whole record: the result, then the tree and what it took.
+
+    Args:
+        depth: The levels of the tree below its root that are shown; None shows all.
+    """
     part = macros(record)
     ending = [_markdown(part(name)) for name in ("table", "ending")]
-    trees: list[RenderableType] = [Text(), *_trees(record, part), Text()]
+    trees: list[RenderableType] = [Text(), *_trees(record, part, depth), Text()]
     return _Page(result(record), Text(), _markdown(part("details")), *trees, *ending)
 
 
@@ -114,11 +118,18 @@ def _markdown(text: str) -> Markdown:
     return page
 
 
-def _trees(record: RunRecord, part: Callable[..., str]) -> list[Tree]:
-    """Return the tree, and after it whatever hangs nowhere."""
+def _trees(record: RunRecord, part: Callable[..., str], depth: int | None) -> list[Tree]:
+    """Return the tree, and after it whatever hangs nowhere; a folded part says how much it is."""
     roots: list[Tree] = []
     above: list[Tree] = []
+    folded: dict[int, int] = {}
     for level, node in view.rows(record):
+        if depth is not None and level > depth:
+            branch = above[depth]
+            folded[id(branch)] = folded.get(id(branch), 0) + 1
+            more = f"… {folded[id(branch)]:,} below: show --node, or a larger --depth"
+            branch.children[:] = [Tree(Text(more, "dim"), guide_style="dim")]
+            continue
         text = part("row", node).strip().replace("\n", "\\\n")
         branch = Tree(_markdown(text), style=_style(record, node), guide_style="dim")
         if level == 0:

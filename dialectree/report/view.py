@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from dialectree.records import Call, Node, RunRecord, Turn, Verdict
 from dialectree.report import words
-from dialectree.text import figure, label, share
+from dialectree.text import figure, label, line, share
 
 _SHARES = ("confidence", "difficulty", "strength", "score", "probability", "uncertainty")
 _NAMES = ("qid", "id", "n", "name", "title")
@@ -152,9 +152,9 @@ def entries(
 def _led(lines: Iterable[Entry], texts: Mapping[str, Sequence[str]]) -> Iterator[Entry]:
     """Add to each part the node that it became. Two of one text are matched in their order."""
     left = {text: list(ids) for text, ids in texts.items()}
-    for line in lines:
-        ids = left.get(line.text) if line.level else None
-        yield line._replace(node=ids.pop(0) if len(ids) > 1 else ids[0]) if ids else line
+    for entry in lines:
+        ids = left.get(entry.text) if entry.level else None
+        yield entry._replace(node=ids.pop(0) if len(ids) > 1 else ids[0]) if ids else entry
 
 
 def children(record: RunRecord, node: Node) -> dict[str, list[str]]:
@@ -273,6 +273,12 @@ def carrying(record: RunRecord) -> list[Node]:
         return []
     places = root.provenance if root.provenance not in ([], [root.id]) else root.children
     return [nodes[place] for place in places if place in nodes][:CARRYING]
+
+
+def named(nodes: Mapping[str, Node], ids: Iterable[str]) -> str:
+    """Return ids with the words that stand there: ``0.1 Bees live in hives; 0.2 They swarm``."""
+    texts = {name: line(nodes[name].text, 60) if name in nodes else "" for name in ids}
+    return "; ".join(f"{name} {text}".rstrip() for name, text in texts.items())
 
 
 def path(record: RunRecord, node: Node) -> list[str]:

@@ -1,4 +1,4 @@
-"""Compare a contested run with the run that it contests: what a person changed and what that moved.
+"""Compare two runs, above all a contested one with the run that it contests: what moved, and why.
 
 Where a claim was weighed, the strengths of arguments move. Elsewhere the verdicts of nodes do.
 """
@@ -101,18 +101,31 @@ def begun(old: RunRecord, changes: list[str], overrides: list[Override]) -> Cont
         after=None,
         why="",
         overrides=overrides,
-        verdict_before=None if _weighed(old) else _standing(old.verdict) or Verdict(),
+        verdict_before=None if weighed(old) else _standing(old.verdict) or Verdict(),
     )
 
 
 def compared(old: RunRecord, new: RunRecord) -> Contest:
     """Return the contest that ``new`` is, with what it moved."""
     assert new.contest is not None  # the record of a contest says what it contests
-    update = _strengths(old, new) if _weighed(old) else _verdicts(old, new)
-    return new.contest.model_copy(update={"after": _confidence(new.verdict), **update})
+    moved, why = moves(old, new, new.contest.changes)
+    update: dict[str, object] = {"moved": moved, "why": why, "after": _confidence(new.verdict)}
+    if not weighed(old):
+        update["verdict_after"] = _standing(new.verdict) or Verdict()
+    return new.contest.model_copy(update=update)
 
 
-def _weighed(record: RunRecord) -> bool:
+def moves(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[list[Moved], str]:
+    """Return what moved between two runs, from the bottom up, and one line that says why.
+
+    Args:
+        changes: What was changed or asked otherwise, in words.
+    """
+    both = weighed(old) and weighed(new)
+    return _strengths(old, new, changes) if both else _verdicts(old, new, changes)
+
+
+def weighed(record: RunRecord) -> bool:
     """Return whether the run weighed arguments about a claim, and their weight is its verdict."""
     root = record.tree.nodes.get(record.tree.root)
     weighs = record.of().view == "arguments"
@@ -130,8 +143,7 @@ def _from_the_bottom(nodes: dict[str, Node]) -> list[str]:
 # Strengths
 
 
-def _strengths(old: RunRecord, new: RunRecord) -> dict[str, object]:
-    assert new.contest is not None
+def _strengths(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[list[Moved], str]:
     moved: list[Moved] = []
     for name in _from_the_bottom({**old.tree.nodes, **new.tree.nodes}):
         was, now = (_strength(record.tree.nodes.get(name)) for record in (old, new))
@@ -150,8 +162,7 @@ def _strengths(old: RunRecord, new: RunRecord) -> dict[str, object]:
         most = max(below, key=_size)
         step = _step(_confidence(most.before), _confidence(most.after))
         reached = f"{most.node} moved most, {step}"
-    why = f"P(claim) {came}: {'; '.join([*new.contest.changes, reached])}"
-    return {"moved": moved, "why": why}
+    return moved, f"P(claim) {came}: {'; '.join([*changes, reached])}"
 
 
 def _strength(node: Node | None) -> Verdict | None:
@@ -172,8 +183,7 @@ def _step(before: float | None, after: float | None) -> str:
 # Verdicts
 
 
-def _verdicts(old: RunRecord, new: RunRecord) -> dict[str, object]:
-    assert new.contest is not None
+def _verdicts(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[list[Moved], str]:
     moved: list[Moved] = []
     for name in _from_the_bottom({**old.tree.nodes, **new.tree.nodes}):
         was, now = old.tree.nodes.get(name), new.tree.nodes.get(name)
@@ -185,8 +195,7 @@ def _verdicts(old: RunRecord, new: RunRecord) -> dict[str, object]:
     names = [move.node for move in moved]
     if before != after and new.tree.root not in names:  # a comparison is no verdict of its topic
         names.append(new.tree.root)
-    why = _why(new.contest.changes, before or Verdict(), after or Verdict(), names)
-    return {"verdict_after": after or Verdict(), "moved": moved, "why": why}
+    return moved, _why(changes, before or Verdict(), after or Verdict(), names)
 
 
 def _standing(verdict: Verdict | None) -> Verdict | None:

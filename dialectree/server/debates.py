@@ -26,6 +26,7 @@ from dialectree.protocols.sources import runs_home
 from dialectree.protocols.trust import places, reserved
 from dialectree.records import Head
 from dialectree.records.folder import RunFolder
+from dialectree.running.run_diff import difference
 from dialectree.server.following import events
 from dialectree.server.keys import owner_of
 from dialectree.service.debates import Debates
@@ -152,6 +153,19 @@ def _contested(run: RunFolder) -> str:
     return run.contested().model_dump_json()
 
 
+async def compare(request: Request) -> Response:
+    """Answer with the difference of two runs."""
+
+    def read() -> str:
+        runs, names = _debates(request), request.path_params
+        return difference(
+            runs.result(names["run_id"]), runs.result(names["other"])
+        ).model_dump_json()
+
+    content = await asyncio.to_thread(read)
+    return Response(content, media_type="application/json", headers=SAFE)
+
+
 async def contest(request: Request) -> Response:
     """Begin a contest; answer with its record, or with its id where it takes longer.
 
@@ -221,6 +235,7 @@ reading = [
     Route("/debates/{run_id}/calls", _found(lambda run: to_json(run.calls()))),
     Route("/debates/{run_id}/prompts", _found(lambda run: to_json(run.texts()))),
     Route("/debates/{run_id}/contested", _found(_contested)),
+    Route("/debates/{run_id}/compare/{other}", compare),
 ]
 """The routes that change nothing."""
 routes = [*reading, Route("/debates/{run_id}/contest", contest, methods=["POST"])]

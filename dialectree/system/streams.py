@@ -7,6 +7,8 @@ import io
 import os
 import shlex
 import shutil
+import signal
+import subprocess
 import sys
 import unicodedata
 from pathlib import Path
@@ -109,6 +111,24 @@ def program() -> str:
     if path.stem != _PROGRAM or (found and path.is_file() and path.samefile(found)):
         return _PROGRAM
     return shlex.quote(str(path))
+
+
+def page(text: str) -> None:
+    """Print a long text through the pager of the terminal, as git does: PAGER, or ``less -FRX``.
+
+    Without such a program it is printed as it is.
+    """
+    words = shlex.split(os.environ.get("PAGER") or "less")
+    if not words or shutil.which(words[0]) is None:
+        print(text, end="")
+        return
+    environment = {"LESS": "FRX", **os.environ}
+    pager = subprocess.Popen(words, stdin=subprocess.PIPE, env=environment)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's own
+    try:
+        pager.communicate(text.encode())
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def give_up(number: int) -> None:

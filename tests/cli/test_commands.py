@@ -26,6 +26,7 @@ from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
+from dialectree.system import streams
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody
@@ -244,6 +245,34 @@ def test_show_prints_the_tree_a_node_and_the_reports(answer: Answer) -> None:
         (["--html", "--md"], "--html, --md, --json and --open exclude one another"),
     ):
         refused(command("show", path, *flags), message)
+
+
+def test_show_folds_the_tree_and_says_how_two_runs_differ(answer: Answer) -> None:
+    answer(QUESTION)
+    first = only_run().name
+    folded = command("show", first, "--depth", "0").out
+    assert "── 0.3" not in folded and "4 below" in folded
+    assert "── 0.3" in command("show", first, "--depth", "1").out
+    command("contest", first, "--drop", "0.1", "--base-url", "http://127.0.0.1:1/v1")
+    (second,) = (path.name for path in Path("runs").iterdir() if path.name != first)
+    found = json.loads(command("show", first, second, "--json").out)
+    assert (found["runs"], found["contest"]) == ([first, second], True)
+    shown = command("show", first, second).out
+    assert first in shown and second in shown and "0.1 dropped" in shown
+    refused(command("show", first, second, "--html"), "two runs are shown side by side as text")
+
+
+def test_show_pages_what_is_longer_than_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\necho paged\ncat >/dev/null\n")
+    pager.chmod(0o700)
+    monkeypatch.setenv("PAGER", str(pager))
+    streams.page("long\n")
+    monkeypatch.setenv("PAGER", "no-such-pager")
+    streams.page("as it is\n")
+    assert capfd.readouterr().out == "paged\nas it is\n"
 
 
 def test_show_opens_the_report_and_writes_it_first(

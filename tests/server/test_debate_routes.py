@@ -135,6 +135,15 @@ def test_calls_and_the_contested_record_are_served(client: TestClient, tmp_path:
     assert client.get("/debates/new/contested").json() == record("tsd").model_dump(mode="json")
 
 
+def test_two_runs_are_compared(client: TestClient, tmp_path: Path) -> None:
+    new = record("rsd").model_copy(update={"run_id": "new", "models": {"judge": "openai:other"}})
+    RunFolder.create(tmp_path, "new").write_whole(new, [], [])
+    found = client.get("/debates/good/compare/new").json()
+    assert found["runs"] == ["good", "new"] and found["moved"] == []
+    assert "judge openai:other" in found["changes"][-1]
+    assert client.get("/debates/good/compare/nosuch").status_code == 404
+
+
 def told(text: str) -> list[tuple[int, dict[str, Any]]]:
     """Return the numbers and the data of server-sent events."""
     found = re.findall(r"^id: (\d+)\ndata: (.*)\n\n", text, re.MULTILINE)

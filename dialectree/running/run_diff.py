@@ -1,0 +1,118 @@
+"""Compare two runs: what was asked otherwise, what came of it, and where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from dialectree.records import Moved, Node, RunRecord, Verdict, turns
+from dialectree.records.place import Strict
+from dialectree.report import contested, view
+from dialectree.report.contested import Changed
+from dialectree.running.verdict_diff import moves, weighed
+from dialectree.text import count, label, line
+
+_NAMED = 6
+"""Nodes that a line names."""
+
+
+class Difference(Strict):
+    """The difference of two runs. In each pair the first run comes first."""
+
+    runs: tuple[str, str]
+    contest: bool
+    """Whether the second run contests the first one."""
+    changes: list[str]
+    """What a person changed, or what was asked otherwise: models, settings, input."""
+    verdicts: tuple[Verdict | None, Verdict | None]
+    why: str
+    """One line: what became of the verdict, what was changed, how far that reached."""
+    moved: list[Moved]
+    """Every node of both runs whose verdict or strength moved, from the bottom up."""
+    parted: dict[str, str]
+    """By node the first turn that says something else, as 0.1/A2."""
+    only: tuple[list[str], list[str]]
+    """The nodes that one of the runs alone has."""
+
+
+def difference(old: RunRecord, new: RunRecord) -> Difference:
+    """Return the difference of two runs, of whatever protocols they are."""
+    contests = new.contest is not None and new.contest.run == old.run_id
+    changes = new.contest.changes if contests and new.contest else [*_asked(old, new)]
+    moved, why = moves(old, new, changes)
+    here, there = old.tree.nodes, new.tree.nodes
+    return Difference(
+        runs=(old.run_id, new.run_id),
+        contest=contests,
+        changes=changes,
+        verdicts=(old.verdict, new.verdict),
+        why=why,
+        moved=[one for one in moved if one.node in here and one.node in there],
+        parted=dict(_parted(old, new)),
+        only=([one for one in here if one not in there], [one for one in there if one not in here]),
+    )
+
+
+def _asked(old: RunRecord, new: RunRecord) -> Iterator[str]:
+    """Yield what was asked otherwise, in words: ``seed 1 instead of 0``."""
+    facts = [
+        ({"method": record.method}, _plain(record.input), record.models, view.settings(record))
+        for record in (old, new)
+    ]
+    for before, after in zip(*facts, strict=True):
+        for name in dict.fromkeys([*before, *after]):
+            was, now = (line(one.get(name, "none"), 80) for one in (before, after))
+            if was != now:
+                yield f"{label(name).lower()} {now} instead of {was}"
+
+
+def _plain(values: Mapping[str, JsonValue]) -> dict[str, str]:
+    return {name: view.plain(value) for name, value in values.items()}
+
+
+def _parted(old: RunRecord, new: RunRecord) -> Iterator[tuple[str, str]]:
+    """Yield each node of both runs with the first turn that is another one."""
+    for name, node in old.tree.nodes.items():
+        other = new.tree.nodes.get(name)
+        if other is not None and (turn := _first_other(node, other)):
+            yield name, turn
+
+
+def _first_other(node: Node, other: Node) -> str:
+    """Return the name of the first turn in which two nodes differ; empty where none does."""
+    before, after = ({turn.spot(): turn for turn in one.transcript} for one in (node, other))
+    for spot in dict.fromkeys([*before, *after]):
+        was, now = before.get(spot), after.get(spot)
+        if was is None or now is None or was.fields != now.fields:
+            return turns.name(node, was) if was else turns.name(other, now) if now else ""
+    return ""
+
+
+def lines(old: RunRecord, new: RunRecord) -> Iterator[str]:
+    """Yield the difference of two runs as lines for a person, ids with their words."""
+    found = difference(old, new)
+    for record in (old, new):
+        words = f"{record.run_id} · {record.method} · {label(record.status).lower()}"
+        yield f"{words} · {count(record.usage.calls, 'call')}"
+    for title, verdict in zip(
+        ("first", "second"), contested.standings(*found.verdicts), strict=True
+    ):
+        yield f"{title}: {line(verdict, 400)}"
+    yield line(found.why, 1000)
+    nodes, both = {**new.tree.nodes, **old.tree.nodes}, weighed(old) and weighed(new)
+    for name, before, after in contested.shown(found.moved, weighed=both):
+        parts = f" (parts at {found.parted[name]})" if name in found.parted else ""
+        yield f"{contested.step(Changed(name, nodes[name].text, before, after))}{parts}"
+    stayed = [name for name in found.parted if name not in {one.node for one in found.moved}]
+    if stayed:
+        yield f"said otherwise, with the same verdict: {_some(nodes, stayed)}"
+    for title, names in zip(("first", "second"), found.only, strict=True):
+        if names:
+            yield f"in the {title} alone: {_some(nodes, names)}"
+
+
+def _some(nodes: Mapping[str, Node], names: Sequence[str]) -> str:
+    """Return the first of some ids with their words, and how many more there are."""
+    more = f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{view.named(nodes, names[:_NAMED])}{more}"

@@ -1,0 +1,61 @@
+"""How two runs differ: what was asked otherwise, what moved, and where they part."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialectree.records import RunRecord
+from dialectree.running.run_diff import Difference, difference, lines
+from tests.report.recorded import DEMOS, record
+
+
+def other(name: str, run_id: str = "other") -> RunRecord:
+    """Return a copy of a demonstration's record under another id."""
+    return record(name).model_copy(deep=True, update={"run_id": run_id})
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_a_run_does_not_differ_from_itself(name: str) -> None:
+    found = difference(record(name), other(name))
+    assert (found.changes, found.moved, found.parted, found.only) == ([], [], {}, ([], []))
+
+
+def test_another_seed_another_model_and_another_reply_are_told_apart() -> None:
+    old, new = record("tsd"), other("tsd")
+    new.settings["seed"] = 7
+    new.models["leaf_judge"] = "openai:other"
+    leaf = new.tree.nodes["0.0"]
+    leaf.transcript[1].fields["argument"] = "Quite another thing."
+    assert leaf.verdict is not None
+    leaf.verdict.answer = "Yes."
+    new.tree.nodes["0.9"] = leaf.model_copy(update={"id": "0.9", "text": "Is it new?"})
+    found = difference(old, new)
+    assert [change.split(" instead")[0] for change in found.changes] == [
+        "leaf judge openai:other",
+        "seed 7",
+    ]
+    assert [one.node for one in found.moved] == ["0.0"]
+    assert list(found.parted) == ["0.0"] and found.parted["0.0"].startswith("0.0/")
+    assert found.only == ([], ["0.9"])
+    text = "\n".join(lines(old, new))
+    assert "0.0 Can a person on the Moon see the Great Wall" in text
+    assert f"(parts at {found.parted['0.0']})" in text
+    assert "in the second alone: 0.9 Is it new?" in text
+
+
+def test_of_two_argument_trees_the_strengths_move() -> None:
+    old, new = record("art"), other("art")
+    new.tree.nodes["0.2"].scores["strength"] = 0.2
+    found = difference(old, new)
+    (moved,) = found.moved
+    assert moved.before is not None and moved.after is not None
+    assert (moved.node, moved.after.confidence) == ("0.2", 0.2)
+    text = "\n".join(lines(old, new))
+    assert "\n0.2 Making the battery takes much energy" in text and ": 0.45 → 0.20" in text
+
+
+@pytest.mark.parametrize("name", [name for name in DEMOS if name != "tsd"])
+def test_runs_of_other_protocols_can_be_compared(name: str) -> None:
+    found = difference(record("tsd"), other(name))
+    assert Difference.model_validate_json(found.model_dump_json()) == found
+    assert [*lines(record("tsd"), other(name))]
