@@ -1,29 +1,11 @@
 /** Folds the events of a run into its tree, verdict and usage, as dialectree/records/folding.py. */
 
 import type {
-  Comparison,
-  Declared,
-  Event,
-  Failure,
-  Fields,
-  Json,
-  Node,
-  Order,
-  Retrieval,
-  Segment,
-  Turn,
-  Usage,
+  Comparison, Declared, Event, Failure, Fields, Json, Node, Order, Place, Retrieval, Segment, Turn, Usage,
   Verdict,
 } from "./record";
 
-interface Called {
-  node: string;
-  phase: string;
-  role: string;
-  speaker: string;
-  round: number;
-  step: number;
-  take: number;
+interface Called extends Place {
   attempts: number;
   prompt_tokens: number;
   completion_tokens: number;

@@ -1,4 +1,32 @@
+import "./style.css";
+import { render } from "preact";
+import { held, restoreKey } from "./data";
 import { fold, orders } from "./fold";
+import { at, calls, follow, foldBelow, nodes, pane, prompts, restart, run } from "./model";
+import { RunPage } from "./run";
+import { Served } from "./served";
 import { confidences, noChanges, strengths } from "./strengths";
 
-Object.assign(globalThis, { debate: { fold, orders, strengths, noChanges, confidences } });
+function App({ served }: { served: boolean }) {
+  return served ? <Served /> : run.value && <RunPage />;
+}
+
+async function open(): Promise<void> {
+  const app = document.getElementById("app")!;
+  const told = await held();
+  if (told) {
+    restart(told.record, told.events);
+    calls.value = told.calls ?? [];
+    prompts.value = new Map(Object.entries(told.prompts ?? {}));
+    document.title = String(told.record.input.question ?? told.record.run_id).slice(0, 80);
+    if (nodes.value.size > 60) foldBelow(2);
+    pane.value = "tree";
+    if (location.hash) follow();
+    addEventListener("hashchange", follow);
+  } else restoreKey();
+  render(<App served={told === null} />, app);
+}
+
+// Tests run the script without a page, and steer it on one.
+Object.assign(globalThis, { debate: { fold, orders, strengths, noChanges, confidences, at } });
+if (typeof document !== "undefined") void open();

@@ -1,0 +1,182 @@
+"""The page in a browser: a run in one file, looked into, searched, weighed and printed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from dialectree.contests import Set, start
+from dialectree.records.folder import RunFolder
+from dialectree.report.player import player
+from dialectree.running.runner import Started
+from tests import contesting, running
+from tests.docs.blocks import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("no_waiting_for_the_disk")]
+AXE = ROOT / ".venv" / "axe" / "package" / "axe.min.js"
+DEMOS = sorted(path for path in ROOT.glob("graphs/*/demo"))
+HOSTILE = [
+    "<img src=x onerror=document.title='run'>",
+    "</script><script>document.title='run'</script>",
+    "{{constructor.constructor('document.title=1')()}}",
+    "javascript:document.title='run'",
+    "<svg/onload=document.title='run'>",
+    "--><!--<script>document.title='run'</script>",
+]
+
+Open = Callable[..., "Page"]
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Return a function that opens a run's file; the test fails if the page asks for anything."""
+    contexts, wrong = [], list[str]()
+
+    def open_page(folder: RunFolder, at: str = "", **options: Any) -> Page:
+        usual = {"viewport": {"width": 1280, "height": 900}}
+        context = browser.new_context(**{**usual, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        file = tmp_path / "report.html"
+        html = player(folder.record(), folder.events(), folder.calls(), folder.texts())
+        file.write_text(html, encoding="utf-8")
+        page.on(
+            "request",
+            lambda one: None if one.url.startswith(("file:", "data:")) else wrong.append(one.url),
+        )
+        page.goto(file.as_uri() + at)
+        page.wait_for_selector(".run")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def conduct(run: Started) -> RunFolder:
+    """Conduct ``run`` in a thread of its own, as the browser's loop runs in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, run.conduct()).result()
+    return run.folder
+
+
+def weighed(runs: Path, **given: Any) -> RunFolder:
+    """Return a run whose arguments are weighed."""
+    model = contesting.speakers()
+    shape = {"breadth": 2, "depth": 2, **given}
+    return conduct(running.begin("art", "It is so.", runs, model=model, **shape))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("demo", DEMOS, ids=lambda path: path.parent.name)
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(
+    demo: Path, width: int, scheme: Any, opened: Open
+) -> None:
+    view = {"width": width, "height": 800}
+    page = opened(RunFolder(demo), viewport=view, color_scheme=scheme, bypass_csp=True)
+    page.add_script_tag(path=AXE)
+    for chosen in (False, True):
+        if chosen and page.locator(".row").count():
+            page.locator(".row").last.click()
+        found = page.evaluate("axe.run().then(result => result.violations)")
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_link_leads_to_a_turn_with_its_call_and_prompt(opened: Open) -> None:
+    demo = next(path for path in DEMOS if "role" in path.parent.name)
+    page = opened(RunFolder(demo), "#0/B1")
+    turn = page.locator(".turn.linked")
+    assert "The id stands in a link" in turn.inner_text()
+    turn.get_by_text("Call and prompt").click()
+    assert "Every order in a new web shop" in turn.locator("pre").all_inner_texts()[1]
+
+
+def test_the_tree_is_walked_searched_and_folded_by_the_keyboard(
+    opened: Open, tmp_path: Path
+) -> None:
+    page = opened(weighed(tmp_path / "runs"))
+    tree = page.get_by_role("tree")
+    tree.focus()
+    for key in ("Home", "ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    chosen = page.locator('[aria-selected="true"]')
+    assert tree.get_attribute("aria-activedescendant") == chosen.get_attribute("id")
+    before = page.locator(".row").count()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(f"document.querySelectorAll('.row').length < {before}")
+    page.get_by_role("searchbox").fill("no such word at all")
+    page.get_by_text("0 found").wait_for()
+
+
+def test_a_slider_shows_the_figure_that_a_contest_then_gives(opened: Open, tmp_path: Path) -> None:
+    run = weighed(tmp_path / "runs")
+    page = opened(run, "#0.1")
+    page.get_by_label("Strength of 0.1 by itself").fill("0.2")
+    contest = start(run, [Set("0.1", 0.2)], tmp_path / "runs", {"model": contesting.speakers()})
+    record = conduct(contest).record()
+    assert record.verdict is not None and record.verdict.confidence is not None
+    page.get_by_text("was ").first.wait_for()
+    shown = page.locator(".big .share").inner_text()
+    assert float(shown) == pytest.approx(record.verdict.confidence, abs=0.005)
+    assert "--set 0.1=0.2" in page.locator(".trial").inner_text()
+
+
+def test_the_events_are_played_one_by_one(opened: Open) -> None:
+    page = opened(RunFolder(DEMOS[0]))
+    last = page.get_by_role("slider", name="Event").get_attribute("max")
+    page.get_by_label("Play the events").click()
+    page.get_by_text(f"4 of {last}").wait_for()
+    page.get_by_label("Pause").click()
+
+
+def test_hostile_text_is_shown_and_never_run(opened: Open, tmp_path: Path) -> None:
+    folder = RunFolder(DEMOS[0])
+    record, events = folder.record(), folder.events()
+    text = json.dumps([event.model_dump(mode="json") for event in events])
+    words = {one.data["text"] for one in events if one.kind == "opened"}
+    for n, word in enumerate(sorted(map(str, words))):
+        bad = HOSTILE[n % len(HOSTILE)]
+        text = text.replace(json.dumps(word)[1:-1], json.dumps(bad)[1:-1])
+    hostile = [type(events[0]).model_validate(one) for one in json.loads(text)]
+    record = record.model_copy(update={"input": {"question": HOSTILE[1], "options": HOSTILE}})
+
+    class Folder(RunFolder):
+        def record(self) -> Any:
+            return record
+
+        def events(self) -> Any:
+            return hostile
+
+    page = opened(Folder(DEMOS[0]))
+    page.locator(".row").last.click()
+    assert page.title() == HOSTILE[1]
+    assert page.locator("img, svg, body script:not([id]):not([type=module])").count() == 0
+
+
+def test_a_large_tree_needs_few_elements(opened: Open, tmp_path: Path) -> None:
+    page = opened(weighed(tmp_path / "runs", breadth=5, blend=0.0))
+    assert page.evaluate("document.querySelectorAll('*').length") <= 1500
+
+
+def test_a_phone_shows_one_pane_with_a_way_back(opened: Open) -> None:
+    page = opened(RunFolder(DEMOS[0]), viewport={"width": 390, "height": 844})
+    assert not page.get_by_role("region", name="The node").is_visible()
+    page.locator(".row").last.click()
+    assert not page.get_by_role("tree").is_visible()
+    page.get_by_role("button", name="‹ The tree").click()
+    assert page.get_by_role("tree").is_visible()

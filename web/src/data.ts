@@ -1,0 +1,97 @@
+/** Where runs come from: the data in the page, or a program that serves them. */
+
+import { signal } from "@preact/signals";
+import type { Call, Event, RunRecord, Verdict } from "./record";
+
+export interface Told {
+  record: RunRecord;
+  events: Event[];
+  calls?: Call[];
+  prompts?: { [hash: string]: string };
+}
+
+/** Return the run that the page holds, or null where a program serves the page. */
+export async function held(): Promise<Told | null> {
+  const text = document.getElementById("data")?.textContent?.trim();
+  if (!text) return null;
+  const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(stream).text()) as Told;
+}
+
+const BASE = new URL("..", location.href.split(/[?#]/)[0]);
+const KEY = "key";
+const kept = () => {
+  const given = new URLSearchParams(location.search).get("token");
+  if (given) sessionStorage.setItem(KEY, given);
+  return sessionStorage.getItem(KEY) ?? "";
+};
+export const key = signal("");
+/** True where a program asks for a key, or for another one. */
+export const locked = signal(false);
+
+export function useKey(text: string): void {
+  sessionStorage.setItem(KEY, text);
+  key.value = text;
+  locked.value = false;
+}
+
+export const restoreKey = () => (key.value = kept());
+
+/** Ask the program that serves the page; raises an error with its own words. */
+export async function get(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  if (key.value) headers.set("x-api-key", key.value);
+  const answer = await fetch(new URL(path, BASE), { ...init, headers });
+  if (answer.ok) return answer;
+  if (answer.status === 401) locked.value = true;
+  const body = (await answer.json().catch(() => ({}))) as { detail?: string };
+  throw new Error(body.detail ?? `${path}: ${answer.status}`);
+}
+
+export const json = async <T>(path: string, init?: RequestInit) => (await (await get(path, init)).json()) as T;
+
+/** What a list shows of a run. */
+export interface Head {
+  run_id: string;
+  protocol: string;
+  method: string;
+  status: string;
+  question: string;
+  verdict: Verdict | null;
+  started: string;
+  usage?: { calls?: number; cost?: number | null };
+  calls?: number;
+  cost?: number | null;
+}
+
+/** Yield the events of a run as they come, after number `after`; a lost connection is taken up. */
+export async function* events(id: string, after: number, signal: AbortSignal): AsyncGenerator<Event[]> {
+  for (let pause = 500; !signal.aborted; pause = Math.min(10_000, pause * 2)) {
+    try {
+      const answer = await get(`debates/${encodeURIComponent(id)}/events?after=${after}`, { signal });
+      const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = "";
+      for (let ended = false; ; ) {
+        const { done, value } = await reader.read();
+        if (done && ended) return;
+        if (done) break;
+        const blocks = (rest + value.replaceAll("\r", "")).split("\n\n");
+        rest = blocks.pop()!;
+        const told = blocks.flatMap((block) => {
+          const data = block.split("\n").find((line) => line.startsWith("data:"));
+          return data ? [JSON.parse(data.slice(5)) as Event] : [];
+        });
+        if (!told.length) continue;
+        pause = 500;
+        after = told.at(-1)!.n;
+        ended = told.at(-1)!.kind === "ended";
+        yield told;
+      }
+    } catch (error) {
+      if (signal.aborted || locked.value) return;
+      if (!(error instanceof TypeError)) throw error;
+    }
+    await new Promise((done) => setTimeout(done, pause));
+  }
+}

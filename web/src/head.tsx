@@ -1,0 +1,226 @@
+/** The verdict, what was changed, and the bar with search and time. */
+
+import { useEffect, useState } from "preact/hooks";
+import {
+  at, change, changes, declared, eventAt, finished, foldBelow, folded, hits, isWeighed, length, live,
+  nodes, pick, query, record, recorded, ROOT, share, shut, sort, touched, usage,
+} from "./model";
+import { noChanges } from "./strengths";
+import { Link, Value } from "./turns";
+import { count, figure, label, options } from "./words";
+
+/** The changes that `contest` takes for what a person tries out here. */
+export function wishes(): { change: string; where: string }[] {
+  const { set, dropped, flipped, voided } = changes.value;
+  return [
+    ...[...set].map(([id, value]) => ({ change: "set", where: `${id}=${value}` })),
+    ...[...dropped].map((where) => ({ change: "drop", where })),
+    ...[...flipped].map((where) => ({ change: "flip", where })),
+    ...[...voided].map((where) => ({ change: "void", where })),
+  ];
+}
+
+function Options() {
+  const all = options(record.value);
+  const chosen = folded.value.verdict?.label;
+  if (!all.length) return null;
+  return (
+    <ul class="options">
+      {all.map(([letter, text]) => (
+        <li key={letter} class={letter === chosen ? "chosen" : ""} dir="auto">
+          <span class="letter">{letter}</span> {text}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Contest() {
+  const contest = record.value.contest;
+  if (!contest) return null;
+  return (
+    <section class="contest">
+      <p class="name">This run contests {contest.run}</p>
+      <ul>{contest.changes.map((one) => <li key={one} dir="auto">{one}</li>)}</ul>
+      {(contest.before !== null || contest.after !== null) && (
+        <p><span class="share">{figure(contest.before)} → {figure(contest.after)}</span></p>
+      )}
+      <p class="soft" dir="auto">{contest.why}</p>
+      {(contest.moved ?? []).length > 0 && (
+        <details class="more">
+          <summary>{count(contest.moved!.length, "node")} moved</summary>
+          <ul class="plain">
+            {contest.moved!.slice(0, 50).map((one) => (
+              <li key={one.node}>
+                <Link id={one.node} />{" "}
+                <span class="share">{figure(one.before?.confidence)} → {figure(one.after?.confidence)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+export function Sums() {
+  const of = usage.value;
+  const took = of.wall_s >= 60 ? `${(of.wall_s / 60).toFixed(1)} min` : `${of.wall_s.toFixed(1)} s`;
+  const parts = [
+    count(of.calls, "call"),
+    of.calls_from_cache ? `${of.calls_from_cache} from the cache` : "",
+    `${(of.prompt_tokens + of.completion_tokens).toLocaleString("en")} tokens`,
+    of.cost === null ? "" : `cost ${of.cost}`,
+    of.wall_s ? took : "",
+    `${of.critical_path_calls} calls after one another`,
+  ];
+  const { models, settings, input } = record.value;
+  const { question: _, options: __, ...more } = input;
+  return (
+    <details class="more sums">
+      <summary>{parts.filter(Boolean).join(" · ")}</summary>
+      {Object.keys(more).length > 0 && <Value value={more} />}
+      <h3>Models</h3>
+      <Value value={models} />
+      <h3>Settings</h3>
+      <Value value={settings} />
+    </details>
+  );
+}
+
+export function Head() {
+  const of = record.value;
+  const root = nodes.value.get(ROOT);
+  const { verdict, status, notices } = folded.value;
+  const weighed = isWeighed(root);
+  const value = root && (weighed || touched.value) ? share(root) : (verdict?.confidence ?? undefined);
+  const before = root && recorded(root);
+  const name = declared.value.method || declared.value.title;
+  return (
+    <header>
+      <div>
+        <p class="kicker">
+          {name} · {of.run_id} · <span class={status === "answered" ? "" : "warn"}>{status}</span>
+        </p>
+        <h1 dir="auto">{String(of.input.question ?? of.run_id)}</h1>
+        <Options />
+        {verdict?.answer != null && (
+          <p class="prose answer" dir="auto">
+            {verdict.label && verdict.label !== verdict.answer && <span class="letter">{verdict.label}</span>}
+            {verdict.answer}
+          </p>
+        )}
+        {verdict?.answer == null && <p class="soft">{verdict ? "There is no answer." : "There is no verdict yet."}</p>}
+        {notices.map((one) => <p key={one} class="note" dir="auto">{one}</p>)}
+      </div>
+      <div class="big" aria-live="polite">
+        <span class="share">{figure(value)}</span>
+        <span class="soft">{weighed ? "probability of the claim" : "confidence"}</span>
+        {touched.value > 0 && before !== undefined && <span class="moved">was {figure(before)}</span>}
+      </div>
+    </header>
+  );
+}
+
+/** Those who speak at this moment, and for how long. */
+function Speaking() {
+  const [, tick] = useState(0);
+  const calling = [...folded.value.calling.values()];
+  useEffect(() => {
+    if (!live.value) return;
+    const timer = setInterval(() => tick((n) => n + 1), 1000);
+    return () => clearInterval(timer);
+  }, [live.value]);
+  if (!calling.length) return null;
+  const seconds = (t: string) => Math.max(0, Math.round((Date.now() - Date.parse(t)) / 1000));
+  return (
+    <p class="speaking" role="status">
+      {calling.slice(0, 4).map((one) => (
+        <span key={one.n}>
+          <b>{label(String(one.data.role))}</b> at <Link id={one.node} most={40} />
+          {live.value && one.t ? ` for ${seconds(one.t)} s` : ""}{" "}
+        </span>
+      ))}
+      {calling.length > 4 && <span class="soft">and {calling.length - 4} more</span>}
+    </p>
+  );
+}
+
+function Time() {
+  const [playing, setPlaying] = useState(false);
+  const event = eventAt(at.value);
+  useEffect(() => {
+    if (!playing) return;
+    const timer = setInterval(() => {
+      if (at.value >= length.value) return setPlaying(false);
+      at.value += 1;
+      const id = eventAt(at.value)!.node;
+      if (nodes.value.has(id)) pick(id, "", false);
+    }, Math.max(40, Math.min(500, 30_000 / length.value)));
+    return () => clearInterval(timer);
+  }, [playing]);
+  const play = () => {
+    if (!playing && finished.value) at.value = 1;
+    setPlaying(!playing);
+  };
+  const said = event ? `${event.kind} at ${event.node}` : "";
+  return (
+    <div class="time">
+      <button onClick={play} aria-label={playing ? "Pause" : "Play the events"}>{playing ? "❚❚" : "▶"}</button>
+      <input
+        type="range"
+        min="1"
+        max={length.value}
+        value={at.value}
+        aria-label="Event"
+        aria-valuetext={`${at.value} of ${length.value}: ${said}`}
+        onInput={(event) => (at.value = Number(event.currentTarget.value))}
+      />
+      <span class="soft moment">{at.value} of {length.value} · {said}</span>
+      {!finished.value && <button onClick={() => (at.value = length.value)}>To the end</button>}
+    </div>
+  );
+}
+
+export function Tools() {
+  const many = nodes.value.size > 1;
+  const folding = [...nodes.value.values()].some((node) => node.depth > 0 && node.children.length);
+  return (
+    <section class="tools" aria-label="Search and time">
+      {many && (
+        <input
+          type="search"
+          aria-label="Search in all that was said"
+          placeholder="Search in all that was said"
+          value={query.value}
+          onInput={(event) => (query.value = event.currentTarget.value)}
+        />
+      )}
+      {hits.value && <span class="soft" role="status">{hits.value.size} found</span>}
+      {many && (
+        <label>
+          Sort{" "}
+          <select
+            value={sort.value}
+            onChange={(event) => (sort.value = event.currentTarget.value as "order" | "figure")}
+          >
+            <option value="order">as debated</option>
+            <option value="figure">by figure</option>
+          </select>
+        </label>
+      )}
+      {folding && <button onClick={() => (shut.value = new Set())}>Unfold</button>}
+      {folding && <button onClick={() => foldBelow(1)}>Fold</button>}
+      <Time />
+      {touched.value > 0 && (
+        <div class="trial">
+          <b>{count(touched.value, "change")}</b> tried out
+          <code>{wishes().map((one) => ` --${one.change} ${one.where}`).join("")}</code>
+          <button onClick={() => change((all) => Object.assign(all, noChanges()))}>As recorded</button>
+        </div>
+      )}
+      <Speaking />
+    </section>
+  );
+}
+

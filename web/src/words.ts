@@ -1,0 +1,115 @@
+/** How a record is put into words: figures, names of turns, captions. */
+
+import type {
+  Call, Declared, DeclaredPhase, Fields, Json, Look, Node, RunRecord, Turn, Verdict,
+} from "./record";
+
+/** Return a share with two decimals, or more where it would wrongly read as 0, 0.5 or 1. */
+export function figure(value: number | null | undefined): string {
+  if (value == null) return "–";
+  for (let digits = 2; digits < 7; digits++) {
+    const near: number = Number(value.toFixed(digits));
+    if (near === value || ![0, 0.5, 1].includes(near)) return value.toFixed(digits);
+  }
+  return `${value > 0.5 ? "<" : ">"}${Number(value.toFixed(1))}`;
+}
+
+export function label(name: string): string {
+  const words = name.replaceAll("_", " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Return text that fits into `most` characters, cut between two words. */
+export function short(text: string, most = 90): string {
+  const flat = text.replace(/\s+/g, " ").trim();
+  if (flat.length <= most) return flat;
+  const cut = flat.slice(0, most);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), most / 2))} …`;
+}
+
+export const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? "" : "s"}`;
+
+export function declaredOf(record: RunRecord, protocol = ""): Declared {
+  const name = protocol || record.protocol;
+  return record.declared[name] ?? { title: name };
+}
+
+/** Return what the protocols of a run declare of its look; the run's own comes first. */
+export function lookOf(record: RunRecord): Look {
+  const looks = Object.values(record.declared).map((one) => one.look ?? {});
+  const own = declaredOf(record).look ?? {};
+  const all = Object.assign({}, ...looks.reverse(), own) as Look;
+  for (const name of ["scores", "stops", "tasks"] as const)
+    Object.assign(all, { [name]: Object.assign({}, ...looks.map((one) => one[name] ?? {})) });
+  return all;
+}
+
+/** Return the settings of a protocol that takes part in a run. */
+export function settingsOf(record: RunRecord, protocol = ""): Fields {
+  const waiting: [string, Fields][] = [[record.protocol, record.settings]];
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    if (next[0] === (protocol || record.protocol)) return next[1];
+    waiting.push(...(Object.entries(next[1].inner ?? {}) as [string, Fields][]));
+  }
+  return record.settings;
+}
+
+export function phaseOf(record: RunRecord, turn: Turn): DeclaredPhase | undefined {
+  const ofRole = (declaredOf(record, turn.protocol).phases ?? []).filter((one) => one.role === turn.role);
+  return ofRole.find((one) => one.phase === turn.phase) ?? ofRole.find((one) => !one.phase);
+}
+
+/** Return the label that each speaker defends in a pass, where they tell the speakers apart. */
+function labels(node: Node, take: number): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const turn of node.transcript)
+    if (turn.take === take && turn.label && !found.has(turn.speaker)) found.set(turn.speaker, turn.label);
+  return new Set(found.values()).size === found.size ? found : new Map();
+}
+
+export const speakerOf = (node: Node, turn: Turn | Call) =>
+  labels(node, turn.take).get(turn.speaker) ?? turn.speaker;
+
+/** Return the name by which a turn is contested and linked, as records/turns.py. */
+export function turnName(node: Node, turn: Turn): string {
+  const phases = new Set(
+    node.transcript
+      .filter(
+        (one) =>
+          one.role === turn.role &&
+          one.speaker === turn.speaker &&
+          one.round === turn.round &&
+          one.take === turn.take,
+      )
+      .map((one) => one.phase),
+  );
+  let who = speakerOf(node, turn);
+  let round = turn.round ? String(turn.round) : "";
+  if (/^\d/.test(who) && round) {
+    who = `${turn.role}_${who}`;
+    round = `/${round}`;
+  }
+  const stage = phases.size > 1 ? `/${turn.phase}` : "";
+  return `${node.id}/${who}${round}${stage}${turn.take > 1 ? `@${turn.take}` : ""}`;
+}
+
+/** Return who speaks, in words: `Debater A`, `Leaf judge`. */
+export function speaking(node: Node, turn: Turn): string {
+  const who = speakerOf(node, turn);
+  return label(who === turn.role ? turn.role : `${turn.role} ${who.length < 2 ? who.toUpperCase() : who}`);
+}
+
+/** Return every text in a value. */
+export function texts(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(texts);
+  return value && typeof value === "object" ? Object.values(value).flatMap(texts) : [];
+}
+
+export const answerOf = (verdict: Verdict | null) => verdict?.answer ?? "";
+
+/** Return the options of a question, each with its letter. */
+export function options(record: RunRecord): [string, string][] {
+  const given = record.input.options;
+  return Array.isArray(given) ? given.map((one, n) => [String.fromCharCode(65 + n), String(one)]) : [];
+}
