@@ -316,6 +316,7 @@ def test_a_certificate_counts_once_its_signer_is_trusted(
         clients._certificates.cache_clear()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of its sockets
 def test_an_endpoint_without_tls_is_lost_and_the_other_scheme_named(quick: QuickClock) -> None:
     async def ask() -> object:
         async with ScriptedEndpoint(says(GOOD)) as served:
