@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from dialectree.errors import RunNotFound
@@ -63,8 +64,21 @@ def routes(evaluations: Callable[[], Mapping[str, Path]]) -> list[Route]:
         content = await asyncio.to_thread(page)
         return Response(content, media_type="text/html", headers={**_SAFE, **_REPORT})
 
+    async def beside(request: Request) -> Response:
+        """Answer with a table or a plot of a report."""
+
+        def path() -> Path:
+            name, file = request.path_params["name"], request.path_params["file"]
+            path = place(evaluations(), name) / "report" / file
+            if not path.is_file():
+                raise RunNotFound(f"there is no {file!r:.200} in the report of {name}")
+            return path
+
+        return FileResponse(await asyncio.to_thread(path), headers={**_SAFE, **_REPORT})
+
     return [
         Route("/evaluations", list_evaluations),
+        Route("/evaluations/{name}/report/{file}", beside),
         Route("/evaluations/{name}/report.html", report),
         Route("/evaluations/{name}/runs/{run_id}/{file}", _to_run),
     ]
@@ -72,7 +86,7 @@ def routes(evaluations: Callable[[], Mapping[str, Path]]) -> list[Route]:
 
 async def _to_run(request: Request) -> Response:
     """Lead from a cell of a report to the run on the page."""
-    return RedirectResponse(f"../../page/#{request.path_params['run_id']}")
+    return RedirectResponse(f"../../page/?{urlencode({'run': request.path_params['run_id']})}")
 
 
 def _summary(name: str, folder: Folder) -> dict[str, Any]:

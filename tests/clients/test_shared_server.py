@@ -65,7 +65,7 @@ def call(server: str, key: str | None, method: str, path: str, body: Any = None)
     return httpx.request(method, f"{server}{path}", json=body, headers=headers, timeout=60)
 
 
-OURS = ("/debates", "/protocols")
+OURS = ("/debates", "/protocols", "/debates/last/compare/last")
 OTHERS = ("/assistants/search", "/threads/search", "/runs/wait", "/mcp/", "/store/items")
 
 
@@ -77,6 +77,16 @@ def test_without_a_key_of_the_server_nothing_is_served(server: str, key: str | N
         assert "x-api-key" in refused.text
     studio = httpx.get(f"{server}/debates", headers={"x-auth-scheme": "langsmith"})
     assert studio.status_code == 401
+
+
+@pytest.mark.parametrize("key", [None, "wrong-0123456789abcdef", BOB])
+def test_the_page_itself_needs_no_key(server: str, key: str | None) -> None:
+    assert call(server, key, "GET", "/page").headers["location"] == "page/"
+    page = call(server, key, "GET", "/page/")
+    assert page.status_code == 200 and page.text.startswith("<!doctype html>")
+    policy = page.headers["content-security-policy"]
+    assert policy.startswith("default-src 'self'") and "frame-ancestors 'none'" in policy
+    assert call(server, key, "POST", "/page/", {}).status_code in (401, 404)
 
 
 def test_a_key_is_taken_as_a_bearer_too(server: str) -> None:
@@ -121,7 +131,8 @@ def test_another_gets_no_record_report_or_contest_of_a_debate(
     (line,) = call(server, ALICE, "GET", "/debates").json()
     path, drop = f"/debates/{line['run_id']}", {"changes": [{"change": "drop", "where": "0/A1"}]}
     for key, status in ((ALICE, 200), (BOB, 404)):
-        for part in ("", "/report.html", "/report.md", "/calls", "/prompts", "/events"):
+        compared = f"/compare/{line['run_id']}"
+        for part in ("", "/report.html", "/report.md", "/calls", "/prompts", "/events", compared):
             assert call(server, key, "GET", path + part).status_code == status, part
     assert (line["owner"], line["thread"]) == ("alice", thread)
     assert (

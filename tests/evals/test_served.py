@@ -20,6 +20,8 @@ def client(tmp_path: Path) -> TestClient:
     sample.evaluation(tmp_path / "first", "answer", n=12)
     folder = sample.evaluation(tmp_path / "second", "verify", n=12)
     (folder / "report.html").write_text("<p>figures</p>")
+    (folder / "report").mkdir()
+    (folder / "report" / "risk.svg").write_text("<svg/>")
     (tmp_path / "notes").mkdir()
     return TestClient(Starlette(routes=served.routes(lambda: served.found([tmp_path]))))
 
@@ -46,14 +48,16 @@ def test_a_report_is_opened_under_a_policy_that_keeps_it_from_the_runs(client: T
     policy = opened.headers["content-security-policy"]
     assert "default-src 'none'" in policy and "sandbox allow-scripts" in policy
     assert "allow-same-origin" not in policy and "frame-ancestors 'none'" in policy
-    for name in ("first", "nosuch"):
+    plot = client.get("/evaluations/second/report/risk.svg")
+    assert (plot.text, plot.headers["content-security-policy"]) == ("<svg/>", policy)
+    for path in ("first/report.html", "nosuch/report.html", "second/report/%2e%2e"):
         with pytest.raises(RunNotFound):
-            client.get(f"/evaluations/{name}/report.html")
+            client.get(f"/evaluations/{path}")
 
 
 def test_a_cell_of_a_report_leads_to_its_run_on_the_page(client: TestClient) -> None:
     answer = client.get("/evaluations/second/runs/r1/report.html", follow_redirects=False)
-    assert answer.headers["location"] == "../../page/#r1"
+    assert answer.headers["location"] == "../../page/?run=r1"
 
 
 def test_a_folder_that_is_an_evaluation_is_found_by_its_name(tmp_path: Path) -> None:
