@@ -69,7 +69,7 @@ def routes(evaluations: Callable[[], Mapping[str, Path]]) -> list[Route]:
 
         def path() -> Path:
             name, file = request.path_params["name"], request.path_params["file"]
-            path = place(evaluations(), name) / "report" / file
+            path = place(evaluations(), str(name)) / "report" / str(file)
             if not path.is_file():
                 raise RunNotFound(f"there is no {file!r:.200} in the report of {name}")
             return path

@@ -32,9 +32,6 @@ def report(
         str | None,
         typer.Option(help="The row or method to compare with (the plainest).", metavar="ROW"),
     ] = None,
-    pages: Annotated[
-        bool, typer.Option("--pages", help="A page for every run that has none, however many.")
-    ] = False,
     quiet: flags.Quiet = False,
 ) -> None:
     """Report on evaluations: tables, plots, every question, and whether debating helped.
@@ -44,7 +41,7 @@ def report(
     """
     from dialectree.evals.reporting.writing import report as write
 
-    written = write(folders, out=out, baseline=baseline, pages=pages)
+    written = write(folders, out=out, baseline=baseline)
     if not quiet:
         for line in summary_lines(written):
             streams.say(line)
@@ -60,8 +57,8 @@ def summary_lines(written: Written) -> list[str]:
     lines += [f"- {text}" for text in written.sentences.findings]
     if written.missing:
         lines.append(
-            f"{words.count(written.missing, 'run')} without a page: the report leads to their "
-            "records; --pages writes the pages"
+            f"{words.count(written.missing, 'run')} without a page: dialectree view opens them "
+            "from the report"
         )
     return [words.line(line, 600) for line in lines]
 

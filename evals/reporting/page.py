@@ -200,7 +200,7 @@ def listed_questions(study: Study, out: Path) -> dict[str, object]:
                 words.line(gold(study.texts.get(item)), short),
                 [cell(row, item) for row in rows],
             ]
-            for item in study.items
+            for item in study.together()
         ],
     }
 

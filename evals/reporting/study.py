@@ -99,6 +99,16 @@ class Study:
         """Whether some questions are of one cluster."""
         return len(set(self.groups(self.items))) < len(self.items)
 
+    def together(self) -> list[str]:
+        """Return the ids of the items, the repeats of each question behind it."""
+        place = {item: n for n, item in enumerate(self.items)}
+
+        def key(item: str) -> tuple[int, int]:
+            repeat = self.texts[item].repeat if item in self.texts else 0
+            return place.get(item.removesuffix(f"#{repeat}"), place[item]), repeat
+
+        return sorted(self.items, key=key)
+
     def frame(self) -> DataFrame:
         """Return a line for each question and row, question by question."""
         frames = [row.frame for row in self.rows.values() if row.results]

@@ -24,7 +24,7 @@ from dialectree.evals.results_file import replace_file
 from dialectree.records.folder import RunFolder
 
 FEW_PAGES = 100
-"""Pages of runs that are written without being asked for."""
+"""Pages of runs that a report writes; of more runs, ``dialectree view`` opens each."""
 TABLES = (
     *("accuracy", "rubric", "controls", "people", "compared", "preferred", "turned", "places"),
     *("calibration", "risk-coverage", "risk-coverage-curves", "categories", "agreement", "cost"),
@@ -46,7 +46,7 @@ class Written(NamedTuple):
     pages: int
     """Pages of runs that were written now."""
     missing: int
-    """Runs that still have none; the report leads to their records."""
+    """Runs that still have none; the report leads to their records, and ``view`` opens them."""
     figures: Table | None
     """The first table: each row's accuracy, or marks."""
 
@@ -56,11 +56,10 @@ def report(
     *,
     out: Path | None = None,
     baseline: str | None = None,
-    pages: bool = False,
 ) -> Written:
     """Write the report of the folders together, into ``out`` or the first of them.
 
-    A run without a page of its own gets one where a few are missing, or where ``pages`` asks.
+    A run without a page of its own gets one where a few are missing.
     """
     joined = study(folders)
     names = [name for row in joined.rows.values() for name in (row.name, row.row.method)]
@@ -69,7 +68,7 @@ def report(
         raise InputError(f"--baseline {baseline}: there is no such row; known are {known}")
     where = out or folders[0]
     lacking = list(_without_page(joined))
-    wanted = lacking if pages or len(lacking) <= FEW_PAGES else []
+    wanted = lacking if len(lacking) <= FEW_PAGES else []
     made = sum(map(_write_page, wanted))
     analysis = analysed(joined, baseline)
     sentences = Sentences(opening(analysis), findings(analysis), cautions(analysis))

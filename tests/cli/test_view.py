@@ -15,6 +15,7 @@ import pytest
 
 from dialectree.records.folder import RunFolder
 from tests.cli.commands import command, refused
+from tests.evals import sample
 from tests.report.recorded import events, record
 
 
@@ -39,6 +40,8 @@ def test_a_run_that_another_process_writes_is_followed_to_its_end(tmp_path: Path
     folder = RunFolder.create(tmp_path / "runs", "new")
     running = record("rsd").model_copy(update={"run_id": "new", "status": "running"})
     folder.write_record(running)
+    rated = sample.evaluation(tmp_path / "runs" / "rated", n=2)
+    RunFolder.create(rated / "runs", "asked").write_whole(record("tsd"), [], [])
     told = [one.model_dump_json() for one in events("rsd")]
     file = folder.path / "events.jsonl"
     file.write_text("".join(f"{line}\n" for line in told[:3]))
@@ -57,7 +60,14 @@ def test_a_run_that_another_process_writes_is_followed_to_its_end(tmp_path: Path
         assert [json.loads(one)["n"] for one in seen] == [*range(1, len(told) + 1)]
         bare = str(client.base_url.copy_with(path="/debates"))
         assert httpx.get(bare).status_code == 401
-        assert client.get("evaluations").json() == []
+        (listed,) = client.get("evaluations").json()
+        assert listed["name"] == "rated"
+        (inner,) = client.get("evaluations/rated/debates").json()
+        assert inner["run_id"] == "asked"
+        assert client.get("evaluations/rated/page/").text == client.get("page/").text
+        cell = client.get("evaluations/rated/runs/asked/run.json").headers["location"]
+        assert client.get(f"evaluations/rated/runs/asked/{cell}").status_code == 200
+        assert client.get("evaluations/nosuch/debates").status_code == 404
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:

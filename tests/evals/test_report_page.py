@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from dialectree.evals import rating
 from dialectree.evals.dataset_items import Task
+from dialectree.evals.plan import repeated
 from dialectree.evals.plots import Plot, inline, plots
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import study
@@ -45,6 +46,15 @@ def test_a_plot_in_a_page_takes_its_colours_and_keeps_its_text(tmp_path: Path) -
         ids += re.findall(r'\bid="([^"]*)"', text)
         assert set(re.findall(r'(?:xlink:href="#|url\(#)([^")]*)', text)) <= set(ids)
     assert len(ids) == len(set(ids))
+
+
+def test_the_repeats_of_a_question_stand_together(tmp_path: Path) -> None:
+    asked = repeated(sample.items("answer", 3), 3)
+    rows = [sample.row("tsd")]
+    results = sample.results("answer", rows, asked)
+    folder = sample.write(tmp_path, "answer", rows, asked, results)
+    listed = [f"q{n}{again}" for n in (1, 2, 3) for again in ("", "#1", "#2")]
+    assert study([folder]).together() == listed
 
 
 def test_a_name_is_only_a_name(tmp_path: Path) -> None:
