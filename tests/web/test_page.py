@@ -148,8 +148,8 @@ def test_hostile_text_is_shown_and_never_run(opened: Open, tmp_path: Path) -> No
     folder = RunFolder(DEMOS[0])
     record, events = folder.record(), folder.events()
     text = json.dumps([event.model_dump(mode="json") for event in events])
-    words = {one.data["text"] for one in events if one.kind == "opened"}
-    for n, word in enumerate(sorted(map(str, words))):
+    words = {str(one.data["text"]) for one in events if one.kind == "opened"}
+    for n, word in enumerate(sorted(words)):
         bad = HOSTILE[n % len(HOSTILE)]
         text = text.replace(json.dumps(word)[1:-1], json.dumps(bad)[1:-1])
     hostile = [type(events[0]).model_validate(one) for one in json.loads(text)]
