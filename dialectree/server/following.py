@@ -10,7 +10,7 @@ from dialectree.records.event_log import Tail
 from dialectree.records.folder import RunFolder
 from dialectree.system import clock
 
-PACE_S = 0.2
+PACE_S = 0.1
 """Seconds between two looks at the file of the events."""
 BEAT_S = 15.0
 """Seconds of silence after which a comment keeps the connection open."""
@@ -22,12 +22,16 @@ async def events(folder: RunFolder, after: int) -> AsyncIterator[str]:
     A run that was killed has no end: its followers wait for whoever resumes it.
     """
     tail, heard = Tail(folder.path / "events.jsonl", after), clock.seconds()
+
+    def look() -> tuple[list[tuple[int, str]], bool]:
+        return tail.read(), folder.exists()
+
     yield ": the events of a run\n\n"
     while True:
-        lines = await asyncio.to_thread(tail.read)
+        lines, there = await asyncio.to_thread(look)
         for number, line in lines:
             yield f"id: {number}\ndata: {line}\n\n"
-        if tail.ended() or _is_stopping() or not await asyncio.to_thread(folder.exists):
+        if tail.ended() or _is_stopping() or not there:
             return
         if lines:
             heard = clock.seconds()
