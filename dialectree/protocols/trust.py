@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Self, get_args
@@ -198,7 +199,9 @@ def places(kind: type[BaseModel], values: Mapping[str, Any]) -> frozenset[str]:
     for name in addressed(kind):
         if name in values and name != "inner" and values[name] != kind.model_fields[name].default:
             each(values[name], take)
-    inner = sources.by_protocol(values.get("inner"))
+    inner: object = None
+    with suppress(ValueError):  # the settings say later what is wrong with it
+        inner = sources.by_protocol(values.get("inner"))
     for name, own in inner.items() if isinstance(inner, Mapping) else ():
         if (known := declared()[0].get(name)) is not None:
             found |= places(known.settings, own)

@@ -37,7 +37,7 @@ def verdict_lines(record: RunRecord) -> list[Line]:
         lines += [Line("note", f"Note: {note}") for note in notes(record)]
     if record.contest is not None:
         lines += [Line("change", text) for text in contested.changes(record)]
-    if record.status != "answered":
+    if record.status != "answered" and state(record) not in [line.text for line in lines]:
         lines.append(Line("state", state(record)))
     return [*lines, Line("basis", basis(record))]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -27,11 +28,18 @@ def arguments(given: type[ProtocolInput]) -> type[ProtocolInput]:
     """Return the input that an agent may give: without the right answer and rare parts."""
     given.model_rebuild()
     shown: dict[str, Any] = {
-        name: (field.annotation, field)
+        name: (field.annotation, _described(field))
         for name, field in given.model_fields.items()
         if not (about(given, name).get("evaluation_only") or about(given, name).get("hidden"))
     }
     return create_model(given.__name__, __doc__=given.__doc__, __base__=ProtocolInput, **shown)
+
+
+def _described(field: FieldInfo) -> FieldInfo:
+    """Return ``field`` with its :func:`description`."""
+    shown = copy(field)
+    shown.description = description(field)
+    return shown
 
 
 def allowed_files(

@@ -74,6 +74,7 @@ def test_a_setting_that_others_leave_without_a_meaning_is_warned_of(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        ({"inner": {"rsd": "both"}}, "`inner`: rsd: write PROTOCOL.SETTING=VALUE"),
         ({"inner": {"rsd": {"judge_orders": "both"}}}, "`inner` rsd: with these settings tsd"),
         ({"leaf_protocol": "rsd", "inner": {"rsd": {"samples": 3}}}, "`inner` rsd.samples: rsd"),
         ({"leaf_protocol": "rsd", "inner": {"rsd.max_calls": 3}}, "`inner` rsd.max_calls: rsd"),

@@ -79,7 +79,7 @@ protocol = script.protocol(
     summary="Let three agents answer, read one another and answer again; the majority decides.",
     source="Improving Factuality and Reasoning through Multiagent Debate (Du et al.)",
     examples=(
-        '"Which gas do plants take in?" --option O2 --option CO2',
+        '"Does ice float?" --option yes --option no',
         '"Is it so?" --option yes --option no --rounds 3',
     ),
     outcome="choice",
