@@ -66,7 +66,7 @@ def show(
     if json:
         streams.print_file((found or record).model_dump_json(indent=1))
     elif html:
-        streams.print_file(report.html(record, folder.calls()))
+        streams.print_file(_html(folder, record))
     elif md:
         streams.print_file(report.markdown(record, folder.calls()))
     elif open_:
@@ -112,17 +112,22 @@ def _differ(old: RunRecord, new: RunRecord, *, json: bool) -> None:
         _print(*(Text(clean(one)) for one in run_diff.lines(old, new)))
 
 
+def _html(folder: RunFolder, record: RunRecord) -> str:
+    from dialectree import report
+
+    return report.html(record, folder.calls(), folder.events(), folder.texts())
+
+
 def _open(folder: RunFolder, record: RunRecord) -> None:
     """Open the report of a run, written first if it is missing or the run was not at its end."""
     import webbrowser
 
-    from dialectree import report
     from dialectree.errors import InputError
     from dialectree.system import streams
 
     page = folder.path / "report.html"
     if not page.is_file() or record.status in ("running", "partial"):
-        folder.write(page.name, report.html(record, folder.calls()))
+        folder.write(page.name, _html(folder, record))
     if not webbrowser.open(page.resolve().as_uri()):
         raise InputError(f"no browser can be opened here: the report is {page}")
     streams.notice(f"opened {page}")

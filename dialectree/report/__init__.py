@@ -11,7 +11,8 @@ from dialectree.records import RunRecord
 
 if TYPE_CHECKING:
     from dialectree.report.live import LiveTree, Watcher
-    from dialectree.report.pages import html, markdown
+    from dialectree.report.pages import markdown
+    from dialectree.report.player import html
     from dialectree.report.progress import Lines
     from dialectree.report.terminal import overview, paths, result, transcript, tree
     from dialectree.report.verdicts import verdict_lines, verdict_text
@@ -33,7 +34,8 @@ __all__ = [
 
 _MODULES = {
     "live": ("LiveTree", "Watcher"),
-    "pages": ("html", "markdown"),
+    "pages": ("markdown",),
+    "player": ("html",),
     "progress": ("Lines",),
     "terminal": ("overview", "paths", "result", "transcript", "tree"),
     "verdicts": ("verdict_lines", "verdict_text"),

@@ -18,11 +18,8 @@ class OwnView:
     A function of the module takes the place of the method of its name here. ``MARKDOWN`` is the
     text of Jinja macros, or a file ``VIEW.md.jinja`` beside the module has them: ``opening``,
     ``summary``, ``table`` and ``appendix`` of the run; ``line``, ``row`` and ``node`` of a node
-    that the module ``shows``. The page has them in ``VIEW.html.jinja``, and draws the debates
-    round by round without that file.
+    that the module ``shows``.
     """
-
-    LEGEND = "each with the confidence of its verdict."
 
     def __init__(self, module: ModuleType) -> None:
         self.file = Path(str(module.__file__))

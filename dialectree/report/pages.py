@@ -1,7 +1,6 @@
-"""A run as Markdown, as one web page, and as a card of a notebook.
+"""A run as Markdown, and as a card of a notebook.
 
-Both pages hold the same. The templates hold the only markup: every text that they print is escaped
-unless a filter marks it. The web page is a file that needs no network and runs no script.
+The templates hold the only markup: every text that they print is escaped unless a filter marks it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
-from urllib.parse import quote
 
 from jinja2 import (
     BaseLoader,
@@ -26,11 +24,6 @@ from dialectree import text
 from dialectree.records import Call, Node, RunRecord, Turn, turns
 from dialectree.report import arguments, contested, exchange, markdown_text, verdicts, view, words
 from dialectree.report.own_view import OwnView
-
-
-def html(record: RunRecord, calls: Sequence[Call]) -> str:
-    """Return the page of ``record``; ``calls`` are the lines of its ledger."""
-    return str(_template(record, "run.html.jinja").render(record=record, calls=calls))
 
 
 def card(record: RunRecord) -> str:
@@ -110,8 +103,5 @@ def _prose(words: str) -> str:
 
 
 _HTML: dict[str, Callable[..., Any]] = {
-    "anchor": lambda node: f"node-{quote(node, safe='.')}",
-    "claim_anchor": lambda claim: f"claim-{quote(claim, safe='.')}",
     "prose": _prose,
-    "segment_anchor": lambda segment: f"segment-{quote(segment, safe=':')}",
 }

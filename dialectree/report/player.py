@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import base64
+import json
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
-from pydantic_core import to_json
+from markdown_it import MarkdownIt
+from pydantic_core import to_jsonable_python
 
 from dialectree.records import Call, Event, RunRecord
+from dialectree.report.pages import macros
 
 _DATA = '<script id="data" type="text/plain">'
+_READERS = 200
+"""A run with as many nodes, or more, has no text for readers without scripts."""
+_PACKED = 300_000
+"""Characters beyond which a page leaves out what was sent to the models, then their replies."""
+_JOINER = "\u2060"
+"""Keeps readers of Markdown from making links of addresses; here nothing does."""
+_ALIGNED = re.compile(' style="text-align:[a-z]+"')
+"""An attribute that the page's policy forbids."""
 
 
 @cache
@@ -21,27 +34,54 @@ def page() -> str:
     return files("dialectree").joinpath("page/page.html").read_text(encoding="utf-8")
 
 
-def player(
+def html(
     record: RunRecord,
-    events: Sequence[Event],
-    calls: Sequence[Call] = (),
-    prompts: Mapping[str, str] | None = None,
+    calls: Sequence[Call],
+    events: Sequence[Event] = (),
+    texts: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page with a run in it.
+    """Return the page of a run: one file that needs no network.
 
-    The tree stands in it as events alone, which the page folds.
+    With scripts it is the page, which folds the events. Without scripts it is the Markdown report.
 
     Args:
         record: The run.
-        events: All its events.
         calls: The lines of its ledger.
-        prompts: The texts that the calls sent, by hash.
+        events: All its events; without them the page shows the run's end alone.
+        texts: What the calls sent, by hash. They are left out of a large page.
     """
-    told = {
-        "record": record.model_dump(mode="json", exclude={"tree"}),
+    told: dict[str, Any] = {
+        "record": record.model_dump(mode="json", exclude={"tree"} if events else None),
         "events": events,
-        "calls": calls,
-        "prompts": prompts or {},
+        "calls": [_told(call) for call in calls],
+        "prompts": texts or {},
     }
-    deflated = zlib.compress(to_json(told), 9, wbits=-15)
-    return page().replace(_DATA, _DATA + base64.b64encode(deflated).decode())
+    packed = _packed(told)
+    if len(packed) > _PACKED:
+        packed = _packed({**told, "prompts": {}})
+    if len(packed) > _PACKED:
+        told["calls"] = [{**call, "reply": None} for call in told["calls"]]
+        packed = _packed({**told, "prompts": {}})
+    whole = page().replace("<noscript></noscript>", f"<noscript>{_plain(record, calls)}</noscript>")
+    return whole.replace(_DATA, _DATA + packed)
+
+
+def _told(call: Call) -> dict[str, Any]:
+    """Return what the page shows of a call."""
+    return call.model_dump(mode="json", exclude={"key", "seed"})
+
+
+def _packed(told: Mapping[str, Any]) -> str:
+    """Return data as the page reads it: JSON, deflated, in base64."""
+    text = json.dumps(to_jsonable_python(told, inf_nan_mode="strings"), separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9, wbits=-15)).decode()
+
+
+def _plain(record: RunRecord, calls: Sequence[Call]) -> str:
+    """Return what readers without scripts see."""
+    if len(record.tree.nodes) >= _READERS:
+        return "<p>This page needs scripts. The file report.md beside it has the run as text.</p>"
+    reader = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False})
+    reader.enable(["table", "strikethrough"]).disable("image")
+    text = reader.render(macros(record)("report", calls)).replace(_JOINER, "")
+    return _ALIGNED.sub("", text)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dialectree.protocols.look import Look, joined
-from dialectree.protocols.protocol import VIEWS, Outcome, installed
+from dialectree.protocols.protocol import VIEWS, installed
 from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, turns
 from dialectree.report.own_view import OwnView, beside
 from dialectree.text import count, label, listed
@@ -23,11 +23,6 @@ def method(record: RunRecord) -> str:
     if named.startswith("without"):
         return f"{of.title} {named}"
     return f"{named[:1].upper()}{named[1:]} (beside {of.title})"
-
-
-def outcome_of(record: RunRecord) -> Outcome:
-    """Return what a run is to come to, by its protocol's declaration."""
-    return record.of().outcome
 
 
 def view_of(record: RunRecord) -> str:
@@ -76,7 +71,7 @@ def own_view(record: RunRecord | None) -> OwnView | None:
 
 def compares(record: RunRecord) -> bool:
     """Return whether a run compares, by whatever method, so that it has no confidence."""
-    return outcome_of(record) == "comparison"
+    return record.of().outcome == "comparison"
 
 
 def census(record: RunRecord) -> str:
@@ -90,20 +85,6 @@ def census(record: RunRecord) -> str:
     )
     parts = [count(number, kind) for kind, number in kinds.items()]
     return listed(parts) or "nothing yet"
-
-
-def legend(record: RunRecord) -> str:
-    """Return what stands beside each node of the tree."""
-    if view_of(record) == "arguments":
-        return "each with its strength, 0 to 1; of a claim the probability that it is true."
-    if (own := own_view(record)) is not None:
-        return own.LEGEND
-    root = record.tree.nodes.get(record.tree.root)
-    if root is not None and root.kind == "knockout":
-        return "round by round; the winners meet until one option is left."
-    if any(node.kind == "argument" for node in record.tree.nodes.values()):
-        return "each with the confidence of its verdict; of an argument its strength, 0 to 1."
-    return "each with the confidence of its verdict."
 
 
 def heading(record: RunRecord) -> str:

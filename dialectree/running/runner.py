@@ -483,4 +483,4 @@ def leave_reports(folder: RunFolder, record: RunRecord) -> None:
 
     calls = folder.calls()
     folder.write("report.md", markdown(record, calls))
-    folder.write("report.html", html(record, calls))
+    folder.write("report.html", html(record, calls, folder.events(), folder.texts()))

@@ -79,8 +79,10 @@ _log = logging.getLogger("dialectree")
 _WAIT_S = 5.0
 """Seconds that a client waits for a contest before it is told where to look for it."""
 _PAGE = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
+    # The page's own policy names its script. The sandbox keeps it from the routes of the runs.
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; sandbox allow-scripts",
     "Referrer-Policy": "no-referrer",
 }
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -144,6 +146,10 @@ async def follow(request: Request) -> Response:
     folder = await asyncio.to_thread(_debates(request).find, request.path_params["run_id"])
     headers = {**SAFE, "X-Accel-Buffering": "no"}
     return StreamingResponse(events(folder, after), media_type="text/event-stream", headers=headers)
+
+
+def _report(run: RunFolder) -> str:
+    return report.html(run.record(), run.calls(), run.events(), run.texts())
 
 
 def _contested(run: RunFolder) -> str:
@@ -225,7 +231,7 @@ reading = [
     Route("/debates/{run_id}", _found(lambda run: run.record().model_dump_json())),
     Route(
         "/debates/{run_id}/report.html",
-        _found(lambda run: report.html(run.record(), run.calls())),
+        _found(_report),
     ),
     Route(
         "/debates/{run_id}/report.md",

@@ -119,7 +119,7 @@ def _write_page(run: Path) -> bool:
     folder = RunFolder(run)
     try:
         record = folder.record()
-        folder.write(PAGE, of_a_run.html(record, folder.calls()))
+        folder.write(PAGE, of_a_run.html(record, folder.calls(), folder.events()))
     except DialectreeError:
         return False
     return True

@@ -33,7 +33,6 @@ RULE = (
     "Shared: a claim of one paper that the other paper’s own text supports. Unique: that text is "
     "silent on it, refutes it, or only helps to understand it."
 )
-LEGEND = "each with the last word of either paper."
 _EFFECTS = ("supports", "refutes", "clarifies")
 _GROUNDS = {
     "progression_of_arguments": "The arguments moved on",

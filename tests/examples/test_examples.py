@@ -84,9 +84,7 @@ def test_a_run_is_shown_as_text_as_markdown_and_as_a_page(model: list[str]) -> N
     shown = command("show", folder).out
     assert "Majority Debate" in shown and "source: share of agents" in shown
     assert "**Agent C** · 0/C2" in (Path(folder) / "report.md").read_text()
-    page = (Path(folder) / "report.html").read_text()
-    assert page.count('class="facing many"') == 2 and ">Agent C</span>" in page
-    assert page.count("confidence") == page.count("confidence · source") > 0  # said once
+    assert "Agent C</strong> · 0/C2" in (Path(folder) / "report.html").read_text()
 
 
 def test_it_is_estimated_without_declaring_anything(model: list[str]) -> None:

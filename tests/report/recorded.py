@@ -133,14 +133,14 @@ class Page(HTMLParser):
         self.names |= {name for name, _ in attrs}
         self.ids += [value or "" for name, value in attrs if name == "id"]
         self.links += [value or "" for name, value in attrs if name in ("href", "src")]
-        if tag != "meta":
+        if tag not in ("br", "hr", "link", "meta"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if not self.open or self.open[-1] != "style":
+        if not self.open or self.open[-1] not in ("script", "style"):
             self.said.append(data)
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dialectree import report
 from dialectree.contests import Set, start
 from dialectree.records.folder import RunFolder
-from dialectree.report.player import player
 from dialectree.running.runner import Started
 from tests import contesting, running
 from tests.docs.blocks import ROOT
@@ -49,7 +49,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
         file = tmp_path / "report.html"
-        html = player(folder.record(), folder.events(), folder.calls(), folder.texts())
+        html = report.html(folder.record(), folder.calls(), folder.events(), folder.texts())
         file.write_text(html, encoding="utf-8")
         page.on(
             "request",

@@ -61,6 +61,14 @@ export function Ruling({ verdict, name = "Ruling" }: { verdict: Verdict; name?: 
   );
 }
 
+/** The figure that a node has by itself. */
+function Slider({ node, value, name }: { node: Node; value: number | undefined; name: string }) {
+  const set = (now: number) => change((all) => all.set.set(node.id, now));
+  const move = (event: { currentTarget: HTMLInputElement }) => set(Number(event.currentTarget.value));
+  const bounds = { min: "0", max: "1", step: "0.01" };
+  return <input type="range" {...bounds} value={value} aria-label={name} aria-valuetext={figure(value)} onInput={move} />;
+}
+
 /** The figures of an argument, and what a person may try out. */
 function Weighing({ node }: { node: Node }) {
   if (!isWeighed(node)) return null;
@@ -91,19 +99,7 @@ function Weighing({ node }: { node: Node }) {
       {node.scores.tau !== undefined && (
         <label class="slider">
           By itself
-          <input
-            type="range"
-            min="0"
-            max="1"
-            step="0.01"
-            value={own}
-            aria-label={`Strength of ${node.id} by itself`}
-            aria-valuetext={figure(own)}
-            onInput={(event) => {
-              const value = Number(event.currentTarget.value);
-              change((all) => all.set.set(node.id, value));
-            }}
-          />
+          <Slider node={node} value={own} name={`Strength of ${node.id} by itself`} />
           <span class="share">{figure(own)}</span>
         </label>
       )}
@@ -129,14 +125,7 @@ function OwnConfidence({ node }: { node: Node }) {
   return (
     <label class="slider">
       Confidence of this node alone
-      <input
-        type="range" min="0" max="1" step="0.01" value={now}
-        aria-valuetext={figure(now)}
-        onInput={(event) => {
-          const value = Number(event.currentTarget.value);
-          change((all) => all.set.set(node.id, value));
-        }}
-      />
+      <Slider node={node} value={now} name={`Confidence of ${node.id} alone`} />
       <span class="share">{figure(now)}</span>
       {touched.value > 0 && <span class="moved"> with all below it {figure(share(node))}</span>}
     </label>

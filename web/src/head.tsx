@@ -7,7 +7,7 @@ import {
 } from "./model";
 import { noChanges } from "./strengths";
 import { Link, Value } from "./turns";
-import { count, figure, label, options } from "./words";
+import { count, figure, label, options, short } from "./words";
 
 /** The changes that `contest` takes for what a person tries out here. */
 export function wishes(): { change: string; where: string }[] {
@@ -102,7 +102,7 @@ export function Head() {
         <p class="kicker">
           {name} · {of.run_id} · <span class={status === "answered" ? "" : "warn"}>{status}</span>
         </p>
-        <h1 dir="auto">{String(of.input.question ?? of.run_id)}</h1>
+        <h1 dir="auto">{short(String(of.input.question ?? of.run_id), 400)}</h1>
         <Options />
         {verdict?.answer != null && (
           <p class="prose answer" dir="auto">
@@ -111,6 +111,7 @@ export function Head() {
           </p>
         )}
         {verdict?.answer == null && <p class="soft">{verdict ? "There is no answer." : "There is no verdict yet."}</p>}
+        {of.demonstration && <p class="note">A model answered that is no better than chance: see how it works, and no more.</p>}
         {notices.map((one) => <p key={one} class="note" dir="auto">{one}</p>)}
       </div>
       <div class="big" aria-live="polite">
@@ -211,7 +212,7 @@ export function Tools() {
       )}
       {folding && <button onClick={() => (shut.value = new Set())}>Unfold</button>}
       {folding && <button onClick={() => foldBelow(1)}>Fold</button>}
-      <Time />
+      {length.value > 0 && <Time />}
       {touched.value > 0 && (
         <div class="trial">
           <b>{count(touched.value, "change")}</b> tried out

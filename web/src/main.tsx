@@ -15,7 +15,7 @@ async function open(): Promise<void> {
   const app = document.getElementById("app")!;
   const told = await held();
   if (told) {
-    restart(told.record, told.events);
+    restart(told.record, told.events, told.record.tree);
     calls.value = told.calls ?? [];
     prompts.value = new Map(Object.entries(told.prompts ?? {}));
     document.title = String(told.record.input.question ?? told.record.run_id).slice(0, 80);

@@ -3,7 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { Folding, orders } from "./fold";
 import type { Folded } from "./fold";
-import type { Call, Event, Node, RunRecord } from "./record";
+import type { Call, Event, Node, RunRecord, Tree } from "./record";
 import { confidences, noChanges, strengths } from "./strengths";
 import { declaredOf, lookOf, settingsOf, texts, turnName } from "./words";
 
@@ -28,14 +28,20 @@ export const live = signal(false);
 
 export const eventAt = (n: number): Event | undefined => events[n - 1];
 
-/** Begin with the events of another run. */
-export function restart(record: Run, told: Event[]): void {
+/** The tree of a run that is shown without its events. */
+const whole = signal<Folded | null>(null);
+
+/** Begin with another run: with its events, or with the tree of its record. */
+export function restart(record: Run, told: Event[], tree?: Tree): void {
   batch(() => {
     events = [];
     marks = [new Folding()];
     now = new Folding();
     place = 0;
     run.value = record;
+    const { verdict, status, notices } = record;
+    const parts = tree && { nodes: new Map(Object.entries(tree.nodes)), segments: new Map(Object.entries(tree.segments)) };
+    whole.value = parts ? { ...parts, verdict, status, notices, calling: new Map() } : null;
     calls.value = [];
     changes.value = noChanges();
     shut.value = new Set();
@@ -77,6 +83,7 @@ export const order = computed(() => {
 });
 
 export const folded = computed<Folded>(() => {
+  if (whole.value) return whole.value;
   const folding = foldTo(at.value);
   const told = folding.folded(order.value);
   return { ...told, calling: new Map(told.calling), segments: new Map(told.segments) };
@@ -85,7 +92,7 @@ export const folded = computed<Folded>(() => {
 export const ROOT = "0";
 export const nodes = computed(() => folded.value.nodes);
 export const finished = computed(() => at.value === length.value);
-export const usage = computed(() => foldTo(at.value).usage(nodes.value, order.value));
+export const usage = computed(() => (whole.value ? record.value.usage : foldTo(at.value).usage(nodes.value, order.value)));
 export const verdict = computed(() => folded.value.verdict);
 export const record = computed(() => run.value as unknown as RunRecord);
 export const declared = computed(() => declaredOf(record.value));

@@ -162,8 +162,8 @@ function Round({ node, turns, sides }: { node: Node; turns: Turn[]; sides: strin
   );
 }
 
-/** The speakers who face each other at a node: those declared, and those who share a role. */
-function facing(node: Node, turns: Turn[]): string[] {
+/** The speakers who face each other: those declared, and those who share a role. */
+function facing(turns: Turn[]): string[] {
   const declared = look.value.facing ?? [];
   const roles = new Map<string, Set<string>>();
   const sided = new Set<string>();
@@ -172,9 +172,7 @@ function facing(node: Node, turns: Turn[]): string[] {
     if (one.side) sided.add(one.speaker);
   }
   const shared = [...roles.values()].filter((all) => all.size > 1).flatMap((all) => [...all]);
-  const all = [...new Set([...declared, ...shared, ...(sided.size > 1 ? sided : [])])];
-  void node;
-  return all.sort();
+  return [...new Set([...declared, ...shared, ...(sided.size > 1 ? sided : [])])].sort();
 }
 
 /** What was said at a node. */
@@ -191,7 +189,7 @@ export function Transcript({ node }: { node: Node }) {
       <h3>What was said</h3>
       {groups.map((group, n) => {
         const first = group[0]!;
-        const sides = facing(node, group);
+        const sides = facing(group);
         return (
           <details class="phase" open key={`${n} ${first.take} ${first.phase}`}>
             <summary>

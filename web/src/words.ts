@@ -1,7 +1,7 @@
 /** How a record is put into words: figures, names of turns, captions. */
 
 import type {
-  Call, Declared, DeclaredPhase, Fields, Json, Look, Node, RunRecord, Turn, Verdict,
+  Call, Declared, DeclaredPhase, Fields, Json, Look, Node, RunRecord, Turn,
 } from "./record";
 
 /** Return a share with two decimals, or more where it would wrongly read as 0, 0.5 or 1. */
@@ -105,8 +105,6 @@ export function texts(value: Json): string[] {
   if (Array.isArray(value)) return value.flatMap(texts);
   return value && typeof value === "object" ? Object.values(value).flatMap(texts) : [];
 }
-
-export const answerOf = (verdict: Verdict | null) => verdict?.answer ?? "";
 
 /** Return the options of a question, each with its letter. */
 export function options(record: RunRecord): [string, string][] {
