@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import {
-  change, changes, declared, folded, isOut, isWeighed, look, nodeNow, nodes, pane, record, recorded, ROOT,
+  change, changes, declared, finished, folded, isOut, isWeighed, look, nodeNow, nodes, pane, record, recorded, ROOT,
   share, touched, view,
 } from "./model";
 import type { Comparison, Node, Segment, Verdict } from "./record";
@@ -302,7 +302,7 @@ export function Detail() {
           <Value value={node.data} />
         </details>
       )}
-      {top && <Sums />}
+      {top && finished.value && <Sums />}
     </div>
   );
 }
