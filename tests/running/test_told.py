@@ -199,7 +199,7 @@ def test_the_events_of_runs_by_chance_tell_their_records(number: int, tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize("number", range(200))
+@pytest.mark.parametrize("number", range(40))
 def test_the_events_of_many_runs_by_chance_tell_their_records(number: int, tmp_path: Path) -> None:
     check_way(drawn(number, OURS | THEIRS), Drawn.from_call, tmp_path, Random(number))
 
