@@ -14,7 +14,9 @@ from importlib.util import find_spec
 from typing import Any
 
 GROUP = "dialectree.protocols"
-COMMANDS = "contest demo doctor eval export gate mcp protocols resume run server-file show version"
+COMMANDS = (
+    "contest demo doctor eval export gate mcp protocols resume run server-file show version view"
+)
 TOOLS = "cancel contest estimate result resume runs show status submit"
 """The commands and the tools of MCP that dialectree has without any protocol."""
 _LONGEST = 300

@@ -361,7 +361,7 @@ def test_a_run_without_a_page_gets_one_and_the_report_leads_to_it(tmp_path: Path
     RunFolder(folder / "runs" / name).write_record(record)
     done = report([folder])
     assert (done.pages, done.missing) == (1, 0)
-    assert (folder / "runs" / name / "report.html").read_text().startswith("<!DOCTYPE")
+    assert (folder / "runs" / name / "report.html").read_text().startswith("<!doctype")
     assert f'"runs/{name}/report.html"' in (folder / "report.html").read_text()
     assert report([folder]).pages == 0
 

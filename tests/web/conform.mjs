@@ -4,6 +4,7 @@ import { runInThisContext } from "node:vm";
 
 const [page, asked, answered] = process.argv.slice(2);
 const [, script] = /<script type="module">([^]*)<\/script>/.exec(readFileSync(page, "utf8"));
+globalThis.location = new URL("http://127.0.0.1/page/"); // the script asks where it was opened
 runInThisContext(script);
 const { fold, orders, strengths, noChanges, confidences } = globalThis.debate;
 
