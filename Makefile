@@ -92,7 +92,7 @@ server: $(VENV)/.server
 	  $(VENV)/bin/langgraph dev --no-browser --no-reload --port $(PORT) --n-jobs-per-worker 10 --config $(VENV)/langgraph.json
 
 # The site, in site/. A broken link is an error.
-docs: $(VENV)/.docs
+docs: $(VENV)/.docs types
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
 	@echo "The site is in site/; to read it: $(PY) -m http.server -b 127.0.0.1 -d site"
 
