@@ -11,6 +11,7 @@ import pytest
 from dialectree.errors import InputError, RequestError
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import agreement_table, judges_table
+from dialectree.evals.reporting.writing import report
 from dialectree.evals.rescoring import Rescoring, conduct, prepare
 from dialectree.evals.scorers import TruthReply
 from dialectree.records import Evaluated, heads
@@ -72,6 +73,16 @@ def test_judges_score_the_answers_that_are_there_side_by_side(speaker: ScriptedM
     pairs = agreement_table(joined)
     assert pairs is not None and len(pairs.frame) == 3
     assert "people" not in {str(one) for one in pairs.frame["rater"]}
+
+
+def test_the_table_of_judges_goes_with_their_scores(speaker: ScriptedModel) -> None:
+    rescored(judge("TRUE", "FALSE", "FALSE", "TRUE", name="strict"))
+    report([OUT])
+    assert (OUT / "report" / "judges.csv").is_file()
+    for ratings in OUT.glob("ratings-*.jsonl"):
+        ratings.unlink()
+    report([OUT])
+    assert not (OUT / "report" / "judges.csv").exists()
 
 
 def test_a_call_that_is_paid_is_not_paid_again_and_a_failed_one_is_asked_again(
