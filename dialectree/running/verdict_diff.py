@@ -195,7 +195,9 @@ def _verdicts(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[l
     names = [move.node for move in moved]
     if before != after and new.tree.root not in names:  # a comparison is no verdict of its topic
         names.append(new.tree.root)
-    return moved, _why(changes, before or Verdict(), after or Verdict(), names)
+    probable = any(one.probable for one in (old.verdict, new.verdict) if one is not None)
+    figure = "probability" if probable else "confidence"
+    return moved, _why(changes, before or Verdict(), after or Verdict(), names, figure)
 
 
 def _standing(verdict: Verdict | None) -> Verdict | None:
@@ -219,12 +221,17 @@ def _position(position: Position) -> str:
     return f"{position.paper}{concedes}: {position.title}: {position.description}"
 
 
-def _why(changes: Sequence[str], before: Verdict, after: Verdict, moved: Sequence[str]) -> str:
-    """Return one line: what became of the answer, what was changed, and how far that reached."""
+def _why(
+    changes: Sequence[str], before: Verdict, after: Verdict, moved: Sequence[str], figure: str
+) -> str:
+    """Return one line: what became of the answer, what was changed, and how far that reached.
+
+    ``figure`` is what the confidence is called.
+    """
     if before == after:
         came = "the verdict stays as it was"
     else:
-        came = ", ".join([_answer(before, after), *_certainty(before, after)])
+        came = ", ".join([_answer(before, after), *_certainty(before, after, figure)])
     reached = f"the verdict of {', '.join(moved)} moved" if moved else "no node's verdict moved"
     return f"{came[:1].upper()}{came[1:]}: {'; '.join([*changes, reached])}"
 
@@ -238,9 +245,8 @@ def _answer(before: Verdict, after: Verdict) -> str:
     return "the answer stays" if before.answer == after.answer else "the answer is another text"
 
 
-def _certainty(before: Verdict, after: Verdict) -> list[str]:
+def _certainty(before: Verdict, after: Verdict, figure: str) -> list[str]:
     if before.confidence == after.confidence:
         return []
     was, now = apart(before.confidence, after.confidence, NOT_DETERMINED)
-    figure = "probability" if after.probable else "confidence"
     return [f"its {figure} goes from {was} to {now}"]

@@ -59,3 +59,16 @@ def test_runs_of_other_protocols_can_be_compared(name: str) -> None:
     found = difference(record("tsd"), other(name))
     assert Difference.model_validate_json(found.model_dump_json()) == found
     assert [*lines(record("tsd"), other(name))]
+
+
+@pytest.mark.parametrize(
+    ("source", "figure"), [("probability", "probability"), ("judges", "confidence")]
+)
+def test_the_probability_of_a_claim_is_not_called_its_confidence(source: str, figure: str) -> None:
+    old, new = record("tsd"), other("tsd")
+    for one, confidence in ((old, 0.5), (new, 0.6)):
+        assert one.verdict is not None
+        one.verdict = one.verdict.model_copy(
+            update={"confidence": confidence, "confidence_source": source}
+        )
+    assert f"its {figure} goes from 0.5" in difference(old, new).why
