@@ -23,6 +23,7 @@ from dialectree.evals.results import Result, bare
 from dialectree.evals.results_file import Folder
 from dialectree.evals.standing import Spending
 from dialectree.evals.tasks import unmarked
+from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build
@@ -125,6 +126,7 @@ async def conduct(rescoring: Rescoring, *, progress: bool | None = False) -> lis
 async def _by_one(rescoring: Rescoring, judge: str) -> Path:
     """Score all answers by one judge; raise the first error when all have ended."""
     context, slots = rescoring.judges[judge], asyncio.Semaphore(AT_ONCE)
+    by_chance = at_chance(resolve(context.model, context))
     scored: list[Rated] = []
 
     async def score(one: Answered) -> None:
@@ -138,7 +140,7 @@ async def _by_one(rescoring: Rescoring, judge: str) -> Path:
         if refused and not scored:  # it refuses the others, too
             raise refused[0]
         rated = {"rater": judge, "row": one.result.row, "item": one.result.item}
-        scored.append(Rated(**rated, scores=scores, judge=True))
+        scored.append(Rated(**rated, scores=scores, judge=True, demonstration=by_chance))
         rescoring.done += 1
 
     async def score_or_close(one: Answered) -> None:

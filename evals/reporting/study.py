@@ -38,6 +38,8 @@ class Rated(BaseModel):
     scores: list[Score]
     judge: bool = False
     """True for a model that was asked after the evaluation."""
+    demonstration: bool = False
+    """True for a judge that is no better than chance."""
 
 
 @dataclass
@@ -66,7 +68,8 @@ class Study:
     @property
     def demonstration(self) -> bool:
         """Whether a model took part whose answers are no better than chance."""
-        return any(evaluation.demonstration for evaluation in self.evaluations)
+        by_chance = [evaluation.demonstration for evaluation in self.evaluations]
+        return any(by_chance) or any(rated.demonstration for rated in self.ratings)
 
     @property
     def results(self) -> list[Result]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dialectree.errors import InputError, RequestError
+from dialectree.evals import rescoring
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import agreement_table, judges_table
 from dialectree.evals.reporting.writing import report
@@ -83,6 +84,15 @@ def test_the_table_of_judges_goes_with_their_scores(speaker: ScriptedModel) -> N
         ratings.unlink()
     report([OUT])
     assert not (OUT / "report" / "judges.csv").exists()
+
+
+def test_a_judge_at_chance_is_named_as_one(
+    speaker: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not study([OUT]).demonstration
+    monkeypatch.setattr(rescoring, "at_chance", lambda spec: True)
+    rescored(judge("TRUE", "FALSE", "FALSE", "TRUE", name="tiny"))
+    assert study([OUT]).demonstration
 
 
 def test_a_call_that_is_paid_is_not_paid_again_and_a_failed_one_is_asked_again(
