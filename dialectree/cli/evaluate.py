@@ -167,7 +167,7 @@ def _follow(plan: Plan, *, quiet: bool) -> int:
     from dialectree.system import loop
 
     if plan.evaluation.demonstration:
-        streams.notice(demonstration())
+        flags.notice(demonstration())
     if plan.evaluation.judge is not None:
         streams.notice(f"scored by {plan.evaluation.judge}")
     for text in notices(plan.loaded, plan.task, plan.items):

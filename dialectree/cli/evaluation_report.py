@@ -149,7 +149,7 @@ def score(
     The report then shows the judges side by side, and how far they agree with one another, with
     the evaluation's own judge and with people. The same command goes on after an interruption.
     """
-    from dialectree.cli.progress import STOPPING, demonstration
+    from dialectree.cli.progress import STOPPING
     from dialectree.evals import rating
     from dialectree.evals.reporting.study import study
     from dialectree.evals.reporting.tables import judges_table
@@ -167,8 +167,7 @@ def score(
     written = write([folder])
     if not quiet:
         joined = study([folder])
-        if joined.demonstration:
-            streams.notice(demonstration())
-        for line in (*_figures(judges_table(joined)), *rating.agreed(joined)):
+        cautions = [f"! {text}" for text in written.sentences.cautions]
+        for line in (*_figures(judges_table(joined)), *rating.agreed(joined), *cautions):
             streams.say(line)
     print(written.page)
