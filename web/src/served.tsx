@@ -1,26 +1,12 @@
-/** The page on a program that serves runs: the list of runs, one run, two beside each other. */
+/** The page on a program that serves runs: the list, or one run that is followed. */
 
-import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
-import { events, get, json, key, locked, useKey } from "./data";
-import type { Head } from "./data";
+import { useEffect } from "preact/hooks";
+import { events, json, key, locked, useKey } from "./data";
+import { List } from "./list";
 import { ask, calls, foldBelow, follow, live, nodes, pane, prompts, restart, run, take } from "./model";
 import type { Call, RunRecord } from "./record";
+import { failed, go, shown } from "./route";
 import { RunPage } from "./run";
-import { Figure } from "./turns";
-import { short } from "./words";
-
-const shown = signal(new URLSearchParams(location.search).get("run") ?? "");
-const failed = signal("");
-
-function go(id: string, event?: MouseEvent): void {
-  event?.preventDefault();
-  history.pushState(null, "", id ? `?run=${encodeURIComponent(id)}` : location.pathname);
-  shown.value = id;
-}
-
-if (typeof addEventListener !== "undefined")
-  addEventListener("popstate", () => (shown.value = new URLSearchParams(location.search).get("run") ?? ""));
 
 /** Show a run and follow it to its end. */
 async function watch(id: string, stop: AbortSignal): Promise<void> {
@@ -66,68 +52,6 @@ function One({ id }: { id: string }) {
     </>
   );
 }
-
-function List() {
-  const [heads, setHeads] = useState<Head[] | null>(null);
-  const [more, setMore] = useState("");
-  const [text, setText] = useState("");
-  const [status, setStatus] = useState("");
-  const read = async (after: string, stop?: AbortSignal) => {
-    const asked = new URLSearchParams({ text, status, after, limit: "100" });
-    const answer = await get(`debates?${asked}`, { signal: stop });
-    const found = (await answer.json()) as Head[];
-    setMore(answer.headers.get("link") ? found.at(-1)!.run_id : "");
-    setHeads((before) => (after ? [...(before ?? []), ...found] : found));
-  };
-  useEffect(() => {
-    const stop = new AbortController();
-    failed.value = "";
-    const wait = setTimeout(() => {
-      read("", stop.signal).catch((error: Error) => {
-        if (!stop.signal.aborted) failed.value = error.message;
-      });
-    }, 150);
-    return () => {
-      clearTimeout(wait);
-      stop.abort();
-    };
-  }, [text, status, key.value]);
-  return (
-    <main class="list">
-      <h1>Debates</h1>
-      <div class="tools">
-        <input type="search" aria-label="Search in questions and answers" placeholder="Search in questions and answers" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        <label>
-          Status{" "}
-          <select value={status} onChange={(event) => setStatus(event.currentTarget.value)}>
-            <option value="">all</option>
-            {["running", "answered", "partial", "degraded", "unresolved"].map((one) => <option key={one}>{one}</option>)}
-          </select>
-        </label>
-      </div>
-      {heads && !heads.length && <p class="soft">There is no such run.</p>}
-      <ul class="plain runs">
-        {(heads ?? []).map((one) => (
-          <li key={one.run_id}>
-            <a href={`?run=${encodeURIComponent(one.run_id)}`} onClick={(event) => go(one.run_id, event)} dir="auto">
-              {short(one.question, 160)}
-            </a>
-            <p class="answer" dir="auto">{short(one.verdict?.answer ?? "", 160)}</p>
-            <p class="soft">
-              {one.verdict?.confidence != null && <Figure value={one.verdict.confidence} />}{" "}
-              {[one.method, one.status, `${one.calls ?? 0} calls`, one.cost == null ? "" : `cost ${one.cost}`, when(one.started), one.run_id]
-                .filter(Boolean)
-                .join(" · ")}
-            </p>
-          </li>
-        ))}
-      </ul>
-      {more && <button onClick={() => void read(more)}>Show more</button>}
-    </main>
-  );
-}
-
-const when = (stamp: string) => (stamp ? new Date(stamp).toLocaleString() : "");
 
 function Key() {
   const enter = (event: SubmitEvent) => {
