@@ -22,19 +22,12 @@ function oneFile(): Plugin {
       script = script.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
       const page = bundle["index.html"];
       if (page?.type !== "asset") throw new Error("the build made no page");
-      const policy = [
-        "default-src 'none'",
-        `script-src ${hash(script)}`,
-        `style-src ${hash(style)}`,
-        "connect-src 'self'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-      ].join("; ");
+      const hashed = `script-src ${hash(script)}; style-src ${hash(style)}`;
+      const rest = "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'";
       page.fileName = "page.html";
       page.source = String(page.source)
         .replace(/\s*<(script type="module"|link rel="stylesheet")[^>]*>(<\/script>)?/g, "")
-        .replace("POLICY", () => policy)
+        .replace("POLICY", () => `default-src 'none'; ${hashed}; ${rest}`)
         .replace("<style></style>", () => `<style>${style}</style>`)
         .replace("<script></script>", () => `<script type="module">${script}</script>`);
     },

@@ -8,7 +8,7 @@ from pathlib import Path
 from dialectree.protocols.protocol import installed
 
 SOURCE = Path(__file__).parents[2] / "web"
-FILES = [SOURCE / "index.html", *sorted((SOURCE / "src").iterdir())]
+FILES = [SOURCE / "index.html", SOURCE / "vite.config.ts", *sorted((SOURCE / "src").iterdir())]
 
 
 def test_the_page_names_no_protocol() -> None:

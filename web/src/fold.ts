@@ -1,117 +1,86 @@
 /** Folds the events of a run into its tree, verdict and usage, as dialectree/records/folding.py. */
 
-import type {
-  Comparison, Declared, Event, Failure, Fields, Json, Node, Order, Place, Retrieval, Segment, Turn, Usage,
-  Verdict,
-} from "./record";
+import type { Comparison, Declared, Event, Failure, Fields, Json, Node, Order, Retrieval } from "./record";
+import type { Segment, Turn, Usage, Verdict } from "./record";
 
-interface Called extends Place {
-  attempts: number;
-  prompt_tokens: number;
-  completion_tokens: number;
-  cached_tokens: number;
-  cost: number | null;
-  seconds: number;
-  source: string;
-  failed: boolean;
-  began: number;
-  ended: number;
-}
+// What a record says where an event does not.
+const PLACE = { phase: "", role: "", speaker: "", round: 0, step: 0, take: 1 };
+const TURN = { ...PLACE, side: null, label: null, names: null, protocol: "", fields: {} };
+const CALL = {
+  ...{ ...PLACE, node: "", attempts: 1, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 },
+  ...{ cost: null as number | null, seconds: 0, source: "model", failed: false, began: 0, ended: 0, void: false },
+};
+const NODE = {
+  ...{ parent: null, children: [], kind: "open", in_turn: false, protocol: "", round: 0, text: "", stance: null },
+  ...{ depth: 0, status: "open", stopped: null, verdict: null, earlier: [], provenance: [], scores: {}, notes: [] },
+  ...{ transcript: [], comparisons: [], retrievals: [], failures: [], data: {}, dropped: false, added: false },
+};
+const VERDICT = { answer: null, label: null, confidence: null, confidence_source: null, rationale: null, notes: [] };
+const MET = { order: "support_first", reason: "", contested: null };
+const SEGMENT = { page: null, offset: 0, heading: null, contested: false };
+const RUN = { verdict: null as Verdict | null, status: "running", notices: [] as string[], wall_s: 0, embedding_s: 0 };
+
+type Call = typeof CALL;
 
 /** The run as its events tell it. */
-export interface Folded {
+export interface Folded extends Pick<typeof RUN, "verdict" | "status" | "notices"> {
   nodes: Map<string, Node>;
   segments: Map<string, Segment>;
-  verdict: Verdict | null;
-  status: string;
-  notices: string[];
   /** The calls under way, by their place, with the moment at which each began. */
   calling: Map<string, Event>;
 }
 
-export interface Orders {
-  own: Order;
-  inside: Map<string, Order>;
+/** Return the orders of the phases: of the run's own protocol, and of those inside. */
+export function orders(declared: { [protocol: string]: Declared }, own: string) {
+  const inside = new Map<string, Order>(Object.entries(declared).map(([name, one]) => [name, one.order ?? {}]));
+  const first = inside.get(own) ?? {};
+  inside.delete(own);
+  return { own: first, inside };
 }
 
-/** Return the orders of the phases of the protocols of a run, `own` being the run's. */
-export function orders(declared: { [protocol: string]: Declared }, own: string): Orders {
-  const others = Object.entries(declared).filter(([name]) => name !== own);
-  return {
-    own: declared[own]?.order ?? {},
-    inside: new Map(others.map(([name, one]) => [name, one.order ?? {}])),
-  };
-}
+type Orders = ReturnType<typeof orders>;
 
 const isMap = (value: Json | undefined): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+const join = (...parts: unknown[]) => parts.join("\u0000");
+const total = (figures: Iterable<number>) => [...figures].reduce((sum, one) => sum + one, 0);
+const rounded = (value: number, digits: number) => Number(value.toFixed(digits));
 
-function put<T>(items: T[], item: T, key: (one: T) => string): T[] {
-  const mine = key(item);
-  const place = items.findIndex((one) => key(one) === mine);
-  return place < 0 ? [...items, item] : items.map((one, n) => (n === place ? item : one));
-}
-
-const join = (...parts: (string | number)[]) => parts.join("\u0000");
-const turnKey = (t: Turn) => join(t.phase, t.role, t.round, t.take, t.speaker);
-const pairKey = (c: Comparison) => join(c.supporter, c.attacker, c.order);
-const queryKey = (r: Retrieval) => join(r.paper, r.of);
-const failureKey = (f: Failure) => join(f.role, f.speaker, f.fault);
-export const callKey = (node: string, data: Fields) =>
-  join(node, ...["phase", "role", "speaker", "round", "take"].map((name) => String(data[name] ?? "")));
-
-export function emptyNode(id: string): Node {
-  return {
-    ...{ id, parent: null, children: [], kind: "open", in_turn: false, protocol: "", round: 0 },
-    ...{ text: "", stance: null, depth: 0, status: "open", stopped: null, verdict: null },
-    ...{ earlier: [], provenance: [], scores: {}, transcript: [], comparisons: [], retrievals: [] },
-    ...{ notes: [], failures: [], data: {}, dropped: false, added: false },
-  };
-}
-
-/** Return a verdict as a record has it: what few have is left out where it says nothing. */
-function verdictOf(data: Fields): Verdict {
-  const { probability: _, agreement, dissent, local_confidence: local, winner, take, ...rest } = data;
-  const verdict = {
-    ...{ answer: null, label: null, confidence: null, confidence_source: null, rationale: null, notes: [] },
-    ...rest,
-  } as Verdict;
-  if (agreement != null) verdict.agreement = agreement as number;
-  if (isMap(dissent) && Object.keys(dissent).length) verdict.dissent = dissent as { [k: string]: string };
-  if (local != null) verdict.local_confidence = local as number;
-  if (winner != null) verdict.winner = winner as string;
-  if (take != null && take !== 1) verdict.take = take as number;
-  const probable = ["probability", "P(claim)"].includes(verdict.confidence_source ?? "");
-  if (probable && verdict.confidence !== null) verdict.probability = verdict.confidence;
-  return verdict;
-}
-
-const number = (text: string) => (/^[0-9]{1,9}$/.test(text) ? Number(text) : -1);
-const pathKey = (id: string) => id.split(".").map(number);
-
-function comparePaths(one: number[], other: number[]): number {
-  for (let i = 0; i < Math.min(one.length, other.length); i++)
-    if (one[i] !== other[i]) return one[i]! - other[i]!;
-  return one.length - other.length;
-}
-
-type Key = (string | number | boolean)[];
-
-function compareKeys(one: Key, other: Key): number {
-  for (let i = 0; i < one.length; i++) {
-    if (one[i]! < other[i]!) return -1;
-    if (one[i]! > other[i]!) return 1;
+function grouped<T>(items: T[], key: (one: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const one of items) {
+    const group = groups.get(key(one));
+    if (group) group.push(one);
+    else groups.set(key(one), [one]);
   }
-  return 0;
+  return [...groups.values()];
+}
+
+/** Add an item, or put it in the place of the one that is alike in `names`. */
+function put<T>(items: T[], item: T, ...names: (keyof T)[]): T[] {
+  const place = items.findIndex((one) => names.every((name) => one[name] === item[name]));
+  return place < 0 ? [...items, item] : items.with(place, item);
+}
+
+type Key = string | number | boolean | Key[];
+
+function compare(one: Key, other: Key): number {
+  if (!Array.isArray(one) || !Array.isArray(other)) return one < other ? -1 : one > other ? 1 : 0;
+  for (let i = 0; i < Math.min(one.length, other.length); i++) {
+    const differs = compare(one[i]!, other[i]!);
+    if (differs) return differs;
+  }
+  return one.length - other.length;
 }
 
 function sortBy<T>(items: T[], key: (one: T) => Key): T[] {
   if (items.length < 2) return items;
-  return items
-    .map((one) => [key(one), one] as const)
-    .sort((a, b) => compareKeys(a[0], b[0]))
-    .map(([, one]) => one);
+  const keyed = items.map((one) => [key(one), one] as const);
+  return keyed.sort((a, b) => compare(a[0], b[0])).map(([, one]) => one);
 }
+
+const number = (text: string) => (/^[0-9]{1,9}$/.test(text) ? Number(text) : -1);
+const path = (id: string): Key => id.split(".").map(number);
 
 /** Return a stamp in seconds since 1970, or 0 where it cannot be read. */
 function moment(stamp: string): number {
@@ -120,288 +89,230 @@ function moment(stamp: string): number {
   return Number.isNaN(at) ? 0 : at / 1000 + Number(`0${digits ?? ""}`);
 }
 
-const rounded = (value: number, digits: number) => Number(value.toFixed(digits));
-
-function covered(spans: [number, number][]): number {
-  let total = 0;
-  let until = 0;
-  for (const [began, ended] of [...spans].sort((a, b) => a[0] - b[0] || a[1] - b[1]))
-    if (began) {
-      total += Math.max(0, ended - Math.max(began, until));
-      until = Math.max(until, ended);
-    }
-  return rounded(total, 6);
+/** Return a verdict as a record has it: what few have is left out where it says nothing. */
+function verdictOf({ probability: _, ...told }: Fields): Verdict {
+  const verdict = { ...VERDICT, ...told } as Verdict;
+  for (const name of ["agreement", "local_confidence", "winner"] as const)
+    if (verdict[name] == null) delete verdict[name];
+  if (!Object.keys(verdict.dissent ?? {}).length) delete verdict.dissent;
+  if ((verdict.take ?? 1) === 1) delete verdict.take;
+  const probable = ["probability", "P(claim)"].includes(verdict.confidence_source ?? "");
+  if (probable && verdict.confidence !== null) verdict.probability = verdict.confidence;
+  return verdict;
 }
 
-function costOf(calls: Called[]): number | null {
-  if (calls.some((call) => call.cost === null)) return null;
-  return rounded(calls.reduce((sum, call) => sum + call.cost!, 0), 9);
+function turnOf(event: Event): Turn {
+  const { called: _, ...told } = event.data;
+  const turn = { ...TURN, ...told, node: event.node };
+  return { ...turn, speaker: turn.speaker || turn.role };
 }
 
-/** Applies events one by one; nodes are never changed, but replaced. */
+const callKey = ({ node, data }: Event) => join(node, data.phase, data.role, data.speaker, data.round, data.take);
+
+/** Goes to any moment of a run, its events applied, undone or done again. Nodes are replaced, never changed. */
 export class Folding {
-  nodes = new Map<string, Node>();
-  segments = new Map<string, Segment>();
-  verdict: Verdict | null = null;
-  status = "running";
-  notices: string[] = [];
-  calling = new Map<string, Event>();
-  private ids: string[] = [];
-  private calls = new Map<number, Called>();
-  private void = new Set<number>();
-  private took: { [name: string]: number } = {};
+  private run = RUN;
+  private nodes = new Map<string, Node>();
+  private segments = new Map<string, Segment>();
+  private calling = new Map<string, Event>();
+  private calls = new Map<number, Call>();
+  /** All ids that there have been, in the order of the tree. */
+  private ids = new Set<string>();
+  private changes: ((forth: boolean) => void)[] = [];
+  /** How many changes there are after each number of events. */
+  private ends = [0];
+  private place = 0;
 
-  /** Return another folding that goes on from here by itself. */
-  copy(): Folding {
-    const other = new Folding();
-    Object.assign(other, this);
-    other.nodes = new Map(this.nodes);
-    other.segments = new Map(this.segments);
-    other.calling = new Map(this.calling);
-    other.calls = new Map(this.calls);
-    other.void = new Set(this.void);
-    return other;
+  /** Go to the moment after the first `n` events. */
+  to(events: Event[], n: number): this {
+    this.move(this.ends[Math.min(n, this.ends.length - 1)]!);
+    const known = this.ids.size;
+    for (const event of events.slice(this.ends.length - 1, n)) {
+      this.apply(event);
+      this.ends.push(this.changes.length);
+    }
+    if (this.ids.size > known) this.ids = new Set(sortBy([...this.ids], path));
+    return this;
   }
 
-  apply(event: Event): void {
-    const data = event.data;
-    switch (event.kind) {
-      case "began":
-        return;
-      case "calling":
-        this.calling.set(callKey(event.node, data), event);
-        return;
-      case "called":
-        this.calling.delete(callKey(event.node, data));
-        this.called(event);
-        return;
-      case "resumed":
-      case "ended":
-        this.ofRun(event);
-        return;
-      case "concluded":
-        this.verdict = verdictOf(data);
-        return;
-      case "opened":
-        this.open(event);
-        return;
-    }
-    const before = this.nodes.get(event.node);
-    if (before === undefined) return;
-    const node = { ...before };
-    this.nodes.set(event.node, node);
-    switch (event.kind) {
-      case "spoke":
-        node.transcript = put(node.transcript, turnOf(event), turnKey);
-        return;
-      case "compared": {
-        const usual = { order: "support_first", reason: "", contested: null };
-        node.comparisons = put(node.comparisons, { ...usual, ...data } as unknown as Comparison, pairKey);
-        return;
-      }
-      case "retrieved": {
-        const { segments, ...about } = data;
-        node.retrievals = put(node.retrievals, about as unknown as Retrieval, queryKey);
-        const usual = { page: null, offset: 0, heading: null, contested: false };
-        for (const one of segments as unknown as Segment[]) this.segments.set(one.id, { ...usual, ...one });
-        return;
-      }
-      case "failed":
-        node.failures = put(node.failures, { speaker: "", ...data } as unknown as Failure, failureKey);
-        return;
-      default:
-        applyTo(node, event);
+  private move(to: number): void {
+    while (this.place > to) this.changes[--this.place]!(false);
+    while (this.place < to) this.changes[this.place++]!(true);
+  }
+
+  private change(make: (forth: boolean) => void): void {
+    this.changes.push(make);
+    this.move(this.changes.length);
+  }
+
+  private set<K, V>(map: Map<K, V>, key: K, after?: V): void {
+    const before = map.get(key);
+    this.change((forth) => {
+      const value = forth ? after : before;
+      value === undefined ? map.delete(key) : map.set(key, value);
+    });
+  }
+
+  private tell(more: Partial<typeof RUN>): void {
+    const before = this.run;
+    this.change((forth) => (this.run = forth ? { ...before, ...more } : before));
+  }
+
+  private apply(event: Event): void {
+    const { kind, data } = event;
+    const node = this.nodes.get(event.node);
+    if (kind === "opened") this.open(event, node);
+    else if (kind === "calling") this.set(this.calling, callKey(event), event);
+    else if (kind === "called") {
+      this.set(this.calling, callKey(event));
+      const call: Call = { ...CALL, node: event.node, ended: moment(event.t), ...data };
+      call.speaker ||= call.role;
+      call.began = call.ended && call.ended - call.seconds;
+      this.set(this.calls, event.n || -1 - this.calls.size, call);
+    } else if (kind === "concluded") this.tell({ verdict: verdictOf(data) });
+    else if (kind === "resumed" || kind === "ended") {
+      const { usage, status = "running", notices = [] } = data as unknown as typeof RUN & { usage: Usage };
+      this.tell({ status, notices, wall_s: usage.wall_s, embedding_s: usage.embedding_s });
+      for (const key of [...this.calling.keys()]) this.set(this.calling, key);
+      if (kind === "resumed" && data.void) this.beginAnew(data.void as number[]);
+    } else if (node) {
+      this.set(this.nodes, node.id, after(node, event));
+      const segments = (kind === "retrieved" ? data.segments : []) as unknown as Segment[];
+      for (const one of segments) this.set(this.segments, one.id, { ...SEGMENT, ...one });
     }
   }
 
-  private called(event: Event): void {
-    const usual = {
-      ...{ node: event.node, phase: "", role: "", speaker: "", round: 0, step: 0, take: 1, attempts: 1 },
-      ...{ prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, cost: null, seconds: 0 },
-      ...{ source: "model", failed: false, began: 0, ended: moment(event.t) },
-    };
-    const call = { ...usual, ...event.data } as Called;
-    call.speaker ||= call.role;
-    call.began = call.ended && call.ended - call.seconds;
-    this.calls.set(event.n || -1 - this.calls.size, call);
-  }
-
-  private ofRun(event: Event): void {
-    const usage = event.data.usage as Fields;
-    this.took = { wall_s: Number(usage.wall_s), embedding_s: Number(usage.embedding_s) };
-    this.calling.clear();
-    if (event.kind === "ended") {
-      this.status = String(event.data.status);
-      this.notices = event.data.notices as string[];
-      return;
-    }
-    this.status = "running";
-    this.notices = [];
-    const made = event.data.void as number[] | undefined;
-    if (made === undefined) return;
-    this.nodes.clear();
-    this.segments.clear();
-    this.ids = [];
-    this.verdict = null;
-    for (const n of made) {
-      if (this.calls.get(n)?.failed) this.calls.delete(n);
-      this.void.add(n);
-    }
-  }
-
-  private open(event: Event): void {
-    const { part, ...told } = event.data;
-    const opened = { ...emptyNode(event.node), ...told } as Node;
+  private open({ node: id, data }: Event, before: Node | undefined): void {
+    const { part, ...told } = data;
+    const opened = { ...NODE, id, ...told } as Node;
     const above = this.nodes.get(opened.parent ?? "");
-    if (part && above && !above.children.includes(opened.id)) {
+    if (part && above && !above.children.includes(id)) {
       const kind = ["open", "leaf"].includes(above.kind) ? "branch" : above.kind;
-      this.nodes.set(above.id, { ...above, kind, children: [...above.children, opened.id] });
+      this.set(this.nodes, above.id, { ...above, kind, children: [...above.children, id] });
     }
-    const before = this.nodes.get(event.node);
-    if (before === undefined) this.insert(event.node);
-    const node = before ?? opened;
     const { text, parent, depth, stance, round } = opened;
-    const protocol = opened.protocol || node.protocol;
-    const data = { ...node.data, ...opened.data };
-    this.nodes.set(event.node, { ...node, text, parent, depth, stance, round, protocol, data });
+    const now = before && { ...before, text, parent, depth, stance, round, data: { ...before.data, ...opened.data } };
+    this.set(this.nodes, id, now ? { ...now, protocol: opened.protocol || now.protocol } : opened);
+    this.ids.add(id);
   }
 
-  /** Keep the ids in the order of the tree; `ids` is shared with copies, and so replaced. */
-  private insert(id: string): void {
-    const key = pathKey(id);
-    let low = 0;
-    let high = this.ids.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (comparePaths(pathKey(this.ids[middle]!), key) <= 0) low = middle + 1;
-      else high = middle;
+  /** Forget what was told, as failed calls are made again; what was paid stays. */
+  private beginAnew(made: number[]): void {
+    for (const map of [this.nodes, this.segments]) for (const id of [...map.keys()]) this.set<string, unknown>(map, id);
+    this.tell({ verdict: null });
+    for (const n of made) {
+      const call = this.calls.get(n);
+      if (call) this.set(this.calls, n, call.failed ? undefined : { ...call, void: true });
     }
-    this.ids = [...this.ids.slice(0, low), id, ...this.ids.slice(low)];
   }
 
-  /** Return the tree so far, its nodes in their order and their turns sorted. */
+  /** Return the tree so far, its nodes in their order. */
   folded(order: Orders): Folded {
-    const hung = new Map<string, Node>();
+    const nodes = new Map<string, Node>();
     for (const id of this.ids) {
-      const node = this.finished(this.nodes.get(id)!, order);
-      const above = this.nodes.has(node.parent ?? "") ? hung.get(node.parent!) : null;
-      if (above === null || (above && (above.kind === "open" || above.children.includes(id))))
-        hung.set(id, node);
+      const node = this.nodes.get(id);
+      if (!node) continue;
+      const above = this.nodes.get(node.parent ?? "");
+      const hangs = !above || (nodes.has(above.id) && (above.kind === "open" || above.children.includes(id)));
+      if (hangs) nodes.set(id, this.known(sorted(node, order)));
     }
-    const { verdict, status, notices, calling } = this;
-    return { nodes: hung, segments: this.segments, verdict, status, notices, calling };
+    const { verdict, status, notices } = this.run;
+    return { nodes, segments: new Map(this.segments), verdict, status, notices, calling: new Map(this.calling) };
   }
 
-  private finished(node: Node, order: Orders): Node {
-    let done = sortedNode(node, order);
-    if (done.children.some((child) => !this.nodes.has(child)))
-      done = { ...done, children: done.children.filter((child) => this.nodes.has(child)) };
-    if (done.comparisons.length) {
-      const stance = (id: string) => (done.children.includes(id) ? this.nodes.get(id)!.stance : null);
-      const met = done.comparisons.filter(
-        (one) => stance(one.supporter) === "support" && stance(one.attacker) === "attack",
-      );
-      if (met.length < done.comparisons.length) done = { ...done, comparisons: met };
-    }
-    return done;
+  /** Leave out the children that were not opened yet, and who met without being a child. */
+  private known(node: Node): Node {
+    const children = node.children.filter((id) => this.nodes.has(id));
+    const stance = (id: string) => (children.includes(id) ? this.nodes.get(id)!.stance : null);
+    const comparisons = node.comparisons.filter(
+      (one) => stance(one.supporter) === "support" && stance(one.attacker) === "attack",
+    );
+    const all = children.length === node.children.length && comparisons.length === node.comparisons.length;
+    return all ? node : { ...node, children, comparisons };
   }
 
   usage(tree: Map<string, Node>, order: Orders): Usage {
     const calls = [...this.calls.values()];
     const cached = calls.filter((call) => call.source === "cache");
-    const valid = [...this.calls].filter(([n]) => !this.void.has(n)).map(([, call]) => call);
-    const sum = (of: Called[], figure: (call: Called) => number) =>
-      of.reduce((total, call) => total + figure(call), 0);
-    const cost = calls.length ? costOf(calls) : null;
+    const sum = (name: "attempts" | "prompt_tokens" | "completion_tokens" | "cached_tokens", of = calls) =>
+      total(of.map((call) => call[name]));
+    const cost = (of: Call[]) =>
+      of.some((call) => call.cost === null) ? null : rounded(total(of.map((call) => call.cost!)), 9);
+    const paid = calls.length ? cost(calls) : null;
     return {
       calls: calls.length,
       calls_from_cache: cached.length,
-      attempts: sum(calls, (call) => call.attempts),
-      prompt_tokens: sum(calls, (call) => call.prompt_tokens),
-      completion_tokens: sum(calls, (call) => call.completion_tokens),
-      cached_tokens: sum(calls, (call) => call.cached_tokens),
-      tokens_from_cache: sum(cached, (call) => call.prompt_tokens + call.completion_tokens),
-      cost,
-      cost_from_cache: cost === null ? null : costOf(cached),
-      wall_s: this.took.wall_s || covered(calls.map((call) => [call.began, call.ended])),
-      embedding_s: this.took.embedding_s ?? 0,
-      critical_path_calls: criticalPath(tree, valid, order),
+      attempts: sum("attempts"),
+      prompt_tokens: sum("prompt_tokens"),
+      completion_tokens: sum("completion_tokens"),
+      cached_tokens: sum("cached_tokens"),
+      tokens_from_cache: sum("prompt_tokens", cached) + sum("completion_tokens", cached),
+      cost: paid,
+      cost_from_cache: paid === null ? null : cost(cached),
+      wall_s: this.run.wall_s || covered(calls),
+      embedding_s: this.run.embedding_s,
+      critical_path_calls: criticalPath(tree, calls.filter((call) => !call.void), order),
     };
   }
 }
 
-function turnOf(event: Event): Turn {
-  const usual = {
-    ...{ node: event.node, phase: "", role: "", speaker: "", round: 0, step: 0, take: 1 },
-    ...{ side: null, label: null, names: null, protocol: "", fields: {} },
-  };
-  const turn = { ...usual, ...event.data, node: event.node };
-  delete (turn as Fields).called;
-  turn.speaker ||= turn.role;
-  return turn as Turn;
-}
-
-function applyTo(node: Node, event: Event): void {
-  const data = event.data;
-  switch (event.kind) {
-    case "scored":
-      node.scores = { ...node.scores };
+/** Return a node after an event of its own. */
+function after(node: Node, event: Event): Node {
+  const { kind, data } = event;
+  const told = (usual: object) => ({ ...usual, ...data }) as unknown;
+  switch (kind) {
+    case "spoke":
+      return { ...node, transcript: put(node.transcript, turnOf(event), "phase", "role", "round", "take", "speaker") };
+    case "compared":
+      return { ...node, comparisons: put(node.comparisons, told(MET) as Comparison, "supporter", "attacker", "order") };
+    case "retrieved": {
+      const { segments: _, ...about } = data;
+      return { ...node, retrievals: put(node.retrievals, about as unknown as Retrieval, "paper", "of") };
+    }
+    case "failed":
+      return { ...node, failures: put(node.failures, told({ speaker: "" }) as Failure, "role", "speaker", "fault") };
+    case "scored": {
+      const { ...scores } = node.scores;
       for (const [name, value] of Object.entries(data.scores as Fields)) {
-        delete node.scores[name];
-        if (typeof value === "number") node.scores[name] = value;
+        delete scores[name];
+        if (typeof value === "number") scores[name] = value;
       }
-      return;
+      return { ...node, scores };
+    }
     case "branched":
-      branch(node, data);
-      return;
+      return branched(node, data);
     case "settled":
-      settle(node, data);
-      return;
-    case "noted":
-    case "asked":
-    case "answered":
-      note(node, data.note);
-      node.data = merged(node.data, data);
-      return;
-    case "contested":
-      note(node, data.change);
-      node.dropped = Boolean(data.dropped ?? node.dropped);
-      node.added = Boolean(data.added ?? node.added);
+      return settled({ ...node, data: merged(node.data, data) }, data);
+    case "contested": {
+      const { dropped = node.dropped, added = node.added, change } = data;
+      return { ...node, notes: noted(node, change), dropped: Boolean(dropped), added: Boolean(added) };
+    }
+    default:
+      return { ...node, notes: noted(node, data.note), data: merged(node.data, data) };
   }
 }
 
-function branch(node: Node, data: Fields): void {
-  node.children = (data.children as string[]).map(String);
-  node.in_turn = Boolean(data.in_turn ?? false);
-  if (data.why != null) {
-    node.stopped = String(data.why);
-    if (["open", "branch"].includes(node.kind)) node.kind = "leaf";
-  } else if (data.kind == null) {
-    node.kind = "branch";
-    node.stopped = null;
-  } else node.kind = String(data.kind);
+function branched(node: Node, data: Fields): Node {
+  const now = { ...node, children: (data.children as string[]).map(String), in_turn: Boolean(data.in_turn) };
+  if (data.why != null)
+    return { ...now, stopped: String(data.why), kind: ["open", "branch"].includes(now.kind) ? "leaf" : now.kind };
+  return data.kind == null ? { ...now, kind: "branch", stopped: null } : { ...now, kind: String(data.kind) };
 }
 
-function settle(node: Node, data: Fields): void {
-  node.data = merged(node.data, data);
-  if (data.verdict == null) {
-    node.status = data.status === "answered" || node.verdict !== null ? "answered" : "missing";
-    return;
-  }
+function settled(node: Node, data: Fields): Node {
+  if (data.verdict == null)
+    return { ...node, status: data.status === "answered" || node.verdict ? "answered" : "missing" };
   const verdict = verdictOf(data.verdict as Fields);
   const take = (one: Verdict) => one.take ?? 1;
   const others = [...node.earlier, ...(node.verdict ? [node.verdict] : [])];
-  const all = [...others.filter((one) => take(one) !== take(verdict)), verdict];
-  all.sort((one, other) => take(one) - take(other));
-  node.verdict = all.pop()!;
-  node.earlier = all;
-  node.status = "answered";
-  if (node.verdict === verdict) node.provenance = ((data.provenance ?? []) as string[]).map(String);
+  const all = sortBy([...others.filter((one) => take(one) !== take(verdict)), verdict], take);
+  const last = all.at(-1)!;
+  const provenance = last === verdict ? ((data.provenance ?? []) as string[]).map(String) : node.provenance;
+  return { ...node, verdict: last, earlier: all.slice(0, -1), status: "answered", provenance };
 }
 
-function note(node: Node, text: Json | undefined): void {
-  if (text != null && !node.notes.includes(String(text))) node.notes = [...node.notes, String(text)];
-}
+const noted = ({ notes }: Node, text: Json | undefined) =>
+  text == null || notes.includes(String(text)) ? notes : [...notes, String(text)];
 
 function merged(old: Fields, data: Fields): Fields {
   const all = { ...old };
@@ -412,94 +323,77 @@ function merged(old: Fields, data: Fields): Fields {
   return all;
 }
 
-const sorted = new WeakMap<Node, Node>();
+const sortedBefore = new WeakMap<Node, Node>();
 
 /** Return a node with its turns sorted by pass, protocol, phase, step, speaker and round. */
-function sortedNode(node: Node, order: Orders): Node {
-  const before = sorted.get(node);
+function sorted(node: Node, order: Orders): Node {
+  const before = sortedBefore.get(node);
   if (before) return before;
   const inside = [...order.inside.keys()];
   const place = (turn: Turn): Key => {
-    const own = order.inside.get(turn.protocol) ?? order.own;
+    const { phases = [], closing = [] } = order.inside.get(turn.protocol) ?? order.own;
     const depth = inside.indexOf(turn.protocol) + 1;
-    const phases = own.phases ?? [];
-    const known = phases.includes(turn.phase) ? phases.indexOf(turn.phase) : phases.length;
-    const closing = (own.closing ?? []).includes(turn.phase);
-    const within = closing ? [-depth, turn.take] : [turn.take, depth];
-    return [closing, ...within, known, turn.step, turn.speaker, turn.round];
+    const phase = phases.includes(turn.phase) ? phases.indexOf(turn.phase) : phases.length;
+    const last = closing.includes(turn.phase);
+    return [last, ...(last ? [-depth, turn.take] : [turn.take, depth]), phase, turn.step, turn.speaker, turn.round];
   };
   const done = {
     ...node,
     transcript: sortBy(node.transcript, place),
-    comparisons: [...node.comparisons].sort(
-      (a, b) =>
-        comparePaths(pathKey(a.supporter), pathKey(b.supporter)) ||
-        comparePaths(pathKey(a.attacker), pathKey(b.attacker)) ||
-        compareKeys([a.order], [b.order]),
-    ),
+    comparisons: sortBy(node.comparisons, (one) => [path(one.supporter), path(one.attacker), one.order]),
     retrievals: sortBy(node.retrievals, (one) => [one.of !== "topic", one.of, one.paper]),
     failures: sortBy(node.failures, (one) => [one.role, one.speaker, one.fault]),
   };
-  sorted.set(node, done);
+  sortedBefore.set(node, done);
   return done;
 }
 
+/** Return the seconds in which a call was under way; one without its moments counts none. */
+function covered(calls: Call[]): number {
+  let sum = 0;
+  let until = 0;
+  for (const { began, ended } of sortBy(calls, (one) => [one.began, one.ended]))
+    if (began) {
+      sum += Math.max(0, ended - Math.max(began, until));
+      until = Math.max(until, ended);
+    }
+  return rounded(sum, 6);
+}
+
 /** Return the longest chain of calls from the root down and back up, as records/ledger.py. */
-function criticalPath(tree: Map<string, Node>, calls: Called[], order: Orders): number {
-  const steps = new Map<string, { at: [string, number, string]; spoke: Map<string, number> }>();
-  for (const call of calls) {
-    const key = join(call.node, call.take, call.phase, call.step);
-    let step = steps.get(key);
-    if (!step) steps.set(key, (step = { at: [call.node, call.take, call.phase], spoke: new Map() }));
-    const who = join(call.role, call.speaker, call.round);
-    step.spoke.set(who, (step.spoke.get(who) ?? 0) + 1);
-  }
+function criticalPath(tree: Map<string, Node>, calls: Call[], order: Orders): number {
   const chains = new Map<string, Map<string, number>>();
-  const takes = new Set<number>();
-  for (const { at, spoke } of steps.values()) {
-    const [node, take, phase] = at;
-    takes.add(take);
-    const key = join(node, take);
-    let phases = chains.get(key);
-    if (!phases) chains.set(key, (phases = new Map()));
-    phases.set(phase, (phases.get(phase) ?? 0) + Math.max(...spoke.values()));
+  for (const step of grouped(calls, (call) => join(call.node, call.take, call.phase, call.step))) {
+    const { node, take, phase } = step[0]!;
+    const speakers = grouped(step, (call) => join(call.role, call.speaker, call.round));
+    const chain = chains.get(join(node, take)) ?? new Map<string, number>();
+    chain.set(phase, (chain.get(phase) ?? 0) + Math.max(...speakers.map((one) => one.length)));
+    chains.set(join(node, take), chain);
   }
-  const total = (figures: Iterable<number>) => [...figures].reduce((sum, one) => sum + one, 0);
   const below = (id: string, take: number): number => {
     const node = tree.get(id);
     const rounds = new Map<number, number>();
-    (node?.children ?? []).forEach((child, place) => {
-      const round = node!.in_turn ? place : (tree.get(child)?.round ?? 0);
+    node?.children.forEach((child, place) => {
+      const round = node.in_turn ? place : (tree.get(child)?.round ?? 0);
       rounds.set(round, Math.max(rounds.get(round) ?? 0, below(child, take)));
     });
-    const lengths = new Map(chains.get(join(id, take)));
-    const own = order.inside.get(node?.protocol ?? "") ?? order.own;
-    const pop = (phase: string) => {
-      const length = lengths.get(phase) ?? 0;
-      lengths.delete(phase);
-      return length;
-    };
-    const besideAll = (own.beside_all ?? []).map(pop);
-    const besideChildren = (own.beside_children ?? []).map(pop);
-    const longest = Math.max(total(rounds.values()), ...besideChildren);
-    return Math.max(total(lengths.values()) + longest, ...besideAll);
+    const { beside_all = [], beside_children = [] } = order.inside.get(node?.protocol ?? "") ?? order.own;
+    const chain = new Map(chains.get(join(id, take)));
+    const pop = (phase: string) => [chain.get(phase) ?? 0, chain.delete(phase)][0] as number;
+    const besideAll = beside_all.map(pop);
+    const longest = Math.max(total(rounds.values()), ...beside_children.map(pop));
+    return Math.max(total(chain.values()) + longest, ...besideAll);
   };
-  return total([...takes].map((take) => below("0", take)));
+  return total([...new Set(calls.map((call) => call.take))].map((take) => below("0", take)));
 }
 
-/** Return the segments by paper and number. */
-export function sortedSegments(segments: Map<string, Segment>): Map<string, Segment> {
-  const key = (id: string): Key => {
+/** Fold all events at once, the segments by paper and number. */
+export function fold(events: Event[], order: Orders) {
+  const folding = new Folding().to(events, events.length);
+  const told = folding.folded(order);
+  const place = ([id]: [string, Segment]): Key => {
     const colon = id.indexOf(":");
     return colon < 0 ? [id, -1] : [id.slice(0, colon), number(id.slice(colon + 1))];
   };
-  return new Map(sortBy([...segments], ([id]) => key(id)));
-}
-
-/** Fold all events at once; see `Folding` for one by one. */
-export function fold(events: Event[], order: Orders) {
-  const folding = new Folding();
-  for (const event of events) folding.apply(event);
-  const told = folding.folded(order);
-  return { ...told, segments: sortedSegments(told.segments), usage: folding.usage(told.nodes, order) };
+  return { ...told, segments: new Map(sortBy([...told.segments], place)), usage: folding.usage(told.nodes, order) };
 }

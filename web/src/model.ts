@@ -1,8 +1,7 @@
 /** What the page knows and shows: the run, the moment, what is open, what a person changed. */
 
 import { batch, computed, signal } from "@preact/signals";
-import { Folding, orders } from "./fold";
-import type { Folded } from "./fold";
+import { type Folded, Folding, orders } from "./fold";
 import type { Call, Event, Node, RunRecord, Tree } from "./record";
 import { confidences, noChanges, strengths } from "./strengths";
 import { declaredOf, lookOf, settingsOf, texts, turnName } from "./words";
@@ -16,11 +15,8 @@ export const prompts = signal<Map<string, string>>(new Map());
 /** Where each call's texts can be asked for; null in a file, which holds what it has. */
 export const ask = signal<(() => Promise<void>) | null>(null);
 
-const EVERY = 200;
 let events: Event[] = [];
-let marks: Folding[] = [new Folding()];
-let now = new Folding();
-let place = 0;
+let folding = new Folding();
 export const length = signal(0);
 /** How many events are shown. */
 export const at = signal(0);
@@ -32,21 +28,20 @@ export const eventAt = (n: number): Event | undefined => events[n - 1];
 const whole = signal<Folded | null>(null);
 
 /** Begin with another run: with its events, or with the tree of its record. */
-export function restart(record: Run, told: Event[], tree?: Tree): void {
+export function restart(record: Run, begun: Event[], tree?: Tree): void {
   batch(() => {
     events = [];
-    marks = [new Folding()];
-    now = new Folding();
-    place = 0;
+    folding = new Folding();
     run.value = record;
     const { verdict, status, notices } = record;
-    const parts = tree && { nodes: new Map(Object.entries(tree.nodes)), segments: new Map(Object.entries(tree.segments)) };
-    whole.value = parts ? { ...parts, verdict, status, notices, calling: new Map() } : null;
+    const map = <T>(of: { [id: string]: T }) => new Map(Object.entries(of));
+    const told = { verdict, status, notices, calling: new Map() };
+    whole.value = tree ? { ...told, nodes: map(tree.nodes), segments: map(tree.segments) } : null;
     calls.value = [];
     changes.value = noChanges();
     shut.value = new Set();
     at.value = length.value = 0;
-    take(told);
+    take(begun);
   });
 }
 
@@ -63,36 +58,14 @@ export function take(told: Event[]): void {
   });
 }
 
-function foldTo(n: number): Folding {
-  if (n < place) {
-    const mark = Math.floor(n / EVERY);
-    now = marks[mark]!.copy();
-    place = mark * EVERY;
-  }
-  while (place < n) {
-    now.apply(events[place]!);
-    place++;
-    if (place % EVERY === 0) marks[place / EVERY] ??= now.copy();
-  }
-  return now;
-}
+const order = computed(() => orders(run.value?.declared ?? {}, run.value?.protocol ?? ""));
 
-export const order = computed(() => {
-  const of = run.value;
-  return orders(of?.declared ?? {}, of?.protocol ?? "");
-});
-
-export const folded = computed<Folded>(() => {
-  if (whole.value) return whole.value;
-  const folding = foldTo(at.value);
-  const told = folding.folded(order.value);
-  return { ...told, calling: new Map(told.calling), segments: new Map(told.segments) };
-});
+export const folded = computed<Folded>(() => whole.value ?? folding.to(events, at.value).folded(order.value));
 
 export const ROOT = "0";
 export const nodes = computed(() => folded.value.nodes);
 export const finished = computed(() => at.value === length.value);
-export const usage = computed(() => (whole.value ? record.value.usage : foldTo(at.value).usage(nodes.value, order.value)));
+export const usage = computed(() => (whole.value ? record.value.usage : folding.usage(nodes.value, order.value)));
 export const verdict = computed(() => folded.value.verdict);
 export const record = computed(() => run.value as unknown as RunRecord);
 export const declared = computed(() => declaredOf(record.value));

@@ -5,84 +5,70 @@ export type Fields = { [name: string]: Json };
 export type Stance = "support" | "attack";
 
 export interface Verdict {
-  answer: string | null; label: string | null; confidence: number | null;
-  confidence_source: string | null; rationale: string | null; notes: string[]; agreement?: number;
-  dissent?: { [judge: string]: string }; local_confidence?: number; winner?: string;
-  take?: number; probability?: number;
+  answer: string | null; label: string | null; confidence: number | null; confidence_source: string | null;
+  rationale: string | null; notes: string[]; agreement?: number; dissent?: { [judge: string]: string };
+  local_confidence?: number; winner?: string; take?: number; probability?: number;
 }
 export interface Place {
-  node: string; phase: string; role: string; speaker: string; round: number; step: number;
-  take: number;
+  node: string; phase: string; role: string; speaker: string; round: number; step: number; take: number;
 }
 export interface Turn extends Place {
-  side: string | null; label: string | null; names: string | null; protocol: string;
-  fields: Fields;
+  side: string | null; label: string | null; names: string | null; protocol: string; fields: Fields;
 }
 export interface Comparison {
   supporter: string; attacker: string; winner: string; order: string; reason: string;
   contested: "flipped" | "voided" | null;
 }
 export interface Segment {
-  id: string; text: string; page: number | null; offset: number; heading: string | null;
-  contested: boolean;
+  id: string; text: string; page: number | null; offset: number; heading: string | null; contested: boolean;
 }
-export interface Retrieval {
-  paper: string; of: string; query: string; found: { id: string; score: number }[];
-}
+export interface Retrieval { paper: string; of: string; query: string; found: { id: string; score: number }[]; }
 export interface Failure { role: string; speaker: string; fault: string; }
 export interface Node {
-  id: string; parent: string | null; children: string[]; kind: string; in_turn: boolean;
-  protocol: string; round: number; text: string; stance: Stance | null; depth: number;
-  status: "open" | "answered" | "missing"; stopped: string | null; verdict: Verdict | null;
-  earlier: Verdict[]; provenance: string[]; scores: { [name: string]: number };
-  transcript: Turn[]; comparisons: Comparison[]; retrievals: Retrieval[]; notes: string[];
-  failures: Failure[]; data: Fields; dropped: boolean; added: boolean;
+  id: string; parent: string | null; children: string[]; kind: string; in_turn: boolean; protocol: string;
+  round: number; text: string; stance: Stance | null; depth: number; status: "open" | "answered" | "missing";
+  stopped: string | null; verdict: Verdict | null; earlier: Verdict[]; provenance: string[];
+  scores: { [name: string]: number }; transcript: Turn[]; comparisons: Comparison[]; retrievals: Retrieval[];
+  notes: string[]; failures: Failure[]; data: Fields; dropped: boolean; added: boolean;
 }
 export interface Usage {
-  calls: number; calls_from_cache: number; attempts: number; prompt_tokens: number;
-  completion_tokens: number; cached_tokens: number; tokens_from_cache: number;
-  cost: number | null; cost_from_cache: number | null; wall_s: number; embedding_s: number;
-  critical_path_calls: number;
+  calls: number; calls_from_cache: number; attempts: number; prompt_tokens: number; completion_tokens: number;
+  cached_tokens: number; tokens_from_cache: number; cost: number | null; cost_from_cache: number | null; wall_s: number;
+  embedding_s: number; critical_path_calls: number;
 }
 export interface DeclaredPhase {
-  role: string; phase?: string; captions?: { [field: string]: string }; editable?: string[];
-  switches?: string[]; optional?: boolean; rules?: "text" | "label"; weighs?: boolean;
-  settles?: boolean;
+  role: string; phase?: string; captions?: { [field: string]: string }; editable?: string[]; switches?: string[];
+  optional?: boolean; rules?: "text" | "label"; weighs?: boolean; settles?: boolean;
 }
 export interface Score {
-  sign: string; meaning: string; above?: string; at_root?: [string, string]; reckoned?: boolean;
-  beside?: string;
+  sign: string; meaning: string; above?: string; at_root?: [string, string]; reckoned?: boolean; beside?: string;
 }
 export interface Look {
   facing?: string[]; together?: string[]; side?: string; tasks?: { [side: string]: string };
-  stops?: { [why: string]: string }; scores?: { [name: string]: Score }; signs?: string;
-  weighing?: string[]; comparing?: string[];
+  stops?: { [why: string]: string }; scores?: { [name: string]: Score }; signs?: string; weighing?: string[];
+  comparing?: string[];
 }
-export interface Order {
-  phases?: string[]; closing?: string[]; beside_all?: string[]; beside_children?: string[];
-}
+export interface Order { phases?: string[]; closing?: string[]; beside_all?: string[]; beside_children?: string[]; }
 export interface Declared {
-  title: string; method?: string; summary?: string; source?: string; view?: string; unit?: string;
-  outcome?: string; roles?: { [role: string]: string }; phases?: DeclaredPhase[]; order?: Order;
-  scores?: string[]; look?: Look;
+  title: string; method?: string; summary?: string; source?: string; view?: string; unit?: string; outcome?: string;
+  roles?: { [role: string]: string }; phases?: DeclaredPhase[]; order?: Order; scores?: string[]; look?: Look;
 }
 export interface Tree { root: string; nodes: { [id: string]: Node }; segments: { [id: string]: Segment }; }
 export interface Override { id: string; what: string; before?: string | null; after?: string | null; }
 export interface Contest {
-  run: string; changes: string[]; before: number | null; after: number | null; why: string;
-  overrides?: Override[];
+  run: string; changes: string[]; before: number | null; after: number | null; why: string; overrides?: Override[];
   moved?: { node: string; before: Verdict | null; after: Verdict | null }[];
 }
 export interface RunRecord {
   run_id: string; protocol: string; method: string; status: string; demonstration: boolean; input: Fields;
-  settings: Fields; models: { [role: string]: string };
-  declared: { [protocol: string]: Declared }; contest: Contest | null; verdict: Verdict | null;
-  tree: Tree; usage: Usage; notices: string[]; started: string; ended: string | null;
+  settings: Fields; models: { [role: string]: string }; declared: { [protocol: string]: Declared };
+  contest: Contest | null; verdict: Verdict | null; tree: Tree; usage: Usage; notices: string[]; started: string;
+  ended: string | null;
 }
 export interface Event { n: number; t: string; run_id: string; node: string; kind: string; data: Fields; }
 export interface Call extends Place {
   repair: number; prompt: string; model: string; attempts: number; started: string; ended: string;
-  prompt_tokens: number; completion_tokens: number; cost: number | null; reply: string | null;
-  error: string | null; source: string;
+  prompt_tokens: number; completion_tokens: number; cost: number | null; reply: string | null; error: string | null;
+  source: string;
   sent?: { messages?: [string, string][]; decoding?: { [name: string]: number }; served?: string };
 }

@@ -1,8 +1,6 @@
 /** How a record is put into words: figures, names of turns, captions. */
 
-import type {
-  Call, Declared, DeclaredPhase, Fields, Json, Look, Node, RunRecord, Turn,
-} from "./record";
+import type { Call, Declared, DeclaredPhase, Fields, Json, Look, Node, RunRecord, Turn } from "./record";
 
 /** Return a share with two decimals, or more where it would wrongly read as 0, 0.5 or 1. */
 export function figure(value: number | null | undefined): string {
@@ -29,10 +27,8 @@ export function short(text: string, most = 90): string {
 
 export const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? "" : "s"}`;
 
-export function declaredOf(record: RunRecord, protocol = ""): Declared {
-  const name = protocol || record.protocol;
-  return record.declared[name] ?? { title: name };
-}
+export const declaredOf = (record: RunRecord, protocol = ""): Declared =>
+  record.declared[protocol || record.protocol] ?? { title: protocol || record.protocol };
 
 /** Return what the protocols of a run declare of its look; the run's own comes first. */
 export function lookOf(record: RunRecord): Look {
@@ -67,30 +63,17 @@ function labels(node: Node, take: number): Map<string, string> {
   return new Set(found.values()).size === found.size ? found : new Map();
 }
 
-export const speakerOf = (node: Node, turn: Turn | Call) =>
-  labels(node, turn.take).get(turn.speaker) ?? turn.speaker;
+export const speakerOf = (node: Node, turn: Turn | Call) => labels(node, turn.take).get(turn.speaker) ?? turn.speaker;
 
 /** Return the name by which a turn is contested and linked, as records/turns.py. */
 export function turnName(node: Node, turn: Turn): string {
-  const phases = new Set(
-    node.transcript
-      .filter(
-        (one) =>
-          one.role === turn.role &&
-          one.speaker === turn.speaker &&
-          one.round === turn.round &&
-          one.take === turn.take,
-      )
-      .map((one) => one.phase),
-  );
-  let who = speakerOf(node, turn);
-  let round = turn.round ? String(turn.round) : "";
-  if (/^\d/.test(who) && round) {
-    who = `${turn.role}_${who}`;
-    round = `/${round}`;
-  }
-  const stage = phases.size > 1 ? `/${turn.phase}` : "";
-  return `${node.id}/${who}${round}${stage}${turn.take > 1 ? `@${turn.take}` : ""}`;
+  const { role, round, take } = turn;
+  const names = ["role", "speaker", "round", "take"] as const;
+  const alike = (one: Turn) => names.every((name) => one[name] === turn[name]);
+  const phases = new Set(node.transcript.filter(alike).map((one) => one.phase));
+  const who = speakerOf(node, turn);
+  const numbered = round && /^\d/.test(who) ? `${role}_${who}/${round}` : `${who}${round || ""}`;
+  return `${node.id}/${numbered}${phases.size > 1 ? `/${turn.phase}` : ""}${take > 1 ? `@${take}` : ""}`;
 }
 
 /** Return who speaks, in words: `Debater A`, `Leaf judge`. */
