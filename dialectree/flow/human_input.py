@@ -104,6 +104,11 @@ def hitl_request(payload: Payload) -> HITLRequest:
     }
 
 
+def told_of(payload: Payload) -> dict[str, str]:
+    """Return the data of the event that tells of a request."""
+    return {"of": payload["kind"], "note": f"a person is asked: {payload['request']}"}
+
+
 def payload_of(request: HITLRequest) -> Payload:
     """Return what :func:`hitl_request` made ``request`` of."""
     args = request["action_requests"][0]["args"]
@@ -172,15 +177,22 @@ async def answer_requests(
     journal: Journal,
     ask: Ask | None,
     overrides: Sequence[Override] = (),
+    told: Callable[[Payload], None] = lambda payload: None,
 ) -> dict[str, str]:
     """Return the answer to each request, by its id; ask in the order of the tree.
+
+    ``told`` gets each request that is a person's to answer.
 
     A ruling that a contest set goes first, then the journal. The journal keeps each new answer at
     once, so a run that breaks off at the next request does not lose it.
     """
     answers: dict[str, str] = {}
     for i, payload in sorted(requests.items(), key=lambda item: path_key(item[1]["node"])):
-        answer = _override(payload, overrides) or journal.answers.get(_key(payload))
+        answer = _override(payload, overrides)
+        if answer is None:
+            answer = journal.answers.get(_key(payload))
+            if answer is not None or ask is not None:
+                told(payload)
         if answer is None:
             answer = _silence(payload) if ask is None else await _new(payload, journal, ask)
         answers[i] = answer

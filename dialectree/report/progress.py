@@ -32,13 +32,11 @@ _SELDOM_S = 10.0
 
 
 def remark(event: Event) -> str | None:
-    """Return a failure, or what a person is asked, in one line; None for any other event."""
+    """Return a failure in one line; None for any other event."""
     text = ""
     if event.kind == "failed":
         data = {name: str(event.data.get(name) or "") for name in Failure.model_fields}
         text = words.failed(Failure(**data))
-    elif event.kind == "asked":
-        text = str(event.data.get("note") or "")
     return line(f"{event.node}: {text}", LONGEST) if text else None
 
 

@@ -16,11 +16,12 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
 from dialectree.errors import Halted, SettingsError
+from dialectree.flow.human_input import payload_of, told_of
 from dialectree.models.run import Run, shared_budget
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import (
@@ -126,6 +127,7 @@ class HostedRun(Run):
         self._opening = asyncio.Lock()
         self._steps = 0
         self._stopped = False
+        self._asked: set[str] = set()
         self._failure: BaseException | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._leaving: asyncio.Task[None] | None = None
@@ -181,8 +183,9 @@ class HostedRun(Run):
             self._tell_the_stream()
             with self.current():
                 yield
-        except GraphBubbleUp:
+        except GraphBubbleUp as stop:
             self._stopped = True
+            self._tell_who_is_asked(stop)
             raise
         except (Exception, asyncio.CancelledError) as error:
             await self._give_up(error)  # at once: LangGraph does not wait for the steps beside it
@@ -193,6 +196,16 @@ class HostedRun(Run):
             self._steps -= 1
             if not self._steps and _active.get(self.key) is self:
                 await self.rest()
+
+    def _tell_who_is_asked(self, stop: GraphBubbleUp) -> None:
+        """Tell once of each request for which a person is asked."""
+        for request in stop.args[0] if isinstance(stop, GraphInterrupt) else ():
+            ours = isinstance(request.value, dict) and "action_requests" in request.value
+            if self.record is None or not ours or request.id in self._asked:
+                continue
+            self._asked.add(request.id)  # the stop of a debate inside another one passes both
+            payload = payload_of(request.value)
+            self.tell(event_of(self.record, "asked", told_of(payload), payload["node"]))
 
     def _tell_the_stream(self) -> None:
         untold, self._untold = self._untold, []

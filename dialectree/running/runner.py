@@ -29,6 +29,7 @@ from dialectree.flow.human_input import (
     answer_requests,
     payload_of,
     require_person,
+    told_of,
     without_person,
 )
 from dialectree.models.door import REPAIRS, Run
@@ -277,9 +278,11 @@ def _told(folder: RunFolder, watch: Watch | None, event: Event) -> None:
         watch(event)
 
 
-def event_of(record: RunRecord, kind: EventKind, data: Mapping[str, JsonValue]) -> Event:
-    """Return an event of the whole run of ``record``."""
-    return Event(t=clock.stamp(), run_id=record.run_id, node="0", kind=kind, data={**data})
+def event_of(
+    record: RunRecord, kind: EventKind, data: Mapping[str, JsonValue], node: str = "0"
+) -> Event:
+    """Return an event of the run of ``record``, by default of the whole run."""
+    return Event(t=clock.stamp(), run_id=record.run_id, node=node, kind=kind, data={**data})
 
 
 def began_with(record: RunRecord, expected: tuple[int, int] | None = None) -> dict[str, JsonValue]:
@@ -383,10 +386,15 @@ async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None
         graph = graph.copy({"checkpointer": InMemorySaver()})
         thread = {"configurable": {"thread_id": folder.run_id}}
     overrides = record.contest.overrides if record.contest is not None else []
+
+    def told(payload: Payload) -> None:
+        event = event_of(record, "asked", told_of(payload), payload["node"])
+        _told(folder, watch, event)
+
     requests = await stream(graph, dict(record.input), record, context, run, folder, watch, thread)
     while requests:
         assert run.journal is not None
-        answers = await answer_requests(requests, run.journal, ask, overrides)
+        answers = await answer_requests(requests, run.journal, ask, overrides, told)
         todo: Command[Any] = Command(resume=answers)
         requests = await stream(graph, todo, record, context, run, folder, watch, thread)
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from dialectree.server import debates, protocols
+from dialectree.server import debates, preparing, protocols
 from dialectree.server.keys import NO_KEYS, JsonOnly, LocalOnly, keys
 from dialectree.server.owners import auth
 from dialectree.server.pages import Pages
@@ -29,7 +29,7 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 app = Starlette(
-    routes=[*protocols.routes, *debates.routes],
+    routes=[*protocols.routes, *preparing.routes, *debates.routes],
     middleware=[Middleware(LocalOnly), Middleware(JsonOnly), Middleware(Pages)],
     exception_handlers=debates.exception_handlers,
     lifespan=lifespan,

@@ -1,4 +1,4 @@
-"""Routes for the runs that lie in one folder: list, record, events, reports, contest.
+"""Routes for the runs that lie in one folder: list, record, events, reports, contest, stop.
 
 A client sees its own runs alone. File work stays out of the event loop.
 """
@@ -26,6 +26,7 @@ from dialectree.protocols.sources import runs_home
 from dialectree.protocols.trust import places, reserved
 from dialectree.records import Head
 from dialectree.records.folder import RunFolder
+from dialectree.running.estimates import Estimate
 from dialectree.running.run_diff import difference
 from dialectree.server.following import events
 from dialectree.server.keys import owner_of
@@ -95,9 +96,9 @@ def _runs(request: Request) -> Path:
     return Path(request.scope.get(RUNS) or runs_home())
 
 
-def _debates(request: Request) -> Debates:
-    """Return the debates that the client may see."""
-    return Debates(_runs(request), owner=owner_of(_identity(request)))
+def debates_of(request: Request, *, person: bool = False) -> Debates:
+    """Return the debates that the client may see; ``person``: whether it can be asked."""
+    return Debates(_runs(request), owner=owner_of(_identity(request)), person=person)
 
 
 def _identity(request: Request) -> str:
@@ -109,7 +110,7 @@ def _found(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]
 
     async def answer(request: Request) -> Response:
         def read() -> str | bytes:
-            return work(_debates(request).find(request.path_params["run_id"]))
+            return work(debates_of(request).find(request.path_params["run_id"]))
 
         kind = {"html": "text/html", "md": "text/markdown"}.get(
             request.url.path.rpartition(".")[2], "application/json"
@@ -129,7 +130,7 @@ async def list_runs(request: Request) -> Response:
     page = _query(_Page, request)
 
     def read() -> list[Head]:
-        return page.of(_debates(request).heads(_log.warning))
+        return page.of(debates_of(request).heads(_log.warning))
 
     found = await asyncio.to_thread(read)
     shown, headers = found[: page.limit], {**SAFE}
@@ -143,7 +144,7 @@ async def follow(request: Request) -> Response:
     """Answer with the events of a run as they come, one server-sent event each."""
     latest = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     after = _query(_After, request, {"after": latest}).after
-    folder = await asyncio.to_thread(_debates(request).find, request.path_params["run_id"])
+    folder = await asyncio.to_thread(debates_of(request).find, request.path_params["run_id"])
     headers = {**SAFE, "X-Accel-Buffering": "no"}
     return StreamingResponse(events(folder, after), media_type="text/event-stream", headers=headers)
 
@@ -163,7 +164,7 @@ async def compare(request: Request) -> Response:
     """Answer with the difference of two runs."""
 
     def read() -> str:
-        runs, names = _debates(request), request.path_params
+        runs, names = debates_of(request), request.path_params
         return difference(
             runs.result(names["run_id"]), runs.result(names["other"])
         ).model_dump_json()
@@ -177,19 +178,8 @@ async def contest(request: Request) -> Response:
 
     A client that sends ``Prefer: respond-async`` gets the id at once.
     """
-    body, debates = _body(await request.body()), _debates(request)
-    wishes, settings = body.changes, body.settings or {}
-    run_id = request.path_params["run_id"]
-
-    def require_harmless() -> None:
-        kind = protocol(debates.result(run_id).protocol).settings
-        if places(kind, settings) or reserved(kind, settings):
-            raise InputError(
-                "a contest names no address, no file of a model and no setting of the operator: "
-                "they stand in the server's setup"
-            )
-
-    await asyncio.to_thread(require_harmless)
+    debates, run_id = debates_of(request), request.path_params["run_id"]
+    wishes, settings = await _wished(request, debates)
     begun = await debates.contest(run_id, wishes, settings)
     new = begun.record.run_id
     place = {"Location": f"/debates/{new}", **SAFE}
@@ -199,6 +189,57 @@ async def contest(request: Request) -> Response:
         return JSONResponse({**about, "status": "running"}, 202, headers=place)
     record = (await asyncio.to_thread(begun.started.folder.record)).model_dump(mode="json")
     return JSONResponse({**about, "status": record["status"], "record": record}, 201, headers=place)
+
+
+async def price(request: Request) -> Response:
+    """Answer with what a contest would take; no model is called."""
+    debates, run_id = debates_of(request), request.path_params["run_id"]
+    wishes, settings = await _wished(request, debates)
+    planned = await asyncio.to_thread(debates.plan_contest, run_id, wishes, settings)
+    return JSONResponse(priced(await planned.estimate()), headers=SAFE)
+
+
+def priced(expected: Estimate) -> dict[str, Any]:
+    """Return an estimate, and the line that says it."""
+    return {**expected.model_dump(mode="json"), "line": str(expected)}
+
+
+async def _wished(request: Request, debates: Debates) -> tuple[list[Change], dict[str, Any]]:
+    """Return the changes and the settings of a contest, which name nothing of the operator's."""
+    body = _body(await request.body())
+    settings = body.settings or {}
+
+    def require_harmless() -> None:
+        kind = protocol(debates.result(request.path_params["run_id"]).protocol).settings
+        if places(kind, settings) or reserved(kind, settings):
+            raise InputError(
+                "a contest names no address, no file of a model and no setting of the operator: "
+                "they stand in the server's setup"
+            )
+
+    await asyncio.to_thread(require_harmless)
+    return body.changes, settings
+
+
+async def cancel(request: Request) -> Response:
+    """Break off a run that was begun here, such as a contest; answer with its record."""
+    debates, run_id = debates_of(request), request.path_params["run_id"]
+    await asyncio.to_thread(_require_no_thread, debates, run_id)
+    record = await debates.cancel(run_id)
+    return Response(record.model_dump_json(), media_type="application/json", headers=SAFE)
+
+
+async def resume(request: Request) -> Response:
+    """Go on with a run that was begun here and broken off."""
+    debates, run_id = debates_of(request), request.path_params["run_id"]
+    await asyncio.to_thread(_require_no_thread, debates, run_id)
+    await debates.resume(run_id, {})
+    return JSONResponse({"run_id": run_id, "status": "running"}, 202, headers=SAFE)
+
+
+def _require_no_thread(debates: Debates, run_id: str) -> None:
+    if thread := debates.result(run_id).thread:
+        raise InputError(f"{run_id} belongs to the thread {thread}: stop it or go on with it there")
 
 
 def _query(kind: type[Query], request: Request, given: Mapping[str, str] | None = None) -> Query:
@@ -244,5 +285,9 @@ reading = [
     Route("/debates/{run_id}/compare/{other}", compare),
 ]
 """The routes that change nothing."""
-routes = [*reading, Route("/debates/{run_id}/contest", contest, methods=["POST"])]
+changing = {"contest": contest, "contest/estimate": price, "cancel": cancel, "resume": resume}
+routes = [
+    *reading,
+    *(Route(f"/debates/{{run_id}}/{name}", do, methods=["POST"]) for name, do in changing.items()),
+]
 exception_handlers = {DialectreeError: refuse}

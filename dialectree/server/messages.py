@@ -81,8 +81,7 @@ def inputs_of(
     text is the question. A text completes what is missing; it replaces nothing.
     """
     texts, lists, papers = _fields(kind)
-    if wrong := [name for name in papers if not isinstance(sent.get(name, {}), Mapping)]:
-        raise InputError(f"{wrong[0]}: attach the file; a name or a path is not read here")
+    require_attached(kind, sent)
     inputs = {**sent}
     for message in turn:
         lines = message.text.splitlines()
@@ -99,6 +98,13 @@ def inputs_of(
         if text and (unasked := [name for name in texts if name not in inputs]):
             inputs[unasked[0]] = text
     return inputs
+
+
+def require_attached(kind: type[ProtocolInput], inputs: Mapping[str, Any]) -> None:
+    """Raise InputError where a client names a file of the server instead of sending its own."""
+    _, _, papers = _fields(kind)
+    if wrong := [name for name in papers if not isinstance(inputs.get(name, {}), Mapping)]:
+        raise InputError(f"{wrong[0]}: attach the file; a name or a path is not read here")
 
 
 def _fields(kind: type[ProtocolInput]) -> tuple[list[str], list[str], list[str]]:

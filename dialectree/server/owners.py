@@ -125,17 +125,22 @@ def _owned(ctx: AuthContext, value: Any) -> Filter:
 
 def require_settings(graph: str, context: Mapping[str, Any]) -> None:
     """Answer 422, with a line that says what to change, where a graph's settings are wrong."""
+    try:
+        check_settings(graph, context)
+    except DialectreeError as error:
+        raise Auth.exceptions.HTTPException(422, str(error)) from None
+
+
+def check_settings(graph: str, context: Mapping[str, Any]) -> None:
+    """Raise a DialectreeError where a client gives a graph of ours settings that it may not."""
     method = _method(graph)
     if method is None:
         return
     settings = method.protocol.settings
     offered, others = Offered({}, settings.model_fields), known() - {*settings.model_fields}
     values = {name: one for name, one in context.items() if name in offered and name not in others}
-    try:
-        method.configure(values, warn=lambda message: None)
-        from_client(settings, values).trust.require_permitted()
-    except DialectreeError as error:
-        raise Auth.exceptions.HTTPException(422, str(error)) from None
+    method.configure(values, warn=lambda message: None)
+    from_client(settings, values).trust.require_permitted()
 
 
 def _method(graph: str) -> Method | None:

@@ -15,24 +15,31 @@ from dialectree.protocols.protocol import Protocol, installed, unusable
 from dialectree.protocols.settings import build
 from dialectree.records.declared import declarations
 from dialectree.running.recorded_settings import kept
+from dialectree.server.debates import RUNS
+from dialectree.service.fields import arguments
 from dialectree.system.packages import pip_line
 
 
 async def list_protocols(request: Request) -> Response:
     """Answer with the installed protocols, and those that cannot be used."""
-    return Response(await asyncio.to_thread(_listed), media_type="application/json")
+    content = await asyncio.to_thread(_listed, RUNS not in request.scope)
+    return Response(content, media_type="application/json")
 
 
 @cache
-def _listed() -> bytes:
-    """Return the answer; what is installed stays while a server runs."""
+def _listed(acts: bool) -> bytes:
+    """Return the answer; what is installed stays while a server runs.
+
+    ``acts`` says whether debates can be started, stopped and contested here.
+    """
     every = installed().values()
     lacking = {
         one.name: pip_line(one.requires, one.install_advice) for one in every if one.missing()
     }
     broken = {**unusable(), **lacking}
     usable = [one for one in every if not {one.graph, one.name}.intersection(broken)]
-    return to_json({"protocols": [*map(_described, usable)], "broken": broken})
+    described = [*map(_described, usable)]
+    return to_json({"acts": acts, "protocols": described, "broken": broken})
 
 
 def _described(protocol: Protocol) -> dict[str, Any]:
@@ -47,6 +54,7 @@ def _described(protocol: Protocol) -> dict[str, Any]:
         "methods": [{name: getattr(one, name) for name in methods} for one in protocol.variants],
         "presets": {name: {**settings} for name, settings in protocol.presets.items()},
         "forms": {
+            "given": arguments(protocol.input).model_json_schema(),
             "input": graph.get_input_jsonschema(),
             "settings": graph.get_context_jsonschema(),
         },

@@ -15,6 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar, cast
 
+from pydantic import JsonValue
+
 from dialectree import contests
 from dialectree.contests import Change, only_models_and_limits
 from dialectree.errors import DialectreeError, DiskFull, RunFolderError, RunNotFound
@@ -50,6 +52,8 @@ class Planned:
     """The settings of a debate."""
     remarks: list[str] = field(default_factory=list[str])
     """Settings that change nothing, a line each."""
+    given: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """What the graph of a debate takes."""
 
 
 class Underway:
@@ -248,6 +252,7 @@ class Debates:
             partial(runner.begin, chosen, given, context, self.runs),
             context,
             remarks,
+            given,
         )
 
     async def start(

@@ -264,7 +264,12 @@ def test_a_run_keeps_each_answer_and_asks_again_only_what_is_shown_anew(
     record = finish(run, again)
     assert again.kinds() == ["chair"]
     assert record.verdict is not None and record.verdict.answer == "the sea Yes"
-    assert record.tree.nodes["0"].notes == ["the person answered: the sea", "the person ruled Yes"]
+    assert record.tree.nodes["0"].notes == [
+        "a person is asked: What is meant?",
+        "the person answered: the sea",
+        "a person is asked: Yes or no?",
+        "the person ruled Yes",
+    ]
     silent = Person()
     for seed, person in ((0, silent), (1, Person(chair=["no"]))):
         record.status = "partial"

@@ -354,14 +354,10 @@ def test_a_plain_terminal_gets_plain_characters() -> None:
 def test_lines_say_once_what_must_not_be_missed_and_nothing_else() -> None:
     console = Console(file=io.StringIO(), width=40)
     failed = told("failed", "0.1", role="persona", speaker="a", fault="no [b]reply[/b]\x1b[2J came")
-    asked = told("asked", "0", note="missing: which year")
     with Lines(console) as lines:
-        for event in [*grown(3), failed, failed, asked, told("noted", note="hm")]:
+        for event in [*grown(3), failed, failed, told("noted", note="hm")]:
             lines.watch(event)
         with lines.pause():
             pass
     assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue().splitlines() == [
-        "0.1: Persona a failed: no [b]reply[/b] came",
-        "0: missing: which year",
-    ]
+    assert console.file.getvalue().splitlines() == ["0.1: Persona a failed: no [b]reply[/b] came"]

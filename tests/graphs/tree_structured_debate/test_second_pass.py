@@ -259,7 +259,8 @@ def test_with_an_answer_the_clarified_question_is_split_anew_and_debated() -> No
     tree, verdict = fold(host.events)
     assert len(model.calls) == 3 + 53
     assert tree.nodes["0"].kind == "branch"
-    assert tree.nodes["0"].notes == [f"missing: {REQUEST}", "the person answered: against malaria"]
+    asked = [f"missing: {REQUEST}", f"a person is asked: {REQUEST}"]
+    assert tree.nodes["0"].notes == [*asked, "the person answered: against malaria"]
     assert verdict is not None and verdict.notes == []
     clarified = f"{MEDICINE}\n(Clarified by the person who asks: against malaria)"
     later = [
