@@ -141,7 +141,7 @@ async def estimate(
 
     The newest run in ``runs`` with the same model shows how long its calls and its texts are.
     """
-    pace = pace_of(RunFolder.all(runs), {one.name for one in speakers(chosen, context).values()})
+    pace = await asyncio.to_thread(_pace, chosen, context, runs)
     sizes = await rehearsed(chosen, graph_input, context, pace.words)
     return expected(sizes, pace)
 
@@ -149,16 +149,21 @@ async def estimate(
 async def estimate_change(contest: Started, runs: Path) -> Estimate:
     """Estimate a contest that has a folder: what its journal answers costs nothing."""
     chosen, context, record = contest.method, contest.context, contest.record
-    pace = pace_of(RunFolder.all(runs), {one.name for one in speakers(chosen, context).values()})
+    pace = await asyncio.to_thread(_pace, chosen, context, runs)
     overrides = record.contest.overrides if record.contest is not None else []
-    journal = contest.folder.journal()
+    journal = await asyncio.to_thread(contest.folder.journal)
     try:
         sizes = await rehearsed(
             chosen, record.input, context, pace.words, past=(journal, overrides)
         )
         return expected(sizes, pace)
     finally:
-        journal.close()
+        await asyncio.to_thread(journal.close)
+
+
+def _pace(chosen: Method, context: ProtocolSettings, runs: Path) -> Pace:
+    """Return how fast the models of a debate are, by the runs that are there."""
+    return pace_of(RunFolder.all(runs), {one.name for one in speakers(chosen, context).values()})
 
 
 def expected(sizes: Sequence[Size], pace: Pace) -> Estimate:

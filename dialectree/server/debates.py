@@ -75,7 +75,7 @@ class _After(BaseModel):
 
 
 Query = TypeVar("Query", bound=BaseModel)
-_SHAPE = '`changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
+_SHAPE = '; `changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
 _log = logging.getLogger("dialectree")
 _WAIT_S = 5.0
 """Seconds that a client waits for a contest before it is told where to look for it."""
@@ -96,9 +96,9 @@ def _runs(request: Request) -> Path:
     return Path(request.scope.get(RUNS) or runs_home())
 
 
-def debates_of(request: Request, *, person: bool = False) -> Debates:
-    """Return the debates that the client may see; ``person``: whether it can be asked."""
-    return Debates(_runs(request), owner=owner_of(_identity(request)), person=person)
+def debates_of(request: Request) -> Debates:
+    """Return the debates that the client may see; a person can be asked, as on the page."""
+    return Debates(_runs(request), owner=owner_of(_identity(request)), person=True)
 
 
 def _identity(request: Request) -> str:
@@ -206,7 +206,7 @@ def priced(expected: Estimate) -> dict[str, Any]:
 
 async def _wished(request: Request, debates: Debates) -> tuple[list[Change], dict[str, Any]]:
     """Return the changes and the settings of a contest, which name nothing of the operator's."""
-    body = _body(await request.body())
+    body = body_of(_Contest, await request.body(), _SHAPE)
     settings = body.settings or {}
 
     def require_harmless() -> None:
@@ -237,9 +237,41 @@ async def resume(request: Request) -> Response:
     return JSONResponse({"run_id": run_id, "status": "running"}, 202, headers=SAFE)
 
 
+class _Answer(BaseModel):
+    """The body of a person's answer."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    answer: str
+
+
+async def asked(request: Request) -> Response:
+    """Answer with what a person is asked by a run that was begun here; null: nothing."""
+
+    def read() -> dict[str, str] | None:
+        underway = debates_of(request).underway(request.path_params["run_id"])
+        return {**underway.asked} if underway and underway.asked else None
+
+    return JSONResponse(await asyncio.to_thread(read), headers=SAFE)
+
+
+async def answer(request: Request) -> Response:
+    """Take a person's answer."""
+    said = body_of(_Answer, await request.body()).answer
+    run_id = request.path_params["run_id"]
+    underway = await asyncio.to_thread(debates_of(request).underway, run_id)
+    if underway is None:
+        raise InputError(f"{run_id} is not under way here")
+    underway.answer(said)
+    return JSONResponse({"run_id": run_id}, headers=SAFE)
+
+
 def _require_no_thread(debates: Debates, run_id: str) -> None:
-    if thread := debates.result(run_id).thread:
-        raise InputError(f"{run_id} belongs to the thread {thread}: stop it or go on with it there")
+    record = debates.result(run_id)
+    if record.thread and record.contest is None:
+        raise InputError(
+            f"{run_id} belongs to the thread {record.thread}: stop it or go on with it there"
+        )
 
 
 def _query(kind: type[Query], request: Request, given: Mapping[str, str] | None = None) -> Query:
@@ -250,12 +282,12 @@ def _query(kind: type[Query], request: Request, given: Mapping[str, str] | None 
         raise InputError(f"the query: {fault_line(error):.300}") from None
 
 
-def _body(content: bytes) -> _Contest:
-    """Return the contest that a client sends; InputError where it is no JSON of that shape."""
+def body_of(kind: type[Query], content: bytes, how: str = "") -> Query:
+    """Return the body of a request; InputError where it is no JSON of that shape."""
     try:
-        return _Contest.model_validate_json(content)
+        return kind.model_validate_json(content)
     except ValidationError as error:
-        raise InputError(f"the body: {fault_line(error):.300}; {_SHAPE}") from None
+        raise InputError(f"the body: {fault_line(error):.300}{how}") from None
 
 
 async def refuse(request: Request, error: Exception) -> Response:
@@ -285,9 +317,16 @@ reading = [
     Route("/debates/{run_id}/compare/{other}", compare),
 ]
 """The routes that change nothing."""
-changing = {"contest": contest, "contest/estimate": price, "cancel": cancel, "resume": resume}
+changing = {
+    "contest": contest,
+    "contest/estimate": price,
+    "cancel": cancel,
+    "resume": resume,
+    "answer": answer,
+}
 routes = [
     *reading,
+    Route("/debates/{run_id}/asked", asked),
     *(Route(f"/debates/{{run_id}}/{name}", do, methods=["POST"]) for name, do in changing.items()),
 ]
 exception_handlers = {DialectreeError: refuse}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dialectree.errors import InputError, fault_line
 from dialectree.protocols.protocol import protocol
-from dialectree.server.debates import SAFE, debates_of, priced
+from dialectree.server.debates import SAFE, body_of, debates_of, priced
 from dialectree.server.messages import require_attached
 from dialectree.server.owners import check_settings
 from dialectree.service.debates import Planned
@@ -25,29 +24,27 @@ class _Wanted(BaseModel):
 
     given: dict[str, Any]
     settings: dict[str, Any] = {}
+    estimate: bool = True
 
 
 async def prepare(request: Request) -> Response:
-    """Answer with the input of the protocol's graph, and with what the debate will take.
+    """Answer with the input of the protocol's graph, and if wanted with what it will take.
 
     Files come as ``{"name": ..., "base64": ...}`` and are read here. No model is called.
     """
-    try:
-        wanted = _Wanted.model_validate_json(await request.body())
-    except ValidationError as error:
-        raise InputError(f"the body: {fault_line(error):.300}") from None
+    wanted = body_of(_Wanted, await request.body())
 
     def plan() -> Planned:
         declared = protocol(request.path_params["name"])
         check_settings(declared.name, wanted.settings)
         require_attached(declared.input, wanted.given)
         chosen = declared.methods()[declared.name]
-        return debates_of(request, person=True).plan(chosen, wanted.given, wanted.settings)
+        return debates_of(request).plan(chosen, wanted.given, wanted.settings)
 
     planned = await asyncio.to_thread(plan)
-    answer = {"input": {**planned.given}, "remarks": planned.remarks}
-    estimate = priced(await planned.estimate())
-    return JSONResponse({**answer, "estimate": estimate}, headers=SAFE)
+    expected = priced(await planned.estimate()) if wanted.estimate else None
+    answer = {"input": {**planned.given}, "remarks": planned.remarks, "estimate": expected}
+    return JSONResponse(answer, headers=SAFE)
 
 
 routes = [Route("/protocols/{name}/prepare", prepare, methods=["POST"])]

@@ -19,8 +19,14 @@ from pydantic import JsonValue
 
 from dialectree import contests
 from dialectree.contests import Change, only_models_and_limits
-from dialectree.errors import DialectreeError, DiskFull, RunFolderError, RunNotFound
-from dialectree.flow.human_input import Ask, require_person
+from dialectree.errors import (
+    DialectreeError,
+    DiskFull,
+    InputError,
+    RunFolderError,
+    RunNotFound,
+)
+from dialectree.flow.human_input import Ask, Payload, require_person
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
@@ -67,6 +73,9 @@ class Underway:
         self.unreported: DialectreeError | None = None
         """Why the reports could not be written. The verdict is not lost for that."""
         self.task: asyncio.Task[RunRecord] | None = None
+        self.asked: Payload | None = None
+        """What a person is asked at this moment, in the background."""
+        self._answer: asyncio.Future[str] | None = None
 
     @property
     def record(self) -> RunRecord:
@@ -108,19 +117,33 @@ class Underway:
         except DialectreeError as error:
             self.unreported = error
 
-    def go_on(self) -> None:
-        """Conduct the run in the background."""
-        self.task = asyncio.create_task(self._alone())
+    def go_on(self, *, person: bool = False) -> None:
+        """Conduct the run in the background; a ``person`` answers by :meth:`answer`."""
+        self.task = asyncio.create_task(self._alone(self._ask if person else None))
         key = self.record.path
         assert key is not None
         _underway[key] = self
         self.task.add_done_callback(lambda _: _underway.pop(key, None))
 
-    async def _alone(self) -> RunRecord:
+    async def _ask(self, request: Payload) -> str:
+        """Wait for the person's answer."""
+        self.asked, self._answer = request, asyncio.get_running_loop().create_future()
+        try:
+            return await self._answer
+        finally:
+            self.asked = self._answer = None
+
+    def answer(self, text: str) -> None:
+        """Give the person's answer; InputError where nobody is asked."""
+        if self._answer is None or self._answer.done():
+            raise InputError(f"{self.record.run_id}: nobody is asked at this moment")
+        self._answer.set_result(text)
+
+    async def _alone(self, ask: Ask | None) -> RunRecord:
         with suppress(DialectreeError):
             await asyncio.to_thread(self.started.method.graph)  # its first import reads files
         with suppress(DialectreeError):  # kept as ``fault``
-            await self.conduct()
+            await self.conduct(ask)
         return self.record
 
     async def follow(self, seconds: float, tell: Tell | None = None) -> bool:
@@ -266,7 +289,7 @@ class Debates:
         return self._go_on(Underway(started, planned.remarks))
 
     def _go_on(self, one: Underway) -> Underway:
-        one.go_on()
+        one.go_on(person=self._person)
         return one
 
     # Runs that are there
@@ -315,9 +338,12 @@ class Debates:
         )
 
         async def expected() -> Estimate:
-            with TemporaryDirectory(prefix="dialectree-") as trial:
-                tried = await asyncio.to_thread(begin, into=Path(trial))
+            trial = await asyncio.to_thread(TemporaryDirectory, prefix="dialectree-")
+            try:
+                tried = await asyncio.to_thread(begin, into=Path(trial.name))
                 return await estimate_change(tried, self.runs)
+            finally:
+                await asyncio.to_thread(trial.cleanup)
 
         return Planned(expected, begin)
 

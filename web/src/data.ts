@@ -1,7 +1,7 @@
 /** Where runs come from: the data in the page, or a program that serves them. */
 
 import { signal } from "@preact/signals";
-import type { Call, Event, RunRecord, Verdict } from "./record";
+import type { Call, Event, Json, RunRecord, Verdict } from "./record";
 
 export interface Told {
   record: RunRecord;
@@ -65,29 +65,46 @@ export interface Head {
   cost?: number | null;
 }
 
+export const post = <T>(path: string, body?: unknown, more: HeadersInit = {}) =>
+  json<T>(path, {
+    method: "POST",
+    headers: body === undefined ? more : { "content-type": "application/json", ...more },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+
+/** Yield the server-sent events of an answer, some at a time: the kind and the data of each. */
+export async function* sent(answer: Response): AsyncGenerator<{ kind: string; data: Json }[]> {
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (let rest = ""; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value.replaceAll("\r", "")).split("\n\n");
+      rest = blocks.pop()!;
+      const told = blocks.flatMap((block) => {
+        const data = /^data: ?(.*)$/m.exec(block)?.[1];
+        return data ? [{ kind: /^event: ?(.*)$/m.exec(block)?.[1] ?? "", data: JSON.parse(data) as Json }] : [];
+      });
+      if (told.length) yield told;
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}
+
 /** Yield the events of a run as they come, after number `after`; a lost connection is taken up. */
 export async function* events(id: string, after: number, signal: AbortSignal): AsyncGenerator<Event[]> {
   for (let pause = 500; !signal.aborted; pause = Math.min(10_000, pause * 2)) {
     try {
-      const answer = await get(`debates/${encodeURIComponent(id)}/events?after=${after}`, { signal });
-      const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-      let rest = "";
-      for (let ended = false; ; ) {
-        const { done, value } = await reader.read();
-        if (done && ended) return;
-        if (done) break;
-        const blocks = (rest + value.replaceAll("\r", "")).split("\n\n");
-        rest = blocks.pop()!;
-        const told = blocks.flatMap((block) => {
-          const data = block.split("\n").find((line) => line.startsWith("data:"));
-          return data ? [JSON.parse(data.slice(5)) as Event] : [];
-        });
-        if (!told.length) continue;
+      let ended = false;
+      for await (const some of sent(await get(`debates/${encodeURIComponent(id)}/events?after=${after}`, { signal }))) {
+        const told = some.map((one) => one.data as unknown as Event);
         pause = 500;
         after = told.at(-1)!.n;
         ended = told.at(-1)!.kind === "ended";
         yield told;
       }
+      if (ended) return;
     } catch (error) {
       if (signal.aborted || locked.value) return;
       if (!(error instanceof TypeError)) throw error;

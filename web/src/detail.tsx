@@ -1,6 +1,7 @@
 /** One node in full. */
 
 import { useState } from "preact/hooks";
+import { Edit, Requests } from "./act";
 import {
   change, changes, declared, finished, folded, isOut, isWeighed, look, nodeNow, nodes, pane, record, recorded, ROOT,
   share, touched, view,
@@ -195,6 +196,7 @@ function SegmentView({ one, said }: { one: Segment; said: string[] }) {
         {one.contested && <span class="moved"> written by a person</span>}
       </p>
       <p class="prose" dir="auto">{parts}{one.text.slice(done)}</p>
+      <Edit where={one.id} text={one.text} may={["replace", "drop"]} />
     </li>
   );
 }
@@ -230,6 +232,12 @@ function Evidence({ node }: { node: Node }) {
   );
 }
 
+/** What `contest` may change of a node as a whole. */
+function mayChange(node: Node): string[] {
+  if (isWeighed(node)) return ["add support", "add attack"];
+  return node.id === ROOT ? ["verdict"] : ["verdict", "drop"];
+}
+
 export function Detail() {
   const node = nodeNow.value;
   if (!node) return <p class="soft">Nothing has been said yet.</p>;
@@ -253,8 +261,10 @@ export function Detail() {
       <Path node={node} />
       <h2 dir="auto" class={many ? "" : "unseen"}><Stance node={node} />{node.text}</h2>
       {many && <p class="soft">{state.filter(Boolean).join(" · ")}</p>}
+      <Requests node={node.id} />
       {top && <Contest />}
       {verdict && <Ruling verdict={verdict} name={top ? "Verdict" : "Ruling"} />}
+      {node.status === "answered" && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={mayChange(node)} />}
       <OwnConfidence node={node} />
       {rests.length > 0 && (
         <section>

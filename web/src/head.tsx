@@ -1,24 +1,14 @@
 /** The verdict, what was changed, and the bar with search and time. */
 
 import { useEffect, useState } from "preact/hooks";
+import { Acts, Trial } from "./act";
 import {
-  at, change, changes, declared, eventAt, finished, foldBelow, folded, hits, isWeighed, length, live,
+  ask, at, declared, eventAt, finished, foldBelow, folded, hits, isWeighed, length, live,
   nodes, pick, query, record, recorded, ROOT, share, shut, sort, touched, usage,
 } from "./model";
-import { noChanges } from "./strengths";
+import { go } from "./route";
 import { Link, Value } from "./turns";
 import { count, figure, label, options, short } from "./words";
-
-/** The changes that `contest` takes for what a person tries out here. */
-export function wishes(): { change: string; where: string }[] {
-  const { set, dropped, flipped, voided } = changes.value;
-  return [
-    ...[...set].map(([id, value]) => ({ change: "set", where: `${id}=${value}` })),
-    ...[...dropped].map((where) => ({ change: "drop", where })),
-    ...[...flipped].map((where) => ({ change: "flip", where })),
-    ...[...voided].map((where) => ({ change: "void", where })),
-  ];
-}
 
 function Options() {
   const all = options(record.value);
@@ -40,7 +30,9 @@ export function Contest() {
   if (!contest) return null;
   return (
     <section class="contest">
-      <p class="name">This run contests {contest.run}</p>
+      <p class="name">
+        This run contests {ask.value ? <a href={`?run=${encodeURIComponent(contest.run)}`} onClick={(event) => go(contest.run, event)}>{contest.run}</a> : contest.run}
+      </p>
       <ul>{contest.changes.map((one) => <li key={one} dir="auto">{one}</li>)}</ul>
       {(contest.before !== null || contest.after !== null) && (
         <p><span class="share">{figure(contest.before)} → {figure(contest.after)}</span></p>
@@ -213,13 +205,8 @@ export function Tools() {
       {folding && <button onClick={() => (shut.value = new Set())}>Unfold</button>}
       {folding && <button onClick={() => foldBelow(1)}>Fold</button>}
       {length.value > 0 && <Time />}
-      {touched.value > 0 && (
-        <div class="trial">
-          <b>{count(touched.value, "change")}</b> tried out
-          <code>{wishes().map((one) => ` --${one.change} ${one.where}`).join("")}</code>
-          <button onClick={() => change((all) => Object.assign(all, noChanges()))}>As recorded</button>
-        </div>
-      )}
+      <Acts />
+      <Trial />
       <Speaking />
     </section>
   );

@@ -60,7 +60,7 @@ export interface Contest {
   moved?: { node: string; before: Verdict | null; after: Verdict | null }[];
 }
 export interface RunRecord {
-  run_id: string; protocol: string; method: string; status: string; demonstration: boolean; input: Fields;
+  run_id: string; thread?: string | null; protocol: string; method: string; status: string; demonstration: boolean; input: Fields;
   settings: Fields; models: { [role: string]: string }; declared: { [protocol: string]: Declared };
   contest: Contest | null; verdict: Verdict | null; tree: Tree; usage: Usage; notices: string[]; started: string;
   ended: string | null;

@@ -1,18 +1,38 @@
 /** The page on a program that serves runs: the list, or one run that is followed. */
 
 import { useEffect } from "preact/hooks";
+import { said } from "./act";
 import { events, json, key, locked, useKey } from "./data";
+import { acts, begun, hearOf } from "./host";
 import { List } from "./list";
-import { ask, calls, foldBelow, follow, live, nodes, pane, prompts, restart, run, take } from "./model";
+import { ask, calls, foldBelow, follow, length, live, nodes, pane, picked, prompts, restart, ROOT, run, take } from "./model";
 import type { Call, RunRecord } from "./record";
-import { failed, go, shown } from "./route";
+import { again, failed, making, open, shown } from "./route";
 import { RunPage } from "./run";
+import { Start } from "./start";
+
+/** Return the record of a run. One that was begun a moment ago has none until its first step has ended. */
+async function read(path: string, begun: boolean, signal: AbortSignal): Promise<RunRecord> {
+  for (let tries = 0; begun && tries < 100; tries++) {
+    const record = await json<RunRecord>(path, { signal }).catch(() => null);
+    if (record || signal.aborted) return record!;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return json<RunRecord>(path, { signal });
+}
 
 /** Show a run and follow it to its end. */
 async function watch(id: string, stop: AbortSignal): Promise<void> {
   const path = `debates/${encodeURIComponent(id)}`;
-  const record = await json<RunRecord>(path, { signal: stop });
-  restart(record, []);
+  const early = begun.value?.run_id === id ? begun.value : null;
+  if (early) restart(early, early.events);
+  const record = await read(path, early !== null, stop);
+  if (stop.aborted) return;
+  if (early) run.value = record;
+  else restart(record, []);
+  begun.value = null;
+  said.value = [];
+  picked.value = ROOT;
   live.value = true;
   ask.value = async () => {
     const [made, texts] = await Promise.all([
@@ -23,8 +43,9 @@ async function watch(id: string, stop: AbortSignal): Promise<void> {
     prompts.value = new Map(Object.entries(texts));
   };
   let first = true;
-  for await (const told of events(id, 0, stop)) {
+  for await (const told of events(id, length.value, stop)) {
     take(told);
+    void hearOf(record, told).catch((error: Error) => (failed.value = error.message));
     if (!first || !nodes.value.size) continue;
     first = false;
     if (nodes.value.size > 60) foldBelow(2);
@@ -44,13 +65,8 @@ function One({ id }: { id: string }) {
       if (!stop.signal.aborted) failed.value = error.message;
     });
     return () => stop.abort();
-  }, [id, key.value]);
-  return (
-    <>
-      <nav class="crumbs"><a href={location.pathname} onClick={(event) => go("", event)}>‹ All runs</a></nav>
-      {run.value?.run_id === id && nodes.value.size > 0 ? <RunPage /> : !failed.value && <p class="soft wait">Reading {id} …</p>}
-    </>
-  );
+  }, [id, key.value, again.value]);
+  return run.value?.run_id === id && length.value > 0 ? <RunPage /> : !failed.value && <p class="soft wait">Reading {id} …</p>;
 }
 
 function Key() {
@@ -70,11 +86,20 @@ function Key() {
 }
 
 export function Served() {
+  useEffect(() => {
+    json<{ acts: boolean }>("protocols").then((all) => (acts.value = all.acts), () => {});
+  }, [key.value]);
+  const inside = shown.value || making.value;
   return (
     <>
       {failed.value && !locked.value && <p class="note bad" role="alert">{failed.value}</p>}
-      {locked.value ? <Key /> : shown.value ? <One id={shown.value} /> : <List />}
+      {!locked.value && (
+        <nav class="crumbs">
+          {inside && <a href={location.pathname} onClick={(event) => open("", event)}>‹ All runs</a>}
+          {acts.value && !making.value && <a href="?new" onClick={(event) => open("?new", event)}>New debate</a>}
+        </nav>
+      )}
+      {locked.value ? <Key /> : making.value ? <Start /> : shown.value ? <One id={shown.value} /> : <List />}
     </>
   );
 }
-

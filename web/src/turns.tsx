@@ -1,6 +1,7 @@
 /** What was said at a node: by pass, phase and round, sides beside each other. */
 
 import { useState } from "preact/hooks";
+import { Edit } from "./act";
 import { ask, calls, look, nodes, pick, prompts, record, turn as linked } from "./model";
 import type { Call, Json, Node, Turn } from "./record";
 import { figure, label, phaseOf, short, speaking, turnName } from "./words";
@@ -132,6 +133,7 @@ function TurnView({ node, turn, side }: { node: Node; turn: Turn; side: number }
         </div>
       ))}
       <Calls turn={turn} />
+      {lead && <Edit where={name} text={String(turn.fields[lead] ?? "")} may={["replace", "drop"]} />}
     </article>
   );
 }
