@@ -468,8 +468,8 @@ def complete(
 
 
 def _notice(ended: BaseException) -> str:
-    if isinstance(ended, asyncio.CancelledError):
-        return str(ended) or INTERRUPTED
+    if isinstance(ended, asyncio.CancelledError):  # a host may give it an object
+        return next((why for why in ended.args if isinstance(why, str) and why), INTERRUPTED)
     return str(ended) if isinstance(ended, DialectreeError) else line(repr(ended), 300)
 
 

@@ -2,9 +2,9 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { acts, answer, contest, goOn, halt, price, stops } from "./host";
+import { acts, answer, begun, contest, goOn, halt, price, stops } from "./host";
 import type { Change, Stop } from "./host";
-import { change, changes, finished, folded, live, record } from "./model";
+import { change, changes, finished, folded, heard, live, record } from "./model";
 import { again, failed, go } from "./route";
 import { noChanges } from "./strengths";
 import { Link } from "./turns";
@@ -117,6 +117,7 @@ export function Acts() {
   const status = folded.value.status;
   const takeUp = () => trying(async () => {
     await goOn(record.value);
+    begun.value = { ...record.value, events: heard() };
     again.value++;
   });
   return (

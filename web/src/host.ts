@@ -24,7 +24,7 @@ const asked = new Set<string>();
 const debate = (id: string) => `debates/${encodeURIComponent(id)}`;
 const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
 
-/** A run that was begun here a moment ago, with its first event. */
+/** A run that was begun or taken up here a moment ago, with its events so far. */
 export const begun = signal<(Run & { events: Event[] }) | null>(null);
 
 /** Begin a run in a thread of its own; return its id. The run does not need the page from then on. */

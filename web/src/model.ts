@@ -22,6 +22,8 @@ export const length = signal(0);
 export const at = signal(0);
 export const live = signal(false);
 
+/** The events so far. */
+export const heard = (): Event[] => events;
 export const eventAt = (n: number): Event | undefined => events[n - 1];
 
 /** The tree of a run that is shown without its events. */
