@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from pydantic_core import from_json
-
 from dialectree.records.journal import files, private
 from dialectree.records.run import Event
 from dialectree.records.tree import Comparison
@@ -74,38 +72,12 @@ class EventLog:
         return list(self._events)
 
 
-class Tail:
-    """Read the events of a run from its file while any process writes them.
-
-    Args:
-        path: ``events.jsonl``, which need not be there yet.
-        after: The number of the last event that is known already.
-    """
-
-    def __init__(self, path: Path, after: int = 0) -> None:
-        self._path, self._after = path, after
-        self._offset, self._number = 0, 0
-        self._last = b"{}"
-
-    def read(self) -> list[tuple[int, str]]:
-        """Return the lines that are new, each with its number; a torn line is read later."""
-        lines: list[bytes] = []
-        with (
-            files(self._path),
-            suppress(FileNotFoundError),
-            open(self._path, "rb", opener=private) as file,
-        ):
-            file.seek(self._offset)
-            lines = [line for line in file if line.endswith(b"\n")]
-        self._offset += sum(map(len, lines))
-        numbered = [*enumerate(lines, self._number + 1)]
-        self._number += len(lines)
-        self._last = lines[-1] if lines else self._last
-        return [(n, line.decode().rstrip("\n")) for n, line in numbered if n > self._after]
-
-    def ended(self) -> bool:
-        """Return whether the last event that was read says that the run has ended."""
-        return bool(from_json(self._last).get("kind") == "ended")
+def lines_from(path: Path, offset: int) -> list[bytes]:
+    """Return the lines of a file, which need not be there, from a byte on; no torn line."""
+    with files(path), suppress(FileNotFoundError), open(path, "rb", opener=private) as file:
+        file.seek(offset)
+        return [line for line in file if line.endswith(b"\n")]
+    return []
 
 
 _IDENTIFYING = (

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator
+from pathlib import Path
+from weakref import WeakValueDictionary
 
-from dialectree.records.event_log import Tail
+from pydantic_core import from_json
+
+from dialectree.records.event_log import lines_from
 from dialectree.records.folder import RunFolder
 from dialectree.system import clock
 
@@ -14,6 +18,46 @@ PACE_S = 0.1
 """Seconds between two looks at the file of the events."""
 BEAT_S = 15.0
 """Seconds of silence after which a comment keeps the connection open."""
+_PART = 100
+"""Lines that are sent at once: a client that reads nothing must not fill the memory."""
+
+
+class _Feed:
+    """The events of one run, read once for all its followers."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.lines: list[str] = []
+        self.over = False
+        """Whether no line comes after these."""
+        self._folder = folder
+        self._read, self._looked = 0, -PACE_S
+        self._looking: asyncio.Task[bool] | None = None
+
+    async def grow(self) -> bool:
+        """Wait for more lines or the end; return whether any came before a beat of silence."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        return await asyncio.shield(self._looking)
+
+    async def _look(self) -> bool:
+        give_up = clock.seconds() + BEAT_S
+        while not self.over and clock.seconds() < give_up:
+            await clock.sleep(self._looked + PACE_S - clock.seconds())
+            new, there = await asyncio.to_thread(self._new)
+            self._looked = clock.seconds()
+            self._read += sum(map(len, new))
+            self.lines += [line.decode().rstrip("\n") for line in new]
+            ended = bool(new) and from_json(new[-1]).get("kind") == "ended"
+            self.over = ended or not there or _is_stopping()
+            if new:
+                return True
+        return self.over
+
+    def _new(self) -> tuple[list[bytes], bool]:
+        return lines_from(self._folder.path / "events.jsonl", self._read), self._folder.exists()
+
+
+_feeds: WeakValueDictionary[Path, _Feed] = WeakValueDictionary()
 
 
 async def events(folder: RunFolder, after: int) -> AsyncIterator[str]:
@@ -21,24 +65,18 @@ async def events(folder: RunFolder, after: int) -> AsyncIterator[str]:
 
     A run that was killed has no end: its followers wait for whoever resumes it.
     """
-    tail, heard = Tail(folder.path / "events.jsonl", after), clock.seconds()
-
-    def look() -> tuple[list[tuple[int, str]], bool]:
-        return tail.read(), folder.exists()
-
+    feed = _feeds.get(folder.path)
+    if feed is None or feed.over:  # a run that had ended may have been resumed
+        feed = _feeds[folder.path] = _Feed(folder)
     yield ": the events of a run\n\n"
     while True:
-        lines, there = await asyncio.to_thread(look)
-        for number, line in lines:
-            yield f"id: {number}\ndata: {line}\n\n"
-        if tail.ended() or _is_stopping() or not there:
+        if new := feed.lines[after : after + _PART]:
+            yield "".join(f"id: {n}\ndata: {line}\n\n" for n, line in enumerate(new, after + 1))
+            after += len(new)
+        elif feed.over:
             return
-        if lines:
-            heard = clock.seconds()
-        elif clock.seconds() - heard >= BEAT_S:
-            heard = clock.seconds()
+        elif not await feed.grow():
             yield ":\n\n"
-        await clock.sleep(PACE_S)
 
 
 def _is_stopping() -> bool:
