@@ -16,7 +16,7 @@ from benchmarks.figures import Figure
 
 WIDTH = 140
 """Columns where the table goes to a file."""
-PARTS = ("overhead", "slots", "footprint", "retrieval", "false-findings", "tracing")
+PARTS = ("overhead", "slots", "footprint", "retrieval", "false-findings", "tracing", "watchers")
 """Each is the function of that name in the file of that name, with _ for -."""
 ON_REQUEST = ("first-debate",)
 """Parts that are measured only where they are named: they ask the embedded model for long."""

@@ -15,26 +15,30 @@ from dialectree.records.folder import RunFolder
 from dialectree.system import clock
 
 PACE_S = 0.1
-"""Seconds between two looks at the file of the events."""
+"""Seconds between two looks at the file of the events, at least."""
+EACH_S = 0.006
+"""Seconds between two looks for each follower: what is sent to many takes time from the run."""
 BEAT_S = 15.0
 """Seconds of silence after which a comment keeps the connection open."""
-_PART = 100
-"""Lines that are sent at once: a client that reads nothing must not fill the memory."""
+_AT_ONCE = 100
+"""Events that are sent at once: a client that reads nothing must not fill the memory."""
 
 
 class _Feed:
     """The events of one run, read once for all its followers."""
 
     def __init__(self, folder: RunFolder) -> None:
-        self.lines: list[str] = []
+        self.parts: list[bytes] = []
+        """The events so far, each as it is sent."""
         self.over = False
-        """Whether no line comes after these."""
+        """Whether no event comes after these."""
+        self.followers = 0
         self._folder = folder
         self._read, self._looked = 0, -PACE_S
         self._looking: asyncio.Task[bool] | None = None
 
     async def grow(self) -> bool:
-        """Wait for more lines or the end; return whether any came before a beat of silence."""
+        """Wait for more events or the end; return whether any came before a beat of silence."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
         return await asyncio.shield(self._looking)
@@ -42,11 +46,13 @@ class _Feed:
     async def _look(self) -> bool:
         give_up = clock.seconds() + BEAT_S
         while not self.over and clock.seconds() < give_up:
-            await clock.sleep(self._looked + PACE_S - clock.seconds())
+            pace = max(PACE_S, EACH_S * self.followers)
+            await clock.sleep(self._looked + pace - clock.seconds())
             new, there = await asyncio.to_thread(self._new)
             self._looked = clock.seconds()
             self._read += sum(map(len, new))
-            self.lines += [line.decode().rstrip("\n") for line in new]
+            first = len(self.parts) + 1
+            self.parts += [b"id: %d\ndata: %b\n" % numbered for numbered in enumerate(new, first)]
             ended = bool(new) and from_json(new[-1]).get("kind") == "ended"
             self.over = ended or not there or _is_stopping()
             if new:
@@ -60,7 +66,7 @@ class _Feed:
 _feeds: WeakValueDictionary[Path, _Feed] = WeakValueDictionary()
 
 
-async def events(folder: RunFolder, after: int) -> AsyncIterator[str]:
+async def events(folder: RunFolder, after: int) -> AsyncIterator[bytes]:
     """Yield the events after the number ``after`` as they are written, to the end of the run.
 
     A run that was killed has no end: its followers wait for whoever resumes it.
@@ -68,15 +74,17 @@ async def events(folder: RunFolder, after: int) -> AsyncIterator[str]:
     feed = _feeds.get(folder.path)
     if feed is None or feed.over:  # a run that had ended may have been resumed
         feed = _feeds[folder.path] = _Feed(folder)
-    yield ": the events of a run\n\n"
-    while True:
-        if new := feed.lines[after : after + _PART]:
-            yield "".join(f"id: {n}\ndata: {line}\n\n" for n, line in enumerate(new, after + 1))
-            after += len(new)
-        elif feed.over:
-            return
-        elif not await feed.grow():
-            yield ":\n\n"
+    feed.followers += 1
+    try:
+        yield b": the events of a run\n\n"
+        while not feed.over or after < len(feed.parts):
+            if new := feed.parts[after : after + _AT_ONCE]:
+                yield b"".join(new)
+                after += len(new)
+            elif not await feed.grow():
+                yield b":\n\n"
+    finally:
+        feed.followers -= 1
 
 
 def _is_stopping() -> bool:

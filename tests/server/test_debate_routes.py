@@ -167,10 +167,11 @@ def test_the_events_of_a_run_are_told_from_any_of_them_on(
     assert client.get("/debates/nosuch/events").status_code == 404
 
 
-def test_a_run_is_followed_while_another_one_writes_it(
+def test_a_run_is_followed_by_many_while_another_one_writes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "PACE_S", 0.01)
+    monkeypatch.setattr(following, "EACH_S", 0)
     monkeypatch.setattr(following, "BEAT_S", 0.02)
     folder, every = RunFolder.create(tmp_path, "new"), events("rsd")
     folder.write_record(record("rsd").model_copy(update={"status": "running", "ended": None}))
@@ -183,12 +184,16 @@ def test_a_run_is_followed_while_another_one_writes_it(
                     file.write(part)
                 await asyncio.sleep(0.03)
 
-    async def follow() -> list[str]:
+    async def watch(after: int) -> list[bytes]:
+        return [part async for part in following.events(RunFolder(folder.path), after)]
+
+    async def follow() -> list[list[bytes]]:
         writing = asyncio.create_task(write())
-        seen = [part async for part in following.events(RunFolder(folder.path), 2)]
+        seen = await asyncio.gather(*map(watch, range(len(every))))
         await writing
         return seen
 
-    seen = asyncio.run(asyncio.wait_for(follow(), 30))
-    assert [number for number, _ in told("".join(seen))] == [*range(3, len(every) + 1)]
-    assert seen.count(":\n\n") > 1
+    for after, seen in enumerate(asyncio.run(asyncio.wait_for(follow(), 30))):
+        numbers = [number for number, _ in told(b"".join(seen).decode())]
+        assert numbers == [*range(after + 1, len(every) + 1)]
+        assert seen.count(b":\n\n") > 1
