@@ -45,8 +45,9 @@ export async function get(path: string, init: RequestInit = {}): Promise<Respons
   const answer = await fetch(new URL(path, BASE), { ...init, headers });
   if (answer.ok) return answer;
   if (answer.status === 401) locked.value = true;
-  const body = (await answer.json().catch(() => ({}))) as { detail?: string };
-  throw new Error(body.detail ?? `${path}: ${answer.status}`);
+  const { detail, message = detail } = (await answer.json().catch(() => ({}))) as { detail?: string; message?: string };
+  // A proxy without words of ours has lost the program for a moment, as a connection is lost.
+  throw new (answer.status > 501 && !message ? TypeError : Error)(message ?? `${path}: ${answer.status}`);
 }
 
 export const json = async <T>(path: string, init?: RequestInit) => (await (await get(path, init)).json()) as T;
@@ -94,9 +95,9 @@ export async function* sent(answer: Response): AsyncGenerator<{ kind: string; da
 
 /** Yield the events of a run as they come, after number `after`; a lost connection is taken up. */
 export async function* events(id: string, after: number, signal: AbortSignal): AsyncGenerator<Event[]> {
+  let ended = false;
   for (let pause = 500; !signal.aborted; pause = Math.min(10_000, pause * 2)) {
     try {
-      let ended = false;
       for await (const some of sent(await get(`debates/${encodeURIComponent(id)}/events?after=${after}`, { signal }))) {
         const told = some.map((one) => one.data as unknown as Event);
         pause = 500;

@@ -66,8 +66,9 @@ export async function halt(run: Run): Promise<void> {
   await Promise.all(busy.map((one) => post(`threads/${run.thread}/runs/${one.run_id}/cancel`)));
 }
 
+/** Go on where a run was broken off. Aegra takes no run without an input, unless it names a checkpoint. */
 export async function goOn(run: Run): Promise<void> {
-  await (hosted(run) ? go(run, { input: null }) : post(`${debate(run.run_id)}/resume`));
+  await (hosted(run) ? go(run, { checkpoint: { checkpoint_ns: "" } }) : post(`${debate(run.run_id)}/resume`));
 }
 
 /** Take note of who is asked; a run in a thread is stopped by its host a moment after it says so. */

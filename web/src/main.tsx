@@ -1,6 +1,6 @@
 import "./style.css";
 import { render } from "preact";
-import { held, restoreKey } from "./data";
+import { events, held, restoreKey } from "./data";
 import { fold, orders } from "./fold";
 import { at, calls, follow, foldBelow, nodes, pane, prompts, restart, run } from "./model";
 import { RunPage } from "./run";
@@ -28,5 +28,5 @@ async function open(): Promise<void> {
 }
 
 // Tests run the script without a page, and steer it on one.
-Object.assign(globalThis, { debate: { fold, orders, strengths, noChanges, confidences, at } });
+Object.assign(globalThis, { debate: { fold, orders, strengths, noChanges, confidences, at, events } });
 if (typeof document !== "undefined") void open();
