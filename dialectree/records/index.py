@@ -29,6 +29,8 @@ from dialectree.records.tree import Verdict
 Shape = TypeVar("Shape", bound=BaseModel)
 _NAME = ".heads"
 """Of the file, its draft and its lock. A dot keeps it out of the list of a folder."""
+_TELLING = re.compile(rb'"kind":\s?"(asked|answered|concluded)"')
+"""In the lines of events that a head of an unfinished run is made of."""
 _LONG = 2_000
 """Characters of a question that a head has."""
 _OTHER_SCHEMA = (
@@ -61,6 +63,8 @@ class Head(BaseModel):
     models: dict[str, str] = {}
     contests: str | None = Field(default=None, validation_alias=_from("contest", "run", "contests"))
     """The id of the run that this one contests."""
+    waits: bool = False
+    """Whether the run has asked a person and waits for the answer."""
     verdict: Verdict | None = None
     """Without rationale and notes."""
     calls: int = Field(default=0, validation_alias=_from("usage", "calls"))
@@ -169,9 +173,21 @@ def _read(folder: Path) -> _Entry:
 
 def _follow(folder: Path, head: Head) -> None:
     """Complete the head of an unfinished run from its events and its calls."""
+    asked = set[str]()
     for line in whole_lines(folder / "events.jsonl")[0]:
-        if b'"concluded"' in line and (event := from_json(line))["kind"] == "concluded":
-            head.verdict = Verdict.model_validate(event["data"])
+        if not _TELLING.search(line):
+            continue
+        event = from_json(line)
+        match event["kind"]:
+            case "asked":
+                asked.add(event["node"])
+            case "answered":
+                asked.discard(event["node"])
+            case "concluded":
+                head.verdict = Verdict.model_validate(event["data"])
+            case _:
+                pass
+    head.waits = bool(asked)
     spent = usage(own_calls(ledger(folder)))
     head.calls, head.cost = spent.calls, spent.cost
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from dialectree.records import Moved, Node, RunRecord, Verdict, turns
+from dialectree.records import Moved, Node, RunRecord, Turn, Verdict, turns
+from dialectree.records.folder import RunFolder
 from dialectree.records.place import Strict
 from dialectree.report import contested, view
 from dialectree.report.contested import Changed
@@ -15,6 +16,15 @@ from dialectree.text import count, label, line
 
 _NAMED = 6
 """Nodes that a line names."""
+
+
+class Parted(Strict):
+    """A turn of a node of both runs that says something else in each, or is in one alone."""
+
+    node: str
+    name: str
+    """As 0.1/A2; in the first run, where it is there."""
+    turns: tuple[Turn | None, Turn | None]
 
 
 class Difference(Strict):
@@ -30,8 +40,8 @@ class Difference(Strict):
     """One line: what became of the verdict, what was changed, how far that reached."""
     moved: list[Moved]
     """Every node of both runs whose verdict or strength moved, from the bottom up."""
-    parted: dict[str, str]
-    """By node the first turn that says something else, as 0.1/A2."""
+    parted: list[Parted]
+    """The turns that differ, in the order in which the first run said them."""
     only: tuple[list[str], list[str]]
     """The nodes that one of the runs alone has."""
 
@@ -49,7 +59,7 @@ def difference(old: RunRecord, new: RunRecord) -> Difference:
         verdicts=(old.verdict, new.verdict),
         why=why,
         moved=[one for one in moved if one.node in here and one.node in there],
-        parted=dict(_parted(old, new)),
+        parted=sorted(_parted(old, new), key=_said(old)),
         only=([one for one in here if one not in there], [one for one in there if one not in here]),
     )
 
@@ -71,22 +81,26 @@ def _plain(values: Mapping[str, JsonValue]) -> dict[str, str]:
     return {name: view.plain(value) for name, value in values.items()}
 
 
-def _parted(old: RunRecord, new: RunRecord) -> Iterator[tuple[str, str]]:
-    """Yield each node of both runs with the first turn that is another one."""
-    for name, node in old.tree.nodes.items():
-        other = new.tree.nodes.get(name)
-        if other is not None and (turn := _first_other(node, other)):
-            yield name, turn
+def _parted(old: RunRecord, new: RunRecord) -> Iterator[Parted]:
+    """Yield the turns that differ at each node of both runs."""
+    for node in old.tree.nodes.values():
+        other = new.tree.nodes.get(node.id)
+        if other is None:
+            continue
+        before, after = ({turn.spot(): turn for turn in one.transcript} for one in (node, other))
+        for spot, turn in (after | before).items():
+            was, now = before.get(spot), after.get(spot)
+            if was is None or now is None or was.fields != now.fields:
+                name = turns.name(node if was else other, turn)
+                yield Parted(node=node.id, name=name, turns=(was, now))
 
 
-def _first_other(node: Node, other: Node) -> str:
-    """Return the name of the first turn in which two nodes differ; empty where none does."""
-    before, after = ({turn.spot(): turn for turn in one.transcript} for one in (node, other))
-    for spot in dict.fromkeys([*before, *after]):
-        was, now = before.get(spot), after.get(spot)
-        if was is None or now is None or was.fields != now.fields:
-            return turns.name(node, was) if was else turns.name(other, now) if now else ""
-    return ""
+def _said(record: RunRecord) -> Callable[[Parted], int]:
+    """Return the place of a turn among all that the run said; in a record without a folder 0."""
+    events = RunFolder(record.path).events() if record.path else []
+    told = (event.turn() for event in events if event.kind == "spoke")
+    places = {turn.spot(): place for place, turn in enumerate(told)}
+    return lambda one: places.get(one.turns[0].spot(), 0) if one.turns[0] else len(places)
 
 
 def lines(old: RunRecord, new: RunRecord) -> Iterator[str]:
@@ -101,10 +115,13 @@ def lines(old: RunRecord, new: RunRecord) -> Iterator[str]:
         yield f"{title}: {line(verdict, 400)}"
     yield line(found.why, 1000)
     nodes, both = {**new.tree.nodes, **old.tree.nodes}, weighed(old) and weighed(new)
+    parted: dict[str, str] = {}
+    for one in found.parted:
+        parted.setdefault(one.node, one.name)
     for name, before, after in contested.shown(found.moved, weighed=both):
-        parts = f" (parts at {found.parted[name]})" if name in found.parted else ""
+        parts = f" (parts at {parted[name]})" if name in parted else ""
         yield f"{contested.step(Changed(name, nodes[name].text, before, after))}{parts}"
-    stayed = [name for name in found.parted if name not in {one.node for one in found.moved}]
+    stayed = [name for name in parted if name not in {one.node for one in found.moved}]
     if stayed:
         yield f"said otherwise, with the same verdict: {_some(nodes, stayed)}"
     for title, names in zip(("first", "second"), found.only, strict=True):

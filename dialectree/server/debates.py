@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
@@ -43,29 +45,41 @@ class _Contest(BaseModel):
 
 
 class _Page(BaseModel):
-    """The query of a list: which runs, and how many of them."""
+    """The query of a list: which runs, in which order, and how many of them."""
 
     after: str = ""
     """The id of the last run that the client has."""
     limit: int = Field(default=100, ge=1, le=1000)
+    sort: Literal["newest", "figure", "cost", "calls", "question"] = "newest"
+    """The largest figure, cost or number of calls comes first, a run without one last. The same
+    question stands together. Among equals the newest comes first."""
     protocol: str = ""
     status: str = ""
+    """A status, or ``waiting``: the run waits for a person."""
     text: str = ""
-    """Words of the question, the answer or the id."""
+    """Words of the question, the answer or the id, of this run or the one that it contests."""
 
-    def of(self, heads: Iterable[Head]) -> list[Head]:
+    def of(self, heads: Sequence[Head]) -> list[Head]:
         """Return the heads that fit, one more than a page has."""
-        left = iter(heads)
+        left = iter(heads if self.sort == "newest" else sorted(heads, key=self._key))
         if self.after and not any(head.run_id == self.after for head in left):
             raise RunNotFound(f"`after`: there is no run {self.after!r:.200} of yours here")
         return [*islice(filter(self._fits, left), self.limit + 1)]
 
+    def _key(self, head: Head) -> str | float:
+        if self.sort == "question":
+            return head.question.casefold()
+        figure = head.verdict.confidence if head.verdict else None
+        value = {"figure": figure, "cost": head.cost, "calls": head.calls}[self.sort]
+        return inf if value is None else -value
+
     def _fits(self, head: Head) -> bool:
         answer = head.verdict.answer if head.verdict else None
-        shown = f"{head.run_id} {head.question} {answer or ''}".casefold()
+        parts = head.run_id, head.contests, head.question, answer
+        shown = " ".join(filter(None, parts)).casefold()
         return (
             self.protocol in ("", head.protocol)
-            and self.status in ("", head.status)
+            and self.status in ("", head.status, "waiting" * head.waits)
             and self.text.casefold() in shown
         )
 
@@ -123,17 +137,19 @@ def _found(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]
 
 
 async def list_runs(request: Request) -> Response:
-    """Answer with a page of the client's runs, the newest first.
+    """Answer with a page of the client's runs, the newest first unless ``sort`` says otherwise.
 
-    The header ``Link`` has the address of the next page.
+    The header ``Link`` has the address of the next page, ``Protocols`` those of all its runs.
     """
     page = _query(_Page, request)
 
-    def read() -> list[Head]:
-        return page.of(debates_of(request).heads(_log.warning))
+    def read() -> tuple[list[Head], set[str]]:
+        every = [*debates_of(request).heads(_log.warning)]
+        return page.of(every), {head.protocol for head in every}
 
-    found = await asyncio.to_thread(read)
-    shown, headers = found[: page.limit], {**SAFE}
+    found, protocols = await asyncio.to_thread(read)
+    shown = found[: page.limit]
+    headers = {**SAFE, "Protocols": ",".join(map(quote, sorted(protocols)))}
     if len(found) > page.limit:
         following = request.url.include_query_params(after=shown[-1].run_id)
         headers["Link"] = f'<?{following.query}>; rel="next"'

@@ -57,6 +57,7 @@ def _link(runs: Path) -> Path:
 
 CHANGES: dict[str, Callable[[Path], object]] = {
     "told": lambda runs: RunFolder(runs / "going").tell(event(kind="concluded", answer="no")),
+    "asked": lambda runs: RunFolder(runs / "going").tell(event(kind="asked", note="Who?")),
     "called": lambda runs: appended(runs / "going" / "calls.jsonl", call("a", cost=0.25)),
     "ended": lambda runs: RunFolder(runs / "going").write_record(record(status="unresolved")),
     "rewritten": lambda runs: (runs / "done" / "run.json").write_text(
@@ -96,6 +97,13 @@ def test_an_unfinished_run_follows_its_events_and_calls(runs: Path) -> None:
     going = listed(runs)[0][0]
     assert going.verdict is not None
     assert (going.verdict.answer, going.calls, going.cost) == ("no", 1, 0.25)
+
+
+def test_a_run_waits_from_a_question_to_a_person_to_the_answer(runs: Path) -> None:
+    CHANGES["asked"](runs)
+    assert [one.run_id for one in listed(runs)[0] if one.waits] == ["going"]
+    RunFolder(runs / "going").tell(event(kind="answered", answer="B"))
+    assert not any(one.waits for one in listed(runs)[0])
 
 
 def test_an_index_that_cannot_be_written_is_done_without(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dialectree.records import RunRecord
+from dialectree.records.folder import RunFolder
 from dialectree.running.run_diff import Difference, difference, lines
-from tests.report.recorded import DEMOS, record
+from tests.report.recorded import DEMOS, events, record
 
 
 def other(name: str, run_id: str = "other") -> RunRecord:
@@ -17,7 +20,7 @@ def other(name: str, run_id: str = "other") -> RunRecord:
 @pytest.mark.parametrize("name", DEMOS)
 def test_a_run_does_not_differ_from_itself(name: str) -> None:
     found = difference(record(name), other(name))
-    assert (found.changes, found.moved, found.parted, found.only) == ([], [], {}, ([], []))
+    assert (found.changes, found.moved, found.parted, found.only) == ([], [], [], ([], []))
 
 
 def test_another_seed_another_model_and_another_reply_are_told_apart() -> None:
@@ -35,12 +38,24 @@ def test_another_seed_another_model_and_another_reply_are_told_apart() -> None:
         "seed 7",
     ]
     assert [one.node for one in found.moved] == ["0.0"]
-    assert list(found.parted) == ["0.0"] and found.parted["0.0"].startswith("0.0/")
+    (parted,) = found.parted
+    assert parted.node == "0.0" and parted.name.startswith("0.0/")
+    assert parted.turns == (record("tsd").tree.nodes["0.0"].transcript[1], leaf.transcript[1])
     assert found.only == ([], ["0.9"])
     text = "\n".join(lines(old, new))
     assert "0.0 Can a person on the Moon see the Great Wall" in text
-    assert f"(parts at {found.parted['0.0']})" in text
+    assert f"(parts at {parted.name})" in text
     assert "in the second alone: 0.9 Is it new?" in text
+
+
+def test_runs_part_where_the_first_one_spoke_first(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path, "old")
+    folder.write_whole(record("tsd"), events("tsd"), [])
+    new = other("tsd")
+    for node in new.tree.nodes.values():
+        node.transcript[-1].fields["argument"] = "Quite another thing."
+    parted = [one.node for one in difference(folder.record(), new).parted]
+    assert parted == ["0.0", "0.1", "0.2", "0"]
 
 
 def test_of_two_argument_trees_the_strengths_move() -> None:

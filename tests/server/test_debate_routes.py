@@ -13,7 +13,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from dialectree.records import Call
+from dialectree.records import Call, Usage
 from dialectree.records.folder import RunFolder
 from dialectree.server import following
 from dialectree.server.debates import exception_handlers, routes
@@ -77,6 +77,7 @@ def many(client: TestClient, tmp_path: Path) -> TestClient:
         name = ["rsd", "tsd"][number % 2]
         about = {"run_id": f"r{number}", "started": f"2026-02-0{number + 1}"}
         update: dict[str, object] = {**about, "input": {"question": f"Is it {number}?"}}
+        update["usage"] = Usage(calls=number % 4, cost=None if number else 0.5)
         one = record(name).model_copy(update=update)
         RunFolder.create(tmp_path, f"r{number}").write_whole(one, [], [])
     return client
@@ -106,13 +107,21 @@ def test_a_list_comes_in_pages_to_its_end(many: TestClient) -> None:
         ("text=IT%204", ["r4"]),
         ("text=r3", ["r3"]),
         ("protocol=nosuch", []),
+        ("sort=newest&protocol=tsd", ["r5", "r3", "r1"]),
+        ("sort=calls&limit=4", ["good", "r3", "r2", "r5"]),
+        ("sort=calls&after=r5", ["r1", "r4", "r0"]),
+        ("sort=cost&limit=2", ["r0", "r5"]),
+        ("sort=figure&protocol=tsd&limit=1", ["r5"]),
+        ("sort=question&text=is%20it&limit=3", ["r0", "r1", "r2"]),
+        ("status=waiting", []),
     ],
 )
 def test_a_list_is_of_what_is_looked_for(many: TestClient, query: str, found: list[str]) -> None:
     assert ids(many, f"/debates?{query}") == found
+    assert many.get(f"/debates?{query}").headers["protocols"] == "rsd,tsd"
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=x", "limit=1001"])
+@pytest.mark.parametrize("query", ["limit=0", "limit=x", "limit=1001", "sort=nosuch"])
 def test_a_query_of_another_shape_is_refused(client: TestClient, query: str) -> None:
     assert client.get(f"/debates?{query}").status_code == 422
     assert client.get("/debates?after=nosuch").status_code == 404
