@@ -60,10 +60,12 @@ export interface Head {
   status: string;
   question: string;
   verdict: Verdict | null;
+  contests: string | null;
+  evaluated: { evaluation: string; row: string; item: string } | null;
+  waits: boolean;
   started: string;
-  usage?: { calls?: number; cost?: number | null };
-  calls?: number;
-  cost?: number | null;
+  calls: number;
+  cost: number | null;
 }
 
 export const post = <T>(path: string, body?: unknown, more: HeadersInit = {}) =>

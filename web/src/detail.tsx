@@ -160,7 +160,7 @@ function Met({ one }: { one: Comparison }) {
 }
 
 /** The first of many, with a button for the others. */
-function Some<T>({ of, each }: { of: T[]; each: (one: T) => preact.JSX.Element }) {
+export function Some<T>({ of, each }: { of: T[]; each: (one: T) => preact.JSX.Element }) {
   const [most, setMost] = useState(25);
   return (
     <>

@@ -1,70 +1,118 @@
-/** The list of runs: searched, filtered, page by page. */
+/** The list of runs: searched, filtered, sorted, page by page; and the evaluations. */
 
-import { useEffect, useState } from "preact/hooks";
-import { get, key } from "./data";
-import type { Head } from "./data";
-import { failed, go } from "./route";
+import { signal } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { get, json, type Head } from "./data";
+import { address, open, useReading } from "./route";
 import { Figure } from "./turns";
-import { short } from "./words";
+import { count, label, short } from "./words";
 
-export function List() {
-  const [heads, setHeads] = useState<Head[] | null>(null);
-  const [more, setMore] = useState("");
-  const [text, setText] = useState("");
-  const [status, setStatus] = useState("");
-  const read = async (after: string, stop?: AbortSignal) => {
-    const asked = new URLSearchParams({ text, status, after, limit: "100" });
-    const answer = await get(`debates?${asked}`, { signal: stop });
-    const found = (await answer.json()) as Head[];
-    setMore(answer.headers.get("link") ? found.at(-1)!.run_id : "");
-    setHeads((before) => (after ? [...(before ?? []), ...found] : found));
-  };
-  useEffect(() => {
-    const stop = new AbortController();
-    failed.value = "";
-    const wait = setTimeout(() => {
-      read("", stop.signal).catch((error: Error) => {
-        if (!stop.signal.aborted) failed.value = error.message;
-      });
-    }, 150);
-    return () => {
-      clearTimeout(wait);
-      stop.abort();
-    };
-  }, [text, status, key.value]);
+/** What is asked of the list, and the runs to compare: they outlast a look into a run. */
+const asked = signal({ text: "", protocol: "", status: "", sort: "newest" });
+const chosen = signal<string[]>([]);
+const STATUSES = ["", "running", "waiting", "answered", "partial", "degraded", "unresolved"];
+const SORTS = ["newest", "figure", "cost", "calls", "question"];
+
+/** A link to a run, to a node or a turn in it, or to two runs beside each other. */
+export function To(to: { id: string; at?: string; other?: string; children: preact.ComponentChildren }) {
+  const query = address(to.id, to.at, to.other);
+  return <a href={query} dir="auto" onClick={(event) => open(query, event)}>{to.children}</a>;
+}
+
+export const when = (stamp: string) => stamp && new Date(stamp).toLocaleString();
+
+/** A run of the list; `again` where the one above it is of the same question. */
+function Item({ one, again }: { one: Head; again: boolean }) {
+  const { run_id: id, evaluated, contests, verdict, cost } = one;
+  const price = cost == null ? "" : `cost ${Number(cost.toPrecision(3))}`;
+  const state = one.waits ? "waits for a person" : one.status;
+  const facts = [one.method, state, count(one.calls, "call"), price, when(one.started), again ? "" : id];
+  const others = chosen.value.filter((other) => other !== id);
+  const has = others.length < chosen.value.length;
+  const choose = () => (chosen.value = has ? others : [...others, id].slice(-2));
   return (
-    <main class="list">
-      <h1>Debates</h1>
-      <div class="tools">
-        <input type="search" aria-label="Search in questions and answers" placeholder="Search in questions and answers" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        <label>
-          Status{" "}
-          <select value={status} onChange={(event) => setStatus(event.currentTarget.value)}>
-            <option value="">all</option>
-            {["running", "answered", "partial", "degraded", "unresolved"].map((one) => <option key={one}>{one}</option>)}
-          </select>
-        </label>
+    <li class={again ? "again" : ""}>
+      <input type="checkbox" aria-label={`Compare ${id}`} title="Compare" checked={has} onChange={choose} />
+      <div>
+        <To id={id}>{again ? id : short(one.question, 160)}</To>
+        <p class="answer" dir="auto">{short(verdict?.answer ?? "", 160)}</p>
+        <p class={one.waits ? "warn" : ""}>
+          {verdict?.confidence != null && <Figure value={verdict.confidence} />} {facts.filter(Boolean).join(" · ")}
+        </p>
+        {evaluated && <p>{evaluated.row} · {evaluated.item} of {evaluated.evaluation}</p>}
+        {contests && <p>contests <To id={contests}>{contests}</To> · <To id={contests} other={id}>what moved</To></p>}
       </div>
-      {heads && !heads.length && <p class="soft">There is no such run.</p>}
-      <ul class="plain runs">
-        {(heads ?? []).map((one) => (
-          <li key={one.run_id}>
-            <a href={`?run=${encodeURIComponent(one.run_id)}`} onClick={(event) => go(one.run_id, event)} dir="auto">
-              {short(one.question, 160)}
-            </a>
-            <p class="answer" dir="auto">{short(one.verdict?.answer ?? "", 160)}</p>
-            <p class="soft">
-              {one.verdict?.confidence != null && <Figure value={one.verdict.confidence} />}{" "}
-              {[one.method, one.status, `${one.calls ?? 0} calls`, one.cost == null ? "" : `cost ${one.cost}`, when(one.started), one.run_id]
-                .filter(Boolean)
-                .join(" · ")}
-            </p>
-          </li>
-        ))}
-      </ul>
-      {more && <button onClick={() => void read(more)}>Show more</button>}
-    </main>
+    </li>
   );
 }
 
-const when = (stamp: string) => (stamp ? new Date(stamp).toLocaleString() : "");
+interface Evaluation {
+  name: string; title: string; data: string; questions: number; started: string; report: boolean;
+  rows: { name: string; method: string; judged: number; accuracy: number | null }[];
+}
+
+function EvaluationItem({ name, title, data, questions, started, report, rows }: Evaluation) {
+  const place = `../evaluations/${encodeURIComponent(name)}`;
+  return (
+    <li>
+      {report ? <a href={`${place}/report.html`}>{title || name}</a> : title || name}
+      <p class="soft">
+        {count(questions, "question")} of {data} · {when(started)} · <a href={`${place}/page/`}>its runs</a>
+      </p>
+      {rows.map((row) => (
+        <p key={row.name}>
+          <Figure value={row.accuracy} /> {row.name} <span class="soft">{row.method} · {row.judged} judged</span>
+        </p>
+      ))}
+    </li>
+  );
+}
+
+export function List() {
+  const [page, setPage] = useState<{ heads: Head[]; protocols: string[]; more: boolean }>();
+  const [evaluations, setEvaluations] = useState<Evaluation[]>([]);
+  const heads = page?.heads ?? [];
+  const read = async (before: Head[], signal?: AbortSignal) => {
+    const query = new URLSearchParams({ ...asked.value, after: before.at(-1)?.run_id ?? "" });
+    const answer = await get(`debates?${query}`, { signal });
+    const protocols = (answer.headers.get("protocols") ?? "").split(",").map(decodeURIComponent);
+    const found = (await answer.json()) as Head[];
+    setPage({ heads: [...before, ...found], protocols, more: answer.headers.has("link") });
+  };
+  useReading((stop) => read([], stop), [asked.value]);
+  // A server without evaluations answers with an error.
+  useReading(() => json<Evaluation[]>("evaluations").then(setEvaluations, () => setEvaluations([])), []);
+  const ask = (name: string) => (event: { currentTarget: { value: string } }) =>
+    (asked.value = { ...asked.value, [name]: event.currentTarget.value });
+  const words = "Search in questions and answers";
+  const inEvaluation = location.pathname.includes("/evaluations/");
+  const choices = { protocol: ["", ...(page?.protocols ?? [])], status: STATUSES, sort: SORTS };
+  const [one, other] = [...chosen.value].sort();
+  return (
+    <main class="list">
+      {inEvaluation && <p class="soft"><a href="../../../page/">‹ All runs and evaluations</a></p>}
+      <h1>Debates</h1>
+      <div class="tools">
+        <input type="search" aria-label={words} placeholder={words} value={asked.value.text} onInput={ask("text")} />
+        {Object.entries(choices).map(([name, all]) => (
+          <label key={name}>
+            {label(name)} <select value={asked.value[name as "sort"]} onChange={ask(name)}>
+              {all.map((each) => <option key={each} value={each}>{each || "all"}</option>)}
+            </select>
+          </label>
+        ))}
+      </div>
+      {page && !heads.length && <p class="soft">There is no such run.</p>}
+      <ul class="plain runs">
+        {heads.map((each, n) => <Item key={each.run_id} one={each} again={heads[n - 1]?.question === each.question} />)}
+      </ul>
+      {page?.more && <button onClick={() => void read(heads)}>Show more</button>}
+      <div class="chosen" role="status">
+        {one && !other && <>Choose another run to compare with {one}</>}
+        {one && other && <To id={one} other={other}>Compare {one} with {other}</To>}
+      </div>
+      {evaluations.length > 0 && <h2>Evaluations</h2>}
+      <ul class="plain evaluations">{evaluations.map((each) => <EvaluationItem key={each.name} {...each} />)}</ul>
+    </main>
+  );
+}

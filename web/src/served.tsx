@@ -2,12 +2,13 @@
 
 import { useEffect } from "preact/hooks";
 import { said } from "./act";
+import { Compare } from "./compare";
 import { events, json, key, locked, useKey } from "./data";
 import { acts, begun, hearOf } from "./host";
 import { List } from "./list";
 import { ask, calls, foldBelow, follow, length, live, nodes, pane, picked, prompts, restart, ROOT, run, take } from "./model";
 import type { Call, RunRecord } from "./record";
-import { again, failed, making, open, shown } from "./route";
+import { again, beside, failed, making, open, shown, useReading } from "./route";
 import { RunPage } from "./run";
 import { Start } from "./start";
 
@@ -58,14 +59,7 @@ async function watch(id: string, stop: AbortSignal): Promise<void> {
 }
 
 function One({ id }: { id: string }) {
-  useEffect(() => {
-    const stop = new AbortController();
-    failed.value = "";
-    watch(id, stop.signal).catch((error: Error) => {
-      if (!stop.signal.aborted) failed.value = error.message;
-    });
-    return () => stop.abort();
-  }, [id, key.value, again.value]);
+  useReading((stop) => watch(id, stop), [id, again.value]);
   return run.value?.run_id === id && length.value > 0 ? <RunPage /> : !failed.value && <p class="soft wait">Reading {id} …</p>;
 }
 
@@ -99,7 +93,10 @@ export function Served() {
           {acts.value && !making.value && <a href="?new" onClick={(event) => open("?new", event)}>New debate</a>}
         </nav>
       )}
-      {locked.value ? <Key /> : making.value ? <Start /> : shown.value ? <One id={shown.value} /> : <List />}
+      {locked.value ? <Key />
+        : making.value ? <Start />
+        : beside.value ? <Compare ids={[shown.value, beside.value]} />
+        : shown.value ? <One id={shown.value} /> : <List />}
     </>
   );
 }
