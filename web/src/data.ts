@@ -85,8 +85,8 @@ export async function* sent(answer: Response): AsyncGenerator<{ kind: string; da
       const blocks = (rest + value.replaceAll("\r", "")).split("\n\n");
       rest = blocks.pop()!;
       const told = blocks.flatMap((block) => {
-        const data = /^data: ?(.*)$/m.exec(block)?.[1];
-        return data ? [{ kind: /^event: ?(.*)$/m.exec(block)?.[1] ?? "", data: JSON.parse(data) as Json }] : [];
+        const data = /(?:^|\n)data: ?([^\n]*)/.exec(block)?.[1];
+        return data ? [{ kind: /(?:^|\n)event: ?([^\n]*)/.exec(block)?.[1] ?? "", data: JSON.parse(data) as Json }] : [];
       });
       if (told.length) yield told;
     }

@@ -216,14 +216,14 @@ export function pick(id: string, turnOf = "", show = true): void {
   history.replaceState(null, "", `#${encodeURIComponent(turnOf || id)}`);
 }
 
-/** Go where the address says. */
-export function follow(): void {
-  const wanted = decodeURIComponent(location.hash.slice(1));
-  const id = wanted.split("/")[0]!;
-  const node = nodes.value.get(id);
-  if (!node) return;
-  const named = node.transcript.find((one) => turnName(node, one) === wanted);
-  pick(id, named ? wanted : "");
+/** Go where the address says; return whether that is there by now. */
+export function follow(): boolean {
+  const wanted = new URLSearchParams(`at=${location.hash.slice(1)}`).get("at")!;
+  const node = nodes.value.get(wanted.split("/")[0]!);
+  const named = node?.transcript.some((one) => turnName(node, one) === wanted);
+  if (!node || (live.value && !named && wanted !== node.id)) return false;
+  pick(node.id, named ? wanted : "");
+  return true;
 }
 
 export const nodeNow = computed(() => nodes.value.get(picked.value) ?? nodes.value.get(ROOT));

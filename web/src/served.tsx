@@ -44,14 +44,16 @@ async function watch(id: string, stop: AbortSignal): Promise<void> {
     prompts.value = new Map(Object.entries(texts));
   };
   let first = true;
+  let there = !location.hash;
   for await (const told of events(id, length.value, stop)) {
     take(told);
     void hearOf(record, told).catch((error: Error) => (failed.value = error.message));
-    if (!first || !nodes.value.size) continue;
-    first = false;
-    if (nodes.value.size > 60) foldBelow(2);
-    pane.value = "tree";
-    if (location.hash) follow();
+    if (first && nodes.value.size) {
+      first = false;
+      if (nodes.value.size > 60) foldBelow(2);
+      pane.value = "tree";
+    }
+    there ||= follow();
   }
   live.value = false;
   // The record's own words on a contest are written when it has ended.
