@@ -156,6 +156,11 @@ async def list_runs(request: Request) -> Response:
     return Response(to_json(shown), media_type="application/json", headers=headers)
 
 
+async def no_evaluations(request: Request) -> Response:
+    """Answer with an empty list; ``dialectree view`` has a route that finds those of its folder."""
+    return JSONResponse([], headers=SAFE)
+
+
 async def follow(request: Request) -> Response:
     """Answer with the events of a run as they come, one server-sent event each."""
     latest = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
@@ -331,6 +336,7 @@ reading = [
     Route("/debates/{run_id}/prompts", _found(lambda run: to_json(run.texts()))),
     Route("/debates/{run_id}/contested", _found(_contested)),
     Route("/debates/{run_id}/compare/{other}", compare),
+    Route("/evaluations", no_evaluations),
 ]
 """The routes that change nothing."""
 changing = {

@@ -35,6 +35,7 @@ def test_a_folder_of_runs_is_read_under_the_token(client: TestClient) -> None:
         events("rsd")
     )
     assert len(client.get(f"/{TOKEN}/debates/good/calls").json()) == len(calls("rsd"))
+    assert client.get(f"/{TOKEN}/evaluations").json() == []
     assert "protocols" in client.get(f"/{TOKEN}/protocols").json()
     page = client.get(f"/{TOKEN}/")
     assert page.url.path == f"/{TOKEN}/page/" and page.text == "<script>1</script>"

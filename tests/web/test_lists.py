@@ -154,6 +154,10 @@ def test_two_runs_are_chosen_and_part_where_their_words_do(page: Page) -> None:
 
 
 def test_a_contest_leads_to_what_it_moved(page: Page) -> None:
+    page.get_by_label("Compare claim2").locator("..").get_by_role("link").first.click()
+    page.get_by_role("link", name="both beside each other").click()
+    page.go_back()
+    page.go_back()
     page.get_by_role("link", name="what moved").click()
     page.get_by_role("heading", name="What a person changed").wait_for()
     (moved,) = page.locator("main .plain > li").all()

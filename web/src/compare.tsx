@@ -6,7 +6,7 @@ import { Ruling, Some, Stance } from "./detail";
 import { To, when } from "./list";
 import { restart } from "./model";
 import type { RunRecord, Turn, Verdict } from "./record";
-import { useReading } from "./route";
+import { failed, useReading } from "./route";
 import { Figure, Value } from "./turns";
 import { count, phaseOf, short, speaking, turnName } from "./words";
 
@@ -81,7 +81,7 @@ export function Compare({ ids }: { ids: string[] }) {
     restart(told[1]!, [], { root: "0", nodes: {}, segments: {} });
     setBoth(told);
   }, ids);
-  if (!both) return <p class="soft wait">Reading {ids.join(" and ")} …</p>;
+  if (!both) return !failed.value && <p class="soft wait">Reading {ids.join(" and ")} …</p>;
   const [{ contest, changes, moved, parted, only, why }, ...runs] = both;
   const [one, other] = runs.map((run) => run.input.question);
   const alike = one === other && runs[0]!.protocol === runs[1]!.protocol;

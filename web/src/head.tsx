@@ -2,11 +2,11 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Acts, Trial } from "./act";
+import { To } from "./list";
 import {
   ask, at, declared, eventAt, finished, foldBelow, folded, hits, isWeighed, length, live,
   nodes, pick, query, record, recorded, ROOT, share, shut, sort, touched, usage,
 } from "./model";
-import { go } from "./route";
 import { Link, Value } from "./turns";
 import { count, figure, label, options, short } from "./words";
 
@@ -31,7 +31,8 @@ export function Contest() {
   return (
     <section class="contest">
       <p class="name">
-        This run contests {ask.value ? <a href={`?run=${encodeURIComponent(contest.run)}`} onClick={(event) => go(contest.run, event)}>{contest.run}</a> : contest.run}
+        This run contests {ask.value ? <To id={contest.run}>{contest.run}</To> : contest.run}
+        {ask.value && <> · <To id={contest.run} other={record.value.run_id}>both beside each other</To></>}
       </p>
       <ul>{contest.changes.map((one) => <li key={one} dir="auto">{one}</li>)}</ul>
       {(contest.before !== null || contest.after !== null) && (

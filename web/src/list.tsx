@@ -80,8 +80,7 @@ export function List() {
     setPage({ heads: [...before, ...found], protocols, more: answer.headers.has("link") });
   };
   useReading((stop) => read([], stop), [asked.value]);
-  // A server without evaluations answers with an error.
-  useReading(() => json<Evaluation[]>("evaluations").then(setEvaluations, () => setEvaluations([])), []);
+  useReading((signal) => json<Evaluation[]>("evaluations", { signal }).then(setEvaluations), []);
   const ask = (name: string) => (event: { currentTarget: { value: string } }) =>
     (asked.value = { ...asked.value, [name]: event.currentTarget.value });
   const words = "Search in questions and answers";
