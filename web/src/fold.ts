@@ -8,7 +8,7 @@ const PLACE = { phase: "", role: "", speaker: "", round: 0, step: 0, take: 1 };
 const TURN = { ...PLACE, side: null, label: null, names: null, protocol: "", fields: {} };
 const CALL = {
   ...{ ...PLACE, node: "", attempts: 1, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 },
-  ...{ cost: null as number | null, seconds: 0, source: "model", failed: false, began: 0, ended: 0, void: false },
+  ...{ cost: null as number | null, seconds: 0, source: "model", failed: false, t: "", void: false },
 };
 const NODE = {
   ...{ parent: null, children: [], kind: "open", in_turn: false, protocol: "", round: 0, text: "", stance: null },
@@ -102,12 +102,15 @@ function verdictOf({ probability: _, ...told }: Fields): Verdict {
 }
 
 function turnOf(event: Event): Turn {
-  const { called: _, ...told } = event.data;
-  const turn = { ...TURN, ...told, node: event.node };
-  return { ...turn, speaker: turn.speaker || turn.role };
+  const turn = { ...TURN, ...event.data, node: event.node };
+  delete (turn as Fields).called;
+  turn.speaker ||= turn.role;
+  return turn;
 }
 
 const callKey = ({ node, data }: Event) => join(node, data.phase, data.role, data.speaker, data.round, data.take);
+
+const finished = new WeakMap<Node, Node>();
 
 /** Goes to any moment of a run, its events applied, undone or done again. Nodes are replaced, never changed. */
 export class Folding {
@@ -165,9 +168,8 @@ export class Folding {
     else if (kind === "calling") this.set(this.calling, callKey(event), event);
     else if (kind === "called") {
       this.set(this.calling, callKey(event));
-      const call: Call = { ...CALL, node: event.node, ended: moment(event.t), ...data };
+      const call: Call = { ...CALL, node: event.node, t: event.t, ...data };
       call.speaker ||= call.role;
-      call.began = call.ended && call.ended - call.seconds;
       this.set(this.calls, event.n || -1 - this.calls.size, call);
     } else if (kind === "concluded") this.tell({ verdict: verdictOf(data) });
     else if (kind === "resumed" || kind === "ended") {
@@ -214,21 +216,28 @@ export class Folding {
       if (!node) continue;
       const above = this.nodes.get(node.parent ?? "");
       const hangs = !above || (nodes.has(above.id) && (above.kind === "open" || above.children.includes(id)));
-      if (hangs) nodes.set(id, this.known(sorted(node, order)));
+      if (hangs) nodes.set(id, this.finished(node, order));
     }
     const { verdict, status, notices } = this.run;
     return { nodes, segments: new Map(this.segments), verdict, status, notices, calling: new Map(this.calling) };
   }
 
-  /** Leave out the children that were not opened yet, and who met without being a child. */
-  private known(node: Node): Node {
+  /** Return a node sorted, without children that were not opened yet and what was compared of others. */
+  private finished(node: Node, order: Orders): Node {
+    const whole = node.children.every((id) => this.nodes.has(id));
+    const before = whole && finished.get(node);
+    if (before) return before;
     const children = node.children.filter((id) => this.nodes.has(id));
-    const stance = (id: string) => (children.includes(id) ? this.nodes.get(id)!.stance : null);
-    const comparisons = node.comparisons.filter(
-      (one) => stance(one.supporter) === "support" && stance(one.attacker) === "attack",
-    );
-    const all = children.length === node.children.length && comparisons.length === node.comparisons.length;
-    return all ? node : { ...node, children, comparisons };
+    const is = (id: string, stance: string) => children.includes(id) && this.nodes.get(id)!.stance === stance;
+    const met = node.comparisons.filter((one) => is(one.supporter, "support") && is(one.attacker, "attack"));
+    const done = {
+      ...{ ...node, children, transcript: sortBy(node.transcript, (turn) => placeOf(turn, order)) },
+      comparisons: sortBy(met, (one) => [path(one.supporter), path(one.attacker), one.order]),
+      retrievals: sortBy(node.retrievals, (one) => [one.of !== "topic", one.of, one.paper]),
+      failures: sortBy(node.failures, (one) => [one.role, one.speaker, one.fault]),
+    };
+    if (whole) finished.set(node, done);
+    return done;
   }
 
   usage(tree: Map<string, Node>, order: Orders): Usage {
@@ -323,36 +332,21 @@ function merged(old: Fields, data: Fields): Fields {
   return all;
 }
 
-const sortedBefore = new WeakMap<Node, Node>();
-
-/** Return a node with its turns sorted by pass, protocol, phase, step, speaker and round. */
-function sorted(node: Node, order: Orders): Node {
-  const before = sortedBefore.get(node);
-  if (before) return before;
-  const inside = [...order.inside.keys()];
-  const place = (turn: Turn): Key => {
-    const { phases = [], closing = [] } = order.inside.get(turn.protocol) ?? order.own;
-    const depth = inside.indexOf(turn.protocol) + 1;
-    const phase = phases.includes(turn.phase) ? phases.indexOf(turn.phase) : phases.length;
-    const last = closing.includes(turn.phase);
-    return [last, ...(last ? [-depth, turn.take] : [turn.take, depth]), phase, turn.step, turn.speaker, turn.round];
-  };
-  const done = {
-    ...node,
-    transcript: sortBy(node.transcript, place),
-    comparisons: sortBy(node.comparisons, (one) => [path(one.supporter), path(one.attacker), one.order]),
-    retrievals: sortBy(node.retrievals, (one) => [one.of !== "topic", one.of, one.paper]),
-    failures: sortBy(node.failures, (one) => [one.role, one.speaker, one.fault]),
-  };
-  sortedBefore.set(node, done);
-  return done;
+/** Return the key that sorts a turn: by pass, protocol, phase, step, speaker and round. */
+function placeOf(turn: Turn, order: Orders): Key {
+  const { phases = [], closing = [] } = order.inside.get(turn.protocol) ?? order.own;
+  const depth = [...order.inside.keys()].indexOf(turn.protocol) + 1;
+  const phase = phases.includes(turn.phase) ? phases.indexOf(turn.phase) : phases.length;
+  const last = closing.includes(turn.phase);
+  return [last, ...(last ? [-depth, turn.take] : [turn.take, depth]), phase, turn.step, turn.speaker, turn.round];
 }
 
 /** Return the seconds in which a call was under way; one without its moments counts none. */
 function covered(calls: Call[]): number {
   let sum = 0;
   let until = 0;
-  for (const { began, ended } of sortBy(calls, (one) => [one.began, one.ended]))
+  const spans = calls.map(({ t, seconds }) => [moment(t) && moment(t) - seconds, moment(t)] as const);
+  for (const [began, ended] of sortBy(spans, ([...span]) => span))
     if (began) {
       sum += Math.max(0, ended - Math.max(began, until));
       until = Math.max(until, ended);

@@ -213,7 +213,8 @@ export function pick(id: string, turnOf = "", show = true): void {
     turn.value = turnOf;
     if (show) pane.value = "node";
   });
-  history.replaceState(null, "", `#${encodeURIComponent(turnOf || id)}`);
+  // Browsers count how often an address changes, so walking and playing leave it alone.
+  if (show) history.replaceState(null, "", `#${encodeURIComponent(turnOf || id)}`);
 }
 
 /** Go where the address says; return whether that is there by now. */

@@ -109,6 +109,9 @@ function blend(tau: number | undefined, theta: number | undefined, share: number
 const balanced = (strength: number | undefined) =>
   strength !== undefined && Math.abs(strength - 0.5) < 1e-12 ? 0.5 : strength;
 
+/** What the comparisons of a node make of its children, as they were ruled: a slider leaves them alone. */
+const thetas = new WeakMap<Node, Map<string, number>>();
+
 /**
  * Return the weights of all arguments and claims with a person's changes.
  *
@@ -136,9 +139,12 @@ export function strengths(nodes: Map<string, Node>, root: string, settings: Fiel
   for (const node of order) order.push(...below(node).filter((one) => one.stance));
   // Where no comparison was held, none counts.
   const theta = new Map<string, number>();
+  const recorded = !changes.flipped.size && !changes.voided.size;
   for (const node of share > 0 ? order : []) {
-    const counts = tallies(node, changes, rates || settings.ties === "half");
-    for (const [id, value] of rates ? winRates(counts) : bradleyTerry(counts)) theta.set(id, value);
+    const counts = () => tallies(node, changes, rates || settings.ties === "half");
+    const own = (recorded && thetas.get(node)) || (rates ? winRates(counts()) : bradleyTerry(counts()));
+    if (recorded) thetas.set(node, own);
+    for (const [id, value] of own) theta.set(id, value);
   }
   const weights = new Map<string, Weight>();
   for (const node of order.reverse()) {
