@@ -50,7 +50,10 @@ export async function get(path: string, init: RequestInit = {}): Promise<Respons
   throw new (answer.status > 501 && !message ? TypeError : Error)(message ?? `${path}: ${answer.status}`);
 }
 
-export const json = async <T>(path: string, init?: RequestInit) => (await (await get(path, init)).json()) as T;
+/** Return the JSON of an answer; an empty one is null. */
+export async function json<T>(path: string, init?: RequestInit): Promise<T> {
+  return JSON.parse((await (await get(path, init)).text()) || "null") as T;
+}
 
 /** What a list shows of a run. */
 export interface Head {

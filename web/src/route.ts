@@ -22,6 +22,7 @@ export function open(query: string, event?: MouseEvent): void {
   history.pushState(null, "", query || location.pathname);
   scrollTo(0, 0);
   search.value = location.search;
+  failed.value = "";
 }
 
 /** Return the query of a run, of a node or a turn in it, or of it and `other` beside each other. */

@@ -88,7 +88,7 @@ export function Served() {
   const inside = shown.value || making.value;
   return (
     <>
-      {failed.value && !locked.value && <p class="note bad" role="alert">{failed.value}</p>}
+      {failed.value && !locked.value && !making.value && <p class="note bad" role="alert">{failed.value}</p>}
       {!locked.value && (
         <nav class="crumbs">
           {inside && <a href={location.pathname} onClick={(event) => open("", event)}>‹ All runs</a>}

@@ -72,6 +72,7 @@ export function Start() {
         )}
         <details class="phase"><summary>Settings</summary><Form schema={offer.forms.settings} /></details>
         {told.map((one) => <p key={one} role="status">{one}</p>)}
+        {failed.value && <p class="note bad" role="alert">{failed.value}</p>}
         <button type="button" disabled={busy} onClick={() => void work(false)}>What will it take?</button>{" "}
         <button class="main" disabled={busy}>Start</button>
       </form>

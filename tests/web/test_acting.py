@@ -1,0 +1,160 @@
+"""The page on a server: debates are begun, answered, stopped and contested in a browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.endpoint import LocalEndpoint
+from tests.server.test_langgraph_dev import serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.e2e
+PAPER = """# {0}
+
+## Abstract
+
+{0} carries loads over a river. We load ten bridges of {0} until they break.
+
+## Introduction
+
+Bridges break where the load is uneven. {0} gives way late, as its parts share the load.
+
+## Methods
+
+Each bridge was loaded with carts of the same weight, one after another, until it broke.
+"""
+Open = Callable[[str], "Page"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("server")
+    with LocalEndpoint(latency_ms=20.0) as endpoint:
+        given = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"}
+        given |= {"DIALECTREE_MODEL": "openai:any", "DIALECTREE_EMBEDDINGS": "bm25"}
+        with serving(folder, config="langgraph.json", **given) as url:
+            yield url
+
+
+@pytest.fixture
+def opened(browser: Browser, server: str) -> Iterator[Open]:
+    """Open an address of the page; at the end nothing went wrong in it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    wrong: list[str] = []
+
+    def open_page(query: str) -> Page:
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(f"{server}/page/{query}")
+        return page
+
+    yield open_page
+    context.close()
+    assert wrong == []
+
+
+def begin(page: Page, protocol: str, given: dict[str, Any], settings: dict[str, str]) -> None:
+    """Fill the form in and start the debate."""
+    page.get_by_label("Protocol").select_option(protocol)
+    for name, value in given.items():
+        field = page.locator(f'[name="{name}"]')
+        field.set_input_files(value) if isinstance(value, dict) else field.fill(value)
+    page.get_by_text("Settings", exact=True).click()
+    for name, value in settings.items():
+        field = page.locator(f'[name="{name}"]')
+        choice = field.evaluate("one => one.tagName") == "SELECT"
+        field.select_option(value) if choice else field.fill(value)
+    page.get_by_role("button", name="Start").click()
+
+
+def ended(page: Page) -> str:
+    """Wait for the end of the run that is shown, and return its id."""
+    page.locator(".kicker").get_by_text(re.compile("answered|degraded|unresolved")).wait_for()
+    page.get_by_role("button", name="Stop").wait_for(state="detached")
+    return str(page.url).partition("run=")[2].partition("#")[0]
+
+
+def paper(name: str) -> dict[str, Any]:
+    return {
+        "name": f"{name}.md",
+        "mimeType": "text/markdown",
+        "buffer": PAPER.format(name).encode(),
+    }
+
+
+BEGUN: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "tsd": ({"question": "What do cows eat?"}, {"max_depth": "0", "leaf_rounds": "1"}),
+    "art": ({"claim": "Cows eat plants."}, {}),
+    "rsd": ({"question": "What do cows eat?", "options": "plants\nmeat"}, {}),
+    "tod": (
+        {"paper_a": paper("Stone"), "paper_b": paper("Rope"), "topic": "Bridges"},
+        {"max_depth": "1", "max_subtopics": "1"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", BEGUN)
+def test_a_debate_goes_from_the_form_to_its_verdict_and_is_contested(
+    protocol: str, opened: Open
+) -> None:
+    page = opened("?new")
+    begin(page, protocol, *BEGUN[protocol])
+    first = ended(page)
+    page.reload()
+    assert ended(page) == first
+    if page.locator(".row").count():
+        page.locator(".row").last.click()
+    turn = page.locator(".turn", has=page.get_by_text("Contest this")).first
+    if turn.count():
+        turn.get_by_text("Contest this").click()
+        turn.get_by_role("textbox").fill("It is otherwise.")
+        turn.get_by_role("button", name="Say this instead").click()
+    else:
+        page.get_by_role("button", name="Leave it out").click()
+    page.locator(".trial [role=status]", has_text=re.compile("call")).wait_for()
+    page.get_by_role("button", name="Contest", exact=True).click()
+    page.get_by_text(f"This run contests {first}").wait_for()
+    assert ended(page) != first
+
+
+def test_a_person_judges_on_the_page_and_again_where_the_debate_is_contested(opened: Open) -> None:
+    page = opened("?new")
+    given, settings = BEGUN["rsd"]
+    begin(page, "rsd", given, {**settings, "judge": "me"})
+    page.locator("form.ask").wait_for()
+    page.reload()
+    page.locator("form.ask").get_by_role("button", name="B", exact=True).click()
+    ended(page)
+    assert "meat" in page.locator("header .answer").inner_text()
+    turn = page.locator(".turn").first
+    turn.get_by_text("Contest this").click()
+    turn.get_by_role("button", name="Take it out").click()
+    page.get_by_role("button", name="Contest", exact=True).click()
+    page.locator("form.ask").get_by_role("button", name="A", exact=True).click()
+    ended(page)
+    assert "plants" in page.locator("header .answer").inner_text()
+
+
+def test_a_run_is_stopped_and_goes_on(opened: Open) -> None:
+    page = opened("?new")
+    begin(page, "tsd", {"question": "What do cows eat?"}, {"leaf_rounds": "12", "max_depth": "0"})
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("interrupted").wait_for()
+    before = page.get_by_role("slider", name="Event").get_attribute("max")
+    page.get_by_role("button", name="Go on with it").click()
+    ended(page)
+    assert int(page.get_by_role("slider", name="Event").get_attribute("max") or 0) > int(
+        before or 0
+    )
+
+
+def test_a_wrong_setting_is_told_in_the_form(opened: Open) -> None:
+    page = opened("?new")
+    begin(page, "rsd", {"question": "What?", "options": "one"}, {})
+    assert "one option is no choice" in page.get_by_role("alert").inner_text()
