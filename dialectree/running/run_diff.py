@@ -67,7 +67,7 @@ def difference(old: RunRecord, new: RunRecord) -> Difference:
 def _asked(old: RunRecord, new: RunRecord) -> Iterator[str]:
     """Yield what was asked otherwise, in words: ``seed 1 instead of 0``.
 
-    Of two protocols only what both know counts.
+    Of two methods only what both know counts.
     """
     facts = [
         ({"method": record.method}, _plain(record.input), record.models, view.settings(record))
@@ -75,7 +75,7 @@ def _asked(old: RunRecord, new: RunRecord) -> Iterator[str]:
     ]
     for before, after in zip(*facts, strict=True):
         for name in dict.fromkeys([*before, *after]):
-            if old.protocol != new.protocol and not (name in before and name in after):
+            if old.method != new.method and not (name in before and name in after):
                 continue
             was, now = (line(one.get(name, "none"), 80) for one in (before, after))
             if was != now:

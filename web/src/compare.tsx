@@ -44,6 +44,7 @@ function Pair({ turns, runs }: { turns: (Turn | null)[]; runs: RunRecord[] }) {
 
 /** A node that moved, at which the runs part, or that one of them alone has. */
 function Place({ id, found, runs }: { id: string; found: Difference; runs: RunRecord[] }) {
+  const [open, setOpen] = useState(false);
   const nodes = runs.map((one) => one.tree.nodes[id]);
   const node = nodes[0] ?? nodes[1]!;
   const parted = found.parted.filter((one) => one.node === id);
@@ -62,9 +63,9 @@ function Place({ id, found, runs }: { id: string; found: Difference; runs: RunRe
         <Facing key={n} of={both.map((one) => <p class="prose" dir="auto">{one}</p>)} />
       ))}
       {parted.length > 0 && (
-        <details class="more">
+        <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{count(parted.length, "turn")} said otherwise</summary>
-          {parted.map((one) => <Pair key={one.name} turns={one.turns} runs={runs} />)}
+          {open && parted.map((one) => <Pair key={one.name} turns={one.turns} runs={runs} />)}
         </details>
       )}
     </li>
