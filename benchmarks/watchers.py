@@ -1,4 +1,4 @@
-"""Measure what it costs a run on a server that it is watched, and how soon its first event comes."""
+"""Measure what watchers cost a run on a server, and how soon its first event comes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
