@@ -7,7 +7,7 @@ import type { Change, Stop } from "./host";
 import { change, changes, finished, folded, heard, live, record } from "./model";
 import { again, failed, go } from "./route";
 import { noChanges } from "./strengths";
-import { Link } from "./turns";
+import { Link, More } from "./parts";
 import { count } from "./words";
 
 /** What a person says instead, beside the figures that are tried out. */
@@ -76,14 +76,13 @@ export function Edit({ where, text = "", may }: { where: string; text?: string; 
   };
   const writes = may.some((name) => name !== "drop");
   return (
-    <details class="more edit">
-      <summary>{mine.length ? "Changed" : "Contest this"}</summary>
+    <More kind="more edit" name={mine.length ? "Changed" : "Contest this"}>
       {writes && <textarea aria-label={`New text for ${where}`} rows={3} dir="auto" value={now} onInput={(event) => setNow(event.currentTarget.value)} />}
       {may.map((name) => (
         <button key={name} disabled={name !== "drop" && !now.trim()} onClick={() => wish(name)}>{NAMES[name]}</button>
       ))}
       {mine.length > 0 && <button onClick={() => (said.value = said.value.filter((one) => !mine.includes(one)))}>As it was</button>}
-    </details>
+    </More>
   );
 }
 
@@ -97,7 +96,7 @@ function Request({ stop }: { stop: Stop }) {
     <form class="ask" onSubmit={enter}>
       <p class="name">You are asked</p>
       <p class="prose" dir="auto">{stop.request}</p>
-      {stop.transcript && <details class="more"><summary>What was said</summary><pre dir="auto">{stop.transcript}</pre></details>}
+      {stop.transcript && <More name="What was said"><pre dir="auto">{stop.transcript}</pre></More>}
       {stop.labels.map((one) => <button key={one} type="button" onClick={() => send(one)}>{one}</button>)}
       {!stop.labels.length && <textarea name="answer" aria-label="Your answer" rows={2} dir="auto" required />}
       {!stop.labels.length && <button class="main">Answer</button>}

@@ -2,12 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { json } from "./data";
-import { Ruling, Some, Stance } from "./detail";
+import { Ruling } from "./detail";
 import { To, when } from "./list";
 import { restart } from "./model";
 import type { RunRecord, Turn, Verdict } from "./record";
 import { failed, useReading } from "./route";
-import { Figure, Value } from "./turns";
+import { Figure, Some, Stance, Value } from "./parts";
 import { count, phaseOf, short, speaking, turnName } from "./words";
 
 /** The difference of two runs as the server tells it; in each pair the first run comes first. */
@@ -54,7 +54,7 @@ function Place({ id, found, runs }: { id: string; found: Difference; runs: RunRe
   const answers = [before, after].map((one) => one?.answer ?? "no answer");
   return (
     <li style={{ marginInlineStart: `${Math.min(4, node.depth)}rem` }}>
-      <Stance node={node} /><span class="id">{id}</span> <bdi class="words">{short(node.text, 160)}</bdi>
+      <Stance of={node.stance} /><span class="id">{id}</span> <bdi class="words">{short(node.text, 160)}</bdi>
       <p class="soft">
         {before?.confidence !== after?.confidence && <>{figure(before)} → {figure(after)} · </>}
         in the {runs.map((run, n) => nodes[n] && <To key={n} id={run.run_id} at={id}>{NAMES[n]} run</To>)}

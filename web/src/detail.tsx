@@ -1,16 +1,16 @@
 /** One node in full. */
 
-import { useState } from "preact/hooks";
 import { Edit, Requests } from "./act";
-import {
-  change, changes, declared, finished, folded, isOut, isWeighed, look, nodeNow, nodes, pane, record, recorded, ROOT,
-  share, touched, view,
-} from "./model";
-import type { Comparison, Node, Segment, Verdict } from "./record";
-import { winner } from "./strengths";
 import { Contest, Sums } from "./head";
-import { Figure, Link, Transcript, Value } from "./turns";
-import { count, declaredOf, figure, label, texts } from "./words";
+import {
+  change, changes, declared, finished, folded, isOut, isWeighed, look, nodeNow, nodes, pane, record, recorded, ROOT, share,
+  touched, view,
+} from "./model";
+import { Answer, Figure, Link, More, Notes, Part, Some, Stance, Value } from "./parts";
+import type { Comparison, Node, Retrieval, Segment, Verdict } from "./record";
+import { winner } from "./strengths";
+import { Transcript } from "./turns";
+import { count, declaredOf, figure, joined, label, texts } from "./words";
 
 /** The nodes from the root down to this one, by their words. */
 function Path({ node }: { node: Node }) {
@@ -25,96 +25,82 @@ function Path({ node }: { node: Node }) {
   );
 }
 
-export function Stance({ node }: { node: Node }) {
-  if (!node.stance) return null;
-  return <span class={`stance ${node.stance}`}>{node.stance === "support" ? "✓ for" : "✗ against"} </span>;
-}
-
 export function Ruling({ verdict, name = "Ruling" }: { verdict: Verdict; name?: string }) {
+  const { confidence, confidence_source: source, local_confidence: local, agreement, answer, rationale } = verdict;
   const dissent = Object.entries(verdict.dissent ?? {});
   return (
     <section class="ruling">
       <p class="name">{name}</p>
-      {verdict.answer !== null && (
-        <p class="prose answer" dir="auto">
-          {verdict.label && verdict.label !== verdict.answer && <span class="letter">{verdict.label}</span>}
-          {verdict.answer}
+      <Answer of={verdict} none="There is no answer." />
+      {confidence !== null && (
+        <p>
+          <Figure value={confidence} />{" "}
+          <span class="soft">
+            {source === "P(claim)" ? "probability" : "confidence"}
+            {local != null && local !== confidence && `; ${figure(local)} of this node alone`}
+          </span>
         </p>
       )}
-      {verdict.answer === null && <p class="soft">There is no answer.</p>}
-      {verdict.confidence !== null && (
-        <p><Figure value={verdict.confidence} /> <span class="soft">
-          {verdict.confidence_source === "P(claim)" ? "probability" : "confidence"}
-          {verdict.local_confidence != null && verdict.local_confidence !== verdict.confidence
-            ? `; ${figure(verdict.local_confidence)} of this node alone` : ""}
-        </span></p>
-      )}
       {verdict.winner && <p class="soft">Won by {verdict.winner}</p>}
-      {verdict.agreement != null && (
+      {agreement != null && (
         <p class="soft">
-          {Math.round(verdict.agreement * 100)} % of the jury agree.
+          {Math.round(agreement * 100)} % of the jury agree.
           {dissent.map(([judge, ruled]) => ` Judge ${judge} ruled ${ruled}.`)}
         </p>
       )}
-      {verdict.rationale && verdict.rationale !== verdict.answer && <p class="prose" dir="auto">{verdict.rationale}</p>}
-      {verdict.notes.map((one) => <p key={one} class="note" dir="auto">{one}</p>)}
+      {rationale && rationale !== answer && <p class="prose" dir="auto">{rationale}</p>}
+      <Notes of={verdict.notes} />
     </section>
   );
 }
 
-/** The figure that a node has by itself. */
-function Slider({ node, value, name }: { node: Node; value: number | undefined; name: string }) {
-  const set = (now: number) => change((all) => all.set.set(node.id, now));
-  const move = (event: { currentTarget: HTMLInputElement }) => set(Number(event.currentTarget.value));
-  const bounds = { min: "0", max: "1", step: "0.01" };
-  return <input type="range" {...bounds} value={value} aria-label={name} aria-valuetext={figure(value)} onInput={move} />;
+/** The figure that a node has by itself, to be moved. */
+function Slider({ node, name, told, own }: { node: Node; name: string; told: string; own: number }) {
+  const value = changes.value.set.get(node.id) ?? own;
+  const move = (event: { currentTarget: HTMLInputElement }) =>
+    change((all) => all.set.set(node.id, Number(event.currentTarget.value)));
+  return (
+    <label class="slider">
+      {name}
+      <input type="range" min="0" max="1" step="0.01" value={value} aria-label={told} aria-valuetext={figure(value)} onInput={move} />
+      <span class="share">{figure(value)}</span>
+    </label>
+  );
 }
 
 /** The figures of an argument, and what a person may try out. */
 function Weighing({ node }: { node: Node }) {
   if (!isWeighed(node)) return null;
-  const names = look.value.scores ?? {};
+  const { scores = {}, weighing = [], signs = "" } = look.value;
   const top = !node.stance;
-  const own = changes.value.set.get(node.id) ?? node.scores.tau;
+  const [before, after] = [recorded(node), share(node)];
   const moved = touched.value > 0;
-  const after = share(node);
-  const before = recorded(node);
+  const own = node.scores.tau;
+  const row = ([name, value]: [string, number]) => {
+    const score = scores[name];
+    const [sign, meaning] = top && score?.at_root ? score.at_root : [score?.sign ?? "", score?.meaning ?? label(name)];
+    const trial = name === "strength" ? after : name === "tau" ? (changes.value.set.get(node.id) ?? own) : undefined;
+    const now = trial ?? (moved ? undefined : value);
+    if (now === undefined || (score?.beside && node.scores[score.beside] === undefined)) return null;
+    return (
+      <div key={name}>
+        <dt><b>{sign}</b> {!top && score?.above && node.children.length ? score.above : meaning}</dt>
+        <dd><Figure value={now} stance={node.stance} /></dd>
+      </div>
+    );
+  };
   return (
     <section class="strengths">
       <h3>Strength</h3>
-      <dl>
-        {Object.entries(node.scores).map(([name, value]) => {
-          const score = names[name];
-          const [sign, meaning] = top && score?.at_root ? score.at_root : [score?.sign ?? "", score?.meaning ?? label(name)];
-          const now = name === "strength" ? after : name === "tau" ? own : moved ? undefined : value;
-          if (now === undefined || (score?.beside && node.scores[score.beside] === undefined)) return null;
-          return (
-            <div key={name}>
-              <dt><b>{sign}</b> {!top && score?.above && node.children.length ? score.above : meaning}</dt>
-              <dd><Figure value={now} stance={node.stance} /></dd>
-            </div>
-          );
-        })}
-      </dl>
+      <dl>{Object.entries(node.scores).map(row)}</dl>
       {moved && before !== undefined && after !== before && <p class="moved">It was {figure(before)}.</p>}
-      {node.scores.tau !== undefined && (
-        <label class="slider">
-          By itself
-          <Slider node={node} value={own} name={`Strength of ${node.id} by itself`} />
-          <span class="share">{figure(own)}</span>
-        </label>
-      )}
+      {own !== undefined && <Slider node={node} own={own} name="By itself" told={`Strength of ${node.id} by itself`} />}
       {node.stance && !node.dropped && (
-        <button
-          aria-pressed={isOut(node)}
-          onClick={() => change((all) => all.dropped.delete(node.id) || all.dropped.add(node.id))}
-        >
+        <button aria-pressed={isOut(node)} onClick={() => change(({ dropped: all }) => all.delete(node.id) || all.add(node.id))}>
           {isOut(node) ? "Let it count again" : "Leave it out"}
         </button>
       )}
-      {[...(look.value.weighing ?? []), look.value.signs].filter(Boolean).map((one) => (
-        <p class="soft" key={one}>{one}</p>
-      ))}
+      <Notes of={[...weighing, signs].filter(Boolean)} kind="soft" />
     </section>
   );
 }
@@ -122,14 +108,11 @@ function Weighing({ node }: { node: Node }) {
 function OwnConfidence({ node }: { node: Node }) {
   const own = node.verdict?.local_confidence;
   if (view.value !== "tree" || own === undefined) return null;
-  const now = changes.value.set.get(node.id) ?? own;
   return (
-    <label class="slider">
-      Confidence of this node alone
-      <Slider node={node} value={now} name={`Confidence of ${node.id} alone`} />
-      <span class="share">{figure(now)}</span>
-      {touched.value > 0 && <span class="moved"> with all below it {figure(share(node))}</span>}
-    </label>
+    <>
+      <Slider node={node} own={own} name="Confidence of this node alone" told={`Confidence of ${node.id} alone`} />
+      {touched.value > 0 && <p class="moved">with all below it {figure(share(node))}</p>}
+    </>
   );
 }
 
@@ -140,8 +123,7 @@ function Met({ one }: { one: Comparison }) {
   const won = winner(one);
   const supported = (won === "support") !== flipped.has(pair);
   const verb = !won ? "tied with" : supported ? "beat" : "lost to";
-  const toggle = (kind: "flipped" | "voided") =>
-    change((all) => all[kind].delete(pair) || all[kind].add(pair));
+  const toggle = (kind: "flipped" | "voided") => change((all) => all[kind].delete(pair) || all[kind].add(pair));
   return (
     <li class={isVoid ? "void" : ""}>
       <Link id={one.supporter} most={60} /> <b>{isVoid ? "does not count against" : verb}</b>{" "}
@@ -159,47 +141,40 @@ function Met({ one }: { one: Comparison }) {
   );
 }
 
-/** The first of many, with a button for the others. */
-export function Some<T>({ of, each }: { of: T[]; each: (one: T) => preact.JSX.Element }) {
-  const [most, setMost] = useState(25);
-  return (
-    <>
-      <ul class="plain">{of.slice(0, most).map(each)}</ul>
-      {of.length > most && <button onClick={() => setMost(most + 200)}>Show {of.length - most} more</button>}
-    </>
-  );
-}
-
 const QUOTED = /[“"]([^“”"]{12,}?)[”"]/g;
 
-/** A piece of a source, with the words marked that somebody cites. */
-function SegmentView({ one, said }: { one: Segment; said: string[] }) {
-  const marks: [number, number][] = [];
-  for (const words of said) {
-    const from = one.text.indexOf(words);
-    if (from >= 0) marks.push([from, from + words.length]);
-  }
-  marks.sort((a, b) => a[0] - b[0]);
-  const parts: preact.JSX.Element[] = [];
+/** A text with the words marked that somebody says. */
+function Marked({ text, said }: { text: string; said: string[] }) {
+  const found = said.map((words) => [text.indexOf(words), words.length] as const).filter(([from]) => from >= 0);
+  const parts: preact.ComponentChild[] = [];
   let done = 0;
-  for (const [from, to] of marks) {
-    if (to <= done) continue;
+  for (const [from, size] of found.sort((a, b) => a[0] - b[0])) {
     const start = Math.max(from, done);
-    parts.push(<span key={`t${done}`}>{one.text.slice(done, start)}</span>);
-    parts.push(<mark key={`m${start}`}>{one.text.slice(start, to)}</mark>);
-    done = to;
+    if (from + size <= done) continue;
+    parts.push(text.slice(done, start), <mark key={start}>{text.slice(start, from + size)}</mark>);
+    done = from + size;
   }
-  return (
-    <li class="segment" id={`segment-${one.id}`}>
-      <p class="soft">
-        <span class="id">{one.id}</span> {[one.heading, one.page === null ? "" : `page ${one.page}`].filter(Boolean).join(" · ")}
-        {one.contested && <span class="moved"> written by a person</span>}
-      </p>
-      <p class="prose" dir="auto">{parts}{one.text.slice(done)}</p>
-      <Edit where={one.id} text={one.text} may={["replace", "drop"]} />
-    </li>
-  );
+  return <p class="prose" dir="auto">{parts}{text.slice(done)}</p>;
 }
+
+/** A piece of a source, with the words marked that somebody cites. */
+const SegmentView = ({ one, said }: { one: Segment; said: string[] }) => (
+  <li class="segment" id={`segment-${one.id}`}>
+    <p class="soft">
+      <span class="id">{one.id}</span> {joined(one.heading, one.page !== null && `page ${one.page}`)}
+      {one.contested && <span class="moved"> written by a person</span>}
+    </p>
+    <Marked text={one.text} said={said} />
+    <Edit where={one.id} text={one.text} may={["replace", "drop"]} />
+  </li>
+);
+
+const Search = ({ one }: { one: Retrieval }) => (
+  <li>
+    <span class="id">{one.paper}</span> <bdi>{one.query}</bdi>{" "}
+    <span class="soft">{one.found.map((hit) => `${hit.id} (${hit.score.toFixed(2)})`).join(", ")}</span>
+  </li>
+);
 
 function Evidence({ node }: { node: Node }) {
   const all = folded.value.segments;
@@ -209,26 +184,17 @@ function Evidence({ node }: { node: Node }) {
   const ids = [...all.keys()].filter((id) => cited.has(id) || found.has(id));
   if (!ids.length) return null;
   ids.sort((a, b) => Number(cited.has(b)) - Number(cited.has(a)));
-  const quotes = said.flatMap((one) => [...(one.length > 14 ? [one] : []), ...[...one.matchAll(QUOTED)].map((hit) => hit[1]!)]);
+  const quotes = said.flatMap((one) => [one, ...[...one.matchAll(QUOTED)].map((hit) => hit[1]!)]).filter((one) => one.length > 11);
+  const name = <>Evidence <span class="soft">{cited.size} of {count(ids.length, "segment")} cited</span></>;
   return (
-    <details class="phase" open={cited.size > 0 && cited.size < 9}>
-      <summary>Evidence <span class="soft">{cited.size} of {count(ids.length, "segment")} cited</span></summary>
+    <More kind="phase" open={cited.size > 0 && cited.size < 9} name={name}>
       <Some of={ids} each={(id) => <SegmentView key={id} one={all.get(id)!} said={quotes} />} />
       {node.retrievals.length > 0 && (
-        <details class="more">
-          <summary>{count(node.retrievals.length, "search")}</summary>
-          <Some
-            of={node.retrievals}
-            each={(one) => (
-              <li key={one.paper + one.of}>
-                <span class="id">{one.paper}</span> <bdi>{one.query}</bdi>{" "}
-                <span class="soft">{one.found.map((hit) => `${hit.id} (${hit.score.toFixed(2)})`).join(", ")}</span>
-              </li>
-            )}
-          />
-        </details>
+        <More name={count(node.retrievals.length, "search")}>
+          <Some of={node.retrievals} each={(one) => <Search key={one.paper + one.of} one={one} />} />
+        </More>
       )}
-    </details>
+    </More>
   );
 }
 
@@ -245,73 +211,53 @@ export function Detail() {
   const rests = node.provenance.filter((id) => id !== node.id);
   const many = nodes.value.size > 1;
   const top = node.id === ROOT;
+  const unit = declared.value.unit ?? "part";
   const verdict = (top && folded.value.verdict) || node.verdict;
-  const notes = node.notes.filter((one) => !verdict?.notes.includes(one));
-  const state = [
-    node.kind === "open" ? "" : node.kind,
-    node.status === "answered" ? "" : node.status === "missing" ? "no answer" : "open",
-    node.stopped ? `not split: ${look.value.stops?.[node.stopped] ?? node.stopped.replaceAll("_", " ")}` : "",
-    node.protocol ? `debated by ${declaredOf(record.value, node.protocol).title}` : "",
-    node.dropped ? "dropped by a person" : "",
-    node.added ? "added by a person" : "",
-  ];
+  const state = joined(
+    node.kind !== "open" && node.kind,
+    node.status !== "answered" && (node.status === "missing" ? "no answer" : "open"),
+    node.stopped && `not split: ${look.value.stops?.[node.stopped] ?? node.stopped.replaceAll("_", " ")}`,
+    node.protocol && `debated by ${declaredOf(record.value, node.protocol).title}`,
+    node.dropped && "dropped by a person",
+    node.added && "added by a person",
+  );
   return (
     <div class="node">
       <button class="back" onClick={() => (pane.value = "tree")}>‹ The tree</button>
       <Path node={node} />
-      <h2 dir="auto" class={many ? "" : "unseen"}><Stance node={node} />{node.text}</h2>
-      {many && <p class="soft">{state.filter(Boolean).join(" · ")}</p>}
+      <h2 dir="auto" class={many ? "" : "unseen"}><Stance of={node.stance} />{node.text}</h2>
+      {many && <p class="soft">{state}</p>}
       <Requests node={node.id} />
       {top && <Contest />}
       {verdict && <Ruling verdict={verdict} name={top ? "Verdict" : "Ruling"} />}
       {node.status === "answered" && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={mayChange(node)} />}
       <OwnConfidence node={node} />
-      {rests.length > 0 && (
-        <section>
-          <h3>Rests on</h3>
-          <Some of={rests} each={(id) => <li key={id}><Link id={id} most={120} /></li>} />
-        </section>
-      )}
+      {rests.length > 0 && <Part name="Rests on"><Some of={rests} each={(id) => <li key={id}><Link id={id} most={120} /></li>} /></Part>}
       <Weighing node={node} />
-      {notes.map((one) => <p key={one} class="note" dir="auto">{one}</p>)}
-      {node.failures.map((one) => (
-        <p key={one.role + one.speaker + one.fault} class="note bad">{label(one.role)} {one.speaker}: {one.fault}</p>
-      ))}
+      <Notes of={node.notes.filter((one) => !verdict?.notes.includes(one))} />
+      <Notes of={node.failures.map((one) => `${label(one.role)} ${one.speaker}: ${one.fault}`)} kind="note bad" />
       {below.length > 0 && (
-        <section>
-          <h3>{label(declared.value.unit ?? "part")}s below</h3>
-          <Some
-            of={below}
-            each={(one) => (
-              <li key={one.id} class={isOut(one) ? "void" : ""}>
-                <Stance node={one} /><Link id={one.id} most={140} />{" "}
-                {share(one) !== undefined && <Figure value={share(one)} stance={one.stance} />}
-              </li>
-            )}
-          />
-        </section>
+        <Part name={`${label(unit)}s below`}>
+          <Some of={below} each={(one) => (
+            <li key={one.id} class={isOut(one) ? "void" : ""}>
+              <Stance of={one.stance} /><Link id={one.id} most={140} />{" "}
+              {share(one) !== undefined && <Figure value={share(one)} stance={one.stance} />}
+            </li>
+          )} />
+        </Part>
       )}
       {node.comparisons.length > 0 && (
-        <section>
-          <h3>Who beat whom</h3>
+        <Part name="Who beat whom">
           <Some of={node.comparisons} each={(one) => <Met key={one.supporter + one.attacker + one.order} one={one} />} />
-          {look.value.comparing?.map((one) => <p class="soft" key={one}>{one}</p>)}
-        </section>
+          <Notes of={look.value.comparing ?? []} kind="soft" />
+        </Part>
       )}
       <Transcript node={node} />
       <Evidence node={node} />
       {node.earlier.map((one) => (
-        <details class="more" key={one.take ?? 1}>
-          <summary>Verdict of pass {one.take ?? 1}</summary>
-          <Ruling verdict={one} />
-        </details>
+        <More key={one.take ?? 1} name={`Verdict of pass ${one.take ?? 1}`}><Ruling verdict={one} /></More>
       ))}
-      {Object.keys(node.data).length > 0 && (
-        <details class="more">
-          <summary>More of this {declared.value.unit ?? "part"}</summary>
-          <Value value={node.data} />
-        </details>
-      )}
+      {Object.keys(node.data).length > 0 && <More name={`More of this ${unit}`}><Value value={node.data} /></More>}
       {top && finished.value && <Sums />}
     </div>
   );

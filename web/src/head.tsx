@@ -4,11 +4,11 @@ import { useEffect, useState } from "preact/hooks";
 import { Acts, Trial } from "./act";
 import { To } from "./list";
 import {
-  ask, at, declared, eventAt, finished, foldBelow, folded, hits, isWeighed, length, live,
-  nodes, pick, query, record, recorded, ROOT, share, shut, sort, touched, usage,
+  ask, at, declared, eventAt, finished, foldBelow, folded, hits, isWeighed, length, live, nodes, pick, query, record,
+  recorded, ROOT, share, shut, sort, touched, usage,
 } from "./model";
-import { Link, Value } from "./turns";
-import { count, figure, label, options, short } from "./words";
+import { Answer, Link, More, Notes, Part, Value } from "./parts";
+import { count, figure, joined, label, options, short } from "./words";
 
 function Options() {
   const all = options(record.value);
@@ -17,17 +17,20 @@ function Options() {
   return (
     <ul class="options">
       {all.map(([letter, text]) => (
-        <li key={letter} class={letter === chosen ? "chosen" : ""} dir="auto">
-          <span class="letter">{letter}</span> {text}
-        </li>
+        <li key={letter} class={letter === chosen ? "chosen" : ""} dir="auto"><span class="letter">{letter}</span> {text}</li>
       ))}
     </ul>
   );
 }
 
+const moved = (before?: number | null, after?: number | null) => (
+  <span class="share">{figure(before)} → {figure(after)}</span>
+);
+
 export function Contest() {
   const contest = record.value.contest;
   if (!contest) return null;
+  const all = contest.moved ?? [];
   return (
     <section class="contest">
       <p class="name">
@@ -35,22 +38,16 @@ export function Contest() {
         {ask.value && <> · <To id={contest.run} other={record.value.run_id}>both beside each other</To></>}
       </p>
       <ul>{contest.changes.map((one) => <li key={one} dir="auto">{one}</li>)}</ul>
-      {(contest.before !== null || contest.after !== null) && (
-        <p><span class="share">{figure(contest.before)} → {figure(contest.after)}</span></p>
-      )}
+      {(contest.before !== null || contest.after !== null) && <p>{moved(contest.before, contest.after)}</p>}
       <p class="soft" dir="auto">{contest.why}</p>
-      {(contest.moved ?? []).length > 0 && (
-        <details class="more">
-          <summary>{count(contest.moved!.length, "node")} moved</summary>
+      {all.length > 0 && (
+        <More name={`${count(all.length, "node")} moved`}>
           <ul class="plain">
-            {contest.moved!.slice(0, 50).map((one) => (
-              <li key={one.node}>
-                <Link id={one.node} />{" "}
-                <span class="share">{figure(one.before?.confidence)} → {figure(one.after?.confidence)}</span>
-              </li>
+            {all.slice(0, 50).map(({ node, before, after }) => (
+              <li key={node}><Link id={node} /> {moved(before?.confidence, after?.confidence)}</li>
             ))}
           </ul>
-        </details>
+        </More>
       )}
     </section>
   );
@@ -59,25 +56,19 @@ export function Contest() {
 export function Sums() {
   const of = usage.value;
   const took = of.wall_s >= 60 ? `${(of.wall_s / 60).toFixed(1)} min` : `${of.wall_s.toFixed(1)} s`;
-  const parts = [
-    count(of.calls, "call"),
-    of.calls_from_cache ? `${of.calls_from_cache} from the cache` : "",
-    `${(of.prompt_tokens + of.completion_tokens).toLocaleString("en")} tokens`,
-    of.cost === null ? "" : `cost ${of.cost}`,
-    of.wall_s ? took : "",
-    `${of.critical_path_calls} calls after one another`,
-  ];
   const { models, settings, input } = record.value;
   const { question: _, options: __, ...more } = input;
+  const name = joined(
+    count(of.calls, "call"), of.calls_from_cache > 0 && `${of.calls_from_cache} from the cache`,
+    `${(of.prompt_tokens + of.completion_tokens).toLocaleString("en")} tokens`, of.cost !== null && `cost ${of.cost}`,
+    of.wall_s > 0 && took, `${of.critical_path_calls} calls after one another`,
+  );
   return (
-    <details class="more sums">
-      <summary>{parts.filter(Boolean).join(" · ")}</summary>
+    <More name={name}>
       {Object.keys(more).length > 0 && <Value value={more} />}
-      <h3>Models</h3>
-      <Value value={models} />
-      <h3>Settings</h3>
-      <Value value={settings} />
-    </details>
+      <Part name="Models"><Value value={models} /></Part>
+      <Part name="Settings"><Value value={settings} /></Part>
+    </More>
   );
 }
 
@@ -86,32 +77,28 @@ export function Head() {
   const root = nodes.value.get(ROOT);
   const { verdict, status, notices } = folded.value;
   const weighed = isWeighed(root);
-  const value = root && (weighed || touched.value) ? share(root) : (verdict?.confidence ?? undefined);
+  const value = root && (weighed || touched.value) ? share(root) : verdict?.confidence;
   const before = root && recorded(root);
-  const name = declared.value.method || declared.value.title;
   return (
     <header>
       <div>
         <p class="kicker">
-          {name} · {of.run_id} · <span class={status === "answered" ? "" : "warn"}>{status}</span>
+          {declared.value.method || declared.value.title} · {of.run_id} ·{" "}
+          <span class={status === "answered" ? "" : "warn"}>{status}</span>
         </p>
         <h1 dir="auto">{short(String(of.input.question ?? of.run_id), 400)}</h1>
         <Options />
-        {verdict?.answer != null && (
-          <p class="prose answer" dir="auto">
-            {verdict.label && verdict.label !== verdict.answer && <span class="letter">{verdict.label}</span>}
-            {verdict.answer}
-          </p>
-        )}
-        {verdict?.answer == null && <p class="soft">{verdict ? "There is no answer." : "There is no verdict yet."}</p>}
+        <Answer of={verdict ?? { answer: null, label: null }} none={verdict ? "There is no answer." : "There is no verdict yet."} />
         {of.demonstration && <p class="note">A model answered that is no better than chance: see how it works, and no more.</p>}
-        {notices.map((one) => <p key={one} class="note" dir="auto">{one}</p>)}
+        <Notes of={notices} />
       </div>
-      <div class="big" aria-live="polite">
-        <span class="share">{figure(value)}</span>
-        <span class="soft">{weighed ? "probability of the claim" : "confidence"}</span>
-        {touched.value > 0 && before !== undefined && <span class="moved">was {figure(before)}</span>}
-      </div>
+      {value != null && (
+        <div class="big" aria-live="polite">
+          <span class="share">{figure(value)}</span>
+          <span class="soft">{weighed ? "probability of the claim" : "confidence"}</span>
+          {touched.value > 0 && before !== undefined && <span class="moved">was {figure(before)}</span>}
+        </div>
+      )}
     </header>
   );
 }
@@ -121,8 +108,7 @@ function Speaking() {
   const [, tick] = useState(0);
   const calling = [...folded.value.calling.values()];
   useEffect(() => {
-    if (!live.value) return;
-    const timer = setInterval(() => tick((n) => n + 1), 1000);
+    const timer = live.value ? setInterval(() => tick((n) => n + 1), 1000) : undefined;
     return () => clearInterval(timer);
   }, [live.value]);
   if (!calling.length) return null;
@@ -158,58 +144,42 @@ function Time() {
     setPlaying(!playing);
   };
   const said = event ? `${event.kind} at ${event.node}` : "";
+  const moves = { min: "1", max: length.value, value: at.value, "aria-valuetext": `${at.value} of ${length.value}: ${said}` };
   return (
     <div class="time">
       <button onClick={play} aria-label={playing ? "Pause" : "Play the events"}>{playing ? "❚❚" : "▶"}</button>
-      <input
-        type="range"
-        min="1"
-        max={length.value}
-        value={at.value}
-        aria-label="Event"
-        aria-valuetext={`${at.value} of ${length.value}: ${said}`}
-        onInput={(event) => (at.value = Number(event.currentTarget.value))}
-      />
+      <input type="range" {...moves} aria-label="Event" onInput={(event) => (at.value = Number(event.currentTarget.value))} />
       <span class="soft moment">{at.value} of {length.value} · {said}</span>
       {!finished.value && <button onClick={() => (at.value = length.value)}>To the end</button>}
     </div>
   );
 }
 
-export function Tools() {
-  const many = nodes.value.size > 1;
+function Search() {
+  const words = "Search in all that was said";
+  const by = (event: { currentTarget: HTMLSelectElement }) => (sort.value = event.currentTarget.value as "order" | "figure");
   const folding = [...nodes.value.values()].some((node) => node.depth > 0 && node.children.length);
   return (
-    <section class="tools" aria-label="Search and time">
-      {many && (
-        <input
-          type="search"
-          aria-label="Search in all that was said"
-          placeholder="Search in all that was said"
-          value={query.value}
-          onInput={(event) => (query.value = event.currentTarget.value)}
-        />
-      )}
+    <>
+      <input type="search" aria-label={words} placeholder={words} value={query.value} onInput={(event) => (query.value = event.currentTarget.value)} />
       {hits.value && <span class="soft" role="status">{hits.value.size} found</span>}
-      {many && (
-        <label>
-          Sort{" "}
-          <select
-            value={sort.value}
-            onChange={(event) => (sort.value = event.currentTarget.value as "order" | "figure")}
-          >
-            <option value="order">as debated</option>
-            <option value="figure">by figure</option>
-          </select>
-        </label>
-      )}
+      <label>
+        Sort <select value={sort.value} onChange={by}>
+          <option value="order">as debated</option><option value="figure">by figure</option>
+        </select>
+      </label>
       {folding && <button onClick={() => (shut.value = new Set())}>Unfold</button>}
       {folding && <button onClick={() => foldBelow(1)}>Fold</button>}
-      {length.value > 0 && <Time />}
-      <Acts />
-      <Trial />
-      <Speaking />
-    </section>
+    </>
   );
 }
 
+export const Tools = () => (
+  <section class="tools" aria-label="Search and time">
+    {nodes.value.size > 1 && <Search />}
+    {length.value > 0 && <Time />}
+    <Acts />
+    <Trial />
+    <Speaking />
+  </section>
+);

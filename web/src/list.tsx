@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { get, json, type Head } from "./data";
 import { address, open, useReading } from "./route";
-import { Figure } from "./turns";
+import { Figure } from "./parts";
 import { count, label, short } from "./words";
 
 /** What is asked of the list, and the runs to compare: they outlast a look into a run. */

@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { changes, fold, hits, isOut, nodes, pick, picked, ROOT, type Row, rows, share, shut } from "./model";
-import { Bar } from "./turns";
+import { Bar } from "./parts";
 import { figure } from "./words";
 
 const HEIGHT = 54;

@@ -25,6 +25,9 @@ export function short(text: string, most = 90): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), most / 2))} …`;
 }
 
+/** Return what there is to say, with dots between. */
+export const joined = (...parts: (string | false | null | undefined)[]) => parts.filter(Boolean).join(" · ");
+
 export const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? "" : "s"}`;
 
 export const declaredOf = (record: RunRecord, protocol = ""): Declared =>

@@ -1,0 +1,88 @@
+/** Small pieces of which all views are made. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { nodes, pick } from "./model";
+import type { Json, Verdict } from "./record";
+import { figure, label, short } from "./words";
+
+interface Figured {
+  value: number | null | undefined;
+  stance?: string | null;
+}
+
+export const Bar = ({ value, stance }: Figured) => (
+  <span class={`bar ${stance ?? ""}`} aria-hidden="true"><i style={{ width: `${(value ?? 0) * 100}%` }} /></span>
+);
+
+export const Figure = (of: Figured) => (
+  <span class="figure"><Bar {...of} /> <span class="share">{figure(of.value)}</span></span>
+);
+
+/** What folds. */
+export const More = ({ name, kind = "more", children, ...rest }: {
+  name: ComponentChildren; kind?: string; children: ComponentChildren; open?: boolean; onToggle?: (event: Event) => void;
+}) => <details class={kind} {...rest}><summary>{name}</summary>{children}</details>;
+
+export const Part = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <section><h3>{name}</h3>{children}</section>
+);
+
+export const Notes = ({ of, kind = "note" }: { of: string[]; kind?: string }) => (
+  <>{of.map((one) => <p key={one} class={kind} dir="auto">{one}</p>)}</>
+);
+
+export const Answer = ({ of: { answer, label }, none }: { of: Pick<Verdict, "answer" | "label">; none: string }) =>
+  answer === null ? <p class="soft">{none}</p> : (
+    <p class="prose answer" dir="auto">{label && label !== answer && <span class="letter">{label}</span>}{answer}</p>
+  );
+
+/** The first of many, with a button for the others. */
+export function Some<T>({ of, each }: { of: T[]; each: (one: T) => preact.JSX.Element }) {
+  const [most, setMost] = useState(25);
+  return (
+    <>
+      <ul class="plain">{of.slice(0, most).map(each)}</ul>
+      {of.length > most && <button onClick={() => setMost(most + 200)}>Show {of.length - most} more</button>}
+    </>
+  );
+}
+
+export const Stance = ({ of }: { of: string | null }) =>
+  of && <span class={`stance ${of}`}>{of === "support" ? "✓ for" : "✗ against"} </span>;
+
+/** A node by its id, with its words; the id alone where there is no such node. */
+export function Link({ id, most = 70 }: { id: string; most?: number }) {
+  const node = nodes.value.get(id);
+  if (!node) return <span class="id">{id}</span>;
+  const go = (event: MouseEvent) => (event.preventDefault(), pick(id));
+  return (
+    <a class="link" href={`#${encodeURIComponent(id)}`} onClick={go}>
+      <span class="id">{id}</span> <bdi>{short(node.text, most)}</bdi>
+    </a>
+  );
+}
+
+const IDS = /^\d+(\.\d+)*$/;
+
+/** Any value of a reply, its fields by their captions. */
+export function Value({ value, captions = {} }: { value: Json; captions?: { [name: string]: string } }) {
+  if (value === null || value === "") return <span class="soft">nothing</span>;
+  if (typeof value === "boolean") return <span>{value ? "yes" : "no"}</span>;
+  if (typeof value === "number") return <span class="n">{String(value)}</span>;
+  if (typeof value === "string")
+    return IDS.test(value) && nodes.value.has(value) ? <Link id={value} /> : <p class="prose" dir="auto">{value}</p>;
+  if (Array.isArray(value)) {
+    if (!value.length) return <span class="soft">none</span>;
+    if (value.every((one) => typeof one === "string" && one.length < 30 && !nodes.value.has(one)))
+      return <span>{value.join(", ")}</span>;
+    return <ul class="items">{value.map((one, n) => <li key={n}><Value value={one} captions={captions} /></li>)}</ul>;
+  }
+  return (
+    <dl class="fields">
+      {Object.entries(value).map(([name, one]) => (
+        <div key={name}><dt>{captions[name] ?? label(name)}</dt><dd><Value value={one} captions={captions} /></dd></div>
+      ))}
+    </dl>
+  );
+}
