@@ -73,11 +73,12 @@ def test_the_page_folds_every_run_as_python_does_at_any_event(tmp_path: Path) ->
         for n in [*random.sample(range(len(events)), 3), len(events)]
     ]
     found = answers([told(record, events) for _, record, events in parts], tmp_path)
-    wrong = [
-        f"{name}{line}"
-        for (name, record, events), page in zip(parts, found, strict=True)
-        for line in differences(folded(record, events), page)
-    ]
+    wrong = list[str]()
+    for (name, record, events), page in zip(parts, found, strict=True):
+        expected = folded(record, events)
+        if expected["status"] == "running":
+            del expected["usage"], page["usage"]
+        wrong.extend(f"{name}{line}" for line in differences(expected, page))
     assert not wrong, "\n".join(wrong[:20])
 
 

@@ -6,9 +6,10 @@ import type { Segment, Turn, Usage, Verdict } from "./record";
 // What a record says where an event does not.
 const PLACE = { phase: "", role: "", speaker: "", round: 0, step: 0, take: 1 };
 const TURN = { ...PLACE, side: null, label: null, names: null, protocol: "", fields: {} };
-const CALL = {
-  ...{ ...PLACE, node: "", attempts: 1, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 },
-  ...{ cost: null as number | null, seconds: 0, source: "model", failed: false, t: "", void: false },
+const CALL = { prompt_tokens: 0, completion_tokens: 0, cost: null as number | null, source: "model" };
+const USAGE: Usage = {
+  ...{ calls: 0, calls_from_cache: 0, attempts: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 },
+  ...{ tokens_from_cache: 0, cost: null, cost_from_cache: null, wall_s: 0, embedding_s: 0, critical_path_calls: 0 },
 };
 const NODE = {
   ...{ parent: null, children: [], kind: "open", in_turn: false, protocol: "", round: 0, text: "", stance: null },
@@ -18,12 +19,10 @@ const NODE = {
 const VERDICT = { answer: null, label: null, confidence: null, confidence_source: null, rationale: null, notes: [] };
 const MET = { order: "support_first", reason: "", contested: null };
 const SEGMENT = { page: null, offset: 0, heading: null, contested: false };
-const RUN = { verdict: null as Verdict | null, status: "running", notices: [] as string[], wall_s: 0, embedding_s: 0 };
-
-type Call = typeof CALL;
+const RUN = { verdict: null as Verdict | null, status: "running", notices: [] as string[], usage: USAGE };
 
 /** The run as its events tell it. */
-export interface Folded extends Pick<typeof RUN, "verdict" | "status" | "notices"> {
+export interface Folded extends Readonly<typeof RUN> {
   nodes: Map<string, Node>;
   segments: Map<string, Segment>;
   /** The calls under way, by their place, with the moment at which each began. */
@@ -43,19 +42,6 @@ type Orders = ReturnType<typeof orders>;
 const isMap = (value: Json | undefined): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const join = (...parts: unknown[]) => parts.join("\u0000");
-const total = (figures: Iterable<number>) => [...figures].reduce((sum, one) => sum + one, 0);
-const rounded = (value: number, digits: number) => Number(value.toFixed(digits));
-
-function grouped<T>(items: T[], key: (one: T) => string): T[][] {
-  const groups = new Map<string, T[]>();
-  for (const one of items) {
-    const group = groups.get(key(one));
-    if (group) group.push(one);
-    else groups.set(key(one), [one]);
-  }
-  return [...groups.values()];
-}
-
 /** Add an item, or put it in the place of the one that is alike in `names`. */
 function put<T>(items: T[], item: T, ...names: (keyof T)[]): T[] {
   const place = items.findIndex((one) => names.every((name) => one[name] === item[name]));
@@ -81,13 +67,6 @@ function sortBy<T>(items: T[], key: (one: T) => Key): T[] {
 
 const number = (text: string) => (/^[0-9]{1,9}$/.test(text) ? Number(text) : -1);
 const path = (id: string): Key => id.split(".").map(number);
-
-/** Return a stamp in seconds since 1970, or 0 where it cannot be read. */
-function moment(stamp: string): number {
-  const [, whole, digits, zone] = /^(.*?)(\.\d+)?(Z|[+-]\d\d:\d\d)$/.exec(stamp) ?? [];
-  const at = Date.parse(`${whole}${zone}`);
-  return Number.isNaN(at) ? 0 : at / 1000 + Number(`0${digits ?? ""}`);
-}
 
 /** Return a verdict as a record has it: what few have is left out where it says nothing. */
 function verdictOf({ probability: _, ...told }: Fields): Verdict {
@@ -118,7 +97,6 @@ export class Folding {
   private nodes = new Map<string, Node>();
   private segments = new Map<string, Segment>();
   private calling = new Map<string, Event>();
-  private calls = new Map<number, Call>();
   /** All ids that there have been, in the order of the tree. */
   private ids = new Set<string>();
   private changes: ((forth: boolean) => void)[] = [];
@@ -168,15 +146,13 @@ export class Folding {
     else if (kind === "calling") this.set(this.calling, callKey(event), event);
     else if (kind === "called") {
       this.set(this.calling, callKey(event));
-      const call: Call = { ...CALL, node: event.node, t: event.t, ...data };
-      call.speaker ||= call.role;
-      this.set(this.calls, event.n || -1 - this.calls.size, call);
+      this.tell({ usage: paid(this.run.usage, { ...CALL, ...data }) });
     } else if (kind === "concluded") this.tell({ verdict: verdictOf(data) });
     else if (kind === "resumed" || kind === "ended") {
-      const { usage, status = "running", notices = [] } = data as unknown as typeof RUN & { usage: Usage };
-      this.tell({ status, notices, wall_s: usage.wall_s, embedding_s: usage.embedding_s });
+      const { usage, status = "running", notices = [] } = data as unknown as typeof RUN;
+      this.tell({ status, notices, usage: { ...this.run.usage, ...usage } });
       for (const key of [...this.calling.keys()]) this.set(this.calling, key);
-      if (kind === "resumed" && data.void) this.beginAnew(data.void as number[]);
+      if (data.void) this.beginAnew();
     } else if (node) {
       this.set(this.nodes, node.id, after(node, event));
       const segments = (kind === "retrieved" ? data.segments : []) as unknown as Segment[];
@@ -198,14 +174,10 @@ export class Folding {
     this.ids.add(id);
   }
 
-  /** Forget what was told, as failed calls are made again; what was paid stays. */
-  private beginAnew(made: number[]): void {
+  /** Forget what was told, as failed calls are made again. */
+  private beginAnew(): void {
     for (const map of [this.nodes, this.segments]) for (const id of [...map.keys()]) this.set<string, unknown>(map, id);
     this.tell({ verdict: null });
-    for (const n of made) {
-      const call = this.calls.get(n);
-      if (call) this.set(this.calls, n, call.failed ? undefined : { ...call, void: true });
-    }
   }
 
   /** Return the tree so far, its nodes in their order. */
@@ -218,8 +190,7 @@ export class Folding {
       const hangs = !above || (nodes.has(above.id) && (above.kind === "open" || above.children.includes(id)));
       if (hangs) nodes.set(id, this.finished(node, order));
     }
-    const { verdict, status, notices } = this.run;
-    return { nodes, segments: new Map(this.segments), verdict, status, notices, calling: new Map(this.calling) };
+    return { ...this.run, nodes, segments: new Map(this.segments), calling: new Map(this.calling) };
   }
 
   /** Return a node sorted, without children that were not opened yet and what was compared of others. */
@@ -239,30 +210,19 @@ export class Folding {
     if (whole) finished.set(node, done);
     return done;
   }
+}
 
-  usage(tree: Map<string, Node>, order: Orders): Usage {
-    const calls = [...this.calls.values()];
-    const cached = calls.filter((call) => call.source === "cache");
-    const sum = (name: "attempts" | "prompt_tokens" | "completion_tokens" | "cached_tokens", of = calls) =>
-      total(of.map((call) => call[name]));
-    const cost = (of: Call[]) =>
-      of.some((call) => call.cost === null) ? null : rounded(total(of.map((call) => call.cost!)), 9);
-    const paid = calls.length ? cost(calls) : null;
-    return {
-      calls: calls.length,
-      calls_from_cache: cached.length,
-      attempts: sum("attempts"),
-      prompt_tokens: sum("prompt_tokens"),
-      completion_tokens: sum("completion_tokens"),
-      cached_tokens: sum("cached_tokens"),
-      tokens_from_cache: sum("prompt_tokens", cached) + sum("completion_tokens", cached),
-      cost: paid,
-      cost_from_cache: paid === null ? null : cost(cached),
-      wall_s: this.run.wall_s || covered(calls),
-      embedding_s: this.run.embedding_s,
-      critical_path_calls: criticalPath(tree, calls.filter((call) => !call.void), order),
-    };
-  }
+/** Return what the calls of a run took with one more; the rest is reckoned when it ends. */
+function paid(before: Usage, { prompt_tokens, completion_tokens, cost, source }: typeof CALL): Usage {
+  const known = before.calls ? before.cost : 0;
+  return {
+    ...before,
+    calls: before.calls + 1,
+    calls_from_cache: before.calls_from_cache + Number(source === "cache"),
+    prompt_tokens: before.prompt_tokens + prompt_tokens,
+    completion_tokens: before.completion_tokens + completion_tokens,
+    cost: known === null || cost === null ? null : known + cost,
+  };
 }
 
 /** Return a node after an event of its own. */
@@ -341,53 +301,12 @@ function placeOf(turn: Turn, order: Orders): Key {
   return [last, ...(last ? [-depth, turn.take] : [turn.take, depth]), phase, turn.step, turn.speaker, turn.round];
 }
 
-/** Return the seconds in which a call was under way; one without its moments counts none. */
-function covered(calls: Call[]): number {
-  let sum = 0;
-  let until = 0;
-  const spans = calls.map(({ t, seconds }) => [moment(t) && moment(t) - seconds, moment(t)] as const);
-  for (const [began, ended] of sortBy(spans, ([...span]) => span))
-    if (began) {
-      sum += Math.max(0, ended - Math.max(began, until));
-      until = Math.max(until, ended);
-    }
-  return rounded(sum, 6);
-}
-
-/** Return the longest chain of calls from the root down and back up, as records/ledger.py. */
-function criticalPath(tree: Map<string, Node>, calls: Call[], order: Orders): number {
-  const chains = new Map<string, Map<string, number>>();
-  for (const step of grouped(calls, (call) => join(call.node, call.take, call.phase, call.step))) {
-    const { node, take, phase } = step[0]!;
-    const speakers = grouped(step, (call) => join(call.role, call.speaker, call.round));
-    const chain = chains.get(join(node, take)) ?? new Map<string, number>();
-    chain.set(phase, (chain.get(phase) ?? 0) + Math.max(...speakers.map((one) => one.length)));
-    chains.set(join(node, take), chain);
-  }
-  const below = (id: string, take: number): number => {
-    const node = tree.get(id);
-    const rounds = new Map<number, number>();
-    node?.children.forEach((child, place) => {
-      const round = node.in_turn ? place : (tree.get(child)?.round ?? 0);
-      rounds.set(round, Math.max(rounds.get(round) ?? 0, below(child, take)));
-    });
-    const { beside_all = [], beside_children = [] } = order.inside.get(node?.protocol ?? "") ?? order.own;
-    const chain = new Map(chains.get(join(id, take)));
-    const pop = (phase: string) => [chain.get(phase) ?? 0, chain.delete(phase)][0] as number;
-    const besideAll = beside_all.map(pop);
-    const longest = Math.max(total(rounds.values()), ...beside_children.map(pop));
-    return Math.max(total(chain.values()) + longest, ...besideAll);
-  };
-  return total([...new Set(calls.map((call) => call.take))].map((take) => below("0", take)));
-}
-
 /** Fold all events at once, the segments by paper and number. */
 export function fold(events: Event[], order: Orders) {
-  const folding = new Folding().to(events, events.length);
-  const told = folding.folded(order);
+  const told = new Folding().to(events, events.length).folded(order);
   const place = ([id]: [string, Segment]): Key => {
     const colon = id.indexOf(":");
     return colon < 0 ? [id, -1] : [id.slice(0, colon), number(id.slice(colon + 1))];
   };
-  return { ...told, segments: new Map(sortBy([...told.segments], place)), usage: folding.usage(told.nodes, order) };
+  return { ...told, segments: new Map(sortBy([...told.segments], place)) };
 }

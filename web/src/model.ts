@@ -3,7 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { type Folded, Folding, orders } from "./fold";
 import type { Call, Event, Node, RunRecord, Tree } from "./record";
-import { confidences, noChanges, strengths } from "./strengths";
+import { type Changes, confidences, noChanges, strengths } from "./strengths";
 import { declaredOf, lookOf, settingsOf, texts, turnName } from "./words";
 
 export type Run = Omit<RunRecord, "tree">;
@@ -35,10 +35,8 @@ export function restart(record: Run, begun: Event[], tree?: Tree): void {
     events = [];
     folding = new Folding();
     run.value = record;
-    const { verdict, status, notices } = record;
     const map = <T>(of: { [id: string]: T }) => new Map(Object.entries(of));
-    const told = { verdict, status, notices, calling: new Map() };
-    whole.value = tree ? { ...told, nodes: map(tree.nodes), segments: map(tree.segments) } : null;
+    whole.value = tree ? { ...record, calling: new Map(), nodes: map(tree.nodes), segments: map(tree.segments) } : null;
     calls.value = [];
     changes.value = noChanges();
     shut.value = new Set();
@@ -61,37 +59,26 @@ export function take(told: Event[]): void {
 }
 
 const order = computed(() => orders(run.value?.declared ?? {}, run.value?.protocol ?? ""));
-
 export const folded = computed<Folded>(() => whole.value ?? folding.to(events, at.value).folded(order.value));
 
 export const ROOT = "0";
 export const nodes = computed(() => folded.value.nodes);
 export const finished = computed(() => at.value === length.value);
-export const usage = computed(() => (whole.value ? record.value.usage : folding.usage(nodes.value, order.value)));
+export const usage = computed(() => folded.value.usage);
 export const verdict = computed(() => folded.value.verdict);
 export const record = computed(() => run.value as unknown as RunRecord);
 export const declared = computed(() => declaredOf(record.value));
 export const look = computed(() => lookOf(record.value));
-export const view = computed(() => {
-  const own = declared.value.view ?? "rounds";
-  return ["tree", "rounds", "two_sided", "arguments", "topics"].includes(own) ? own : "rounds";
-});
+export const view = computed(() => declared.value.view ?? "rounds");
 
 // What a person tries out.
 
 export const changes = signal(noChanges());
-export const touched = computed(() => {
-  const { set, dropped, flipped, voided } = changes.value;
-  return set.size + dropped.size + flipped.size + voided.size;
-});
+export const touched = computed(() => Object.values(changes.value).reduce((sum, one) => sum + one.size, 0));
 
 /** Change something: `edit` gets sets and maps of its own. */
-export function change(edit: (all: ReturnType<typeof noChanges>) => void): void {
-  const { set, dropped, flipped, voided } = changes.value;
-  const copy = {
-    ...{ set: new Map(set), dropped: new Set(dropped) },
-    ...{ flipped: new Set(flipped), voided: new Set(voided) },
-  };
+export function change(edit: (all: Changes) => void): void {
+  const copy = structuredClone(changes.value);
   edit(copy);
   changes.value = copy;
 }
@@ -100,28 +87,19 @@ export function change(edit: (all: ReturnType<typeof noChanges>) => void): void 
 export const isWeighed = (node: Node | undefined) =>
   declaredOf(record.value, node?.protocol).view === "arguments" && node?.scores.strength !== undefined;
 
-/** The roots of the trees of arguments: the claim, or one below a question of another protocol. */
-const weighedRoots = computed(() => {
-  const roots: string[] = [];
-  for (const node of nodes.value.values())
-    if (isWeighed(node) && !isWeighed(nodes.value.get(node.parent ?? ""))) roots.push(node.id);
-  return roots;
-});
-
 const figures = computed(() => {
+  const all = nodes.value;
   const found = new Map<string, number | undefined>();
   if (!touched.value) return found;
-  for (const root of weighedRoots.value) {
-    const settings = settingsOf(record.value, nodes.value.get(root)?.protocol);
-    for (const [id, weight] of strengths(nodes.value, root, settings, changes.value)) found.set(id, weight.strength);
-  }
-  if (!weighedRoots.value.length)
-    for (const [id, value] of confidences(nodes.value, ROOT, changes.value.set)) found.set(id, value);
-  return found;
+  // A tree of arguments may stand for itself, or below a question of another protocol.
+  const roots = [...all.values()].filter((node) => isWeighed(node) && !isWeighed(all.get(node.parent ?? "")));
+  for (const { id, protocol } of roots)
+    for (const [below, weight] of strengths(all, id, settingsOf(record.value, protocol), changes.value))
+      found.set(below, weight.strength);
+  return roots.length ? found : confidences(all, ROOT, changes.value.set);
 });
 
-export const recorded = (node: Node): number | undefined =>
-  node.scores.strength ?? node.verdict?.confidence ?? undefined;
+export const recorded = (node: Node) => node.scores.strength ?? node.verdict?.confidence ?? undefined;
 
 /** Return the figure of a node: its strength or its confidence, with a person's changes. */
 export function share(node: Node): number | undefined {
@@ -143,17 +121,13 @@ export const sort = signal<"order" | "figure">("order");
 
 const hay = new WeakMap<Node, string>();
 
+/** Return all that was said at a node, in small letters. */
 function words(node: Node): string {
-  let text = hay.get(node);
-  if (text === undefined) {
-    const said = node.transcript.flatMap((one) => texts(one.fields));
-    const parts = [node.id, node.text, node.verdict?.answer ?? "", node.verdict?.rationale ?? "", ...node.notes];
-    text = [...parts, ...said, ...texts(node.data), ...node.comparisons.map((one) => one.reason)]
-      .join("\n")
-      .toLowerCase();
-    hay.set(node, text);
-  }
-  return text;
+  const { id, text, verdict, notes, transcript, comparisons, data } = node;
+  const said = [verdict?.answer, verdict?.rationale, ...notes, ...comparisons.map((one) => one.reason)];
+  const all = hay.get(node) ?? [id, text, ...said, ...texts([data, ...transcript.map((one) => one.fields)])].join("\n");
+  hay.set(node, all.toLowerCase());
+  return hay.get(node)!;
 }
 
 export const hits = computed<Set<string> | null>(() => {
@@ -169,25 +143,19 @@ export interface Row {
 }
 
 export const rows = computed<Row[]>(() => {
-  const all: Row[] = [];
   const tree = nodes.value;
-  let keep: Set<string> | null = null;
-  if (hits.value) {
-    keep = new Set();
-    for (const id of hits.value)
-      for (let up: string | null = id; up && !keep.has(up); up = tree.get(up)?.parent ?? null) keep.add(up);
-  }
-  const stack: [string, number][] = [[ROOT, 0]];
-  while (stack.length) {
-    const [id, level] = stack.pop()!;
-    const node = tree.get(id);
-    if (!node || (keep && !keep.has(id))) continue;
-    let below = node.children.filter((child) => tree.has(child));
-    if (sort.value === "figure")
-      below = [...below].sort((a, b) => (share(tree.get(b)!) ?? -1) - (share(tree.get(a)!) ?? -1));
+  const keep = new Set<string>();
+  for (const id of hits.value ?? [])
+    for (let up: string | null | undefined = id; up && !keep.has(up); up = tree.get(up)?.parent) keep.add(up);
+  const all: Row[] = [];
+  const walk = (node: Node, level: number): void => {
+    if (hits.value && !keep.has(node.id)) return;
+    const below = node.children.flatMap((id) => tree.get(id) ?? []);
+    if (sort.value === "figure") below.sort((a, b) => (share(b) ?? -1) - (share(a) ?? -1));
     all.push({ node, level, below: below.length });
-    if (keep || !shut.value.has(id)) for (const child of below.reverse()) stack.push([child, level + 1]);
-  }
+    if (hits.value || !shut.value.has(node.id)) for (const child of below) walk(child, level + 1);
+  };
+  if (tree.has(ROOT)) walk(tree.get(ROOT)!, 0);
   return all;
 });
 
