@@ -18,7 +18,8 @@ from starlette.middleware import Middleware
 from dialectree.cli.server_file import content
 from dialectree.errors import SettingsError
 from dialectree.protocols.protocol import load
-from dialectree.server import debates, owners, protocols
+from dialectree.server import owners, routes
+from dialectree.server.debates import exception_handlers
 from dialectree.server.keys import JsonOnly, keys
 from dialectree.server.pages import Pages
 
@@ -62,10 +63,9 @@ async def _assistant(identity: str, assistant_id: str) -> dict[str, Any] | None:
 
 
 app = FastAPI(
-    middleware=[Middleware(JsonOnly), Middleware(Pages)],
-    exception_handlers=debates.exception_handlers,
+    middleware=[Middleware(JsonOnly), Middleware(Pages)], exception_handlers=exception_handlers
 )
-for route in (*protocols.routes, *debates.routes):
+for route in routes:
     methods = sorted((route.methods or set()) - {"HEAD"})
     app.add_api_route(route.path, route.endpoint, methods=methods, response_model=None)
 

@@ -15,7 +15,7 @@ from dialectree.server.owners import auth
 from dialectree.server.pages import Pages
 from dialectree.server.presets import offer_presets
 
-__all__ = ["app", "auth"]
+__all__ = ["app", "auth", "routes"]
 
 
 @asynccontextmanager
@@ -28,8 +28,10 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
     yield
 
 
+routes = [*protocols.routes, *preparing.routes, *debates.routes]
+"""The routes that want a key, on whatever host."""
 app = Starlette(
-    routes=[*protocols.routes, *preparing.routes, *debates.routes],
+    routes=routes,
     middleware=[Middleware(LocalOnly), Middleware(JsonOnly), Middleware(Pages)],
     exception_handlers=debates.exception_handlers,
     lifespan=lifespan,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ import pytest
 from langgraph_sdk import get_client
 
 from tests.clients.databases import free_port, postgres, redis, running
+from tests.clients.test_shared_server import BODIES, OURS
 from tests.endpoint import ROOT, LocalEndpoint
 from tests.recorder import recorder
 from tests.server.test_langgraph_dev import COWS
@@ -30,6 +33,7 @@ KEYS = {"ann": "the-key-of-ann-here", "bob": "the-key-of-bob-here"}
 DEBATES = 60
 CALLS_AT_ONCE = 20
 """Calls to the model that one worker has under way."""
+UNCACHED = {"DIALECTREE_CACHE": "false"}
 QUICK_LEASES = {
     "LEASE_DURATION_SECONDS": "10",
     "HEARTBEAT_INTERVAL_SECONDS": "3",
@@ -186,6 +190,66 @@ def test_what_a_client_may_not_choose_is_refused_before_it_is_stored(tmp_path: P
         assert client.post("/runs/crons/search", json={}).json() == []
         assert client.get("/debates").json() == []
         assert not thief.sent
+
+
+def test_what_the_page_asks_for_is_there(tmp_path: Path) -> None:
+    with (
+        LocalEndpoint(rules=JUDGE_SAYS_B) as endpoint,
+        databases(tmp_path) as environment,
+        worker(tmp_path, {**environment, "OPENAI_BASE_URL": endpoint.url, **UNCACHED}) as one,
+        httpx.Client(base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=60) as client,
+    ):
+        assert httpx.get(f"{one.url}/page/").status_code == 200
+        assert client.get("/protocols").json()["acts"]
+        run, thread = _begin(client, {"judge": "me"})
+        (stop,) = _until(lambda: client.get(f"/threads/{thread}/state").json()["interrupts"])
+        _go_on(client, thread, {"command": {"resume": {stop["id"]: "A"}}})
+        _require_whole(client, run, "plants")
+        run, thread = _begin(client, {"max_calls": 4})
+        _until(lambda: client.get(f"/debates/{run}").json().get("status") == "partial")
+        _go_on(client, thread, {"checkpoint": {"checkpoint_ns": ""}, "context": {"max_calls": 50}})
+        _require_whole(client, run, "meat")
+        for method, path in OURS:
+            at = path.format(run_id=run, other=run, name="rsd")
+            body = BODIES.get(path.rpartition("/")[2], {}) if method == "POST" else None
+            for key, status in (("", 401), (KEYS["bob"], 404)):
+                if "{run_id}" in path or status == 401:
+                    refused = client.request(method, at, json=body, headers={"x-api-key": key})
+                    assert refused.status_code == status, path
+
+
+def _begin(client: httpx.Client, context: dict[str, Any]) -> tuple[str, str]:
+    """Begin a run as the page does, which leaves at its first event; return it and its thread."""
+    thread = client.post("/threads", json={}).json()["thread_id"]
+    ways = {"stream_mode": ["custom"], "stream_subgraphs": True, "on_disconnect": "continue"}
+    body = {"assistant_id": "rsd", "input": COWS, "context": context, **ways}
+    with client.stream("POST", f"/threads/{thread}/runs/stream", json=body) as answer:
+        line = next(line for line in answer.iter_lines() if '"kind":"began"' in line)
+    return json.loads(line.removeprefix("data: "))["run_id"], thread
+
+
+def _go_on(client: httpx.Client, thread: str, how: dict[str, Any]) -> None:
+    body = {"assistant_id": "rsd", "multitask_strategy": "enqueue", **how}
+    client.post(f"/threads/{thread}/runs", json=body).raise_for_status()
+
+
+def _until(look: Callable[[], Any]) -> Any:
+    """Return what ``look`` returns as soon as it is something."""
+    for _ in range(300):
+        if found := look():
+            return found
+        time.sleep(0.1)
+    pytest.fail("nothing came in half a minute")
+
+
+def _require_whole(client: httpx.Client, run: str, answer: str) -> None:
+    """Fail unless a follower hears a run to its end, and it has the answer."""
+    _until(lambda: client.get(f"/debates/{run}").json()["status"] == "answered")
+    told = client.get(f"/debates/{run}/events").text.splitlines()
+    events = [json.loads(line[6:]) for line in told if line.startswith("data: ")]
+    assert [event["n"] for event in events] == [*range(1, len(events) + 1)]
+    assert events[-1]["kind"] == "ended"
+    assert client.get(f"/debates/{run}").json()["verdict"]["answer"] == answer
 
 
 def test_a_server_without_keys_does_not_start(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from langgraph_sdk import get_client
 
+from dialectree.server import routes
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
 
@@ -65,14 +66,18 @@ def call(server: str, key: str | None, method: str, path: str, body: Any = None)
     return httpx.request(method, f"{server}{path}", json=body, headers=headers, timeout=60)
 
 
-OURS = ("/debates", "/protocols", "/debates/last/compare/last")
+OURS = [(method, one.path) for one in routes for method in (one.methods or set()) - {"HEAD"}]
 OTHERS = ("/assistants/search", "/threads/search", "/runs/wait", "/mcp/", "/store/items")
+DROP = {"changes": [{"change": "drop", "where": "0/A1"}]}
+BODIES = {"contest": DROP, "estimate": DROP, "answer": {"answer": "A"}}
+"""By the last part of a path, a body of its shape."""
 
 
 @pytest.mark.parametrize("key", [None, "", "wrong-0123456789abcdef", ALICE[:-1]])
 def test_without_a_key_of_the_server_nothing_is_served(server: str, key: str | None) -> None:
-    for path in (*OURS, *OTHERS):
-        refused = call(server, key, "GET" if path in OURS else "POST", path, {})
+    for method, path in (*OURS, *(("POST", path) for path in OTHERS)):
+        at = path.format(run_id="last", other="last", name="rsd")
+        refused = call(server, key, method, at, {})
         assert refused.status_code == 401, path
         assert "x-api-key" in refused.text
     studio = httpx.get(f"{server}/debates", headers={"x-auth-scheme": "langsmith"})
@@ -106,7 +111,7 @@ FOREIGN = [
     ("GET", "/debates/20260101-000000-abcdef", None),
     ("GET", "/debates/20260101-000000-abcdef/report.html", None),
     ("GET", "/debates/..%2Fkeys", None),
-    ("POST", "/debates/last/contest", {"changes": [{"change": "drop", "where": "0"}]}),
+    ("POST", "/debates/last/contest", DROP),
     ("POST", "/runs/wait", {"assistant_id": NOBODY, "input": COWS}),
     ("GET", f"/assistants/{NOBODY}", None),
 ]
@@ -124,23 +129,24 @@ def test_what_is_anothers_is_not_there(
     assert endpoint.stats()["calls"] == 0
 
 
-def test_another_gets_no_record_report_or_contest_of_a_debate(
+def test_no_route_has_a_debate_of_anothers(
     server: str, thread: str, endpoint: LocalEndpoint
 ) -> None:
     endpoint.reset()
     (line,) = call(server, ALICE, "GET", "/debates").json()
-    path, drop = f"/debates/{line['run_id']}", {"changes": [{"change": "drop", "where": "0/A1"}]}
-    for key, status in ((ALICE, 200), (BOB, 404)):
-        compared = f"/compare/{line['run_id']}"
-        for part in ("", "/report.html", "/report.md", "/calls", "/prompts", "/events", compared):
-            assert call(server, key, "GET", path + part).status_code == status, part
+    run = line["run_id"]
+    about = [(method, path) for method, path in OURS if "{run_id}" in path]
+    for method, path in about:
+        at, body = path.format(run_id=run, other=run), BODIES.get(path.rpartition("/")[2])
+        refused = call(server, BOB, method, at, body if method == "POST" else None)
+        assert refused.status_code == 404 and "there is no run" in refused.text, path
+        if method == "GET":
+            own = call(server, ALICE, "GET", at).status_code
+            assert own == (404 if path.endswith("/contested") else 200), path
+    assert len(about) > 12
     assert (line["owner"], line["thread"]) == ("alice", thread)
-    assert (
-        call(server, ALICE, "GET", f"/threads/{thread}/state").json()["values"]["run_id"]
-        == (line["run_id"])
-    )
-    refused = call(server, BOB, "POST", f"{path}/contest", drop)
-    assert refused.status_code == 404 and "there is no run" in refused.text
+    state = call(server, ALICE, "GET", f"/threads/{thread}/state").json()
+    assert state["values"]["run_id"] == run
     assert call(server, BOB, "GET", "/debates").json() == []
     assert endpoint.stats()["calls"] == 0
 
