@@ -25,8 +25,7 @@ export const when = (stamp: string) => stamp && new Date(stamp).toLocaleString()
 function Item({ one, again }: { one: Head; again: boolean }) {
   const { run_id: id, evaluated, contests, verdict, cost } = one;
   const price = cost == null ? "" : `cost ${Number(cost.toPrecision(3))}`;
-  const state = one.waits ? "waits for a person" : one.status;
-  const facts = [one.method, state, count(one.calls, "call"), price, when(one.started), again ? "" : id];
+  const facts = [one.method, one.waits ? "waits for a person" : one.status, count(one.calls, "call"), price];
   const others = chosen.value.filter((other) => other !== id);
   const has = others.length < chosen.value.length;
   const choose = () => (chosen.value = has ? others : [...others, id].slice(-2));
@@ -37,7 +36,8 @@ function Item({ one, again }: { one: Head; again: boolean }) {
         <To id={id}>{again ? id : short(one.question, 160)}</To>
         <p class="answer" dir="auto">{short(verdict?.answer ?? "", 160)}</p>
         <p class={one.waits ? "warn" : ""}>
-          {verdict?.confidence != null && <Figure value={verdict.confidence} />} {facts.filter(Boolean).join(" · ")}
+          {verdict?.confidence != null && <Figure value={verdict.confidence} />}{" "}
+          {[...facts, when(one.started), again ? "" : id].filter(Boolean).join(" · ")}
         </p>
         {evaluated && <p>{evaluated.row} · {evaluated.item} of {evaluated.evaluation}</p>}
         {contests && <p>contests <To id={contests}>{contests}</To> · <To id={contests} other={id}>what moved</To></p>}
@@ -75,7 +75,7 @@ export function List() {
   const read = async (before: Head[], signal?: AbortSignal) => {
     const query = new URLSearchParams({ ...asked.value, after: before.at(-1)?.run_id ?? "" });
     const answer = await get(`debates?${query}`, { signal });
-    const protocols = (answer.headers.get("protocols") ?? "").split(",").map(decodeURIComponent);
+    const protocols = (answer.headers.get("protocols") ?? "").split(",").filter(Boolean).map(decodeURIComponent);
     const found = (await answer.json()) as Head[];
     setPage({ heads: [...before, ...found], protocols, more: answer.headers.has("link") });
   };
@@ -83,6 +83,7 @@ export function List() {
   useReading((signal) => json<Evaluation[]>("evaluations", { signal }).then(setEvaluations), []);
   const ask = (name: string) => (event: { currentTarget: { value: string } }) =>
     (asked.value = { ...asked.value, [name]: event.currentTarget.value });
+  const option = (each: string) => <option key={each} value={each}>{each || "all"}</option>;
   const words = "Search in questions and answers";
   const inEvaluation = location.pathname.includes("/evaluations/");
   const choices = { protocol: ["", ...(page?.protocols ?? [])], status: STATUSES, sort: SORTS };
@@ -95,9 +96,7 @@ export function List() {
         <input type="search" aria-label={words} placeholder={words} value={asked.value.text} onInput={ask("text")} />
         {Object.entries(choices).map(([name, all]) => (
           <label key={name}>
-            {label(name)} <select value={asked.value[name as "sort"]} onChange={ask(name)}>
-              {all.map((each) => <option key={each} value={each}>{each || "all"}</option>)}
-            </select>
+            {label(name)} <select value={asked.value[name as "sort"]} onChange={ask(name)}>{all.map(option)}</select>
           </label>
         ))}
       </div>
