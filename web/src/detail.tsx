@@ -3,7 +3,7 @@
 import { Edit, Requests } from "./act";
 import { Contest, Sums } from "./head";
 import {
-  change, changes, declared, finished, folded, isOut, isWeighed, look, nodeNow, nodes, pane, record, recorded, ROOT, share,
+  change, changes, finished, folded, isOut, isWeighed, look, nodeNow, nodes, pane, record, recorded, ROOT, share,
   touched, view,
 } from "./model";
 import { Answer, Figure, Link, More, Notes, Part, Some, Stance, Value } from "./parts";
@@ -100,7 +100,7 @@ function Weighing({ node }: { node: Node }) {
           {isOut(node) ? "Let it count again" : "Leave it out"}
         </button>
       )}
-      <Notes of={[...weighing, signs].filter(Boolean)} kind="soft" />
+      <Notes of={[weighing.join(" · "), signs].filter(Boolean)} kind="soft" />
     </section>
   );
 }
@@ -159,7 +159,7 @@ function Marked({ text, said }: { text: string; said: string[] }) {
 
 /** A piece of a source, with the words marked that somebody cites. */
 const SegmentView = ({ one, said }: { one: Segment; said: string[] }) => (
-  <li class="segment" id={`segment-${one.id}`}>
+  <li class="segment">
     <p class="soft">
       <span class="id">{one.id}</span> {joined(one.heading, one.page !== null && `page ${one.page}`)}
       {one.contested && <span class="moved"> written by a person</span>}
@@ -204,14 +204,12 @@ function mayChange(node: Node): string[] {
   return node.id === ROOT ? ["verdict"] : ["verdict", "drop"];
 }
 
-export function Detail() {
-  const node = nodeNow.value;
+export function Detail({ node = nodeNow.value }: { node?: Node }) {
   if (!node) return <p class="soft">Nothing has been said yet.</p>;
   const below = node.children.map((id) => nodes.value.get(id)).filter((one) => one !== undefined);
   const rests = node.provenance.filter((id) => id !== node.id);
-  const many = nodes.value.size > 1;
   const top = node.id === ROOT;
-  const unit = declared.value.unit ?? "part";
+  const unit = declaredOf(record.value, node.protocol).unit ?? "part";
   const verdict = (top && folded.value.verdict) || node.verdict;
   const state = joined(
     node.kind !== "open" && node.kind,
@@ -225,22 +223,24 @@ export function Detail() {
     <div class="node">
       <button class="back" onClick={() => (pane.value = "tree")}>‹ The tree</button>
       <Path node={node} />
-      <h2 dir="auto" class={many ? "" : "unseen"}><Stance of={node.stance} />{node.text}</h2>
-      {many && <p class="soft">{state}</p>}
+      <h2 dir="auto" class={top && node.text.length < 400 ? "unseen" : ""}><Stance of={node.stance} />{node.text}</h2>
+      {!top && <p class="soft">{state}</p>}
       <Requests node={node.id} />
       {top && <Contest />}
       {verdict && <Ruling verdict={verdict} name={top ? "Verdict" : "Ruling"} />}
       {node.status === "answered" && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={mayChange(node)} />}
       <OwnConfidence node={node} />
-      {rests.length > 0 && <Part name="Rests on"><Some of={rests} each={(id) => <li key={id}><Link id={id} most={120} /></li>} /></Part>}
+      {rests.length > 0 && rests.join() !== node.children.join() && (
+        <Part name="Rests on"><Some of={rests} each={(id) => <li key={id}><Link id={id} most={120} /></li>} /></Part>
+      )}
       <Weighing node={node} />
       <Notes of={node.notes.filter((one) => !verdict?.notes.includes(one))} />
       <Notes of={node.failures.map((one) => `${label(one.role)} ${one.speaker}: ${one.fault}`)} kind="note bad" />
       {below.length > 0 && (
         <Part name={`${label(unit)}s below`}>
           <Some of={below} each={(one) => (
-            <li key={one.id} class={isOut(one) ? "void" : ""}>
-              <Stance of={one.stance} /><Link id={one.id} most={140} />{" "}
+            <li key={one.id} class={`part ${isOut(one) ? "void" : ""}`}>
+              <span><Stance of={one.stance} /><Link id={one.id} most={140} /></span>{" "}
               {share(one) !== undefined && <Figure value={share(one)} stance={one.stance} />}
             </li>
           )} />
@@ -249,7 +249,7 @@ export function Detail() {
       {node.comparisons.length > 0 && (
         <Part name="Who beat whom">
           <Some of={node.comparisons} each={(one) => <Met key={one.supporter + one.attacker + one.order} one={one} />} />
-          <Notes of={look.value.comparing ?? []} kind="soft" />
+          <p class="soft">{look.value.comparing?.join(" · ")}</p>
         </Part>
       )}
       <Transcript node={node} />

@@ -79,6 +79,7 @@ export function Head() {
   const weighed = isWeighed(root);
   const value = root && (weighed || touched.value) ? share(root) : verdict?.confidence;
   const before = root && recorded(root);
+  const chosen = options(of).some(([letter]) => letter === verdict?.label);
   return (
     <header>
       <div>
@@ -88,7 +89,7 @@ export function Head() {
         </p>
         <h1 dir="auto">{short(String(of.input.question ?? of.run_id), 400)}</h1>
         <Options />
-        <Answer of={verdict ?? { answer: null, label: null }} none={verdict ? "There is no answer." : "There is no verdict yet."} />
+        {!chosen && <Answer of={verdict ?? { answer: null, label: null }} none={verdict ? "There is no answer." : "There is no verdict yet."} />}
         {of.demonstration && <p class="note">A model answered that is no better than chance: see how it works, and no more.</p>}
         <Notes of={notices} />
       </div>
@@ -143,13 +144,14 @@ function Time() {
     if (!playing && finished.value) at.value = 1;
     setPlaying(!playing);
   };
-  const said = event ? `${event.kind} at ${event.node}` : "";
+  const where = nodes.value.get(event?.node === ROOT ? "" : (event?.node ?? ""));
+  const said = `${event?.kind ?? ""}${where ? ` at ${where.id} ${short(where.text, 60)}` : ""}`;
   const moves = { min: "1", max: length.value, value: at.value, "aria-valuetext": `${at.value} of ${length.value}: ${said}` };
   return (
     <div class="time">
       <button onClick={play} aria-label={playing ? "Pause" : "Play the events"}>{playing ? "❚❚" : "▶"}</button>
       <input type="range" {...moves} aria-label="Event" onInput={(event) => (at.value = Number(event.currentTarget.value))} />
-      <span class="soft moment">{at.value} of {length.value} · {said}</span>
+      <span class="soft moment">{at.value} of {length.value}<span> · {said}</span></span>
       {!finished.value && <button onClick={() => (at.value = length.value)}>To the end</button>}
     </div>
   );

@@ -1,8 +1,9 @@
 import "./style.css";
 import { render } from "preact";
+import { Detail } from "./detail";
 import { events, held, restoreKey } from "./data";
 import { fold, orders } from "./fold";
-import { at, calls, follow, foldBelow, nodes, pane, prompts, restart, run } from "./model";
+import { at, calls, follow, foldBelow, nodes, pane, printing, prompts, restart, run } from "./model";
 import { RunPage } from "./run";
 import { Served } from "./served";
 import { confidences, noChanges, strengths } from "./strengths";
@@ -25,6 +26,15 @@ async function open(): Promise<void> {
     addEventListener("hashchange", follow);
   } else restoreKey();
   render(<App served={told === null} />, app);
+  const paper = document.body.appendChild(document.createElement("div"));
+  paper.className = "paper";
+  const print = (now: boolean) => {
+    printing.value = now;
+    const all = now && document.querySelector(".run") ? [...nodes.value.values()] : [];
+    render(all.map((node) => <Detail key={node.id} node={node} />), paper);
+  };
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
 }
 
 // Tests run the script without a page, and steer it on one.

@@ -195,4 +195,7 @@ export function follow(): boolean {
   return true;
 }
 
+/** True while all nodes are laid out on paper, one below the other. */
+export const printing = signal(false);
+
 export const nodeNow = computed(() => nodes.value.get(picked.value) ?? nodes.value.get(ROOT));

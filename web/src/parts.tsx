@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { nodes, pick } from "./model";
+import { folded, nodes, pick, printing } from "./model";
 import type { Json, Verdict } from "./record";
 import { figure, label, short } from "./words";
 
@@ -39,7 +39,7 @@ export const Answer = ({ of: { answer, label }, none }: { of: Pick<Verdict, "ans
 
 /** The first of many, with a button for the others. */
 export function Some<T>({ of, each }: { of: T[]; each: (one: T) => preact.JSX.Element }) {
-  const [most, setMost] = useState(25);
+  const [most, setMost] = useState(printing.value ? Infinity : 25);
   return (
     <>
       <ul class="plain">{of.slice(0, most).map(each)}</ul>
@@ -70,16 +70,19 @@ export function Value({ value, captions = {} }: { value: Json; captions?: { [nam
   if (value === null || value === "") return <span class="soft">nothing</span>;
   if (typeof value === "boolean") return <span>{value ? "yes" : "no"}</span>;
   if (typeof value === "number") return <span class="n">{String(value)}</span>;
-  if (typeof value === "string")
+  if (typeof value === "string") {
+    const segment = folded.peek().segments.get(value);
+    if (segment) return <span><span class="id">{value}</span> <bdi>{short(segment.text, 70)}</bdi></span>;
     return IDS.test(value) && nodes.value.has(value) ? <Link id={value} /> : <p class="prose" dir="auto">{value}</p>;
+  }
   if (Array.isArray(value)) {
     if (!value.length) return <span class="soft">none</span>;
-    if (value.every((one) => typeof one === "string" && one.length < 30 && !nodes.value.has(one)))
-      return <span>{value.join(", ")}</span>;
+    if (value.every((one) => typeof one === "string" && /^[^\s:.]{1,30}$/.test(one))) return <span>{value.join(", ")}</span>;
     return <ul class="items">{value.map((one, n) => <li key={n}><Value value={one} captions={captions} /></li>)}</ul>;
   }
+  const flat = Object.values(value).every((one) => typeof one !== "object" && String(one).length < 16);
   return (
-    <dl class="fields">
+    <dl class={flat ? "fields flat" : "fields"}>
       {Object.entries(value).map(([name, one]) => (
         <div key={name}><dt>{captions[name] ?? label(name)}</dt><dd><Value value={one} captions={captions} /></dd></div>
       ))}

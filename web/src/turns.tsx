@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Edit } from "./act";
-import { ask, calls, look, prompts, record, turn as linked } from "./model";
+import { ask, calls, look, printing, prompts, record, turn as linked } from "./model";
 import { More, Part, Value } from "./parts";
 import type { Call, Node, Turn } from "./record";
 import { joined, label, phaseOf, short, speaking, turnName } from "./words";
@@ -60,10 +60,9 @@ function TurnView({ node, turn, side }: { node: Node; turn: Turn; side: number }
   const captions = phase?.captions ?? {};
   const fields = Object.entries(turn.fields).filter(([, value]) => value !== null && value !== "");
   const lead = phase?.editable?.[0] ?? "";
-  fields.sort(([a], [b]) => Number(b === lead) - Number(a === lead));
   const show = (one: HTMLElement | null) => linked.value === name && one?.scrollIntoView({ block: "nearest" });
   return (
-    <article class={`turn side-${side}${linked.value === name ? " linked" : ""}`} ref={(one) => void show(one)}>
+    <article class={`turn side-${side % 2}${linked.value === name ? " linked" : ""}`} ref={(one) => void show(one)}>
       <p class="who">
         {speaking(node, turn)}{" "}
         <a class="soft" href={`#${encodeURIComponent(name)}`} aria-label={`Link to the turn ${name}`}>{name}</a>
@@ -90,17 +89,16 @@ function grouped<T>(items: T[], alike: (one: T) => string): T[][] {
   return groups;
 }
 
-function Round({ node, turns, sides }: { node: Node; turns: Turn[]; sides: string[] }) {
+function Round({ node, turns, sides, name }: { node: Node; turns: Turn[]; sides: string[]; name: string }) {
   const speakers = new Set(turns.map((one) => one.speaker)).size;
   const beside = speakers > 1 && turns.every((one) => sides.includes(one.speaker));
-  const side = ({ side, speaker }: Turn) => (side === "support" ? 0 : side === "attack" ? 1 : sides.indexOf(speaker) % 2);
+  const side = ({ side, speaker }: Turn) => (side === "support" ? 0 : side === "attack" ? 1 : sides.indexOf(speaker));
+  const inOrder = beside ? [...turns].sort((a, b) => side(a) - side(b)) : turns;
   return (
     <>
-      {turns[0]!.round > 0 && <h4 class="round">Round {turns[0]!.round}</h4>}
+      {name && <h4 class="round">{name}</h4>}
       <div class={!beside ? "alone" : speakers > 2 ? "facing many" : "facing"}>
-        {turns.map((one) => (
-          <TurnView key={turnName(node, one)} node={node} turn={one} side={beside ? Math.max(0, side(one)) : -1} />
-        ))}
+        {inOrder.map((one) => <TurnView key={turnName(node, one)} node={node} turn={one} side={beside ? side(one) : -1} />)}
       </div>
     </>
   );
@@ -120,7 +118,7 @@ function facing(turns: Turn[]): string[] {
 
 /** What was said at a node. */
 export function Transcript({ node }: { node: Node }) {
-  const [most, setMost] = useState(60);
+  const [most, setMost] = useState(printing.value ? Infinity : 60);
   const all = node.transcript;
   if (!all.length) return null;
   const together = look.value.together ?? [];
@@ -130,11 +128,15 @@ export function Transcript({ node }: { node: Node }) {
     <Part name="What was said">
       {grouped(all.slice(0, most), (one) => `${one.take} ${one.protocol} ${phase(one)}`).map((group, n) => {
         const first = group[0]!;
+        const rounds = [...new Set(group.map((one) => one.round))];
         const pass = passes && <span class="soft"> pass {first.take}</span>;
         return (
           <More key={`${n} ${first.take} ${first.phase}`} kind="phase" open name={<>{label(phase(first)) || "Debate"}{pass}</>}>
-            {grouped(group, (one) => String(one.round)).map((round, k) => (
-              <Round key={k} node={node} turns={round} sides={facing(group)} />
+            {rounds.map((round) => (
+              <Round
+                key={round} node={node} turns={group.filter((one) => one.round === round)} sides={facing(group)}
+                name={round && rounds.length > 1 ? `Round ${round}` : ""}
+              />
             ))}
           </More>
         );
