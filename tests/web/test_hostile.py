@@ -181,7 +181,7 @@ def tab(browser: Browser) -> Iterator[Page]:
     page, wrong = context.new_page(), list[str]()
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", lambda dialog: wrong.append(dialog.message))
     page.on("request", lambda asked: wrong.append(asked.url) if ASK in asked.url else None)
     yield page
     context.close()

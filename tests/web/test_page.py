@@ -70,23 +70,6 @@ def weighed(runs: Path, **given: Any) -> RunFolder:
     return conduct(running.begin("art", "It is so.", runs, model=model, **shape))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("demo", DEMOS, ids=lambda path: path.parent.name)
-def test_axe_finds_nothing_and_nothing_scrolls_sideways(
-    demo: Path, width: int, scheme: Any, opened: Open
-) -> None:
-    view = {"width": width, "height": 800}
-    page = opened(RunFolder(demo), viewport=view, color_scheme=scheme, bypass_csp=True)
-    page.add_script_tag(path=AXE)
-    for chosen in (False, True):
-        if chosen and page.locator(".row").count():
-            page.locator(".row").last.click()
-        found = page.evaluate("axe.run().then(result => result.violations)")
-        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
 def test_a_link_leads_to_a_turn_with_its_call_and_prompt(opened: Open) -> None:
     demo = next(path for path in DEMOS if "role" in path.parent.name)
     page = opened(RunFolder(demo), "#0/B1")
