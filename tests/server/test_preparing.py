@@ -1,0 +1,95 @@
+"""The routes by which a page prepares, prices, stops and answers debates."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from dialectree.records.folder import RunFolder
+from dialectree.server import preparing
+from dialectree.server.debates import exception_handlers, routes
+from tests.report.recorded import FOLDERS, record
+from tests.web.test_acting import paper
+
+ASKED = {"question": "What do cows eat?", "options": ["plants", "meat"]}
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    """Return a client of a server with two runs, one of which a thread drives."""
+    monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path))
+    art = RunFolder(FOLDERS["art"])
+    RunFolder.create(tmp_path, "art").write_whole(art.record(), art.events(), art.ledger())
+    driven = record("rsd").model_copy(update={"run_id": "driven", "thread": "t1"})
+    RunFolder.create(tmp_path, "driven").write_whole(driven, [], [])
+    every = [*preparing.routes, *routes]
+    return TestClient(Starlette(routes=every, exception_handlers=exception_handlers))
+
+
+def prepared(client: TestClient, name: str, given: Any, **settings: Any) -> Any:
+    body = {"given": given, "settings": {"model": "openai:any", **settings}}
+    return client.post(f"/protocols/{name}/prepare", json=body)
+
+
+def test_what_a_person_gave_becomes_the_input_of_the_graph_with_its_price(
+    client: TestClient,
+) -> None:
+    answer = prepared(client, "rsd", ASKED).json()
+    assert answer["input"].items() >= ASKED.items()
+    assert 1 < answer["estimate"]["calls"]["most"] <= 10
+    assert "calls, " in answer["estimate"]["line"]
+    body = {"given": {"claim": "It is so."}, "settings": {}, "estimate": False}
+    assert client.post("/protocols/art/prepare", json=body).json()["estimate"] is None
+
+
+def test_papers_are_read_from_the_files_that_a_client_sends(client: TestClient) -> None:
+    sent = {
+        name: {"name": file["name"], "base64": b64encode(file["buffer"]).decode()}
+        for name, file in {"paper_a": paper("Stone"), "paper_b": paper("Rope")}.items()
+    }
+    answer = prepared(client, "tod", {**sent, "topic": "Bridges"}).json()
+    assert [one["title"] for one in answer["input"]["papers"]] == ["Stone", "Rope"]
+
+
+PATHS = {"paper_a": "/etc/passwd", "paper_b": "2502.14767", "topic": "It"}
+REFUSED: list[tuple[str, Any, dict[str, Any], str]] = [
+    ("tod", PATHS, {}, "attach the file"),
+    ("rsd", {"question": "What?", "options": ["one"]}, {}, "one option is no choice"),
+    ("rsd", ASKED, {"judge_order": "both"}, "judge_orders"),
+    ("rsd", ASKED, {"base_url": "http://elsewhere.example/v1"}, "base_url"),
+    ("rsd", ASKED, {"concurrency": 99}, "concurrency"),
+    ("nosuch", ASKED, {}, "nosuch"),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "settings", "why"), REFUSED)
+def test_what_a_server_would_refuse_is_refused_before_the_start(
+    client: TestClient, name: str, given: Any, settings: dict[str, Any], why: str
+) -> None:
+    refused = prepared(client, name, given, **settings)
+    assert refused.status_code == 422
+    assert why in refused.json()["detail"]
+
+
+def test_a_contest_has_its_price(client: TestClient) -> None:
+    free = {"changes": [{"change": "set", "where": "0.0=0.2"}]}
+    priced = client.post("/debates/art/contest/estimate", json=free).json()
+    assert (priced["calls"]["most"], priced["line"][:8]) == (0, "0 calls,")
+    wrong = {"changes": [{"change": "set", "where": "0.99=0.2"}]}
+    assert client.post("/debates/art/contest/estimate", json=wrong).status_code == 422
+
+
+def test_a_run_that_is_not_under_way_here_is_neither_answered_nor_stopped_for_its_thread(
+    client: TestClient,
+) -> None:
+    assert client.get("/debates/art/asked").json() is None
+    assert client.post("/debates/art/answer", json={"answer": "B"}).status_code == 422
+    for act in ("cancel", "resume"):
+        refused = client.post(f"/debates/driven/{act}")
+        assert refused.status_code == 422 and "t1" in refused.json()["detail"]
+    assert client.post("/debates/art/cancel").json()["status"] == "answered"
