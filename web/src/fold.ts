@@ -67,6 +67,8 @@ function sortBy<T>(items: T[], key: (one: T) => Key): T[] {
 
 const number = (text: string) => (/^[0-9]{1,9}$/.test(text) ? Number(text) : -1);
 const path = (id: string): Key => id.split(".").map(number);
+/** Return what sorts `a:10` after `a:2`. */
+const segmentPath = (id: string): Key => [id.split(":")[0]!, number(id.split(":").slice(1).join(":"))];
 
 /** Return a verdict as a record has it: what few have is left out where it says nothing. */
 function verdictOf({ probability: _, ...told }: Fields): Verdict {
@@ -190,7 +192,8 @@ export class Folding {
       const hangs = !above || (nodes.has(above.id) && (above.kind === "open" || above.children.includes(id)));
       if (hangs) nodes.set(id, this.finished(node, order));
     }
-    return { ...this.run, nodes, segments: new Map(this.segments), calling: new Map(this.calling) };
+    const segments = new Map(sortBy([...this.segments], ([id]) => segmentPath(id)));
+    return { ...this.run, nodes, segments, calling: new Map(this.calling) };
   }
 
   /** Return a node sorted, without children that were not opened yet and what was compared of others. */
@@ -301,12 +304,5 @@ function placeOf(turn: Turn, order: Orders): Key {
   return [last, ...(last ? [-depth, turn.take] : [turn.take, depth]), phase, turn.step, turn.speaker, turn.round];
 }
 
-/** Fold all events at once, the segments by paper and number. */
-export function fold(events: Event[], order: Orders) {
-  const told = new Folding().to(events, events.length).folded(order);
-  const place = ([id]: [string, Segment]): Key => {
-    const colon = id.indexOf(":");
-    return colon < 0 ? [id, -1] : [id.slice(0, colon), number(id.slice(colon + 1))];
-  };
-  return { ...told, segments: new Map(sortBy([...told.segments], place)) };
-}
+/** Fold all events at once. */
+export const fold = (events: Event[], order: Orders) => new Folding().to(events, events.length).folded(order);

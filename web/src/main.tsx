@@ -2,7 +2,7 @@ import "./style.css";
 import { render } from "preact";
 import { Detail } from "./detail";
 import { events, held, restoreKey } from "./data";
-import { fold, orders } from "./fold";
+import { fold, Folding, orders } from "./fold";
 import { at, calls, follow, foldBelow, nodes, pane, printing, prompts, restart, run } from "./model";
 import { RunPage } from "./run";
 import { Served } from "./served";
@@ -38,5 +38,5 @@ async function open(): Promise<void> {
 }
 
 // Tests run the script without a page, and steer it on one.
-Object.assign(globalThis, { debate: { fold, orders, strengths, noChanges, confidences, at, events } });
+Object.assign(globalThis, { debate: { fold, Folding, orders, strengths, noChanges, confidences, at, events } });
 if (typeof document !== "undefined") void open();
