@@ -16,6 +16,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
+import psutil
 
 from benchmarks.cases import QUESTION, splitting
 from benchmarks.figures import Figure
@@ -62,22 +63,23 @@ def watchers(folder: Path, repeats: int) -> Iterator[Figure]:
                 [_run(client, endpoint.url, audience) for audience in AUDIENCES]
                 for _ in range(repeats)
             ]
-        walls = [[wall for wall, _, _ in one] for one in rounds]
         for n, audience in enumerate(AUDIENCES):
-            ratio = median(2 * one[n] / (one[0] + one[-1]) for one in walls)
-            if audience is not NOBODY:
-                name = f"{audience.name}: time over that of unwatched runs"
-                yield Figure(part, name, ratio, limit=audience.limit)
-        yield Figure(part, "time of an unwatched run", median(one[0] for one in walls), "s")
+            for what, spent in ("time", 0), ("CPU of the server", 1):
+                ratios = [2 * one[n][spent] / (one[0][spent] + one[-1][spent]) for one in rounds]
+                name = f"{audience.name}: {what} over that of unwatched runs"
+                if audience is not NOBODY:
+                    yield Figure(part, name, median(ratios), limit=audience.limit)
+        yield Figure(part, "time of an unwatched run", median(one[0][0] for one in rounds), "s")
         log = re.sub(r"\x1b\[\d+m", "", (place / "log").read_text())
         started = {thread: datetime.fromisoformat(at) for at, thread in _STARTED.findall(log)}
-        firsts = [came - started[thread].timestamp() for one in rounds for _, thread, came in one]
+        firsts = [came - started[t].timestamp() for one in rounds for _, _, t, came in one]
         name = "from the start of a run to its first event at the client"
         yield Figure(part, name, 1000 * median(firsts), "ms", limit=FIRST_EVENT_MS)
 
 
-def _run(client: httpx.Client, model: str, audience: Audience) -> tuple[float, str, float]:
-    """Return the seconds that a run takes, its thread, and when its first event came."""
+def _run(client: httpx.Client, model: str, audience: Audience) -> tuple[float, float, str, float]:
+    """Return the seconds and the CPU seconds of a run, its thread, and when an event came."""
+    cpu_s = _cpu_s()
     thread = client.post("/threads", json={}).json()["thread_id"]
     body = {
         "assistant_id": "tsd",
@@ -94,7 +96,13 @@ def _run(client: httpx.Client, model: str, audience: Audience) -> tuple[float, s
                 pass
     record = client.get(f"/debates/{run_id}").json()
     assert record["status"] == "answered", record["notices"]
-    return record["usage"]["wall_s"], thread, came
+    return record["usage"]["wall_s"], _cpu_s() - cpu_s, thread, came
+
+
+def _cpu_s() -> float:
+    """Return the CPU seconds so far of the server, the only child with that name."""
+    servers = [one for one in psutil.Process().children() if "langgraph" in " ".join(one.cmdline())]
+    return sum(sum(one.cpu_times()[:2]) for one in servers)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
@@ -307,16 +308,19 @@ class HostedRun(Run):
         return new
 
     def create(self, runs: Path) -> None:
-        """Give the run its folder, with what was told so far."""
+        """Give the run its folder."""
         assert self.record is not None
-        assert self.keeper is not None
-        told, folder = self.keeper.told(), RunFolder.create(runs, self.run_id)
+        folder = RunFolder.create(runs, self.run_id)
         self.record.set_folder(folder.path)
         folder.write_record(self.record)
         self._open(folder)
-        for event in told:
-            folder.tell(event)
         self.keeper = folder
+
+    def discard(self) -> None:
+        """Take the folder of the run away again."""
+        self._close_files()
+        if isinstance(self.keeper, RunFolder):
+            shutil.rmtree(self.keeper.path)
 
     def _open(self, folder: RunFolder) -> None:
         files = folder.held(WAIT_S)
@@ -367,23 +371,24 @@ async def begun(
 ) -> AsyncIterator[HostedRun]:
     """Begin a run of ``method``; ``given`` is what its graph takes.
 
-    The folder is made when the first step has taken the input: one that is refused leaves none.
+    Its folder is there before anybody hears of it. A run whose input is refused leaves none.
     """
     context = settings(runtime, kind)
     run = await asyncio.to_thread(_new, method, given, context, runtime)
-    if run.record is not None:
-        run.tell(event_of(run.record, "began", began_with(run.record)))
+    runs = _runs() if run.record is not None else None
     try:
-        with run.current():
-            yield run
-        runs = _runs() if run.record is not None else None
         if runs is not None:
             await asyncio.to_thread(run.create, runs)
+        if run.record is not None:
+            run.tell(event_of(run.record, "began", began_with(run.record)))
+        with run.current():
+            yield run
     except BaseException as error:
         del _active[run.key]
         if run.record is not None:
             run.record.status, run.record.notices = "partial", [line(str(error), 300)]
             run.tell(event_of(run.record, "ended", ended_with(run.record)))
+        await asyncio.to_thread(run.discard)
         raise
     await run.rest()
 

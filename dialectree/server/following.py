@@ -14,7 +14,7 @@ from dialectree.records.event_log import lines_from
 from dialectree.records.folder import RunFolder
 from dialectree.system import clock
 
-PACE_S = 0.1
+PACE_S = 0.15
 """Seconds between two looks at the file of the events, at least."""
 EACH_S = 0.006
 """Seconds between two looks for each follower: what is sent to many takes time from the run."""

@@ -142,10 +142,9 @@ def test_a_page_that_was_broken_off_shows_in_the_end_what_another_shows(
         broken.wait_for_selector(".run")
     second.goto(f"{watched.address}?run=growing")
     watched.grow(len(watched.lines))
-    last = f"document.querySelector('input[type=range]')?.max == {len(watched.lines)}"
     shown = []
     for page in (steady, broken, second):
-        page.wait_for_function(last)
+        page.locator(f"input[type=range][max='{len(watched.lines)}']").wait_for()
         shown.append(page.locator("main").inner_text())
     assert shown[0] == shown[1] == shown[2]
     assert not watched.cuts["growing"]

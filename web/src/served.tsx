@@ -12,22 +12,12 @@ import { again, beside, failed, making, open, shown, useReading } from "./route"
 import { RunPage } from "./run";
 import { Start } from "./start";
 
-/** Return the record of a run. One that was begun a moment ago has none until its first step has ended. */
-async function read(path: string, begun: boolean, signal: AbortSignal): Promise<RunRecord> {
-  for (let tries = 0; begun && tries < 100; tries++) {
-    const record = await json<RunRecord>(path, { signal }).catch(() => null);
-    if (record || signal.aborted) return record!;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  return json<RunRecord>(path, { signal });
-}
-
 /** Show a run and follow it to its end. */
 async function watch(id: string, stop: AbortSignal): Promise<void> {
   const path = `debates/${encodeURIComponent(id)}`;
   const early = begun.value?.run_id === id ? begun.value : null;
   if (early) restart(early, early.events);
-  const record = await read(path, early !== null, stop);
+  const record = await json<RunRecord>(path, { signal: stop });
   if (stop.aborted) return;
   if (early) run.value = record;
   else restart(record, []);
