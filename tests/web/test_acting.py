@@ -10,6 +10,7 @@ import pytest
 
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import serving
+from tests.web.test_page import AXE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -131,14 +132,14 @@ def test_a_person_judges_on_the_page_and_again_where_the_debate_is_contested(ope
     page.reload()
     page.locator("form.ask").get_by_role("button", name="B", exact=True).click()
     ended(page)
-    assert "meat" in page.locator("header .answer").inner_text()
+    assert "meat" in page.locator("header .chosen").inner_text()
     turn = page.locator(".turn").first
     turn.get_by_text("Contest this").click()
     turn.get_by_role("button", name="Take it out").click()
     page.get_by_role("button", name="Contest", exact=True).click()
     page.locator("form.ask").get_by_role("button", name="A", exact=True).click()
     ended(page)
-    assert "plants" in page.locator("header .answer").inner_text()
+    assert "plants" in page.locator("header .chosen").inner_text()
 
 
 def test_a_run_is_stopped_and_goes_on(opened: Open) -> None:
@@ -152,6 +153,38 @@ def test_a_run_is_stopped_and_goes_on(opened: Open) -> None:
     assert int(page.get_by_role("slider", name="Event").get_attribute("max") or 0) > int(
         before or 0
     )
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_axe_finds_nothing_in_forms_requests_and_changes(
+    width: int, scheme: Any, browser: Browser, server: str
+) -> None:
+    view: Any = {"width": width, "height": 800}
+    page = browser.new_page(viewport=view, color_scheme=scheme, bypass_csp=True)
+
+    def check() -> None:
+        page.add_script_tag(path=AXE)
+        found = page.evaluate("axe.run().then(result => result.violations)")
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    page.goto(f"{server}/page/?new")
+    given, settings = BEGUN["rsd"]
+    page.get_by_text("Settings", exact=True).click()
+    page.get_by_text("Roles", exact=True).click()
+    check()
+    page.get_by_text("Settings", exact=True).click()
+    begin(page, "rsd", given, {**settings, "judge": "me"})
+    page.locator("form.ask").wait_for()
+    check()
+    page.locator("form.ask").get_by_role("button", name="A", exact=True).click()
+    ended(page)
+    for edit in page.get_by_text("Contest this").all()[:2]:
+        edit.click()
+    page.get_by_role("button", name="Take it out").first.click()
+    page.locator(".trial [role=status]", has_text=re.compile("call")).wait_for()
+    check()
+    page.close()
 
 
 def test_a_wrong_setting_is_told_in_the_form(opened: Open) -> None:
