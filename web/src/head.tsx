@@ -53,18 +53,22 @@ export function Contest() {
   );
 }
 
-export function Sums() {
+/** What the calls so far took. */
+function sums(): string {
   const of = usage.value;
   const took = of.wall_s >= 60 ? `${(of.wall_s / 60).toFixed(1)} min` : `${of.wall_s.toFixed(1)} s`;
-  const { models, settings, input } = record.value;
-  const { question: _, options: __, ...more } = input;
-  const name = joined(
+  return joined(
     count(of.calls, "call"), of.calls_from_cache > 0 && `${of.calls_from_cache} from the cache`,
     `${(of.prompt_tokens + of.completion_tokens).toLocaleString("en")} tokens`, of.cost !== null && `cost ${of.cost}`,
-    of.wall_s > 0 && took, of.critical_path_calls > 0 && `${of.critical_path_calls} calls after one another`,
+    of.wall_s > 0 && took, `${of.critical_path_calls} calls after one another`,
   );
+}
+
+export function Sums() {
+  const { models, settings, input } = record.value;
+  const { question: _, options: __, ...more } = input;
   return (
-    <More name={name}>
+    <More name={sums()}>
       {Object.keys(more).length > 0 && <Value value={more} />}
       <Part name="Models"><Value value={models} /></Part>
       <Part name="Settings"><Value value={settings} /></Part>
@@ -182,6 +186,7 @@ export const Tools = () => (
     {length.value > 0 && <Time />}
     <Acts />
     <Trial />
+    {live.value && <span class="soft">{sums()}</span>}
     <Speaking />
   </section>
 );
