@@ -60,7 +60,7 @@ function sums(): string {
   return joined(
     count(of.calls, "call"), of.calls_from_cache > 0 && `${of.calls_from_cache} from the cache`,
     `${(of.prompt_tokens + of.completion_tokens).toLocaleString("en")} tokens`, of.cost !== null && `cost ${of.cost}`,
-    of.wall_s > 0 && took, `${of.critical_path_calls} calls after one another`,
+    of.wall_s > 0 && took, of.critical_path_calls > 0 && `${of.critical_path_calls} calls after one another`,
   );
 }
 
