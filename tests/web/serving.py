@@ -1,4 +1,4 @@
-"""Serve a folder of runs, as ``dialectree view`` does, to a browser of a test."""
+"""Serve runs to a browser of a test."""
 
 from __future__ import annotations
 
@@ -9,20 +9,37 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
+from starlette.applications import Starlette
 
-from dialectree.server import local
+from dialectree.server import debates, local, pages, protocols
+
+
+@contextmanager
+def serving(app: Starlette) -> Iterator[str]:
+    """Serve ``app`` while the block runs; yield its address."""
+    listening = local.listen(0)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listening]),))
+    thread.start()
+    try:
+        yield f"http://{local.HOST}:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 @contextmanager
 def viewed(runs: Path) -> Iterator[str]:
-    """Serve ``runs`` while the block runs; yield the address of the page."""
-    token, listening = local.new_token(), local.listen(0)
-    app = local.app(local.folder(lambda scope: runs), token)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
-    thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listening]),))
-    thread.start()
-    try:
-        yield f"http://{local.HOST}:{listening.getsockname()[1]}/{token}/page/"
-    finally:
-        server.should_exit = True
-        thread.join()
+    """Serve ``runs`` as ``dialectree view`` does; yield the address of the page."""
+    token = local.new_token()
+    with serving(local.app(local.folder(lambda scope: runs), token)) as address:
+        yield f"{address}/{token}/page/"
+
+
+@contextmanager
+def acting() -> Iterator[str]:
+    """Serve the folder of runs with what changes them; yield the address of the page."""
+    routes = [*protocols.routes, *debates.routes, *pages.routes]
+    app = Starlette(routes=routes, exception_handlers=debates.exception_handlers)
+    with serving(app) as address:
+        yield f"{address}/page/"
