@@ -18,8 +18,8 @@ WIDTH = 140
 """Columns where the table goes to a file."""
 PARTS = ("overhead", "slots", "footprint", "retrieval", "false-findings", "tracing", "watchers")
 """Each is the function of that name in the file of that name, with _ for -."""
-ON_REQUEST = ("first-debate",)
-"""Parts that are measured only where they are named: they ask the embedded model for long."""
+ON_REQUEST = ("first-debate", "page")
+"""Parts that are measured only where they are named: they take long, or need a browser."""
 
 
 _HELP = f"of {', '.join(PARTS)} (all of them without a name), {', '.join(ON_REQUEST)}"

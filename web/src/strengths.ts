@@ -135,30 +135,30 @@ export function strengths(nodes: Map<string, Node>, root: string, settings: Fiel
   const top = nodes.get(root)!;
   const claims = below(top).filter((node) => node.kind === "claim");
   const tops = claims.length ? claims : [top];
-  const order = [...tops];
-  for (const node of order) order.push(...below(node).filter((one) => one.stance));
-  // Where no comparison was held, none counts.
-  const theta = new Map<string, number>();
-  const recorded = !changes.flipped.size && !changes.voided.size;
-  for (const node of share > 0 ? order : []) {
-    const counts = () => tallies(node, changes, rates || settings.ties === "half");
-    const own = (recorded && thetas.get(node)) || (rates ? winRates(counts()) : bradleyTerry(counts()));
-    if (recorded) thetas.set(node, own);
-    for (const [id, value] of own) theta.set(id, value);
-  }
   const weights = new Map<string, Weight>();
-  for (const node of order.reverse()) {
-    const blended = blend(changes.set.get(node.id) ?? node.scores.tau, theta.get(node.id), share);
-    const side = (stance: string) =>
-      below(node).flatMap((one) => {
-        const weight = weights.get(one.id);
-        return one.stance === stance && !out(one) && (weight?.blended ?? -1) >= limit ? weight!.strength! : [];
-      });
-    const strength = blended === undefined ? undefined : combine(blended, side("support"), side("attack"));
-    weights.set(node.id, { theta: theta.get(node.id), blended, strength });
-  }
+  const recorded = !changes.flipped.size && !changes.voided.size;
+  /** What the comparisons of a node make of its children; where none was held, none counts. */
+  const thetaOf = (node: Node) => {
+    if (!share || !node.comparisons.length) return new Map<string, number>();
+    const counts = () => tallies(node, changes, rates || settings.ties === "half");
+    const theta = (recorded && thetas.get(node)) || (rates ? winRates(counts()) : bradleyTerry(counts()));
+    if (recorded) thetas.set(node, theta);
+    return theta;
+  };
+  const weigh = (node: Node, theta?: number): Weight => {
+    const own = thetaOf(node);
+    const sides = { support: [] as number[], attack: [] as number[] };
+    for (const one of below(node).filter((child) => child.stance)) {
+      const { blended, strength } = weigh(one, own.get(one.id));
+      if (!out(one) && (blended ?? -1) >= limit) sides[one.stance!].push(strength!);
+    }
+    const blended = blend(changes.set.get(node.id) ?? node.scores.tau, theta, share);
+    const strength = blended === undefined ? undefined : combine(blended, sides.support, sides.attack);
+    weights.set(node.id, { theta, blended, strength });
+    return weights.get(node.id)!;
+  };
   for (const claim of tops) {
-    const weight = weights.get(claim.id)!;
+    const weight = weigh(claim);
     const unheard = claim.scores.strength === undefined && !lost(claim, (node) => node.scores.blended);
     const none = unheard || lost(claim, (node) => weights.get(node.id)?.blended);
     weight.strength = none ? undefined : balanced(weight.strength);

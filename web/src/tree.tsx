@@ -170,7 +170,7 @@ export function Tree() {
         style={`height: ${all.length * HEIGHT}px`}
       >
         {all.slice(from, to).map((row, n) => (
-          <RowView key={row.node.id} {...row} top={(from + n) * HEIGHT} chosen={from + n === place} />
+          <RowView key={(from + n) % (to - from)} {...row} top={(from + n) * HEIGHT} chosen={from + n === place} />
         ))}
       </div>
     </div>
