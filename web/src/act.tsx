@@ -5,9 +5,9 @@ import { useEffect, useState } from "preact/hooks";
 import { acts, answer, begun, contest, goOn, halt, price, stops } from "./host";
 import type { Change, Stop } from "./host";
 import { change, changes, finished, folded, heard, live, record } from "./model";
-import { again, failed, go } from "./route";
+import { address, again, failed, open } from "./data";
 import { noChanges } from "./strengths";
-import { Link, More } from "./parts";
+import { entered, Link, More, typed } from "./parts";
 import { count } from "./words";
 
 /** What a person says instead, beside the figures that are tried out. */
@@ -52,7 +52,7 @@ export function Trial() {
       <code>dialectree contest {record.value.run_id} {words.join(" ")}</code>
       {acts.value && <span class="soft" role="status">{cost || "…"}</span>}
       {acts.value && finished.value && !live.value && (
-        <button class="main" onClick={() => trying(async () => go(await contest(record.value, all)))}>Contest</button>
+        <button class="main" onClick={() => trying(async () => open(address(await contest(record.value, all))))}>Contest</button>
       )}
       <button onClick={clear}>As recorded</button>
     </div>
@@ -77,7 +77,7 @@ export function Edit({ where, text = "", may }: { where: string; text?: string; 
   const writes = may.some((name) => name !== "drop");
   return (
     <More kind="more edit" name={mine.length ? "Changed" : "Contest this"}>
-      {writes && <textarea aria-label={`New text for ${where}`} rows={3} dir="auto" value={now} onInput={(event) => setNow(event.currentTarget.value)} />}
+      {writes && <textarea aria-label={`New text for ${where}`} rows={3} dir="auto" value={now} onInput={typed(setNow)} />}
       {may.map((name) => (
         <button key={name} disabled={name !== "drop" && !now.trim()} onClick={() => wish(name)}>{NAMES[name]}</button>
       ))}
@@ -88,12 +88,8 @@ export function Edit({ where, text = "", may }: { where: string; text?: string; 
 
 function Request({ stop }: { stop: Stop }) {
   const send = (text: string) => void trying(() => answer(record.value, stop, text));
-  const enter = (event: SubmitEvent) => {
-    event.preventDefault();
-    send(String(new FormData(event.currentTarget as HTMLFormElement).get("answer")));
-  };
   return (
-    <form class="ask" onSubmit={enter}>
+    <form class="ask" onSubmit={entered("answer", send)}>
       <p class="name">You are asked</p>
       <p class="prose" dir="auto">{stop.request}</p>
       {stop.transcript && <More name="What was said"><pre dir="auto">{stop.transcript}</pre></More>}

@@ -1,14 +1,12 @@
 /** Two runs beside each other: what was asked otherwise, where they part, what moved. */
 
 import { useState } from "preact/hooks";
-import { json } from "./data";
+import { debate, json, useReading } from "./data";
 import { Ruling } from "./detail";
-import { To, when } from "./list";
 import { restart } from "./model";
+import { Figure, Later, Reading, Some, Stance, To, Value } from "./parts";
 import type { RunRecord, Turn, Verdict } from "./record";
-import { failed, useReading } from "./route";
-import { Figure, Some, Stance, Value } from "./parts";
-import { count, phaseOf, short, speaking, turnName } from "./words";
+import { count, joined, phaseOf, short, speaking, turnName, when } from "./words";
 
 /** The difference of two runs as the server tells it; in each pair the first run comes first. */
 interface Difference {
@@ -18,20 +16,20 @@ interface Difference {
 }
 
 const NAMES = ["first", "second"];
-const text = JSON.stringify;
 
-function Facing({ of }: { of: preact.ComponentChildren[] }) {
-  return <div class="facing">{of.map((one, n) => <div key={n} class={`turn side-${n}`}>{one}</div>)}</div>;
-}
+const Facing = ({ of }: { of: preact.ComponentChildren[] }) => (
+  <div class="facing">{of.map((one, n) => <div key={n} class={`turn side-${n}`}>{one}</div>)}</div>
+);
 
 /** A turn as both runs have it, with the fields that differ. */
 function Pair({ turns, runs }: { turns: (Turn | null)[]; runs: RunRecord[] }) {
   const view = (turn: Turn | null, n: number) => {
-    const [of, other] = [runs[n]!, turns[1 - n]?.fields ?? {}];
+    const of = runs[n]!;
+    const other = turns[1 - n]?.fields ?? {};
     const node = turn && of.tree.nodes[turn.node];
     if (!node) return <p class="soft">Nothing was said here.</p>;
     const name = turnName(node, turn);
-    const differ = Object.entries(turn.fields).filter(([key, value]) => text(value) !== text(other[key]));
+    const differ = Object.entries(turn.fields).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(other[key]));
     return (
       <>
         <p class="who">{speaking(node, turn)} <span class="soft"><To id={of.run_id} at={name}>{name}</To></span></p>
@@ -44,7 +42,6 @@ function Pair({ turns, runs }: { turns: (Turn | null)[]; runs: RunRecord[] }) {
 
 /** A node that moved, at which the runs part, or that one of them alone has. */
 function Place({ id, found, runs }: { id: string; found: Difference; runs: RunRecord[] }) {
-  const [open, setOpen] = useState(false);
   const nodes = runs.map((one) => one.tree.nodes[id]);
   const node = nodes[0] ?? nodes[1]!;
   const parted = found.parted.filter((one) => one.node === id);
@@ -63,10 +60,9 @@ function Place({ id, found, runs }: { id: string; found: Difference; runs: RunRe
         <Facing key={n} of={both.map((one) => <p class="prose" dir="auto">{one}</p>)} />
       ))}
       {parted.length > 0 && (
-        <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary>{count(parted.length, "turn")} said otherwise</summary>
-          {open && parted.map((one) => <Pair key={one.name} turns={one.turns} runs={runs} />)}
-        </details>
+        <Later name={`${count(parted.length, "turn")} said otherwise`}>
+          {() => parted.map((one) => <Pair key={one.name} turns={one.turns} runs={runs} />)}
+        </Later>
       )}
     </li>
   );
@@ -75,14 +71,14 @@ function Place({ id, found, runs }: { id: string; found: Difference; runs: RunRe
 export function Compare({ ids }: { ids: string[] }) {
   const [both, setBoth] = useState<[Difference, ...RunRecord[]]>();
   useReading(async (signal) => {
-    const [one, other] = ids.map(encodeURIComponent);
-    const paths = [`debates/${one}/compare/${other}`, `debates/${one}`, `debates/${other}`];
+    const [one, other] = ids.map(debate);
+    const paths = [`${one}/compare/${encodeURIComponent(ids[1]!)}`, one!, other!];
     const told = (await Promise.all(paths.map((path) => json(path, { signal })))) as [Difference, ...RunRecord[]];
     // An id in a reply means no node of the run that was shown before.
     restart(told[1]!, [], { root: "0", nodes: {}, segments: {} });
     setBoth(told);
   }, ids);
-  if (!both) return !failed.value && <p class="soft wait">Reading {ids.join(" and ")} …</p>;
+  if (!both) return <Reading what={ids.join(" and ")} />;
   const [{ contest, changes, moved, parted, only, why }, ...runs] = both;
   const [one, other] = runs.map((run) => run.input.question);
   const alike = one === other && runs[0]!.protocol === runs[1]!.protocol;
@@ -92,7 +88,7 @@ export function Compare({ ids }: { ids: string[] }) {
   const heads = runs.map((run, n) => (
     <>
       <p class="who">The {NAMES[n]} run: <To id={run.run_id}>{run.run_id}</To></p>
-      <p class="soft">{[run.method, run.status, count(run.usage.calls, "call"), when(run.started)].join(" · ")}</p>
+      <p class="soft">{joined(run.method, run.status, count(run.usage.calls, "call"), when(run.started))}</p>
       {!alike && <p class="prose" dir="auto">{String(run.input.question)}</p>}
       {run.verdict && <Ruling verdict={run.verdict} name="Verdict" />}
     </>
@@ -105,9 +101,14 @@ export function Compare({ ids }: { ids: string[] }) {
       <Facing of={heads} />
       <h2>{contest ? "What a person changed" : "What was asked otherwise"}</h2>
       <ul>{(changes.length ? changes : ["nothing"]).map((each) => <li key={each} dir="auto">{each}</li>)}</ul>
-      {alike && parted[0] && <><h2>Where they part</h2><Pair turns={parted[0].turns} runs={runs} /></>}
-      {alike && <><h2>What moved</h2><p class="soft" dir="auto">{why}</p></>}
-      {alike && <Some of={places} each={(id) => <Place key={id} id={id} found={both[0]} runs={runs} />} />}
+      {alike && (
+        <>
+          {parted[0] && <><h2>Where they part</h2><Pair turns={parted[0].turns} runs={runs} /></>}
+          <h2>What moved</h2>
+          <p class="soft" dir="auto">{why}</p>
+          <Some of={places} each={(id) => <Place key={id} id={id} found={both[0]} runs={runs} />} />
+        </>
+      )}
     </main>
   );
 }

@@ -1,42 +1,72 @@
-/** Where runs come from: the data in the page, or a program that serves them. */
+/** Where runs come from (the page, or a program that serves them), and which ones the address names. */
 
-import { signal } from "@preact/signals";
-import type { Call, Event, Json, RunRecord, Verdict } from "./record";
-
-export interface Told {
-  record: RunRecord;
-  events: Event[];
-  calls?: Call[];
-  prompts?: { [hash: string]: string };
-}
+import { computed, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Call, Event, Json, RunRecord, Texts } from "./record";
 
 /** Return the run that the page holds, or null where a program serves the page. */
-export async function held(): Promise<Told | null> {
+export async function held() {
   const text = document.getElementById("data")?.textContent?.trim();
   if (!text) return null;
   const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return JSON.parse(await new Response(stream).text()) as Told;
+  const told: unknown = JSON.parse(await new Response(stream).text());
+  return told as { record: RunRecord; events: Event[]; calls?: Call[]; prompts?: Texts };
+}
+
+const search = signal(location.search);
+const named = computed(() => new URLSearchParams(search.value));
+/** The run that the address names, and the one that stands beside it. */
+export const shown = computed(() => named.value.get("run") ?? "");
+export const beside = computed(() => named.value.get("beside") ?? "");
+export const making = computed(() => named.value.has("new"));
+/** What went wrong last, in the words of the program that serves. */
+export const failed = signal("");
+/** Rises where a run that had ended goes on. */
+export const again = signal(0);
+
+/** Go to another query of the page; empty: the list. */
+export function open(query: string, event?: MouseEvent): void {
+  if (event?.ctrlKey || event?.metaKey) return;
+  event?.preventDefault();
+  history.pushState(null, "", query || location.pathname);
+  scrollTo(0, 0);
+  search.value = location.search;
+  failed.value = "";
+}
+
+/** Return the query of a run, of a node or a turn in it, or of it and `other` beside each other. */
+export function address(id: string, at = "", other = ""): string {
+  const query = new URLSearchParams({ run: id, ...(other && { beside: other }) });
+  return `?${query}${at && `#${encodeURIComponent(at)}`}`;
 }
 
 const BASE = new URL("..", location.href.split(/[?#]/)[0]);
-const KEY = "key";
-const kept = () => {
-  const given = new URLSearchParams(location.search).get("token");
-  if (given) sessionStorage.setItem(KEY, given);
-  return sessionStorage.getItem(KEY) ?? "";
-};
 export const key = signal("");
 /** True where a program asks for a key, or for another one. */
 export const locked = signal(false);
 
 export function useKey(text: string): void {
-  sessionStorage.setItem(KEY, text);
+  sessionStorage.setItem("key", text);
   key.value = text;
   locked.value = false;
 }
 
-export const restoreKey = () => (key.value = kept());
+/** Go where the address leads, with the key that it or the tab has. */
+export function useAddress(): void {
+  useKey(named.value.get("token") || (sessionStorage.getItem("key") ?? ""));
+  addEventListener("popstate", () => (search.value = location.search));
+}
+
+/** Read what a view shows, again whenever one of `on` or the key is another. */
+export function useReading(work: (stop: AbortSignal) => Promise<void>, on: unknown[]): void {
+  useEffect(() => {
+    const stop = new AbortController();
+    failed.value = "";
+    work(stop.signal).catch((error: Error) => stop.signal.aborted || (failed.value = error.message));
+    return () => stop.abort();
+  }, [...on, key.value]);
+}
 
 /** Ask the program that serves the page; raises an error with its own words. */
 export async function get(path: string, init: RequestInit = {}): Promise<Response> {
@@ -55,32 +85,20 @@ export async function json<T>(path: string, init?: RequestInit): Promise<T> {
   return JSON.parse((await (await get(path, init)).text()) || "null") as T;
 }
 
-/** What a list shows of a run. */
-export interface Head {
-  run_id: string;
-  protocol: string;
-  method: string;
-  status: string;
-  question: string;
-  verdict: Verdict | null;
-  contests: string | null;
-  evaluated: { evaluation: string; row: string; item: string } | null;
-  waits: boolean;
-  started: string;
-  calls: number;
-  cost: number | null;
-}
+export const posted = (body?: unknown, more: HeadersInit = {}): RequestInit => ({
+  method: "POST",
+  headers: body === undefined ? more : { "content-type": "application/json", ...more },
+  body: body === undefined ? undefined : JSON.stringify(body),
+});
 
-export const post = <T>(path: string, body?: unknown, more: HeadersInit = {}) =>
-  json<T>(path, {
-    method: "POST",
-    headers: body === undefined ? more : { "content-type": "application/json", ...more },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
+export const post = <T>(path: string, body?: unknown, more?: HeadersInit) => json<T>(path, posted(body, more));
 
-/** Yield the server-sent events of an answer, some at a time: the kind and the data of each. */
-export async function* sent(answer: Response): AsyncGenerator<{ kind: string; data: Json }[]> {
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+export const debate = (id: string) => `debates/${encodeURIComponent(id)}`;
+export const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
+
+/** Ask, and yield the server-sent events of the answer, some at a time: the kind and the data of each. */
+export async function* sent(path: string, init: RequestInit): AsyncGenerator<{ kind: string; data: Json }[]> {
+  const reader = (await get(path, init)).body!.pipeThrough(new TextDecoderStream()).getReader();
   try {
     for (let rest = ""; ; ) {
       const { done, value } = await reader.read();
@@ -101,11 +119,11 @@ export async function* sent(answer: Response): AsyncGenerator<{ kind: string; da
 /** Yield the events of a run as they come, after number `after`; a lost connection is taken up. */
 export async function* events(id: string, after: number, signal: AbortSignal): AsyncGenerator<Event[]> {
   let ended = false;
-  for (let pause = 500; !signal.aborted; pause = Math.min(10_000, pause * 2)) {
+  for (let wait = 500; !signal.aborted; wait = Math.min(10_000, wait * 2)) {
     try {
-      for await (const some of sent(await get(`debates/${encodeURIComponent(id)}/events?after=${after}`, { signal }))) {
+      for await (const some of sent(`${debate(id)}/events?after=${after}`, { signal })) {
         const told = some.map((one) => one.data as unknown as Event);
-        pause = 500;
+        wait = 500;
         after = told.at(-1)!.n;
         ended = told.at(-1)!.kind === "ended";
         yield told;
@@ -115,6 +133,6 @@ export async function* events(id: string, after: number, signal: AbortSignal): A
       if (signal.aborted || locked.value) return;
       if (!(error instanceof TypeError)) throw error;
     }
-    await new Promise((done) => setTimeout(done, pause));
+    await pause(wait);
   }
 }

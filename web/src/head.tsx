@@ -2,26 +2,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Acts, Trial } from "./act";
-import { To } from "./list";
 import {
   ask, at, declared, eventAt, finished, foldBelow, folded, hits, isWeighed, length, live, nodes, pick, query, record,
   recorded, ROOT, share, shut, sort, touched, usage,
 } from "./model";
-import { Answer, Link, More, Notes, Part, Value } from "./parts";
-import { count, figure, joined, label, options, short } from "./words";
-
-function Options() {
-  const all = options(record.value);
-  const chosen = folded.value.verdict?.label;
-  if (!all.length) return null;
-  return (
-    <ul class="options">
-      {all.map(([letter, text]) => (
-        <li key={letter} class={letter === chosen ? "chosen" : ""} dir="auto"><span class="letter">{letter}</span> {text}</li>
-      ))}
-    </ul>
-  );
-}
+import { Answer, Link, More, Notes, Part, Search, Select, To, typed, Value } from "./parts";
+import { count, figure, joined, label, short } from "./words";
 
 const moved = (before?: number | null, after?: number | null) => (
   <span class="share">{figure(before)} → {figure(after)}</span>
@@ -83,7 +69,9 @@ export function Head() {
   const weighed = isWeighed(root);
   const value = root && (weighed || touched.value) ? share(root) : verdict?.confidence;
   const before = root && recorded(root);
-  const chosen = options(of).some(([letter]) => letter === verdict?.label);
+  const given = of.input.options;
+  const options = Array.isArray(given) ? given.map((text, n) => [String.fromCharCode(65 + n), String(text)] as const) : [];
+  const chosen = options.some(([letter]) => letter === verdict?.label);
   return (
     <header>
       <div>
@@ -92,7 +80,15 @@ export function Head() {
           <span class={status === "answered" ? "" : "warn"}>{status}</span>
         </p>
         <h1 dir="auto">{short(String(of.input.question ?? of.run_id), 400)}</h1>
-        <Options />
+        {options.length > 0 && (
+          <ul class="options">
+            {options.map(([letter, text]) => (
+              <li key={letter} class={letter === verdict?.label ? "chosen" : ""} dir="auto">
+                <span class="letter">{letter}</span> {text}
+              </li>
+            ))}
+          </ul>
+        )}
         {!chosen && <Answer of={verdict ?? { answer: null, label: null }} none={verdict ? "There is no answer." : "There is no verdict yet."} />}
         {of.demonstration && <p class="note">A model answered that is no better than chance: see how it works, and no more.</p>}
         <Notes of={notices} />
@@ -154,25 +150,21 @@ function Time() {
   return (
     <div class="time">
       <button onClick={play} aria-label={playing ? "Pause" : "Play the events"}>{playing ? "❚❚" : "▶"}</button>
-      <input type="range" {...moves} aria-label="Event" onInput={(event) => (at.value = Number(event.currentTarget.value))} />
+      <input type="range" {...moves} aria-label="Event" onInput={typed((text) => (at.value = Number(text)))} />
       <span class="soft moment">{at.value} of {length.value}<span> · {said}</span></span>
       {!finished.value && <button onClick={() => (at.value = length.value)}>To the end</button>}
     </div>
   );
 }
 
-function Search() {
-  const words = "Search in all that was said";
-  const by = (event: { currentTarget: HTMLSelectElement }) => (sort.value = event.currentTarget.value as "order" | "figure");
+function Browse() {
   const folding = [...nodes.value.values()].some((node) => node.depth > 0 && node.children.length);
   return (
     <>
-      <input type="search" aria-label={words} placeholder={words} value={query.value} onInput={(event) => (query.value = event.currentTarget.value)} />
+      <Search words="Search in all that was said" value={query.value} use={(text) => (query.value = text)} />
       {hits.value && <span class="soft" role="status">{hits.value.size} found</span>}
       <label>
-        Sort <select value={sort.value} onChange={by}>
-          <option value="order">as debated</option><option value="figure">by figure</option>
-        </select>
+        Sort <Select value={sort.value} of={[["order", "as debated"], ["figure", "by figure"]]} use={(by) => (sort.value = by)} />
       </label>
       {folding && <button onClick={() => (shut.value = new Set())}>Unfold</button>}
       {folding && <button onClick={() => foldBelow(1)}>Fold</button>}
@@ -182,7 +174,7 @@ function Search() {
 
 export const Tools = () => (
   <section class="tools" aria-label="Search and time">
-    {nodes.value.size > 1 && <Search />}
+    {nodes.value.size > 1 && <Browse />}
     {length.value > 0 && <Time />}
     <Acts />
     <Trial />

@@ -1,7 +1,7 @@
 /** What a server can do to a run: begin it, stop it, go on with it, answer it, contest it. */
 
 import { signal } from "@preact/signals";
-import { get, json, post, sent } from "./data";
+import { debate, json, pause, post, posted, sent } from "./data";
 import type { Run } from "./model";
 import type { Declared, Event, Fields } from "./record";
 
@@ -21,9 +21,6 @@ export const stops = signal<Stop[]>([]);
 /** Where a person is asked and has not answered, as the events tell it. */
 const asked = new Set<string>();
 
-const debate = (id: string) => `debates/${encodeURIComponent(id)}`;
-const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
-
 /** A run that was begun or taken up here a moment ago, with its events so far. */
 export const begun = signal<(Run & { events: Event[] }) | null>(null);
 
@@ -31,9 +28,8 @@ export const begun = signal<(Run & { events: Event[] }) | null>(null);
 export async function begin(graph: string, declared: Declared, input: Fields, context: Fields): Promise<string> {
   const { thread_id: thread } = await post<{ thread_id: string }>("threads", {});
   const ways = { stream_mode: ["custom"], stream_subgraphs: true, on_disconnect: "continue" };
-  const body = JSON.stringify({ assistant_id: graph, input, context, ...ways });
-  const headers = { "content-type": "application/json" };
-  for await (const some of sent(await get(`threads/${thread}/runs/stream`, { method: "POST", headers, body })))
+  const body = { assistant_id: graph, input, context, ...ways };
+  for await (const some of sent(`threads/${thread}/runs/stream`, posted(body)))
     for (const { kind, data } of some) {
       const told = data as unknown as Event & { message?: string };
       if (kind === "error") throw new Error(told.message ?? JSON.stringify(data));

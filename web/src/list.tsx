@@ -2,10 +2,10 @@
 
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { get, json, type Head } from "./data";
-import { address, open, useReading } from "./route";
-import { Figure } from "./parts";
-import { count, label, short } from "./words";
+import { get, json, useReading } from "./data";
+import { Figure, Search, Select, To } from "./parts";
+import type { Head } from "./record";
+import { count, joined, label, short, when } from "./words";
 
 /** What is asked of the list, and the runs to compare: they outlast a look into a run. */
 const asked = signal({ text: "", protocol: "", status: "", sort: "newest" });
@@ -13,19 +13,13 @@ const chosen = signal<string[]>([]);
 const STATUSES = ["", "running", "waiting", "answered", "partial", "degraded", "unresolved"];
 const SORTS = ["newest", "figure", "cost", "calls", "question"];
 
-/** A link to a run, to a node or a turn in it, or to two runs beside each other. */
-export function To(to: { id: string; at?: string; other?: string; children: preact.ComponentChildren }) {
-  const query = address(to.id, to.at, to.other);
-  return <a href={query} dir="auto" onClick={(event) => open(query, event)}>{to.children}</a>;
-}
-
-export const when = (stamp: string) => stamp && new Date(stamp).toLocaleString();
-
 /** A run of the list; `again` where the one above it is of the same question. */
 function Item({ one, again }: { one: Head; again: boolean }) {
   const { run_id: id, evaluated, contests, verdict, cost } = one;
-  const price = cost == null ? "" : `cost ${Number(cost.toPrecision(3))}`;
-  const facts = [one.method, one.waits ? "waits for a person" : one.status, count(one.calls, "call"), price];
+  const facts = joined(
+    one.method, one.waits ? "waits for a person" : one.status, count(one.calls, "call"),
+    cost != null && `cost ${Number(cost.toPrecision(3))}`, when(one.started), !again && id,
+  );
   const others = chosen.value.filter((other) => other !== id);
   const has = others.length < chosen.value.length;
   const choose = () => (chosen.value = has ? others : [...others, id].slice(-2));
@@ -36,8 +30,7 @@ function Item({ one, again }: { one: Head; again: boolean }) {
         <To id={id}>{again ? id : short(one.question, 160)}</To>
         <p class="answer" dir="auto">{short(verdict?.answer ?? "", 160)}</p>
         <p class={one.waits ? "warn" : ""}>
-          {verdict?.confidence != null && <Figure value={verdict.confidence} />}{" "}
-          {[...facts, when(one.started), again ? "" : id].filter(Boolean).join(" · ")}
+          {verdict?.confidence != null && <Figure value={verdict.confidence} />} {facts}
         </p>
         {evaluated && <p>{evaluated.row} · {evaluated.item} of {evaluated.evaluation}</p>}
         {contests && <p>contests <To id={contests}>{contests}</To> · <To id={contests} other={id}>what moved</To></p>}
@@ -81,22 +74,21 @@ export function List() {
   };
   useReading((stop) => read([], stop), [asked.value]);
   useReading((signal) => json<Evaluation[]>("evaluations", { signal }).then(setEvaluations), []);
-  const ask = (name: string) => (event: { currentTarget: { value: string } }) =>
-    (asked.value = { ...asked.value, [name]: event.currentTarget.value });
-  const option = (each: string) => <option key={each} value={each}>{each || "all"}</option>;
-  const words = "Search in questions and answers";
-  const inEvaluation = location.pathname.includes("/evaluations/");
+  const ask = (name: string) => (text: string) => (asked.value = { ...asked.value, [name]: text });
+  const option = (each: string): [string, string] => [each, each || "all"];
   const choices = { protocol: ["", ...(page?.protocols ?? [])], status: STATUSES, sort: SORTS };
   const [one, other] = [...chosen.value].sort();
   return (
     <main class="list">
-      {inEvaluation && <p class="soft"><a href="../../../page/">‹ All runs and evaluations</a></p>}
+      {location.pathname.includes("/evaluations/") && (
+        <p class="soft"><a href="../../../page/">‹ All runs and evaluations</a></p>
+      )}
       <h1>Debates</h1>
       <div class="tools">
-        <input type="search" aria-label={words} placeholder={words} value={asked.value.text} onInput={ask("text")} />
+        <Search words="Search in questions and answers" value={asked.value.text} use={ask("text")} />
         {Object.entries(choices).map(([name, all]) => (
           <label key={name}>
-            {label(name)} <select value={asked.value[name as "sort"]} onChange={ask(name)}>{all.map(option)}</select>
+            {label(name)} <Select of={all.map(option)} value={asked.value[name as "sort"]} use={ask(name)} />
           </label>
         ))}
       </div>

@@ -1,31 +1,126 @@
+/** The page: a run that it holds, or the list, a run, two runs, a form of the program that serves it. */
+
 import "./style.css";
 import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { said } from "./act";
+import { Compare } from "./compare";
+import {
+  again, beside, debate, events, failed, held, json, key, locked, making, open, shown, useAddress, useKey, useReading,
+} from "./data";
 import { Detail } from "./detail";
-import { events, held, restoreKey } from "./data";
 import { fold, Folding, orders } from "./fold";
-import { at, calls, follow, foldBelow, nodes, pane, printing, prompts, restart, run } from "./model";
-import { RunPage } from "./run";
-import { Served } from "./served";
+import { Head, Tools } from "./head";
+import { acts, begun, hearOf } from "./host";
+import { List } from "./list";
+import {
+  ask, at, foldBelow, follow, learn, length, live, nodes, pane, picked, printing, restart, ROOT, run, take,
+} from "./model";
+import { entered, Failed, Reading } from "./parts";
+import type { Call, RunRecord, Texts } from "./record";
+import { Start } from "./start";
 import { confidences, noChanges, strengths } from "./strengths";
+import { Tree } from "./tree";
 
-function App({ served }: { served: boolean }) {
-  return served ? <Served /> : run.value && <RunPage />;
+function showTree(): void {
+  if (nodes.value.size > 60) foldBelow(2);
+  pane.value = "tree";
 }
 
-async function open(): Promise<void> {
-  const app = document.getElementById("app")!;
+/** One run: head, tools, tree and node. */
+function RunPage() {
+  const many = nodes.value.size > 1;
+  useEffect(() => document.querySelector(".pane.detail")?.scrollTo(0, 0), [picked.value]);
+  return (
+    <div class={`run show-${many ? pane.value : "node"}`}>
+      <Head />
+      <Tools />
+      <main class={many ? "two" : "one"}>
+        {many && <Tree />}
+        <div class="pane detail" role="region" aria-label="The node" tabIndex={0}><Detail /></div>
+      </main>
+    </div>
+  );
+}
+
+/** Show a run and follow it to its end. */
+async function watch(id: string, stop: AbortSignal): Promise<void> {
+  const early = begun.value?.run_id === id ? begun.value : null;
+  if (early) restart(early, early.events);
+  const record = await json<RunRecord>(debate(id), { signal: stop });
+  if (stop.aborted) return;
+  if (early) run.value = record;
+  else restart(record, []);
+  begun.value = null;
+  said.value = [];
+  picked.value = ROOT;
+  live.value = true;
+  ask.value = async () => {
+    const paths = [`${debate(id)}/calls`, `${debate(id)}/prompts`];
+    learn(...((await Promise.all(paths.map((path) => json(path)))) as [Call[], Texts]));
+  };
+  let first = true;
+  let there = !location.hash;
+  for await (const told of events(id, length.value, stop)) {
+    take(told);
+    void hearOf(record, told).catch((error: Error) => (failed.value = error.message));
+    if (first && nodes.value.size) {
+      first = false;
+      showTree();
+    }
+    there ||= follow();
+  }
+  live.value = false;
+  // The record's own words on a contest are written when it has ended.
+  if (!stop.aborted) run.value = await json<RunRecord>(debate(id));
+}
+
+function One({ id }: { id: string }) {
+  useReading((stop) => watch(id, stop), [id, again.value]);
+  return run.value?.run_id === id && length.value > 0 ? <RunPage /> : <Reading what={id} />;
+}
+
+const Key = () => (
+  <main class="list">
+    <h1>This server asks for a key</h1>
+    <form onSubmit={entered("key", useKey)}>
+      <label>Key <input name="key" type="password" autocomplete="off" required /></label> <button>Open</button>
+    </form>
+    <p class="soft">It is kept for this tab alone.</p>
+  </main>
+);
+
+/** The page on a program that serves runs. */
+function Served() {
+  useEffect(() => {
+    json<{ acts: boolean }>("protocols").then((all) => (acts.value = all.acts), () => {});
+  }, [key.value]);
+  if (locked.value) return <Key />;
+  return (
+    <>
+      {!making.value && <Failed />}
+      <nav class="crumbs">
+        {(shown.value || making.value) && <a href={location.pathname} onClick={(event) => open("", event)}>‹ All runs</a>}
+        {acts.value && !making.value && <a href="?new" onClick={(event) => open("?new", event)}>New debate</a>}
+      </nav>
+      {making.value ? <Start />
+        : beside.value ? <Compare ids={[shown.value, beside.value]} />
+        : shown.value ? <One id={shown.value} /> : <List />}
+    </>
+  );
+}
+
+async function begin(): Promise<void> {
   const told = await held();
   if (told) {
     restart(told.record, told.events, told.record.tree);
-    calls.value = told.calls ?? [];
-    prompts.value = new Map(Object.entries(told.prompts ?? {}));
+    learn(told.calls ?? [], told.prompts ?? {});
     document.title = String(told.record.input.question ?? told.record.run_id).slice(0, 80);
-    if (nodes.value.size > 60) foldBelow(2);
-    pane.value = "tree";
+    showTree();
     if (location.hash) follow();
     addEventListener("hashchange", follow);
-  } else restoreKey();
-  render(<App served={told === null} />, app);
+  } else useAddress();
+  render(told ? <RunPage /> : <Served />, document.getElementById("app")!);
   const paper = document.body.appendChild(document.createElement("div"));
   paper.className = "paper";
   const print = (now: boolean) => {
@@ -39,4 +134,4 @@ async function open(): Promise<void> {
 
 // Tests run the script without a page, and steer it on one.
 Object.assign(globalThis, { debate: { fold, Folding, orders, strengths, noChanges, confidences, at, events } });
-if (typeof document !== "undefined") void open();
+if (typeof document !== "undefined") void begin();

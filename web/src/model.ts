@@ -2,7 +2,7 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import { type Folded, Folding, orders } from "./fold";
-import type { Call, Event, Node, RunRecord, Tree } from "./record";
+import type { Call, Event, Node, RunRecord, Texts, Tree } from "./record";
 import { type Changes, confidences, noChanges, strengths } from "./strengths";
 import { declaredOf, lookOf, settingsOf, texts, turnName } from "./words";
 
@@ -12,6 +12,10 @@ export type Run = Omit<RunRecord, "tree">;
 export const run = signal<Run | null>(null);
 export const calls = signal<Call[]>([]);
 export const prompts = signal<Map<string, string>>(new Map());
+export function learn(made: Call[], texts: Texts): void {
+  calls.value = made;
+  prompts.value = new Map(Object.entries(texts));
+}
 /** Where each call's texts can be asked for; null in a file, which holds what it has. */
 export const ask = signal<(() => Promise<void>) | null>(null);
 
@@ -65,7 +69,6 @@ export const ROOT = "0";
 export const nodes = computed(() => folded.value.nodes);
 export const finished = computed(() => at.value === length.value);
 export const usage = computed(() => folded.value.usage);
-export const verdict = computed(() => folded.value.verdict);
 export const record = computed(() => run.value as unknown as RunRecord);
 export const declared = computed(() => declaredOf(record.value));
 export const look = computed(() => lookOf(record.value));
@@ -117,7 +120,7 @@ export const turn = signal("");
 export const pane = signal<"tree" | "node">("node");
 export const shut = signal<Set<string>>(new Set());
 export const query = signal("");
-export const sort = signal<"order" | "figure">("order");
+export const sort = signal("order");
 
 const hay = new WeakMap<Node, string>();
 

@@ -2,14 +2,22 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { address, failed, open } from "./data";
 import { folded, nodes, pick, printing } from "./model";
 import type { Json, Verdict } from "./record";
 import { figure, label, short } from "./words";
 
-interface Figured {
-  value: number | null | undefined;
-  stance?: string | null;
-}
+type Figured = { value: number | null | undefined; stance?: string | null };
+type Typed = { currentTarget: { value: string } };
+
+/** Use what is typed or chosen. */
+export const typed = (use: (text: string) => void) => (event: Typed) => use(event.currentTarget.value);
+
+/** Use the field of a form that is sent. */
+export const entered = (name: string, use: (text: string) => void) => (event: SubmitEvent) => {
+  event.preventDefault();
+  use(String(new FormData(event.currentTarget as HTMLFormElement).get(name)));
+};
 
 export const Bar = ({ value, stance }: Figured) => (
   <span class={`bar ${stance ?? ""}`} aria-hidden="true"><i style={{ width: `${(value ?? 0) * 100}%` }} /></span>
@@ -20,9 +28,41 @@ export const Figure = (of: Figured) => (
 );
 
 /** What folds. */
-export const More = ({ name, kind = "more", children, ...rest }: {
-  name: ComponentChildren; kind?: string; children: ComponentChildren; open?: boolean; onToggle?: (event: Event) => void;
-}) => <details class={kind} {...rest}><summary>{name}</summary>{children}</details>;
+export const More = ({ name, kind = "more", ...rest }: {
+  name: ComponentChildren; kind?: string; children: ComponentChildren; open?: boolean;
+}) => <details class={kind} open={rest.open}><summary>{name}</summary>{rest.children}</details>;
+
+/** What folds, and is made when it is opened. */
+export function Later({ name, children, ask }: { name: string; children: () => ComponentChildren; ask?: () => void }) {
+  const [open, setOpen] = useState(false);
+  const toggle = (event: { currentTarget: HTMLDetailsElement }) => {
+    setOpen(event.currentTarget.open);
+    if (event.currentTarget.open) ask?.();
+  };
+  return <details class="more" onToggle={toggle}><summary>{name}</summary>{open && children()}</details>;
+}
+
+/** A choice between values, each with its words. */
+export const Select = ({ of, use, ...rest }: {
+  of: [string, string][]; use: (value: string) => void; value: string; id?: string;
+}) => (
+  <select {...rest} onChange={typed(use)}>
+    {of.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
+  </select>
+);
+
+export const Search = ({ words, value, use }: { words: string; value: string; use: (text: string) => void }) => (
+  <input type="search" aria-label={words} placeholder={words} value={value} onInput={typed(use)} />
+);
+
+export const Failed = () => failed.value && <p class="note bad" role="alert">{failed.value}</p>;
+export const Reading = ({ what }: { what: string }) => !failed.value && <p class="soft wait">Reading {what} …</p>;
+
+/** A link to a run, to a node or a turn in it, or to two runs beside each other. */
+export function To(to: { id: string; at?: string; other?: string; children: ComponentChildren }) {
+  const query = address(to.id, to.at, to.other);
+  return <a href={query} dir="auto" onClick={(event) => open(query, event)}>{to.children}</a>;
+}
 
 export const Part = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <section><h3>{name}</h3>{children}</section>

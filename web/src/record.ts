@@ -4,6 +4,8 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 export type Fields = { [name: string]: Json };
 export type Stance = "support" | "attack";
 
+export type Texts = { [hash: string]: string };
+
 export interface Verdict {
   answer: string | null; label: string | null; confidence: number | null; confidence_source: string | null;
   rationale: string | null; notes: string[]; agreement?: number; dissent?: { [judge: string]: string };
@@ -71,4 +73,10 @@ export interface Call extends Place {
   prompt_tokens: number; completion_tokens: number; cost: number | null; reply: string | null; error: string | null;
   source: string;
   sent?: { messages?: [string, string][]; decoding?: { [name: string]: number }; served?: string };
+}
+/** What a list shows of a run. */
+export interface Head {
+  run_id: string; protocol: string; method: string; status: string; question: string; verdict: Verdict | null;
+  contests: string | null; evaluated: { evaluation: string; row: string; item: string } | null; waits: boolean;
+  started: string; calls: number; cost: number | null;
 }

@@ -1,24 +1,103 @@
-/** A new debate: what the protocol asks for, what it will take, and the start. */
+/** A new debate: a form of what the protocol asks for (its JSON schemas), what it will take, and the start. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { trying } from "./act";
-import { json, key, post } from "./data";
-import { filled, Form } from "./form";
-import type { Schema } from "./form";
+import { address, json, key, open, post } from "./data";
 import { begin } from "./host";
-import type { Declared, Fields } from "./record";
-import { failed, go } from "./route";
+import { Failed, Reading, Select } from "./parts";
+import type { Declared, Fields, Json } from "./record";
 import { label } from "./words";
 
-interface Offer extends Declared {
-  name: string;
-  presets: { [name: string]: Fields };
-  forms: { given: Schema; settings: Schema };
+interface Schema {
+  type?: string; format?: string; description?: string; default?: Json; enum?: string[];
+  anyOf?: Schema[]; properties?: { [name: string]: Schema }; required?: string[];
+  minimum?: number; exclusiveMinimum?: number; maximum?: number;
 }
-interface Prepared {
-  input: Fields;
-  remarks: string[];
-  estimate: { line: string } | null;
+interface Offer extends Declared {
+  name: string; presets: { [name: string]: Fields }; forms: { given: Schema; settings: Schema };
+}
+
+/** Return what a field takes, first of all a file, and whether it can be left out. */
+function plain(field: Schema): Schema {
+  const kinds = field.anyOf ?? [field];
+  const kind = kinds.find((one) => one.format === "path") ?? kinds.find((one) => one.type !== "null")!;
+  return { ...kind, ...field, type: kind.format === "path" ? "file" : kind.type };
+}
+
+const isNumber = ({ type }: Schema) => type === "integer" || type === "number";
+
+function Field({ name, given, required }: { name: string; given: Schema; required: boolean }) {
+  const field = plain(given);
+  const { type, description, minimum = field.exclusiveMinimum, maximum } = field;
+  const usual = field.default == null ? "" : String(field.default);
+  const shared = { name, required, "aria-describedby": `about-${name}`, id: `field-${name}` };
+  const input = () => {
+    if (type === "file") return <input type="file" {...shared} />;
+    const choices = field.enum ?? (type === "boolean" ? ["true", "false"] : null);
+    if (choices)
+      return (
+        <select {...shared}>
+          <option value="">{usual ? `as usual (${label(usual)})` : "–"}</option>
+          {choices.map((one) => <option key={one} value={one}>{label(one)}</option>)}
+        </select>
+      );
+    const step = type === "integer" ? 1 : "any";
+    if (isNumber(field)) return <input type="number" {...shared} min={minimum} max={maximum} step={step} placeholder={usual} />;
+    const long = type === "array" || type === "object" || required;
+    if (long) return <textarea {...shared} rows={type === "array" ? 3 : 2} dir="auto" />;
+    return <input type="text" {...shared} placeholder={usual} dir="auto" />;
+  };
+  return (
+    <div class="field">
+      <label for={shared.id}>{label(name.split(".").at(-1)!)}</label>
+      {input()}
+      <p class="soft" id={`about-${name}`}>
+        {description}{type === "array" ? " One a line." : type === "object" ? " As JSON." : ""}
+      </p>
+    </div>
+  );
+}
+
+/** The fields of a schema; those of an object whose names are known stand by themselves. */
+function Form({ schema, of = "" }: { schema: Schema; of?: string }) {
+  return Object.entries(schema.properties ?? {}).map(([name, field]) =>
+    field.properties ? (
+      <details key={name} class="more">
+        <summary>{label(name)}</summary>
+        <p class="soft">{field.description}</p>
+        <Form schema={field} of={`${of}${name}.`} />
+      </details>
+    ) : <Field key={name} name={of + name} given={field} required={schema.required?.includes(name) ?? false} />,
+  );
+}
+
+async function base64(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 32_768) text += String.fromCharCode(...bytes.subarray(at, at + 32_768));
+  return btoa(text);
+}
+
+/** Return what was filled in; a field that is empty is left out. Raises SyntaxError for JSON that is none. */
+async function filled(schema: Schema, from: FormData, of = ""): Promise<Fields> {
+  const found: Fields = {};
+  for (const [name, given] of Object.entries(schema.properties ?? {})) {
+    const value = from.get(of + name);
+    const field = plain(given);
+    if (field.properties) {
+      const inside = await filled(given, from, `${of}${name}.`);
+      if (Object.keys(inside).length) found[name] = inside;
+    } else if (value instanceof File) {
+      if (value.size) found[name] = { name: value.name, base64: await base64(value) };
+    } else if (value?.trim()) {
+      const text = value.trim();
+      if (isNumber(field)) found[name] = Number(text);
+      else if (field.type === "boolean") found[name] = text === "true";
+      else if (field.type === "array") found[name] = text.split("\n").map((one) => one.trim()).filter(Boolean);
+      else found[name] = field.type === "object" ? (JSON.parse(text) as Json) : text;
+    }
+  }
+  return found;
 }
 
 /** A form for a new debate. */
@@ -29,24 +108,28 @@ export function Start() {
   const [told, setTold] = useState<string[]>([]);
   const [busy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    json<{ protocols: Offer[] }>("protocols").then((all) => setOffers(all.protocols), (error: Error) => (failed.value = error.message));
-  }, [key.value]);
+  useEffect(() => void trying(async () => setOffers((await json<{ protocols: Offer[] }>("protocols")).protocols)), [key.value]);
   const offer = offers.find((one) => one.name === name) ?? offers[0];
-  if (!offer) return <p class="soft wait">Reading the protocols …</p>;
+  if (!offer) return <><Failed /><Reading what="the protocols" /></>;
+  const { presets, forms } = offer;
   const work = async (start: boolean) => {
     if (busy || !form.current!.reportValidity()) return;
     setBusy(true);
     await trying(async () => {
       const from = new FormData(form.current!);
-      const settings = { ...offer.presets[preset], ...(await filled(offer.forms.settings, from)) };
-      const given = await filled(offer.forms.given, from);
-      const ready = await post<Prepared>(`protocols/${encodeURIComponent(offer.name)}/prepare`, { given, settings, estimate: !start });
+      const settings = { ...presets[preset], ...(await filled(forms.settings, from)) };
+      const body = { given: await filled(forms.given, from), settings, estimate: !start };
+      type Prepared = { input: Fields; remarks: string[]; estimate: { line: string } | null };
+      const ready = await post<Prepared>(`protocols/${encodeURIComponent(offer.name)}/prepare`, body);
       setTold([ready.estimate?.line ?? "", ...ready.remarks].filter(Boolean));
-      if (!start) return;
-      go(await begin(offer.name, offer, ready.input, settings));
+      if (start) open(address(await begin(offer.name, offer, ready.input, settings)));
     });
     setBusy(false);
+  };
+  const choose = (one: string) => {
+    setName(one);
+    setPreset("");
+    setTold([]);
   };
   return (
     <main class="list">
@@ -54,25 +137,23 @@ export function Start() {
       <form ref={form} class="start" key={offer.name} onSubmit={(event) => (event.preventDefault(), void work(true))}>
         <div class="field">
           <label for="protocol">Protocol</label>
-          <select id="protocol" value={offer.name} onChange={(event) => (setName(event.currentTarget.value), setPreset(""), setTold([]))}>
-            {offers.map((one) => <option key={one.name} value={one.name}>{one.title}</option>)}
-          </select>
+          <Select id="protocol" value={offer.name} of={offers.map((one) => [one.name, one.title])} use={choose} />
           <p class="soft">{offer.summary}</p>
         </div>
-        <Form schema={offer.forms.given} />
-        {Object.keys(offer.presets).length > 0 && (
+        <Form schema={forms.given} />
+        {Object.keys(presets).length > 0 && (
           <div class="field">
             <label for="preset">Preset</label>
-            <select id="preset" value={preset} onChange={(event) => setPreset(event.currentTarget.value)}>
-              <option value="">none</option>
-              {Object.keys(offer.presets).map((one) => <option key={one} value={one}>{label(one)}</option>)}
-            </select>
-            <p class="soft">{Object.entries(offer.presets[preset] ?? {}).map(([set, to]) => `${label(set)}: ${to}`).join(", ")}</p>
+            <Select
+              id="preset" value={preset} use={setPreset}
+              of={[["", "none"], ...Object.keys(presets).map((one): [string, string] => [one, label(one)])]}
+            />
+            <p class="soft">{Object.entries(presets[preset] ?? {}).map(([set, to]) => `${label(set)}: ${to}`).join(", ")}</p>
           </div>
         )}
-        <details class="phase"><summary>Settings</summary><Form schema={offer.forms.settings} /></details>
+        <details class="phase"><summary>Settings</summary><Form schema={forms.settings} /></details>
         {told.map((one) => <p key={one} role="status">{one}</p>)}
-        {failed.value && <p class="note bad" role="alert">{failed.value}</p>}
+        <Failed />
         <button type="button" disabled={busy} onClick={() => void work(false)}>What will it take?</button>{" "}
         <button class="main" disabled={busy}>Start</button>
       </form>

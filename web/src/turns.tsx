@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { Edit } from "./act";
 import { ask, calls, look, printing, prompts, record, turn as linked } from "./model";
-import { More, Part, Value } from "./parts";
+import { Later, More, Part, Value } from "./parts";
 import type { Call, Node, Turn } from "./record";
 import { joined, label, phaseOf, short, speaking, turnName } from "./words";
 
@@ -35,20 +35,15 @@ function CallView({ call }: { call: Call }) {
 const SAME = ["node", "phase", "role", "round", "take"] as const;
 
 function Calls({ turn }: { turn: Turn }) {
-  const [open, setOpen] = useState(false);
-  const toggle = (event: Event) => {
-    const now = (event.currentTarget as HTMLDetailsElement).open;
-    setOpen(now);
-    if (now) void ask.value?.();
-  };
   const speaks = (call: Call) => (call.speaker || call.role) === turn.speaker;
   const mine = calls.value.filter((call) => speaks(call) && SAME.every((name) => call[name] === turn[name]));
   if (!mine.length && !ask.value) return null;
   return (
-    <More name="Call and prompt" onToggle={toggle}>
-      {open && mine.map((call, n) => <CallView key={n} call={call} />)}
-      {open && !mine.length && <p class="soft">No call was made for this turn.</p>}
-    </More>
+    <Later name="Call and prompt" ask={() => void ask.value?.()}>
+      {() => mine.length > 0
+        ? mine.map((call, n) => <CallView key={n} call={call} />)
+        : <p class="soft">No call was made for this turn.</p>}
+    </Later>
   );
 }
 

@@ -30,6 +30,8 @@ export const joined = (...parts: (string | false | null | undefined)[]) => parts
 
 export const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? "" : "s"}`;
 
+export const when = (stamp: string) => stamp && new Date(stamp).toLocaleString();
+
 export const declaredOf = (record: RunRecord, protocol = ""): Declared =>
   record.declared[protocol || record.protocol] ?? { title: protocol || record.protocol };
 
@@ -90,10 +92,4 @@ export function texts(value: Json): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(texts);
   return value && typeof value === "object" ? Object.values(value).flatMap(texts) : [];
-}
-
-/** Return the options of a question, each with its letter. */
-export function options(record: RunRecord): [string, string][] {
-  const given = record.input.options;
-  return Array.isArray(given) ? given.map((one, n) => [String.fromCharCode(65 + n), String(one)]) : [];
 }
