@@ -44,6 +44,19 @@ AUDIENCES = (
     NOBODY,
 )
 FIRST_EVENT_MS = 150
+
+
+class Run(NamedTuple):
+    """What was measured of one run."""
+
+    wall_s: float
+    cpu_s: float
+    """Of the server."""
+    thread: str
+    came: float
+    """When the client had the first event, in seconds since 1970."""
+
+
 _STARTED = re.compile(r"Starting background run.*?run_started_at=(\S+).*?thread_id=(\S+)")
 
 
@@ -64,21 +77,23 @@ def watchers(folder: Path, repeats: int) -> Iterator[Figure]:
                 for _ in range(repeats)
             ]
         for n, audience in enumerate(AUDIENCES):
-            for what, spent in ("time", 0), ("CPU of the server", 1):
-                ratios = [2 * one[n][spent] / (one[0][spent] + one[-1][spent]) for one in rounds]
+            for what, field in (("time", "wall_s"), ("CPU of the server", "cpu_s")):
+                spent = [[float(getattr(run, field)) for run in one] for one in rounds]
+                ratio = median(2 * one[n] / (one[0] + one[-1]) for one in spent)
                 name = f"{audience.name}: {what} over that of unwatched runs"
-                if audience is not NOBODY:
-                    yield Figure(part, name, median(ratios), limit=audience.limit)
-        yield Figure(part, "time of an unwatched run", median(one[0][0] for one in rounds), "s")
+                if audience.watchers:
+                    yield Figure(part, name, ratio, limit=audience.limit)
+        name = "time of an unwatched run"
+        yield Figure(part, name, median(one[0].wall_s for one in rounds), "s")
         log = re.sub(r"\x1b\[\d+m", "", (place / "log").read_text())
         started = {thread: datetime.fromisoformat(at) for at, thread in _STARTED.findall(log)}
-        firsts = [came - started[t].timestamp() for one in rounds for _, _, t, came in one]
+        firsts = [run.came - started[run.thread].timestamp() for one in rounds for run in one]
         name = "from the start of a run to its first event at the client"
         yield Figure(part, name, 1000 * median(firsts), "ms", limit=FIRST_EVENT_MS)
 
 
-def _run(client: httpx.Client, model: str, audience: Audience) -> tuple[float, float, str, float]:
-    """Return the seconds and the CPU seconds of a run, its thread, and when an event came."""
+def _run(client: httpx.Client, model: str, audience: Audience) -> Run:
+    """Let a run be debated before an audience."""
     cpu_s = _cpu_s()
     thread = client.post("/threads", json={}).json()["thread_id"]
     body = {
@@ -96,7 +111,7 @@ def _run(client: httpx.Client, model: str, audience: Audience) -> tuple[float, f
                 pass
     record = client.get(f"/debates/{run_id}").json()
     assert record["status"] == "answered", record["notices"]
-    return record["usage"]["wall_s"], _cpu_s() - cpu_s, thread, came
+    return Run(record["usage"]["wall_s"], _cpu_s() - cpu_s, thread, came)
 
 
 def _cpu_s() -> float:
