@@ -16,7 +16,7 @@ from dialectree.system import clock
 
 PACE_S = 0.15
 """Seconds between two looks at the file of the events, at least."""
-EACH_S = 0.006
+EACH_S = 0.01
 """Seconds between two looks for each follower: what is sent to many takes time from the run."""
 BEAT_S = 15.0
 """Seconds of silence after which a comment keeps the connection open."""

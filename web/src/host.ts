@@ -75,9 +75,9 @@ export async function hearOf(run: Run, told: Event[]): Promise<void> {
     else if (kind === "asked") asked.add(node);
     else if (kind === "answered") asked.delete(node);
   stops.value = stops.value.filter((one) => asked.has(one.node));
-  if (!acts.value || [...asked].every((node) => known.has(node))) return;
+  if ([...asked].every((node) => known.has(node))) return;
   for (let tries = 0; tries < 40 && asked.size; tries++) {
-    stops.value = await requests(run);
+    if (acts.value) stops.value = await requests(run);
     if (stops.value.length >= (hosted(run) ? asked.size : 1)) return;
     await pause(250);
   }
