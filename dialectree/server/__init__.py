@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from dialectree.server import debates, preparing, protocols
+from dialectree.server import acting, debates, protocols
 from dialectree.server.keys import NO_KEYS, JsonOnly, LocalOnly, keys
 from dialectree.server.owners import auth
 from dialectree.server.pages import Pages
@@ -28,7 +28,7 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
     yield
 
 
-routes = [*protocols.routes, *preparing.routes, *debates.routes]
+routes = [*protocols.routes, *debates.routes, *acting.routes]
 """The routes that want a key, on whatever host."""
 app = Starlette(
     routes=routes,

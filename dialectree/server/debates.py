@@ -1,4 +1,4 @@
-"""Routes for the runs that lie in one folder: list, record, events, reports, contest, stop.
+"""Routes that show the runs of one folder: list, record, events, reports, difference.
 
 A client sees its own runs alone. File work stays out of the event loop.
 """
@@ -14,34 +14,21 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from dialectree import report
-from dialectree.contests.wishes import Change
 from dialectree.errors import DialectreeError, InputError, RunNotFound, fault_line
-from dialectree.protocols.protocol import protocol
 from dialectree.protocols.sources import runs_home
-from dialectree.protocols.trust import places, reserved
 from dialectree.records import Head
 from dialectree.records.folder import RunFolder
-from dialectree.running.estimates import Estimate
 from dialectree.running.run_diff import difference
 from dialectree.server.following import events
 from dialectree.server.keys import owner_of
 from dialectree.service.debates import Debates
-
-
-class _Contest(BaseModel):
-    """The body of a contest."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    changes: list[Change] = Field(min_length=1)
-    settings: dict[str, Any] | None = None
 
 
 class _Page(BaseModel):
@@ -89,10 +76,7 @@ class _After(BaseModel):
 
 
 Query = TypeVar("Query", bound=BaseModel)
-_SHAPE = '; `changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
 _log = logging.getLogger("dialectree")
-_WAIT_S = 5.0
-"""Seconds that a client waits for a contest before it is told where to look for it."""
 _PAGE = {
     # The page's own policy names its script. The sandbox keeps it from the routes of the runs.
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
@@ -194,107 +178,6 @@ async def compare(request: Request) -> Response:
     return Response(content, media_type="application/json", headers=SAFE)
 
 
-async def contest(request: Request) -> Response:
-    """Begin a contest; answer with its record, or with its id where it takes longer.
-
-    A client that sends ``Prefer: respond-async`` gets the id at once.
-    """
-    debates, run_id = debates_of(request), request.path_params["run_id"]
-    wishes, settings = await _wished(request, debates)
-    begun = await debates.contest(run_id, wishes, settings)
-    new = begun.record.run_id
-    place = {"Location": f"/debates/{new}", **SAFE}
-    about = {"run_id": new, "follow": f"/debates/{new}/events?after=0"}
-    at_once = "respond-async" in request.headers.get("prefer", "")
-    if not await begun.follow(0 if at_once else _WAIT_S):
-        return JSONResponse({**about, "status": "running"}, 202, headers=place)
-    record = (await asyncio.to_thread(begun.started.folder.record)).model_dump(mode="json")
-    return JSONResponse({**about, "status": record["status"], "record": record}, 201, headers=place)
-
-
-async def price(request: Request) -> Response:
-    """Answer with what a contest would take; no model is called."""
-    debates, run_id = debates_of(request), request.path_params["run_id"]
-    wishes, settings = await _wished(request, debates)
-    planned = await asyncio.to_thread(debates.plan_contest, run_id, wishes, settings)
-    return JSONResponse(priced(await planned.estimate()), headers=SAFE)
-
-
-def priced(expected: Estimate) -> dict[str, Any]:
-    """Return an estimate, and the line that says it."""
-    return {**expected.model_dump(mode="json"), "line": str(expected)}
-
-
-async def _wished(request: Request, debates: Debates) -> tuple[list[Change], dict[str, Any]]:
-    """Return the changes and the settings of a contest, which name nothing of the operator's."""
-    body = body_of(_Contest, await request.body(), _SHAPE)
-    settings = body.settings or {}
-
-    def require_harmless() -> None:
-        kind = protocol(debates.result(request.path_params["run_id"]).protocol).settings
-        if places(kind, settings) or reserved(kind, settings):
-            raise InputError(
-                "a contest names no address, no file of a model and no setting of the operator: "
-                "they stand in the server's setup"
-            )
-
-    await asyncio.to_thread(require_harmless)
-    return body.changes, settings
-
-
-async def cancel(request: Request) -> Response:
-    """Break off a run that was begun here, such as a contest; answer with its record."""
-    debates, run_id = debates_of(request), request.path_params["run_id"]
-    await asyncio.to_thread(_require_no_thread, debates, run_id)
-    record = await debates.cancel(run_id)
-    return Response(record.model_dump_json(), media_type="application/json", headers=SAFE)
-
-
-async def resume(request: Request) -> Response:
-    """Go on with a run that was begun here and broken off."""
-    debates, run_id = debates_of(request), request.path_params["run_id"]
-    await asyncio.to_thread(_require_no_thread, debates, run_id)
-    await debates.resume(run_id, {})
-    return JSONResponse({"run_id": run_id, "status": "running"}, 202, headers=SAFE)
-
-
-class _Answer(BaseModel):
-    """The body of a person's answer."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    answer: str
-
-
-async def asked(request: Request) -> Response:
-    """Answer with what a person is asked by a run that was begun here; null: nothing."""
-
-    def read() -> dict[str, str] | None:
-        underway = debates_of(request).underway(request.path_params["run_id"])
-        return {**underway.asked} if underway and underway.asked else None
-
-    return JSONResponse(await asyncio.to_thread(read), headers=SAFE)
-
-
-async def answer(request: Request) -> Response:
-    """Take a person's answer."""
-    said = body_of(_Answer, await request.body()).answer
-    run_id = request.path_params["run_id"]
-    underway = await asyncio.to_thread(debates_of(request).underway, run_id)
-    if underway is None:
-        raise InputError(f"{run_id} is not under way here")
-    underway.answer(said)
-    return JSONResponse({"run_id": run_id}, headers=SAFE)
-
-
-def _require_no_thread(debates: Debates, run_id: str) -> None:
-    record = debates.result(run_id)
-    if record.thread and record.contest is None:
-        raise InputError(
-            f"{run_id} belongs to the thread {record.thread}: stop it or go on with it there"
-        )
-
-
 def _query(kind: type[Query], request: Request, given: Mapping[str, str] | None = None) -> Query:
     """Return the query of a request; InputError where it does not fit."""
     try:
@@ -320,7 +203,7 @@ async def refuse(request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": line}, status, headers=SAFE)
 
 
-reading = [
+routes = [
     Route("/debates", list_runs),
     Route("/debates/{run_id}", _found(lambda run: run.record().model_dump_json())),
     Route(
@@ -337,18 +220,5 @@ reading = [
     Route("/debates/{run_id}/contested", _found(_contested)),
     Route("/debates/{run_id}/compare/{other}", compare),
     Route("/evaluations", no_evaluations),
-]
-"""The routes that change nothing."""
-changing = {
-    "contest": contest,
-    "contest/estimate": price,
-    "cancel": cancel,
-    "resume": resume,
-    "answer": answer,
-}
-routes = [
-    *reading,
-    Route("/debates/{run_id}/asked", asked),
-    *(Route(f"/debates/{{run_id}}/{name}", do, methods=["POST"]) for name, do in changing.items()),
 ]
 exception_handlers = {DialectreeError: refuse}

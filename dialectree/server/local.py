@@ -38,7 +38,7 @@ def listen(port: int) -> socket.socket:
 
 def folder(find: Callable[[Scope], Path], more: Sequence[BaseRoute] = ()) -> ASGIApp:
     """Return the page and the routes that change nothing over the folder of runs that is found."""
-    reading = [*protocols.routes, *debates.reading, *pages.routes]
+    reading = [*protocols.routes, *debates.routes, *pages.routes]
     router = Router([*more, *reading, Route("/", _to_page)])
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:

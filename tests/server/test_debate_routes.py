@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from dialectree.records import Call, Usage
 from dialectree.records.folder import RunFolder
-from dialectree.server import following
+from dialectree.server import acting, following
 from dialectree.server.debates import exception_handlers, routes
 from tests.report.recorded import FOLDERS, calls, events, record
 
@@ -28,7 +28,9 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path))
     good = record("rsd").model_copy(update={"run_id": "good"})
     RunFolder.create(tmp_path, "good").write_whole(good, [], [])
-    return TestClient(Starlette(routes=routes, exception_handlers=exception_handlers))
+    return TestClient(
+        Starlette(routes=[*routes, *acting.routes], exception_handlers=exception_handlers)
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
+from dialectree.server import acting as acts
 from dialectree.server import debates, local, pages, protocols
 
 
@@ -39,7 +40,7 @@ def viewed(runs: Path) -> Iterator[str]:
 @contextmanager
 def acting() -> Iterator[str]:
     """Serve the folder of runs with what changes them; yield the address of the page."""
-    routes = [*protocols.routes, *debates.routes, *pages.routes]
+    routes = [*protocols.routes, *debates.routes, *acts.routes, *pages.routes]
     app = Starlette(routes=routes, exception_handlers=debates.exception_handlers)
     with serving(app) as address:
         yield f"{address}/page/"

@@ -37,7 +37,7 @@ Open = Callable[[str], "Page"]
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("server")
     with LocalEndpoint(latency_ms=20.0) as endpoint:
-        given = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"}
+        given: Any = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"}
         given |= {"DIALECTREE_MODEL": "openai:any", "DIALECTREE_EMBEDDINGS": "bm25"}
         with serving(folder, config="langgraph.json", **given) as url:
             yield url
@@ -65,7 +65,7 @@ def begin(page: Page, protocol: str, given: dict[str, Any], settings: dict[str, 
     page.get_by_label("Protocol").select_option(protocol)
     for name, value in given.items():
         field = page.locator(f'[name="{name}"]')
-        field.set_input_files(value) if isinstance(value, dict) else field.fill(value)
+        field.fill(value) if isinstance(value, str) else field.set_input_files(value)
     page.get_by_text("Settings", exact=True).click()
     for name, value in settings.items():
         field = page.locator(f'[name="{name}"]')

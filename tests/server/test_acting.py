@@ -11,8 +11,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from dialectree.records.folder import RunFolder
-from dialectree.server import preparing
-from dialectree.server.debates import exception_handlers, routes
+from dialectree.server import acting, debates
 from tests.report.recorded import FOLDERS, record
 from tests.web.test_acting import paper
 
@@ -27,8 +26,8 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     RunFolder.create(tmp_path, "art").write_whole(art.record(), art.events(), art.ledger())
     driven = record("rsd").model_copy(update={"run_id": "driven", "thread": "t1"})
     RunFolder.create(tmp_path, "driven").write_whole(driven, [], [])
-    every = [*preparing.routes, *routes]
-    return TestClient(Starlette(routes=every, exception_handlers=exception_handlers))
+    every, faults = [*debates.routes, *acting.routes], debates.exception_handlers
+    return TestClient(Starlette(routes=every, exception_handlers=faults))
 
 
 def prepared(client: TestClient, name: str, given: Any, **settings: Any) -> Any:
