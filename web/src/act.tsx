@@ -2,12 +2,11 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { acts, answer, begun, contest, goOn, halt, price, stops } from "./host";
-import type { Change, Stop } from "./host";
-import { change, changes, finished, folded, heard, live, record } from "./model";
 import { address, again, failed, open } from "./data";
-import { noChanges } from "./strengths";
+import { acts, answer, begun, type Change, contest, goOn, halt, price, type Stop, stops } from "./host";
+import { changes, finished, folded, heard, live, record } from "./model";
 import { entered, Link, More, typed } from "./parts";
+import { noChanges } from "./strengths";
 import { count } from "./words";
 
 /** What a person says instead, beside the figures that are tried out. */
@@ -41,19 +40,18 @@ export function Trial() {
     return () => clearTimeout(wait);
   }, [told]);
   if (!all.length) return null;
+  const begin = () => trying(async () => open(address(await contest(record.value, all))));
   const clear = () => {
     said.value = [];
-    change((one) => Object.assign(one, noChanges()));
+    changes.value = noChanges();
   };
-  const words = all.map(({ change, where, text }) => [`--${change}`, quoted(where), ...(text ? [quoted(text)] : [])].join(" "));
+  const words = all.map(({ change, where, text }) => `--${change} ${quoted(where)}${text ? ` ${quoted(text)}` : ""}`);
   return (
     <div class="trial">
       <b>{count(all.length, "change")}</b> tried out
       <code>dialectree contest {record.value.run_id} {words.join(" ")}</code>
       {acts.value && <span class="soft" role="status">{cost || "…"}</span>}
-      {acts.value && finished.value && !live.value && (
-        <button class="main" onClick={() => trying(async () => open(address(await contest(record.value, all))))}>Contest</button>
-      )}
+      {acts.value && finished.value && !live.value && <button class="main" onClick={begin}>Contest</button>}
       <button onClick={clear}>As recorded</button>
     </div>
   );
@@ -67,26 +65,27 @@ const NAMES: { [change: string]: string } = {
 /** What may be changed at a place; `add support` and `add attack` add an argument below it. */
 export function Edit({ where, text = "", may }: { where: string; text?: string; may: string[] }) {
   const [now, setNow] = useState(text);
-  const mine = said.value.filter((one) => one.where.replace(/^(support|attack):/, "") === where);
+  const others = said.value.filter((one) => one.where.replace(/^(support|attack):/, "") !== where);
+  const changed = others.length < said.value.length;
   const wish = (name: string) => {
     const [change = "", stance] = name.split(" ");
     const place = stance ? `${stance}:${where}` : where;
     const one = change === "drop" ? { change, where: place } : { change, where: place, text: now };
-    said.value = [...said.value.filter((other) => !mine.includes(other)), one];
+    said.value = [...others, one];
   };
-  const writes = may.some((name) => name !== "drop");
   return (
-    <More kind="more edit" name={mine.length ? "Changed" : "Contest this"}>
-      {writes && <textarea aria-label={`New text for ${where}`} rows={3} dir="auto" value={now} onInput={typed(setNow)} />}
+    <More kind="more edit" name={changed ? "Changed" : "Contest this"}>
+      <textarea aria-label={`New text for ${where}`} rows={3} dir="auto" value={now} onInput={typed(setNow)} />
       {may.map((name) => (
         <button key={name} disabled={name !== "drop" && !now.trim()} onClick={() => wish(name)}>{NAMES[name]}</button>
       ))}
-      {mine.length > 0 && <button onClick={() => (said.value = said.value.filter((one) => !mine.includes(one)))}>As it was</button>}
+      {changed && <button onClick={() => (said.value = others)}>As it was</button>}
     </More>
   );
 }
 
-function Request({ stop }: { stop: Stop }) {
+/** What a person is asked. */
+export function Request({ stop }: { stop: Stop }) {
   const send = (text: string) => void trying(() => answer(record.value, stop, text));
   return (
     <form class="ask" onSubmit={entered("answer", send)}>
@@ -101,15 +100,9 @@ function Request({ stop }: { stop: Stop }) {
   );
 }
 
-/** What a person is asked at a node. */
-export const Requests = ({ node }: { node: string }) => (
-  <>{stops.value.filter((one) => one.node === node).map((one) => <Request key={one.id} stop={one} />)}</>
-);
-
 /** Stop a run or go on with it, and where a person is asked. */
 export function Acts() {
   if (!acts.value) return null;
-  const status = folded.value.status;
   const takeUp = () => trying(async () => {
     await goOn(record.value);
     begun.value = { ...record.value, events: heard() };
@@ -119,7 +112,7 @@ export function Acts() {
     <>
       {stops.value.map((one) => <p key={one.id} class="note asked" role="status">You are asked at <Link id={one.node} most={60} /></p>)}
       {live.value && !stops.value.length && <button onClick={() => trying(() => halt(record.value))}>Stop</button>}
-      {!live.value && status === "partial" && <button onClick={takeUp}>Go on with it</button>}
+      {!live.value && folded.value.status === "partial" && <button onClick={takeUp}>Go on with it</button>}
     </>
   );
 }

@@ -1,13 +1,14 @@
 /** One node in full. */
 
-import { Edit, Requests } from "./act";
+import { Edit, Request } from "./act";
 import { Contest, Sums } from "./head";
+import { stops } from "./host";
 import {
   change, changes, finished, folded, isOut, isWeighed, look, nodeNow, nodes, pane, record, recorded, ROOT, share,
   touched, view,
 } from "./model";
-import { Answer, Figure, Link, More, Notes, Part, Some, Stance, Value } from "./parts";
-import type { Comparison, Node, Retrieval, Segment, Verdict } from "./record";
+import { Answer, Figure, Link, Listed, More, Notes, Some, Stance, typed, Value } from "./parts";
+import type { Comparison, Node, Verdict } from "./record";
 import { winner } from "./strengths";
 import { Transcript } from "./turns";
 import { count, declaredOf, figure, joined, label, texts } from "./words";
@@ -16,8 +17,7 @@ import { count, declaredOf, figure, joined, label, texts } from "./words";
 function Path({ node }: { node: Node }) {
   const path: string[] = [];
   for (let up = node.parent; up; up = nodes.value.get(up)?.parent ?? null) path.unshift(up);
-  if (!path.length) return null;
-  return (
+  return path.length > 0 && (
     <nav aria-label="Path" class="path">
       {path.map((id) => <span key={id}><Link id={id} most={36} /> › </span>)}
       <span class="id">{node.id}</span>
@@ -26,28 +26,17 @@ function Path({ node }: { node: Node }) {
 }
 
 export function Ruling({ verdict, name = "Ruling" }: { verdict: Verdict; name?: string }) {
-  const { confidence, confidence_source: source, local_confidence: local, agreement, answer, rationale } = verdict;
-  const dissent = Object.entries(verdict.dissent ?? {});
+  const { confidence, local_confidence: local, agreement, answer, rationale, dissent = {} } = verdict;
+  const figured = verdict.confidence_source === "P(claim)" ? "probability" : "confidence";
+  const alone = local != null && local !== confidence ? `; ${figure(local)} of this node alone` : "";
+  const others = Object.entries(dissent).map(([judge, ruled]) => ` Judge ${judge} ruled ${ruled}.`);
   return (
     <section class="ruling">
       <p class="name">{name}</p>
-      <Answer of={verdict} none="There is no answer." />
-      {confidence !== null && (
-        <p>
-          <Figure value={confidence} />{" "}
-          <span class="soft">
-            {source === "P(claim)" ? "probability" : "confidence"}
-            {local != null && local !== confidence && `; ${figure(local)} of this node alone`}
-          </span>
-        </p>
-      )}
+      <Answer of={verdict} />
+      {confidence !== null && <p><Figure value={confidence} /> <span class="soft">{figured}{alone}</span></p>}
       {verdict.winner && <p class="soft">Won by {verdict.winner}</p>}
-      {agreement != null && (
-        <p class="soft">
-          {Math.round(agreement * 100)} % of the jury agree.
-          {dissent.map(([judge, ruled]) => ` Judge ${judge} ruled ${ruled}.`)}
-        </p>
-      )}
+      {agreement != null && <p class="soft">{Math.round(agreement * 100)} % of the jury agree.{others}</p>}
       {rationale && rationale !== answer && <p class="prose" dir="auto">{rationale}</p>}
       <Notes of={verdict.notes} />
     </section>
@@ -57,12 +46,11 @@ export function Ruling({ verdict, name = "Ruling" }: { verdict: Verdict; name?: 
 /** The figure that a node has by itself, to be moved. */
 function Slider({ node, name, told, own }: { node: Node; name: string; told: string; own: number }) {
   const value = changes.value.set.get(node.id) ?? own;
-  const move = (event: { currentTarget: HTMLInputElement }) =>
-    change((all) => all.set.set(node.id, Number(event.currentTarget.value)));
+  const texts = { "aria-label": told, "aria-valuetext": figure(value) };
+  const move = typed((to) => change((all) => all.set.set(node.id, Number(to))));
   return (
     <label class="slider">
-      {name}
-      <input type="range" min="0" max="1" step="0.01" value={value} aria-label={told} aria-valuetext={figure(value)} onInput={move} />
+      {name} <input type="range" min="0" max="1" step="0.01" value={value} {...texts} onInput={move} />
       <span class="share">{figure(value)}</span>
     </label>
   );
@@ -73,8 +61,7 @@ function Weighing({ node }: { node: Node }) {
   if (!isWeighed(node)) return null;
   const { scores = {}, weighing = [], signs = "" } = look.value;
   const top = !node.stance;
-  const [before, after] = [recorded(node), share(node)];
-  const moved = touched.value > 0;
+  const [before, after, moved] = [recorded(node), share(node), touched.value > 0];
   const own = node.scores.tau;
   const row = ([name, value]: [string, number]) => {
     const score = scores[name];
@@ -89,6 +76,7 @@ function Weighing({ node }: { node: Node }) {
       </div>
     );
   };
+  const leave = () => change(({ dropped }) => dropped.delete(node.id) || dropped.add(node.id));
   return (
     <section class="strengths">
       <h3>Strength</h3>
@@ -96,23 +84,10 @@ function Weighing({ node }: { node: Node }) {
       {moved && before !== undefined && after !== before && <p class="moved">It was {figure(before)}.</p>}
       {own !== undefined && <Slider node={node} own={own} name="By itself" told={`Strength of ${node.id} by itself`} />}
       {node.stance && !node.dropped && (
-        <button aria-pressed={isOut(node)} onClick={() => change(({ dropped: all }) => all.delete(node.id) || all.add(node.id))}>
-          {isOut(node) ? "Let it count again" : "Leave it out"}
-        </button>
+        <button aria-pressed={isOut(node)} onClick={leave}>{isOut(node) ? "Let it count again" : "Leave it out"}</button>
       )}
       <Notes of={[weighing.join(" · "), signs].filter(Boolean)} kind="soft" />
     </section>
-  );
-}
-
-function OwnConfidence({ node }: { node: Node }) {
-  const own = node.verdict?.local_confidence;
-  if (view.value !== "tree" || own === undefined) return null;
-  return (
-    <>
-      <Slider node={node} own={own} name="Confidence of this node alone" told={`Confidence of ${node.id} alone`} />
-      {touched.value > 0 && <p class="moved">with all below it {figure(share(node))}</p>}
-    </>
   );
 }
 
@@ -142,82 +117,68 @@ function Met({ one }: { one: Comparison }) {
 }
 
 const QUOTED = /[“"]([^“”"]{12,}?)[”"]/g;
-
 /** A text with the words marked that somebody says. */
 function Marked({ text, said }: { text: string; said: string[] }) {
-  const found = said.map((words) => [text.indexOf(words), words.length] as const).filter(([from]) => from >= 0);
+  const found = said.map((words) => [text.indexOf(words), text.indexOf(words) + words.length] as const);
   const parts: preact.ComponentChild[] = [];
   let done = 0;
-  for (const [from, size] of found.sort((a, b) => a[0] - b[0])) {
+  for (const [from, to] of found.filter(([from]) => from >= 0).sort((a, b) => a[0] - b[0])) {
+    if (to <= done) continue;
     const start = Math.max(from, done);
-    if (from + size <= done) continue;
-    parts.push(text.slice(done, start), <mark key={start}>{text.slice(start, from + size)}</mark>);
-    done = from + size;
+    parts.push(text.slice(done, start), <mark key={start}>{text.slice(start, to)}</mark>);
+    done = to;
   }
   return <p class="prose" dir="auto">{parts}{text.slice(done)}</p>;
 }
 
-/** A piece of a source, with the words marked that somebody cites. */
-const SegmentView = ({ one, said }: { one: Segment; said: string[] }) => (
-  <li class="segment">
-    <p class="soft">
-      <span class="id">{one.id}</span> {joined(one.heading, one.page !== null && `page ${one.page}`)}
-      {one.contested && <span class="moved"> written by a person</span>}
-    </p>
-    <Marked text={one.text} said={said} />
-    <Edit where={one.id} text={one.text} may={["replace", "drop"]} />
-  </li>
-);
-
-const Search = ({ one }: { one: Retrieval }) => (
-  <li>
-    <span class="id">{one.paper}</span> <bdi>{one.query}</bdi>{" "}
-    <span class="soft">{one.found.map((hit) => `${hit.id} (${hit.score.toFixed(2)})`).join(", ")}</span>
-  </li>
-);
-
+/** The pieces of sources that were found, with the words marked that somebody cites. */
 function Evidence({ node }: { node: Node }) {
   const all = folded.value.segments;
   const said = node.transcript.flatMap((one) => texts(one.fields));
   const cited = new Set(said.filter((one) => all.has(one)));
   const found = new Set(node.retrievals.flatMap((one) => one.found.map((hit) => hit.id)));
-  const ids = [...all.keys()].filter((id) => cited.has(id) || found.has(id));
-  if (!ids.length) return null;
-  ids.sort((a, b) => Number(cited.has(b)) - Number(cited.has(a)));
-  const quotes = said.flatMap((one) => [one, ...[...one.matchAll(QUOTED)].map((hit) => hit[1]!)]).filter((one) => one.length > 11);
-  const name = <>Evidence <span class="soft">{cited.size} of {count(ids.length, "segment")} cited</span></>;
+  const uncited = [...all.keys()].filter((id) => !cited.has(id) && found.has(id));
+  const pieces = [...[...all.keys()].filter((id) => cited.has(id)), ...uncited].map((id) => all.get(id)!);
+  if (!pieces.length) return null;
+  const quotes = said.flatMap((one) => [one, ...[...one.matchAll(QUOTED)].map((hit) => hit[1]!)]);
+  const name = <>Evidence <span class="soft">{cited.size} of {count(pieces.length, "segment")} cited</span></>;
   return (
     <More kind="phase" open={cited.size > 0 && cited.size < 9} name={name}>
-      <Some of={ids} each={(id) => <SegmentView key={id} one={all.get(id)!} said={quotes} />} />
-      {node.retrievals.length > 0 && (
-        <More name={count(node.retrievals.length, "search")}>
-          <Some of={node.retrievals} each={(one) => <Search key={one.paper + one.of} one={one} />} />
-        </More>
-      )}
+      <Some of={pieces} each={(one) => (
+        <li class="segment" key={one.id}>
+          <p class="soft">
+            <span class="id">{one.id}</span> {joined(one.heading, one.page !== null && `page ${one.page}`)}
+            {one.contested && <span class="moved"> written by a person</span>}
+          </p>
+          <Marked text={one.text} said={quotes.filter((words) => words.length > 11)} />
+          <Edit where={one.id} text={one.text} may={["replace", "drop"]} />
+        </li>
+      )} />
+      <Listed in={More} name={count(node.retrievals.length, "search")} of={node.retrievals} each={(one) => (
+        <li key={one.paper + one.of}>
+          <span class="id">{one.paper}</span> <bdi>{one.query}</bdi>{" "}
+          <span class="soft">{one.found.map((hit) => `${hit.id} (${hit.score.toFixed(2)})`).join(", ")}</span>
+        </li>
+      )} />
     </More>
   );
 }
 
-/** What `contest` may change of a node as a whole. */
-function mayChange(node: Node): string[] {
-  if (isWeighed(node)) return ["add support", "add attack"];
-  return node.id === ROOT ? ["verdict"] : ["verdict", "drop"];
-}
-
 export function Detail({ node = nodeNow.value }: { node?: Node }) {
   if (!node) return <p class="soft">Nothing has been said yet.</p>;
-  const below = node.children.map((id) => nodes.value.get(id)).filter((one) => one !== undefined);
+  const below = node.children.flatMap((id) => nodes.value.get(id) ?? []);
   const rests = node.provenance.filter((id) => id !== node.id);
   const top = node.id === ROOT;
   const unit = declaredOf(record.value, node.protocol).unit ?? "part";
   const verdict = (top && folded.value.verdict) || node.verdict;
+  const own = node.verdict?.local_confidence;
+  const may = isWeighed(node) ? ["add support", "add attack"] : top ? ["verdict"] : ["verdict", "drop"];
   const state = joined(
     node.kind !== "open" && node.kind,
     node.status !== "answered" && (node.status === "missing" ? "no answer" : "open"),
     node.stopped && `not split: ${look.value.stops?.[node.stopped] ?? node.stopped.replaceAll("_", " ")}`,
     node.protocol && `debated by ${declaredOf(record.value, node.protocol).title}`,
-    node.dropped && "dropped by a person",
-    node.added && "added by a person",
+    node.dropped && "dropped by a person", node.added && "added by a person",
   );
   return (
     <div class="node">
@@ -225,33 +186,33 @@ export function Detail({ node = nodeNow.value }: { node?: Node }) {
       <Path node={node} />
       <h2 dir="auto" class={top && node.text.length < 400 ? "unseen" : ""}><Stance of={node.stance} />{node.text}</h2>
       {!top && <p class="soft">{state}</p>}
-      <Requests node={node.id} />
+      {stops.value.map((one) => one.node === node.id && <Request key={one.id} stop={one} />)}
       {top && <Contest />}
       {verdict && <Ruling verdict={verdict} name={top ? "Verdict" : "Ruling"} />}
-      {node.status === "answered" && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={mayChange(node)} />}
-      <OwnConfidence node={node} />
-      {rests.length > 0 && rests.join() !== node.children.join() && (
-        <Part name="Rests on"><Some of={rests} each={(id) => <li key={id}><Link id={id} most={120} /></li>} /></Part>
+      {node.status === "answered" && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={may} />}
+      {view.value === "tree" && own !== undefined && (
+        <>
+          <Slider node={node} own={own} name="Confidence of this node alone" told={`Confidence of ${node.id} alone`} />
+          {touched.value > 0 && <p class="moved">with all below it {figure(share(node))}</p>}
+        </>
+      )}
+      {rests.join() !== node.children.join() && (
+        <Listed name="Rests on" of={rests} each={(id) => <li key={id}><Link id={id} most={120} /></li>} />
       )}
       <Weighing node={node} />
       <Notes of={node.notes.filter((one) => !verdict?.notes.includes(one))} />
       <Notes of={node.failures.map((one) => `${label(one.role)} ${one.speaker}: ${one.fault}`)} kind="note bad" />
-      {below.length > 0 && (
-        <Part name={`${label(unit)}s below`}>
-          <Some of={below} each={(one) => (
-            <li key={one.id} class={`part ${isOut(one) ? "void" : ""}`}>
-              <span><Stance of={one.stance} /><Link id={one.id} most={140} /></span>{" "}
-              {share(one) !== undefined && <Figure value={share(one)} stance={one.stance} />}
-            </li>
-          )} />
-        </Part>
-      )}
-      {node.comparisons.length > 0 && (
-        <Part name="Who beat whom">
-          <Some of={node.comparisons} each={(one) => <Met key={one.supporter + one.attacker + one.order} one={one} />} />
-          <p class="soft">{look.value.comparing?.join(" · ")}</p>
-        </Part>
-      )}
+      <Listed name={`${label(unit)}s below`} of={below} each={(one) => (
+        <li key={one.id} class={`part ${isOut(one) ? "void" : ""}`}>
+          <span><Stance of={one.stance} /><Link id={one.id} most={140} /></span>{" "}
+          {share(one) !== undefined && <Figure value={share(one)} stance={one.stance} />}
+        </li>
+      )} />
+      <Listed name="Who beat whom" of={node.comparisons} each={(one) => (
+        <Met key={one.supporter + one.attacker + one.order} one={one} />
+      )}>
+        <p class="soft">{look.value.comparing?.join(" · ")}</p>
+      </Listed>
       <Transcript node={node} />
       <Evidence node={node} />
       {node.earlier.map((one) => (

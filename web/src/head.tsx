@@ -4,9 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 import { Acts, Trial } from "./act";
 import {
   ask, at, declared, eventAt, finished, foldBelow, folded, hits, isWeighed, length, live, nodes, pick, query, record,
-  recorded, ROOT, share, shut, sort, touched, usage,
+  recorded, ROOT, share, shut, sort, touched,
 } from "./model";
-import { Answer, Link, More, Notes, Part, Search, Select, To, typed, Value } from "./parts";
+import { Answer, Link, Listed, More, Notes, Part, Search, Select, To, typed, Value } from "./parts";
 import { count, figure, joined, label, short } from "./words";
 
 const moved = (before?: number | null, after?: number | null) => (
@@ -16,32 +16,26 @@ const moved = (before?: number | null, after?: number | null) => (
 export function Contest() {
   const contest = record.value.contest;
   if (!contest) return null;
-  const all = contest.moved ?? [];
+  const { run: id, before, after, moved: all = [] } = contest;
   return (
     <section class="contest">
       <p class="name">
-        This run contests {ask.value ? <To id={contest.run}>{contest.run}</To> : contest.run}
-        {ask.value && <> · <To id={contest.run} other={record.value.run_id}>both beside each other</To></>}
+        This run contests {ask.value ? <To id={id}>{id}</To> : id}
+        {ask.value && <> · <To id={id} other={record.value.run_id}>both beside each other</To></>}
       </p>
       <ul>{contest.changes.map((one) => <li key={one} dir="auto">{one}</li>)}</ul>
-      {(contest.before !== null || contest.after !== null) && <p>{moved(contest.before, contest.after)}</p>}
+      {(before !== null || after !== null) && <p>{moved(before, after)}</p>}
       <p class="soft" dir="auto">{contest.why}</p>
-      {all.length > 0 && (
-        <More name={`${count(all.length, "node")} moved`}>
-          <ul class="plain">
-            {all.slice(0, 50).map(({ node, before, after }) => (
-              <li key={node}><Link id={node} /> {moved(before?.confidence, after?.confidence)}</li>
-            ))}
-          </ul>
-        </More>
-      )}
+      <Listed in={More} name={`${count(all.length, "node")} moved`} of={all} each={({ node, before, after }) => (
+        <li key={node}><Link id={node} /> {moved(before?.confidence, after?.confidence)}</li>
+      )} />
     </section>
   );
 }
 
 /** What the calls so far took. */
 function sums(): string {
-  const of = usage.value;
+  const of = folded.value.usage;
   const took = of.wall_s >= 60 ? `${(of.wall_s / 60).toFixed(1)} min` : `${of.wall_s.toFixed(1)} s`;
   return joined(
     count(of.calls, "call"), of.calls_from_cache > 0 && `${of.calls_from_cache} from the cache`,
@@ -51,13 +45,12 @@ function sums(): string {
 }
 
 export function Sums() {
-  const { models, settings, input } = record.value;
-  const { question: _, options: __, ...more } = input;
+  const { question: _, options: __, ...more } = record.value.input;
   return (
     <More name={sums()}>
       {Object.keys(more).length > 0 && <Value value={more} />}
-      <Part name="Models"><Value value={models} /></Part>
-      <Part name="Settings"><Value value={settings} /></Part>
+      <Part name="Models"><Value value={record.value.models} /></Part>
+      <Part name="Settings"><Value value={record.value.settings} /></Part>
     </More>
   );
 }
@@ -65,6 +58,7 @@ export function Sums() {
 export function Head() {
   const of = record.value;
   const root = nodes.value.get(ROOT);
+  const { method, title } = declared.value;
   const { verdict, status, notices } = folded.value;
   const weighed = isWeighed(root);
   const value = root && (weighed || touched.value) ? share(root) : verdict?.confidence;
@@ -75,10 +69,7 @@ export function Head() {
   return (
     <header>
       <div>
-        <p class="kicker">
-          {declared.value.method || declared.value.title} · {of.run_id} ·{" "}
-          <span class={status === "answered" ? "" : "warn"}>{status}</span>
-        </p>
+        <p class="kicker">{method || title} · {of.run_id} · <span class={status === "answered" ? "" : "warn"}>{status}</span></p>
         <h1 dir="auto">{short(String(of.input.question ?? of.run_id), 400)}</h1>
         {options.length > 0 && (
           <ul class="options">
@@ -89,7 +80,7 @@ export function Head() {
             ))}
           </ul>
         )}
-        {!chosen && <Answer of={verdict ?? { answer: null, label: null }} none={verdict ? "There is no answer." : "There is no verdict yet."} />}
+        {!chosen && <Answer of={verdict} none={`There is no ${verdict ? "answer." : "verdict yet."}`} />}
         {of.demonstration && <p class="note">A model answered that is no better than chance: see how it works, and no more.</p>}
         <Notes of={notices} />
       </div>
@@ -129,7 +120,6 @@ function Speaking() {
 
 function Time() {
   const [playing, setPlaying] = useState(false);
-  const event = eventAt(at.value);
   useEffect(() => {
     if (!playing) return;
     const timer = setInterval(() => {
@@ -144,14 +134,16 @@ function Time() {
     if (!playing && finished.value) at.value = 1;
     setPlaying(!playing);
   };
-  const where = nodes.value.get(event?.node === ROOT ? "" : (event?.node ?? ""));
-  const said = `${event?.kind ?? ""}${where ? ` at ${where.id} ${short(where.text, 60)}` : ""}`;
-  const moves = { min: "1", max: length.value, value: at.value, "aria-valuetext": `${at.value} of ${length.value}: ${said}` };
+  const { kind = "", node = ROOT } = eventAt(at.value) ?? {};
+  const where = node !== ROOT && nodes.value.get(node);
+  const said = `${kind}${where ? ` at ${where.id} ${short(where.text, 60)}` : ""}`;
+  const place = `${at.value} of ${length.value}`;
+  const moves = { min: "1", max: length.value, value: at.value, "aria-valuetext": `${place}: ${said}` };
   return (
     <div class="time">
       <button onClick={play} aria-label={playing ? "Pause" : "Play the events"}>{playing ? "❚❚" : "▶"}</button>
       <input type="range" {...moves} aria-label="Event" onInput={typed((text) => (at.value = Number(text)))} />
-      <span class="soft moment">{at.value} of {length.value}<span> · {said}</span></span>
+      <span class="soft moment">{place}<span> · {said}</span></span>
       {!finished.value && <button onClick={() => (at.value = length.value)}>To the end</button>}
     </div>
   );

@@ -6,13 +6,9 @@ import type { Run } from "./model";
 import type { Declared, Event, Fields } from "./record";
 
 /** A request that a run has stopped for. */
-export interface Stop {
-  id: string; node: string; question: string; request: string; transcript: string; labels: string[];
-}
+export interface Stop { id: string; node: string; request: string; transcript: string; labels: string[]; }
 /** One change, as `contest` takes it. */
-export interface Change {
-  change: string; where: string; text?: string;
-}
+export interface Change { change: string; where: string; text?: string; }
 
 /** True where the program that serves lets runs be begun and changed. */
 export const acts = signal(false);
@@ -46,13 +42,12 @@ export async function begin(graph: string, declared: Declared, input: Fields, co
 /** Whether a thread of the server drives the run; a contest has none of its own. */
 const hosted = (run: Run) => Boolean(run.thread) && !run.contest;
 
-async function graphOf(run: Run): Promise<string> {
+/** Go on in the thread of a run. */
+async function go(run: Run, what: object): Promise<void> {
   const { metadata } = await json<{ metadata?: { graph_id?: string } }>(`threads/${run.thread}`);
-  return metadata?.graph_id ?? run.method;
+  const graph = metadata?.graph_id ?? run.method;
+  await post(`threads/${run.thread}/runs`, { assistant_id: graph, multitask_strategy: "enqueue", ...what });
 }
-
-const go = async (run: Run, what: object) =>
-  post(`threads/${run.thread}/runs`, { assistant_id: await graphOf(run), multitask_strategy: "enqueue", ...what });
 
 /** Break a run off; what was paid stays in its folder. */
 export async function halt(run: Run): Promise<void> {
@@ -86,8 +81,8 @@ export async function hearOf(run: Run, told: Event[]): Promise<void> {
 /** Return what a person is asked: by the thread of a run, or by the server's own run. */
 async function requests(run: Run): Promise<Stop[]> {
   const stop = (id: string, args: { [name: string]: string }): Stop => {
-    const { node = "", question = "", request = "", transcript = "", labels } = args;
-    return { id, node, question, request, transcript, labels: labels ? labels.split(", ") : [] };
+    const { node = "", request = "", transcript = "", labels } = args;
+    return { id, node, request, transcript, labels: labels ? labels.split(", ") : [] };
   };
   if (!hosted(run)) {
     const one = await json<{ [name: string]: string } | null>(`${debate(run.run_id)}/asked`);

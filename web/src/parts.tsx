@@ -1,6 +1,6 @@
 /** Small pieces of which all views are made. */
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { address, failed, open } from "./data";
 import { folded, nodes, pick, printing } from "./model";
@@ -72,13 +72,14 @@ export const Notes = ({ of, kind = "note" }: { of: string[]; kind?: string }) =>
   <>{of.map((one) => <p key={one} class={kind} dir="auto">{one}</p>)}</>
 );
 
-export const Answer = ({ of: { answer, label }, none }: { of: Pick<Verdict, "answer" | "label">; none: string }) =>
-  answer === null ? <p class="soft">{none}</p> : (
-    <p class="prose answer" dir="auto">{label && label !== answer && <span class="letter">{label}</span>}{answer}</p>
-  );
+export function Answer({ of, none = "There is no answer." }: { of: Verdict | null; none?: string }) {
+  if (of?.answer == null) return <p class="soft">{none}</p>;
+  const letter = of.label && of.label !== of.answer && <span class="letter">{of.label}</span>;
+  return <p class="prose answer" dir="auto">{letter}{of.answer}</p>;
+}
 
 /** The first of many, with a button for the others. */
-export function Some<T>({ of, each }: { of: T[]; each: (one: T) => preact.JSX.Element }) {
+export function Some<T>({ of, each }: { of: T[]; each: (one: T) => JSX.Element }) {
   const [most, setMost] = useState(printing.value ? Infinity : 25);
   return (
     <>
@@ -87,6 +88,11 @@ export function Some<T>({ of, each }: { of: T[]; each: (one: T) => preact.JSX.El
     </>
   );
 }
+
+/** A part with the first of many; none where there are none. */
+export const Listed = <T,>({ name, of, each, in: In = Part, children }: {
+  name: string; of: T[]; each: (one: T) => JSX.Element; in?: typeof Part; children?: ComponentChildren;
+}) => of.length > 0 && <In name={name}><Some of={of} each={each} />{children}</In>;
 
 export const Stance = ({ of }: { of: string | null }) =>
   of && <span class={`stance ${of}`}>{of === "support" ? "✓ for" : "✗ against"} </span>;

@@ -1,29 +1,18 @@
-/**
- * What a person's changes make of the figures of a tree, as dialectree/maths: τ and θ are blended
- * and carried to the claim; the confidences of a tree of questions multiply upward.
- */
+// What a person's changes make of the figures of a tree, as dialectree/maths: τ and θ are blended
+// and carried to the claim; the confidences of a tree of questions multiply upward.
 
 import type { Comparison, Fields, Node } from "./record";
 
-/** No change of a person yet; all is kept by what it changes. */
+/**
+ * No change of a person yet: of an own strength, of arguments left out with all below them, of
+ * comparisons, `SUPPORTER:ATTACKER`, that the other one wins or that count for nobody.
+ */
 export const noChanges = () => ({
-  /** Strengths that an argument, or a claim, has by itself. */
-  set: new Map<string, number>(),
-  /** Arguments that are left out, with all below them. */
-  dropped: new Set<string>(),
-  /** Comparisons, `SUPPORTER:ATTACKER`, that the other one wins. */
-  flipped: new Set<string>(),
-  /** Comparisons that count for nobody. */
-  voided: new Set<string>(),
+  set: new Map<string, number>(), dropped: new Set<string>(), flipped: new Set<string>(), voided: new Set<string>(),
 });
 export type Changes = ReturnType<typeof noChanges>;
 
-interface Weight {
-  theta?: number;
-  blended?: number;
-  strength?: number;
-}
-
+type Weight = { theta?: number; blended?: number; strength?: number };
 type Combine = (base: number, supporters: number[], attackers: number[]) => number;
 
 const product = (values: number[]) => values.reduce((all, one) => all * (1 - one), 1);
@@ -112,11 +101,7 @@ const balanced = (strength: number | undefined) =>
 /** What the comparisons of a node make of its children, as they were ruled: a slider leaves them alone. */
 const thetas = new WeakMap<Node, Map<string, number>>();
 
-/**
- * Return the weights of all arguments and claims with a person's changes.
- *
- * `nodes` are a whole run's, and `settings` are those with which it was weighed.
- */
+/** Return the weights of all arguments and claims with a person's changes; `settings` are those of the weighing. */
 export function strengths(nodes: Map<string, Node>, root: string, settings: Fields, changes: Changes) {
   const share = (settings.blend as number | null) ?? 0.5;
   const rates = (settings.strength_rule ?? "win_rate") === "win_rate";
@@ -130,7 +115,6 @@ export function strengths(nodes: Map<string, Node>, root: string, settings: Fiel
       const counted = below(claim).filter((node) => node.stance === side && !out(node));
       return counted.length > 0 && counted.every((node) => weight(node) === undefined);
     });
-
   // The claims are the root, or those below it that are no argument about it.
   const top = nodes.get(root)!;
   const claims = below(top).filter((node) => node.kind === "claim");
@@ -154,8 +138,9 @@ export function strengths(nodes: Map<string, Node>, root: string, settings: Fiel
     }
     const blended = blend(changes.set.get(node.id) ?? node.scores.tau, theta, share);
     const strength = blended === undefined ? undefined : combine(blended, sides.support, sides.attack);
-    weights.set(node.id, { theta, blended, strength });
-    return weights.get(node.id)!;
+    const weight = { theta, blended, strength };
+    weights.set(node.id, weight);
+    return weight;
   };
   for (const claim of tops) {
     const weight = weigh(claim);
@@ -171,12 +156,10 @@ export function strengths(nodes: Map<string, Node>, root: string, settings: Fiel
 }
 
 /**
- * Return the confidences of a tree of questions: a node's own times the lowest below it.
- *
- * Own figures that are in `set` stand for the judge's. A node is left out where its confidence was
- * not reckoned that way.
+ * Return the confidences of a tree of questions: a node's own, or that in `set`, times the lowest below it.
+ * A node is left out where its confidence was not reckoned that way.
  */
-export function confidences(nodes: Map<string, Node>, root: string, set: Map<string, number>): Map<string, number> {
+export function confidences(nodes: Map<string, Node>, root: string, set: Map<string, number>) {
   const found = new Map<string, number>();
   const walk = (id: string): void => {
     const node = nodes.get(id);

@@ -1,22 +1,32 @@
 /** The tree: an overview of all of it, and rows that fold. Only the rows in sight are there. */
 
 import { computed } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { changes, fold, hits, isOut, nodes, pick, picked, ROOT, type Row, rows, share, shut } from "./model";
-import { Bar } from "./parts";
+import { Bar, Stance } from "./parts";
 import { figure } from "./words";
 
 const HEIGHT = 54;
 const STRIP = 56;
 
+/** Do something at each drawing, and whenever the element has another size. */
+function useSize<T extends Element>(of: RefObject<T | null>, work: (of: T) => void): void {
+  useEffect(() => {
+    const one = of.current;
+    const seen = new ResizeObserver(() => work(one!)); // calls at once, too
+    if (one) seen.observe(one);
+    return () => seen.disconnect();
+  });
+}
+
 /** Where each node stands in the overview: a leaf is one unit wide, a node as wide as its leaves. */
 const layout = computed(() => {
-  const all = nodes.value;
   const places: { id: string; x: number; width: number; level: number }[] = [];
   let width = 0;
   let levels = 0;
   const walk = (id: string, level: number): void => {
-    const node = all.get(id);
+    const node = nodes.value.get(id);
     if (!node) return;
     const place = { id, x: width, width: 1, level };
     places.push(place);
@@ -32,10 +42,10 @@ const layout = computed(() => {
 function Overview() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const all = nodes.value;
-  const now = picked.value;
   const { places, width, levels } = layout.value;
+  const now = picked.value;
   void changes.value;
-  const draw = (to: HTMLCanvasElement) => {
+  useSize(canvas, (to) => {
     to.width = to.clientWidth * devicePixelRatio;
     to.height = STRIP * devicePixelRatio;
     const pen = to.getContext("2d")!;
@@ -56,13 +66,6 @@ function Overview() {
       pen.lineWidth = 2;
       pen.strokeRect(x + 1, y + 1, Math.max(2, wide - 3), high - 3);
     }
-  };
-  useEffect(() => {
-    const to = canvas.current;
-    if (!to) return;
-    const seen = new ResizeObserver(() => draw(to)); // draws at once, too
-    seen.observe(to);
-    return () => seen.disconnect();
   });
   if (all.size < 4) return null;
   const choose = (event: MouseEvent) => {
@@ -81,27 +84,18 @@ function RowView({ node, level, below, top, chosen }: Row & { top: number; chose
   const folded = shut.value.has(node.id);
   return (
     <div
-      id={`row-${node.id}`}
-      class={`row ${hits.value?.has(node.id) ? "hit" : ""} ${isOut(node) ? "void" : ""}`}
-      role="treeitem"
-      aria-level={level + 1}
-      aria-expanded={below ? !folded : undefined}
-      aria-selected={chosen}
+      id={`row-${node.id}`} class={`row ${hits.value?.has(node.id) ? "hit" : ""} ${isOut(node) ? "void" : ""}`}
+      role="treeitem" aria-level={level + 1} aria-expanded={below ? !folded : undefined} aria-selected={chosen}
       style={`top: ${top}px; padding-left: ${8 + Math.min(level, 12) * 14}px`}
     >
       <span class="twist" aria-hidden="true">{below ? (folded ? "▸" : "▾") : ""}</span>
       <span class="words">
-        <span class="id">{node.id}</span>
-        {node.stance && <span class={`stance ${node.stance}`}> {{ support: "✓ for", attack: "✗ against" }[node.stance]}</span>}
-        {" "}
-        <bdi>{node.text}</bdi>
+        <span class="id">{node.id}</span> <Stance of={node.stance} /><bdi>{node.text}</bdi>
       </span>
       <span class="mark">
-        {value === undefined ? (
-          <span class="soft">{{ answered: "", missing: "none", open: "open" }[node.status]}</span>
-        ) : (
-          <><Bar value={value} stance={node.stance} /><span class="share">{figure(value)}</span></>
-        )}
+        {value === undefined
+          ? <span class="soft">{{ answered: "", missing: "none", open: "open" }[node.status]}</span>
+          : <><Bar value={value} stance={node.stance} /><span class="share">{figure(value)}</span></>}
       </span>
     </div>
   );
@@ -120,11 +114,7 @@ export function Tree() {
     const last = first + Math.ceil(clientHeight / HEIGHT) + 3;
     if (first !== from || last !== to) setSeen([first, last]);
   };
-  useEffect(() => {
-    const seen = new ResizeObserver(look);
-    seen.observe(box.current!);
-    return () => seen.disconnect();
-  });
+  useSize(box, look);
   useEffect(() => {
     const pane = box.current!;
     const top = place * HEIGHT;
@@ -142,13 +132,9 @@ export function Tree() {
     const folded = shut.value.has(row?.node.id ?? "");
     const turns = row?.below && event.key === (folded ? "ArrowRight" : "ArrowLeft");
     const to: { [key: string]: string | null | undefined } = {
-      ArrowDown: all[place + 1]?.node.id,
-      ArrowUp: all[place - 1]?.node.id,
-      Home: all[0]?.node.id,
-      End: all.at(-1)?.node.id,
-      ArrowRight: row?.below ? all[place + 1]?.node.id : null,
-      ArrowLeft: row?.node.parent,
-      Enter: row?.node.id,
+      ArrowDown: all[place + 1]?.node.id, ArrowUp: all[place - 1]?.node.id,
+      Home: all[0]?.node.id, End: all.at(-1)?.node.id, Enter: row?.node.id,
+      ArrowRight: row?.below ? all[place + 1]?.node.id : null, ArrowLeft: row?.node.parent,
     };
     if (!(event.key in to)) return;
     event.preventDefault();
@@ -159,15 +145,9 @@ export function Tree() {
     <div class="pane tree" ref={box} onScroll={look}>
       <Overview />
       <div
-        ref={list}
-        class="rows"
-        role="tree"
-        aria-label="The tree"
-        tabIndex={0}
+        ref={list} class="rows" style={`height: ${all.length * HEIGHT}px`} onClick={click} onKeyDown={key}
+        role="tree" aria-label="The tree" tabIndex={0}
         aria-activedescendant={place >= from && place < to ? `row-${picked.value}` : undefined}
-        onClick={click}
-        onKeyDown={key}
-        style={`height: ${all.length * HEIGHT}px`}
       >
         {all.slice(from, to).map((row, n) => (
           <RowView key={(from + n) % (to - from)} {...row} top={(from + n) * HEIGHT} chosen={from + n === place} />
