@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -188,30 +189,22 @@ def examples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("examples")
-def test_the_page_folds_sixty_more_runs_and_those_of_the_examples(tmp_path: Path) -> None:
+def test_the_page_folds_drawn_runs_and_those_of_the_examples(tmp_path: Path) -> None:
     random, runs = Random(7), list[Run]()
     for n in range(32):
         method = [*DRAWN][n % len(DRAWN)]
         settings = {name: random.choice(values) for name, values in DRAWN[method].items()}
         given = {"options": settings.pop("options")} if "options" in settings else {}
         way = Way(method, settings, 0, given=PAPERS if method == "tod" else given)
-        models: dict[str, Any] = {"model": speakers()}
-
-        def begun(way: Way = way, models: dict[str, Any] = models, **more: Any) -> Started:
-            return begin(models["model"], tmp_path / "runs", way, **more)
-
-        runs += family(f"{method} {settings}", begun, models)
+        model = speakers()
+        begun = partial(begin, model, tmp_path / "runs", way)
+        runs += family(f"{method} {settings}", begun, {"model": model})
     with LocalEndpoint() as endpoint:
-        for name, given in EXAMPLES.items():
-            models = {"model": "openai:any", "base_url": endpoint.url}
-
-            def begun_example(
-                method: str = name.split()[0], given: dict[str, Any] = given, **more: Any
-            ) -> Started:
-                values = {"model": "openai:any", "base_url": endpoint.url, **given, **more}
-                return running.begin(method, "Is it so?", tmp_path / "runs", **values)
-
-            runs += family(name, begun_example, models)
+        models = {"model": "openai:any", "base_url": endpoint.url}
+        for name, values in EXAMPLES.items():
+            given = {**models, **values}
+            begun = partial(running.begin, name.split()[0], "Is it so?", tmp_path / "runs", **given)
+            runs += family(name, begun, models)
     assert len(runs) >= 40 * 3
     check(runs, tmp_path)
 

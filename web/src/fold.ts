@@ -42,6 +42,7 @@ type Orders = ReturnType<typeof orders>;
 const isMap = (value: Json | undefined): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const join = (...parts: unknown[]) => parts.join("\u0000");
+
 /** Add an item, or put it in the place of the one that is alike in `names`. */
 function put<T>(items: T[], item: T, ...names: (keyof T)[]): T[] {
   const place = items.findIndex((one) => names.every((name) => one[name] === item[name]));

@@ -126,11 +126,13 @@ const hay = new WeakMap<Node, string>();
 
 /** Return all that was said at a node, in small letters. */
 function words(node: Node): string {
+  const known = hay.get(node);
+  if (known) return known;
   const { id, text, verdict, notes, transcript, comparisons, data } = node;
-  const said = [verdict?.answer, verdict?.rationale, ...notes, ...comparisons.map((one) => one.reason)];
-  const all = hay.get(node) ?? [id, text, ...said, ...texts([data, ...transcript.map((one) => one.fields)])].join("\n");
-  hay.set(node, all.toLowerCase());
-  return hay.get(node)!;
+  const said = [id, text, verdict?.answer, verdict?.rationale, ...notes, ...comparisons.map((one) => one.reason)];
+  const all = [...said, ...texts([data, ...transcript.map((one) => one.fields)])].join("\n").toLowerCase();
+  hay.set(node, all);
+  return all;
 }
 
 export const hits = computed<Set<string> | null>(() => {

@@ -39,31 +39,27 @@ export interface Usage {
   embedding_s: number; critical_path_calls: number;
 }
 export interface DeclaredPhase {
-  role: string; phase?: string; captions?: { [field: string]: string }; editable?: string[]; switches?: string[];
-  optional?: boolean; rules?: "text" | "label"; weighs?: boolean; settles?: boolean;
+  role: string; phase?: string; captions?: { [field: string]: string }; editable?: string[];
 }
-export interface Score {
-  sign: string; meaning: string; above?: string; at_root?: [string, string]; reckoned?: boolean; beside?: string;
-}
+export interface Score { sign: string; meaning: string; above?: string; at_root?: [string, string]; beside?: string; }
 export interface Look {
   facing?: string[]; together?: string[]; side?: string; tasks?: { [side: string]: string };
-  stops?: { [why: string]: string }; scores?: { [name: string]: Score }; signs?: string; weighing?: string[];
-  comparing?: string[];
+  stops?: { [why: string]: string }; scores?: { [name: string]: Score };
+  signs?: string; weighing?: string[]; comparing?: string[];
 }
-export interface Order { phases?: string[]; closing?: string[]; beside_all?: string[]; beside_children?: string[]; }
+export interface Order { phases?: string[]; closing?: string[]; }
 export interface Declared {
-  title: string; method?: string; summary?: string; source?: string; view?: string; unit?: string; outcome?: string;
-  roles?: { [role: string]: string }; phases?: DeclaredPhase[]; order?: Order; scores?: string[]; look?: Look;
+  title: string; method?: string; summary?: string; view?: string; unit?: string; order?: Order; look?: Look;
+  roles?: { [role: string]: string }; phases?: DeclaredPhase[];
 }
 export interface Tree { root: string; nodes: { [id: string]: Node }; segments: { [id: string]: Segment }; }
-export interface Override { id: string; what: string; before?: string | null; after?: string | null; }
 export interface Contest {
-  run: string; changes: string[]; before: number | null; after: number | null; why: string; overrides?: Override[];
+  run: string; changes: string[]; before: number | null; after: number | null; why: string;
   moved?: { node: string; before: Verdict | null; after: Verdict | null }[];
 }
 export interface RunRecord {
-  run_id: string; thread?: string | null; protocol: string; method: string; status: string; demonstration: boolean; input: Fields;
-  settings: Fields; models: { [role: string]: string }; declared: { [protocol: string]: Declared };
+  run_id: string; thread?: string | null; protocol: string; method: string; status: string; demonstration: boolean;
+  input: Fields; settings: Fields; models: { [role: string]: string }; declared: { [protocol: string]: Declared };
   contest: Contest | null; verdict: Verdict | null; tree: Tree; usage: Usage; notices: string[]; started: string;
   ended: string | null;
 }
