@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import which
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ def page(folder: Path, repeats: int) -> Iterator[Figure]:
         yield Figure("report.html", f"its size with {nodes} nodes", kilobytes, "kB", limit=limit)
     with sync_playwright() as playwright:
         args = ["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=args)
+        browser = playwright.chromium.launch(executable_path=which("chromium"), args=args)
         yield from _opening(browser, _printed(middle, folder), files[middle], repeats)
         yield from _steps(browser, files[large], 5 * repeats)
         browser.close()
