@@ -16,7 +16,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command
 
 import dialectree
-from dialectree.errors import BudgetReached
+from dialectree.errors import BudgetReached, InputError
 from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Settings
 from dialectree.protocols.protocol import methods
 from dialectree.records import Event, RunRecord, fold_run
@@ -315,3 +315,23 @@ def test_a_thread_whose_state_names_a_run_that_is_not_its_own_takes_up_none(
         forget()
         asyncio.run(go_on())
     assert {path.name: path.read_bytes() for path in folder.path.iterdir()} == before
+
+
+def test_whoever_hears_of_a_run_finds_its_folder_and_a_refused_one_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path / "runs"))
+
+    graph = methods()["art"].graph()
+
+    async def follow(given: Any) -> None:
+        async for event in graph.astream({"question": CLAIM}, context=given, stream_mode="custom"):
+            told = RunFolder.find(event["run_id"], tmp_path / "runs").events()
+            assert told[event["n"] - 1].model_dump(mode="json") == event
+
+    with LocalEndpoint() as endpoint:
+        given: Any = {"model": "openai:any", "base_url": endpoint.url}
+        asyncio.run(follow(given))
+        with pytest.raises(InputError, match="this is a question"):
+            asyncio.run(graph.ainvoke({"question": "Is it so?"}, context=given))
+    assert len([*(tmp_path / "runs").glob("*/run.json")]) == 1
