@@ -24,11 +24,12 @@ from mkdocs.utils import get_relative_url
 from pydantic import BaseModel, TypeAdapter
 from typer.main import get_command
 
-from dialectree import prompts
+from dialectree import prompts, report
 from dialectree.cli.program import app
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Method, Phase, Protocol, installed
 from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records.folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[1]
 MERMAID = "javascripts/mermaid.js"
@@ -94,6 +95,7 @@ description: {json.dumps(protocol.summary)}
 
 From Python it is `dialectree.{function}`, for agents `dialectree.as_tool("{protocol.name}")`. The
 graph is `{protocol.graph}`.
+{played(protocol)}
 
 ## Input
 
@@ -130,6 +132,27 @@ Each decision of the drawing, and of the graphs inside it, is a pure function of
 ## Prompts
 
 {table(("prompt", "version", "reply", "source"), prompt_rows(protocol))}"""
+
+
+def played(protocol: Protocol) -> str:
+    """Return the part of its page that plays the recorded debate."""
+    if not protocol.demo:
+        return ""
+    player = f"../players/{protocol.name}.html"
+    return f"""
+## A debate to look into
+
+Written by hand, not by a model, and shown [on the page of a debate](../page.md): unfold it, search
+it, play it (▶), try other figures. It fills a [window of its own]({player}), too.
+
+<iframe class="player" src="{player}" title="A debate by {protocol.title}" loading="lazy"></iframe>
+"""
+
+
+def player(protocol: Protocol) -> str:
+    """Return the page with the recorded debate of a protocol in it."""
+    run = RunFolder(protocol.recording())
+    return report.html(run.record(), run.calls(), run.events(), run.texts())
 
 
 def own_settings(protocol: Protocol) -> list[str]:
@@ -420,6 +443,7 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> None:
         "reference/commands.md": commands_page(),
         "reference/settings.md": settings_page(),
         **{f"protocols/{name}.md": protocol_page(one) for name, one in installed().items()},
+        **{f"players/{n}.html": player(one) for n, one in installed().items() if one.demo},
     }
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))

@@ -155,3 +155,12 @@ def test_a_page_shows_the_version(tab: Page) -> None:
     assert f"dialectree {version('dialectree')}" in tab.locator(".md-copyright").inner_text()
     visit(tab, "changelog")
     assert tab.locator("h1").inner_text().startswith("Changelog")
+
+
+@pytest.mark.parametrize("name", ["tsd", "rsd", "art", "tod"])
+def test_the_page_of_a_protocol_plays_a_debate(tab: Page, name: str) -> None:
+    visit(tab, f"protocols/{name}")
+    tab.locator("iframe.player").scroll_into_view_if_needed()
+    player = tab.frame_locator("iframe.player")
+    player.get_by_label("Play the events").click()
+    player.locator(".moment", has_text="3 of ").wait_for()
