@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Start Chromium for the tests of a module."""
+    """Start Chromium, once for all tests of a process."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no chromium on the path")
