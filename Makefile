@@ -52,9 +52,9 @@ page: web/node_modules/.installed
 	@cd web && npm run --silent build -- --logLevel warn
 	@echo "The page is dialectree/page/page.html: $$(wc -c < dialectree/page/page.html) bytes"
 
-# The page in a browser.
+# The page in a browser; each file starts its servers once.
 e2e: $(VENV)/.dev $(VENV)/.axe
-	$(PY) -m pytest -n 2 --dist worksteal -m e2e
+	$(PY) -m pytest -n 2 --dist loadfile -m e2e
 
 check: $(VENV)/.clients types
 	$(PY) -m ruff check .
