@@ -6,6 +6,7 @@ import { address, again, failed, open } from "./data";
 import { acts, answer, begun, type Change, contest, goOn, halt, price, type Stop, stops } from "./host";
 import { changes, finished, folded, heard, live, record } from "./model";
 import { entered, Link, More, typed } from "./parts";
+import type { Texts } from "./record";
 import { noChanges } from "./strengths";
 import { count } from "./words";
 
@@ -57,7 +58,7 @@ export function Trial() {
   );
 }
 
-const NAMES: { [change: string]: string } = {
+const NAMES: Texts = {
   replace: "Say this instead", verdict: "Rule this", drop: "Take it out",
   "add support": "Add this for it", "add attack": "Add this against it",
 };
@@ -84,7 +85,6 @@ export function Edit({ where, text = "", may }: { where: string; text?: string; 
   );
 }
 
-/** What a person is asked. */
 export function Request({ stop }: { stop: Stop }) {
   const send = (text: string) => void trying(() => answer(record.value, stop, text));
   return (

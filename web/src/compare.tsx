@@ -5,13 +5,13 @@ import { debate, json, useReading } from "./data";
 import { Ruling } from "./detail";
 import { restart } from "./model";
 import { Figure, Later, Reading, Some, Stance, To, Value } from "./parts";
-import type { RunRecord, Turn, Verdict } from "./record";
+import type { Moved, RunRecord, Turn, Verdict } from "./record";
 import { count, joined, phaseOf, short, speaking, turnName, when } from "./words";
 
 /** The difference of two runs as the server tells it; in each pair the first run comes first. */
 interface Difference {
   contest: boolean; changes: string[]; why: string; only: string[][];
-  moved: { node: string; before: Verdict | null; after: Verdict | null }[];
+  moved: Moved[];
   parted: { node: string; name: string; turns: (Turn | null)[] }[];
 }
 
@@ -75,7 +75,7 @@ export function Compare({ ids }: { ids: string[] }) {
     const paths = [`${one}/compare/${encodeURIComponent(ids[1]!)}`, one!, other!];
     const told = (await Promise.all(paths.map((path) => json(path, { signal })))) as [Difference, ...RunRecord[]];
     // An id in a reply means no node of the run that was shown before.
-    restart(told[1]!, [], { root: "0", nodes: {}, segments: {} });
+    restart(told[1]!, [], { nodes: {}, segments: {} });
     setBoth(told);
   }, ids);
   if (!both) return <Reading what={ids.join(" and ")} />;

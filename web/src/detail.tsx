@@ -4,8 +4,8 @@ import { Edit, Request } from "./act";
 import { Contest, Sums } from "./head";
 import { stops } from "./host";
 import {
-  change, changes, finished, folded, isOut, isWeighed, look, nodeNow, nodes, pane, record, recorded, ROOT, share,
-  touched, view,
+  change, changes, declared, finished, folded, isOut, isWeighed, look, nodes, pane, picked, record, recorded, ROOT, share,
+  touched,
 } from "./model";
 import { Answer, Figure, Link, Listed, More, Notes, Some, Stance, typed, Value } from "./parts";
 import type { Comparison, Node, Verdict } from "./record";
@@ -164,7 +164,7 @@ function Evidence({ node }: { node: Node }) {
   );
 }
 
-export function Detail({ node = nodeNow.value }: { node?: Node }) {
+export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get(ROOT) }: { node?: Node }) {
   if (!node) return <p class="soft">Nothing has been said yet.</p>;
   const below = node.children.flatMap((id) => nodes.value.get(id) ?? []);
   const rests = node.provenance.filter((id) => id !== node.id);
@@ -190,7 +190,7 @@ export function Detail({ node = nodeNow.value }: { node?: Node }) {
       {top && <Contest />}
       {verdict && <Ruling verdict={verdict} name={top ? "Verdict" : "Ruling"} />}
       {node.status === "answered" && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={may} />}
-      {view.value === "tree" && own !== undefined && (
+      {declared.value.view === "tree" && own !== undefined && (
         <>
           <Slider node={node} own={own} name="Confidence of this node alone" told={`Confidence of ${node.id} alone`} />
           {touched.value > 0 && <p class="moved">with all below it {figure(share(node))}</p>}

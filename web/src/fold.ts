@@ -4,8 +4,10 @@ import type { Comparison, Declared, Event, Failure, Fields, Json, Node, Order, R
 import type { Segment, Turn, Usage, Verdict } from "./record";
 
 // What a record says where an event does not.
-const PLACE = { phase: "", role: "", speaker: "", round: 0, step: 0, take: 1 };
-const TURN = { ...PLACE, side: null, label: null, names: null, protocol: "", fields: {} };
+const TURN = {
+  ...{ phase: "", role: "", speaker: "", round: 0, step: 0, take: 1 },
+  ...{ side: null, label: null, names: null, protocol: "", fields: {} },
+};
 const CALL = { prompt_tokens: 0, completion_tokens: 0, cost: null as number | null, source: "model" };
 const USAGE: Usage = {
   ...{ calls: 0, calls_from_cache: 0, attempts: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 },
@@ -21,12 +23,9 @@ const MET = { order: "support_first", reason: "", contested: null };
 const SEGMENT = { page: null, offset: 0, heading: null, contested: false };
 const RUN = { verdict: null as Verdict | null, status: "running", notices: [] as string[], usage: USAGE };
 
-/** The run as its events tell it. */
+/** The run as its events tell it, with the calls under way, by their place. */
 export interface Folded extends Readonly<typeof RUN> {
-  nodes: Map<string, Node>;
-  segments: Map<string, Segment>;
-  /** The calls under way, by their place, with the moment at which each began. */
-  calling: Map<string, Event>;
+  nodes: Map<string, Node>; segments: Map<string, Segment>; calling: Map<string, Event>;
 }
 
 /** Return the orders of the phases: of the run's own protocol, and of those inside. */
@@ -36,12 +35,10 @@ export function orders(declared: { [protocol: string]: Declared }, own: string) 
   inside.delete(own);
   return { own: first, inside };
 }
-
 type Orders = ReturnType<typeof orders>;
 
 const isMap = (value: Json | undefined): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const join = (...parts: unknown[]) => parts.join("\u0000");
 
 /** Add an item, or put it in the place of the one that is alike in `names`. */
 function put<T>(items: T[], item: T, ...names: (keyof T)[]): T[] {
@@ -50,7 +47,6 @@ function put<T>(items: T[], item: T, ...names: (keyof T)[]): T[] {
 }
 
 type Key = string | number | boolean | Key[];
-
 function compare(one: Key, other: Key): number {
   if (!Array.isArray(one) || !Array.isArray(other)) return one < other ? -1 : one > other ? 1 : 0;
   for (let i = 0; i < Math.min(one.length, other.length); i++) {
@@ -68,7 +64,7 @@ function sortBy<T>(items: T[], key: (one: T) => Key): T[] {
 
 const number = (text: string) => (/^[0-9]{1,9}$/.test(text) ? Number(text) : -1);
 const path = (id: string): Key => id.split(".").map(number);
-/** Return what sorts `a:10` after `a:2`. */
+/** What sorts `a:10` after `a:2`. */
 const segmentPath = (id: string): Key => [id.split(":")[0]!, number(id.split(":").slice(1).join(":"))];
 
 /** Return a verdict as a record has it: what few have is left out where it says nothing. */
@@ -83,14 +79,13 @@ function verdictOf({ probability: _, ...told }: Fields): Verdict {
   return verdict;
 }
 
-function turnOf(event: Event): Turn {
-  const turn = { ...TURN, ...event.data, node: event.node };
-  delete (turn as Fields).called;
-  turn.speaker ||= turn.role;
-  return turn;
+function turnOf({ node, data: { called: _, ...told } }: Event): Turn {
+  const turn = { ...TURN, ...told, node };
+  return { ...turn, speaker: turn.speaker || turn.role };
 }
 
-const callKey = ({ node, data }: Event) => join(node, data.phase, data.role, data.speaker, data.round, data.take);
+const callKey = ({ node, data: { phase, role, speaker, round, take } }: Event) =>
+  [node, phase, role, speaker, round, take].join("\u0000");
 
 const finished = new WeakMap<Node, Node>();
 
@@ -100,11 +95,9 @@ export class Folding {
   private nodes = new Map<string, Node>();
   private segments = new Map<string, Segment>();
   private calling = new Map<string, Event>();
-  /** All ids that there have been, in the order of the tree. */
-  private ids = new Set<string>();
+  private ids = new Set<string>(); // all that there have been, in the order of the tree
   private changes: ((forth: boolean) => void)[] = [];
-  /** How many changes there are after each number of events. */
-  private ends = [0];
+  private ends = [0]; // how many changes there are after each number of events
   private place = 0;
 
   /** Go to the moment after the first `n` events. */
@@ -154,8 +147,10 @@ export class Folding {
     else if (kind === "resumed" || kind === "ended") {
       const { usage, status = "running", notices = [] } = data as unknown as typeof RUN;
       this.tell({ status, notices, usage: { ...this.run.usage, ...usage } });
-      for (const key of [...this.calling.keys()]) this.set(this.calling, key);
-      if (data.void) this.beginAnew();
+      // Where failed calls are made again, what was told before is void.
+      if (data.void) this.tell({ verdict: null });
+      const over: Map<string, unknown>[] = data.void ? [this.calling, this.nodes, this.segments] : [this.calling];
+      for (const map of over) for (const key of [...map.keys()]) this.set(map, key);
     } else if (node) {
       this.set(this.nodes, node.id, after(node, event));
       const segments = (kind === "retrieved" ? data.segments : []) as unknown as Segment[];
@@ -175,12 +170,6 @@ export class Folding {
     const now = before && { ...before, text, parent, depth, stance, round, data: { ...before.data, ...opened.data } };
     this.set(this.nodes, id, now ? { ...now, protocol: opened.protocol || now.protocol } : opened);
     this.ids.add(id);
-  }
-
-  /** Forget what was told, as failed calls are made again. */
-  private beginAnew(): void {
-    for (const map of [this.nodes, this.segments]) for (const id of [...map.keys()]) this.set<string, unknown>(map, id);
-    this.tell({ verdict: null });
   }
 
   /** Return the tree so far, its nodes in their order. */
@@ -206,7 +195,8 @@ export class Folding {
     const is = (id: string, stance: string) => children.includes(id) && this.nodes.get(id)!.stance === stance;
     const met = node.comparisons.filter((one) => is(one.supporter, "support") && is(one.attacker, "attack"));
     const done = {
-      ...{ ...node, children, transcript: sortBy(node.transcript, (turn) => placeOf(turn, order)) },
+      ...node, children,
+      transcript: sortBy(node.transcript, (turn) => placeOf(turn, order)),
       comparisons: sortBy(met, (one) => [path(one.supporter), path(one.attacker), one.order]),
       retrievals: sortBy(node.retrievals, (one) => [one.of !== "topic", one.of, one.paper]),
       failures: sortBy(node.failures, (one) => [one.role, one.speaker, one.fault]),
@@ -221,15 +211,13 @@ function paid(before: Usage, { prompt_tokens, completion_tokens, cost, source }:
   const known = before.calls ? before.cost : 0;
   return {
     ...before,
-    calls: before.calls + 1,
-    calls_from_cache: before.calls_from_cache + Number(source === "cache"),
+    calls: before.calls + 1, calls_from_cache: before.calls_from_cache + Number(source === "cache"),
     prompt_tokens: before.prompt_tokens + prompt_tokens,
     completion_tokens: before.completion_tokens + completion_tokens,
     cost: known === null || cost === null ? null : known + cost,
   };
 }
 
-/** Return a node after an event of its own. */
 function after(node: Node, event: Event): Node {
   const { kind, data } = event;
   const told = (usual: object) => ({ ...usual, ...data }) as unknown;
@@ -252,10 +240,8 @@ function after(node: Node, event: Event): Node {
       }
       return { ...node, scores };
     }
-    case "branched":
-      return branched(node, data);
-    case "settled":
-      return settled({ ...node, data: merged(node.data, data) }, data);
+    case "branched": return branched(node, data);
+    case "settled": return settled({ ...node, data: merged(node.data, data) }, data);
     case "contested": {
       const { dropped = node.dropped, added = node.added, change } = data;
       return { ...node, notes: noted(node, change), dropped: Boolean(dropped), added: Boolean(added) };
@@ -305,5 +291,4 @@ function placeOf(turn: Turn, order: Orders): Key {
   return [last, ...(last ? [-depth, turn.take] : [turn.take, depth]), phase, turn.step, turn.speaker, turn.round];
 }
 
-/** Fold all events at once. */
 export const fold = (events: Event[], order: Orders) => new Folding().to(events, events.length).folded(order);

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Acts, Trial } from "./act";
 import {
-  ask, at, declared, eventAt, finished, foldBelow, folded, hits, isWeighed, length, live, nodes, pick, query, record,
+  ask, at, declared, finished, foldBelow, folded, heard, hits, isWeighed, length, live, nodes, pick, query, record,
   recorded, ROOT, share, shut, sort, touched,
 } from "./model";
 import { Answer, Link, Listed, More, Notes, Part, Search, Select, To, typed, Value } from "./parts";
@@ -64,12 +64,15 @@ export function Head() {
   const value = root && (weighed || touched.value) ? share(root) : verdict?.confidence;
   const before = root && recorded(root);
   const given = of.input.options;
-  const options = Array.isArray(given) ? given.map((text, n) => [String.fromCharCode(65 + n), String(text)] as const) : [];
+  const texts = Array.isArray(given) ? given.map(String) : [];
+  const options = texts.map((text, n) => [String.fromCharCode(65 + n), text] as const);
   const chosen = options.some(([letter]) => letter === verdict?.label);
   return (
     <header>
       <div>
-        <p class="kicker">{method || title} · {of.run_id} · <span class={status === "answered" ? "" : "warn"}>{status}</span></p>
+        <p class="kicker">
+          {method || title} · {of.run_id} · <span class={status === "answered" ? "" : "warn"}>{status}</span>
+        </p>
         <h1 dir="auto">{short(String(of.input.question ?? of.run_id), 400)}</h1>
         {options.length > 0 && (
           <ul class="options">
@@ -125,7 +128,7 @@ function Time() {
     const timer = setInterval(() => {
       if (at.value >= length.value) return setPlaying(false);
       at.value += 1;
-      const id = eventAt(at.value)!.node;
+      const id = heard()[at.value - 1]!.node;
       if (nodes.value.has(id)) pick(id, "", false);
     }, Math.max(40, Math.min(500, 30_000 / length.value)));
     return () => clearInterval(timer);
@@ -134,7 +137,7 @@ function Time() {
     if (!playing && finished.value) at.value = 1;
     setPlaying(!playing);
   };
-  const { kind = "", node = ROOT } = eventAt(at.value) ?? {};
+  const { kind = "", node = ROOT } = heard()[at.value - 1] ?? {};
   const where = node !== ROOT && nodes.value.get(node);
   const said = `${kind}${where ? ` at ${where.id} ${short(where.text, 60)}` : ""}`;
   const place = `${at.value} of ${length.value}`;
@@ -156,7 +159,7 @@ function Browse() {
       <Search words="Search in all that was said" value={query.value} use={(text) => (query.value = text)} />
       {hits.value && <span class="soft" role="status">{hits.value.size} found</span>}
       <label>
-        Sort <Select value={sort.value} of={[["order", "as debated"], ["figure", "by figure"]]} use={(by) => (sort.value = by)} />
+        Sort <Select of={["as debated", "by figure"]} words={String} value={sort.value} use={(by) => (sort.value = by)} />
       </label>
       {folding && <button onClick={() => (shut.value = new Set())}>Unfold</button>}
       {folding && <button onClick={() => foldBelow(1)}>Fold</button>}

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { debate, json, pause, post, posted, sent } from "./data";
 import type { Run } from "./model";
-import type { Declared, Event, Fields } from "./record";
+import type { Declared, Event, Fields, Texts } from "./record";
 
 /** A request that a run has stopped for. */
 export interface Stop { id: string; node: string; request: string; transcript: string; labels: string[]; }
@@ -12,7 +12,6 @@ export interface Change { change: string; where: string; text?: string; }
 
 /** True where the program that serves lets runs be begun and changed. */
 export const acts = signal(false);
-/** What a person is asked at this moment. */
 export const stops = signal<Stop[]>([]);
 /** Where a person is asked and has not answered, as the events tell it. */
 const asked = new Set<string>();
@@ -24,8 +23,8 @@ export const begun = signal<(Run & { events: Event[] }) | null>(null);
 export async function begin(graph: string, declared: Declared, input: Fields, context: Fields): Promise<string> {
   const { thread_id: thread } = await post<{ thread_id: string }>("threads", {});
   const ways = { stream_mode: ["custom"], stream_subgraphs: true, on_disconnect: "continue" };
-  const body = { assistant_id: graph, input, context, ...ways };
-  for await (const some of sent(`threads/${thread}/runs/stream`, posted(body)))
+  const body = posted({ assistant_id: graph, input, context, ...ways });
+  for await (const some of sent(`threads/${thread}/runs/stream`, body))
     for (const { kind, data } of some) {
       const told = data as unknown as Event & { message?: string };
       if (kind === "error") throw new Error(told.message ?? JSON.stringify(data));
@@ -42,7 +41,6 @@ export async function begin(graph: string, declared: Declared, input: Fields, co
 /** Whether a thread of the server drives the run; a contest has none of its own. */
 const hosted = (run: Run) => Boolean(run.thread) && !run.contest;
 
-/** Go on in the thread of a run. */
 async function go(run: Run, what: object): Promise<void> {
   const { metadata } = await json<{ metadata?: { graph_id?: string } }>(`threads/${run.thread}`);
   const graph = metadata?.graph_id ?? run.method;
@@ -80,18 +78,17 @@ export async function hearOf(run: Run, told: Event[]): Promise<void> {
 
 /** Return what a person is asked: by the thread of a run, or by the server's own run. */
 async function requests(run: Run): Promise<Stop[]> {
-  const stop = (id: string, args: { [name: string]: string }): Stop => {
+  const stop = (id: string, args: Texts): Stop => {
     const { node = "", request = "", transcript = "", labels } = args;
     return { id, node, request, transcript, labels: labels ? labels.split(", ") : [] };
   };
   if (!hosted(run)) {
-    const one = await json<{ [name: string]: string } | null>(`${debate(run.run_id)}/asked`);
+    const one = await json<Texts | null>(`${debate(run.run_id)}/asked`);
     return one ? [stop(one.node ?? "", one)] : [];
   }
-  type State = { tasks: { interrupts: { id: string; value: { action_requests?: { args: { [name: string]: string } }[] } }[] }[] };
-  const { tasks } = await json<State>(`threads/${run.thread}/state`);
-  const all = tasks.flatMap((task) => task.interrupts);
-  return all.flatMap(({ id, value }) => (value.action_requests ?? []).map(({ args }) => stop(id, args)));
+  type Interrupt = { id: string; value: { action_requests?: { args: Texts }[] } };
+  const { tasks } = await json<{ tasks: { interrupts: Interrupt[] }[] }>(`threads/${run.thread}/state`);
+  return tasks.flatMap((task) => task.interrupts).flatMap(({ id, value }) => (value.action_requests ?? []).map(({ args }) => stop(id, args)));
 }
 
 export async function answer(run: Run, stop: Stop, text: string): Promise<void> {

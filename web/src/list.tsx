@@ -75,7 +75,6 @@ export function List() {
   useReading((stop) => read([], stop), [asked.value]);
   useReading((signal) => json<Evaluation[]>("evaluations", { signal }).then(setEvaluations), []);
   const ask = (name: string) => (text: string) => (asked.value = { ...asked.value, [name]: text });
-  const option = (each: string): [string, string] => [each, each || "all"];
   const choices = { protocol: ["", ...(page?.protocols ?? [])], status: STATUSES, sort: SORTS };
   const [one, other] = [...chosen.value].sort();
   return (
@@ -88,7 +87,8 @@ export function List() {
         <Search words="Search in questions and answers" value={asked.value.text} use={ask("text")} />
         {Object.entries(choices).map(([name, all]) => (
           <label key={name}>
-            {label(name)} <Select of={all.map(option)} value={asked.value[name as "sort"]} use={ask(name)} />
+            {label(name)}{" "}
+            <Select of={all} words={(one) => one || "all"} value={asked.value[name as "sort"]} use={ask(name)} />
           </label>
         ))}
       </div>

@@ -27,7 +27,6 @@ function showTree(): void {
   pane.value = "tree";
 }
 
-/** One run: head, tools, tree and node. */
 function RunPage() {
   const many = nodes.value.size > 1;
   useEffect(() => document.querySelector(".pane.detail")?.scrollTo(0, 0), [picked.value]);
@@ -90,7 +89,6 @@ const Key = () => (
   </main>
 );
 
-/** The page on a program that serves runs. */
 function Served() {
   useEffect(() => {
     json<{ acts: boolean }>("protocols").then((all) => (acts.value = all.acts), () => {});

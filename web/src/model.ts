@@ -19,6 +19,7 @@ export function learn(made: Call[], texts: Texts): void {
 /** Where each call's texts can be asked for; null in a file, which holds what it has. */
 export const ask = signal<(() => Promise<void>) | null>(null);
 
+/** The events so far. */
 let events: Event[] = [];
 let folding = new Folding();
 export const length = signal(0);
@@ -26,10 +27,7 @@ export const length = signal(0);
 export const at = signal(0);
 export const live = signal(false);
 
-/** The events so far. */
-export const heard = (): Event[] => events;
-export const eventAt = (n: number): Event | undefined => events[n - 1];
-
+export const heard = () => events;
 /** The tree of a run that is shown without its events. */
 const whole = signal<Folded | null>(null);
 
@@ -68,14 +66,11 @@ export const folded = computed<Folded>(() => whole.value ?? folding.to(events, a
 export const ROOT = "0";
 export const nodes = computed(() => folded.value.nodes);
 export const finished = computed(() => at.value === length.value);
-export const usage = computed(() => folded.value.usage);
 export const record = computed(() => run.value as unknown as RunRecord);
 export const declared = computed(() => declaredOf(record.value));
 export const look = computed(() => lookOf(record.value));
-export const view = computed(() => declared.value.view ?? "rounds");
 
-// What a person tries out.
-
+/** What a person tries out. */
 export const changes = signal(noChanges());
 export const touched = computed(() => Object.values(changes.value).reduce((sum, one) => sum + one.size, 0));
 
@@ -93,7 +88,6 @@ export const isWeighed = (node: Node | undefined) =>
 const figures = computed(() => {
   const all = nodes.value;
   const found = new Map<string, number | undefined>();
-  if (!touched.value) return found;
   // A tree of arguments may stand for itself, or below a question of another protocol.
   const roots = [...all.values()].filter((node) => isWeighed(node) && !isWeighed(all.get(node.parent ?? "")));
   for (const { id, protocol } of roots)
@@ -113,17 +107,15 @@ export function share(node: Node): number | undefined {
 
 export const isOut = (node: Node) => node.dropped || changes.value.dropped.has(node.id);
 
-// What is shown of the tree.
-
+/** The node that is shown, and the turn of it that the address names. */
 export const picked = signal(ROOT);
 export const turn = signal("");
 export const pane = signal<"tree" | "node">("node");
 export const shut = signal<Set<string>>(new Set());
 export const query = signal("");
-export const sort = signal("order");
+export const sort = signal("as debated");
 
 const hay = new WeakMap<Node, string>();
-
 /** Return all that was said at a node, in small letters. */
 function words(node: Node): string {
   const known = hay.get(node);
@@ -137,16 +129,11 @@ function words(node: Node): string {
 
 export const hits = computed<Set<string> | null>(() => {
   const wanted = query.value.trim().toLowerCase();
-  if (!wanted) return null;
-  return new Set([...nodes.value].filter(([, node]) => words(node).includes(wanted)).map(([id]) => id));
+  const found = () => [...nodes.value.values()].filter((one) => words(one).includes(wanted));
+  return wanted ? new Set(found().map((one) => one.id)) : null;
 });
 
-export interface Row {
-  node: Node;
-  level: number;
-  below: number;
-}
-
+export interface Row { node: Node; level: number; below: number; }
 export const rows = computed<Row[]>(() => {
   const tree = nodes.value;
   const keep = new Set<string>();
@@ -156,7 +143,7 @@ export const rows = computed<Row[]>(() => {
   const walk = (node: Node, level: number): void => {
     if (hits.value && !keep.has(node.id)) return;
     const below = node.children.flatMap((id) => tree.get(id) ?? []);
-    if (sort.value === "figure") below.sort((a, b) => (share(b) ?? -1) - (share(a) ?? -1));
+    if (sort.value === "by figure") below.sort((a, b) => (share(b) ?? -1) - (share(a) ?? -1));
     all.push({ node, level, below: below.length });
     if (hits.value || !shut.value.has(node.id)) for (const child of below) walk(child, level + 1);
   };
@@ -170,7 +157,6 @@ export function fold(id: string): void {
   shut.value = all;
 }
 
-/** Fold all nodes below a depth. */
 export function foldBelow(depth: number): void {
   const deep = [...nodes.value.values()].filter((node) => node.depth >= depth && node.children.length);
   shut.value = new Set(deep.map((node) => node.id));
@@ -202,5 +188,3 @@ export function follow(): boolean {
 
 /** True while all nodes are laid out on paper, one below the other. */
 export const printing = signal(false);
-
-export const nodeNow = computed(() => nodes.value.get(picked.value) ?? nodes.value.get(ROOT));

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { address, failed, open } from "./data";
 import { folded, nodes, pick, printing } from "./model";
-import type { Json, Verdict } from "./record";
+import type { Json, Texts, Verdict } from "./record";
 import { figure, label, short } from "./words";
 
 type Figured = { value: number | null | undefined; stance?: string | null };
@@ -43,18 +43,15 @@ export function Later({ name, children, ask }: { name: string; children: () => C
 }
 
 /** A choice between values, each with its words. */
-export const Select = ({ of, use, ...rest }: {
-  of: [string, string][]; use: (value: string) => void; value: string; id?: string;
-}) => (
-  <select {...rest} onChange={typed(use)}>
-    {of.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
-  </select>
+export const Select = ({ of, words, use = () => {}, ...rest }: {
+  of: string[]; words: (value: string) => string; use?: (value: string) => void;
+} & Pick<JSX.IntrinsicElements["select"], "id" | "name" | "required" | "aria-describedby" | "value">) => (
+  <select {...rest} onChange={typed(use)}>{of.map((one) => <option key={one} value={one}>{words(one)}</option>)}</select>
 );
 
 export const Search = ({ words, value, use }: { words: string; value: string; use: (text: string) => void }) => (
   <input type="search" aria-label={words} placeholder={words} value={value} onInput={typed(use)} />
 );
-
 export const Failed = () => failed.value && <p class="note bad" role="alert">{failed.value}</p>;
 export const Reading = ({ what }: { what: string }) => !failed.value && <p class="soft wait">Reading {what} …</p>;
 
@@ -112,7 +109,7 @@ export function Link({ id, most = 70 }: { id: string; most?: number }) {
 const IDS = /^\d+(\.\d+)*$/;
 
 /** Any value of a reply, its fields by their captions. */
-export function Value({ value, captions = {} }: { value: Json; captions?: { [name: string]: string } }) {
+export function Value({ value, captions = {} }: { value: Json; captions?: Texts }) {
   if (value === null || value === "") return <span class="soft">nothing</span>;
   if (typeof value === "boolean") return <span>{value ? "yes" : "no"}</span>;
   if (typeof value === "number") return <span class="n">{String(value)}</span>;
@@ -123,7 +120,8 @@ export function Value({ value, captions = {} }: { value: Json; captions?: { [nam
   }
   if (Array.isArray(value)) {
     if (!value.length) return <span class="soft">none</span>;
-    if (value.every((one) => typeof one === "string" && /^[^\s:.]{1,30}$/.test(one))) return <span>{value.join(", ")}</span>;
+    const brief = value.every((one) => typeof one === "string" && /^[^\s:.]{1,30}$/.test(one));
+    if (brief) return <span>{value.join(", ")}</span>;
     return <ul class="items">{value.map((one, n) => <li key={n}><Value value={one} captions={captions} /></li>)}</ul>;
   }
   const flat = Object.values(value).every((one) => typeof one !== "object" && String(one).length < 16);

@@ -1,8 +1,8 @@
 /** A new debate: a form of what the protocol asks for (its JSON schemas), what it will take, and the start. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { trying } from "./act";
-import { address, json, key, open, post } from "./data";
+import { address, json, open, post, useReading } from "./data";
 import { begin } from "./host";
 import { Failed, Reading, Select } from "./parts";
 import type { Declared, Fields, Json } from "./record";
@@ -34,15 +34,10 @@ function Field({ name, given, required }: { name: string; given: Schema; require
   const input = () => {
     if (type === "file") return <input type="file" {...shared} />;
     const choices = field.enum ?? (type === "boolean" ? ["true", "false"] : null);
-    if (choices)
-      return (
-        <select {...shared}>
-          <option value="">{usual ? `as usual (${label(usual)})` : "–"}</option>
-          {choices.map((one) => <option key={one} value={one}>{label(one)}</option>)}
-        </select>
-      );
-    const step = type === "integer" ? 1 : "any";
-    if (isNumber(field)) return <input type="number" {...shared} min={minimum} max={maximum} step={step} placeholder={usual} />;
+    const none = usual ? `as usual (${label(usual)})` : "–";
+    if (choices) return <Select {...shared} of={["", ...choices]} words={(one) => label(one) || none} />;
+    const limits = { min: minimum, max: maximum, step: type === "integer" ? 1 : "any" };
+    if (isNumber(field)) return <input type="number" {...shared} {...limits} placeholder={usual} />;
     const long = type === "array" || type === "object" || required;
     if (long) return <textarea {...shared} rows={type === "array" ? 3 : 2} dir="auto" />;
     return <input type="text" {...shared} placeholder={usual} dir="auto" />;
@@ -100,7 +95,6 @@ async function filled(schema: Schema, from: FormData, of = ""): Promise<Fields> 
   return found;
 }
 
-/** A form for a new debate. */
 export function Start() {
   const [offers, setOffers] = useState<Offer[]>([]);
   const [name, setName] = useState("");
@@ -108,10 +102,13 @@ export function Start() {
   const [told, setTold] = useState<string[]>([]);
   const [busy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => void trying(async () => setOffers((await json<{ protocols: Offer[] }>("protocols")).protocols)), [key.value]);
+  useReading((signal) => json<{ protocols: Offer[] }>("protocols", { signal }).then((all) => setOffers(all.protocols)), []);
   const offer = offers.find((one) => one.name === name) ?? offers[0];
   if (!offer) return <><Failed /><Reading what="the protocols" /></>;
   const { presets, forms } = offer;
+  const titles = new Map(offers.map((one) => [one.name, one.title]));
+  const names = ["", ...Object.keys(presets)];
+  const chosen = Object.entries(presets[preset] ?? {});
   const work = async (start: boolean) => {
     if (busy || !form.current!.reportValidity()) return;
     setBusy(true);
@@ -137,18 +134,15 @@ export function Start() {
       <form ref={form} class="start" key={offer.name} onSubmit={(event) => (event.preventDefault(), void work(true))}>
         <div class="field">
           <label for="protocol">Protocol</label>
-          <Select id="protocol" value={offer.name} of={offers.map((one) => [one.name, one.title])} use={choose} />
+          <Select id="protocol" value={offer.name} of={[...titles.keys()]} words={(one) => titles.get(one)!} use={choose} />
           <p class="soft">{offer.summary}</p>
         </div>
         <Form schema={forms.given} />
-        {Object.keys(presets).length > 0 && (
+        {names.length > 1 && (
           <div class="field">
             <label for="preset">Preset</label>
-            <Select
-              id="preset" value={preset} use={setPreset}
-              of={[["", "none"], ...Object.keys(presets).map((one): [string, string] => [one, label(one)])]}
-            />
-            <p class="soft">{Object.entries(presets[preset] ?? {}).map(([set, to]) => `${label(set)}: ${to}`).join(", ")}</p>
+            <Select id="preset" value={preset} use={setPreset} of={names} words={(one) => label(one) || "none"} />
+            <p class="soft">{chosen.map(([name, to]) => `${label(name)}: ${to}`).join(", ")}</p>
           </div>
         )}
         <details class="phase"><summary>Settings</summary><Form schema={forms.settings} /></details>

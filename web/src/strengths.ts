@@ -1,12 +1,8 @@
-// What a person's changes make of the figures of a tree, as dialectree/maths: τ and θ are blended
-// and carried to the claim; the confidences of a tree of questions multiply upward.
+/** What a person's changes make of the figures of a tree, as dialectree/maths. */
 
-import type { Comparison, Fields, Node } from "./record";
+import type { Comparison, Fields, Node, Stance } from "./record";
 
-/**
- * No change of a person yet: of an own strength, of arguments left out with all below them, of
- * comparisons, `SUPPORTER:ATTACKER`, that the other one wins or that count for nobody.
- */
+/** No change yet: own strengths, arguments left out with all below, comparisons (`PRO:CON`) turned or without effect. */
 export const noChanges = () => ({
   set: new Map<string, number>(), dropped: new Set<string>(), flipped: new Set<string>(), voided: new Set<string>(),
 });
@@ -39,7 +35,7 @@ const SEMANTICS: { [name: string]: Combine } = {
 };
 
 /** Return the side that won a comparison; null for a tie. */
-export function winner(met: Comparison): "support" | "attack" | null {
+export function winner(met: Comparison): Stance | null {
   const name = met.winner.toLowerCase();
   return name === "support" || name === "attack" ? name : null;
 }
@@ -155,10 +151,7 @@ export function strengths(nodes: Map<string, Node>, root: string, settings: Fiel
   return weights;
 }
 
-/**
- * Return the confidences of a tree of questions: a node's own, or that in `set`, times the lowest below it.
- * A node is left out where its confidence was not reckoned that way.
- */
+/** Return the confidences that a tree of questions gets by its own (or those in `set`) times the lowest below. */
 export function confidences(nodes: Map<string, Node>, root: string, set: Map<string, number>) {
   const found = new Map<string, number>();
   const walk = (id: string): void => {

@@ -7,26 +7,23 @@ import { Later, More, Part, Value } from "./parts";
 import type { Call, Node, Turn } from "./record";
 import { joined, label, phaseOf, short, speaking, turnName } from "./words";
 
+const NO_TEXT = "The text of this message is not in this file.";
+
 function CallView({ call }: { call: Call }) {
   const took = (Date.parse(call.ended) - Date.parse(call.started)) / 1000;
-  const served = call.sent?.served ?? call.model;
+  const { messages = [], served = call.model } = call.sent ?? {};
+  const texts = messages.map(([role, hash]) => [role, prompts.value.get(hash) ?? NO_TEXT]);
+  if (call.reply !== null) texts.push(["reply", call.reply]);
+  const facts = joined(
+    call.model, served !== call.model && `served as ${served}`, call.prompt,
+    `${call.prompt_tokens} + ${call.completion_tokens} tokens`, call.cost != null && `cost ${call.cost}`,
+    took > 0 && `${took.toFixed(1)} s`, call.attempts > 1 && `${call.attempts} attempts`,
+    call.repair > 0 && `repair ${call.repair}`, call.source !== "model" && `from the ${call.source}`,
+  );
   return (
     <div class="call">
-      <p class="soft">
-        {joined(
-          call.model, served !== call.model && `served as ${served}`, call.prompt,
-          `${call.prompt_tokens} + ${call.completion_tokens} tokens`, call.cost != null && `cost ${call.cost}`,
-          took > 0 && `${took.toFixed(1)} s`, call.attempts > 1 && `${call.attempts} attempts`,
-          call.repair > 0 && `repair ${call.repair}`, call.source !== "model" && `from the ${call.source}`,
-        )}
-      </p>
-      {(call.sent?.messages ?? []).map(([role, hash], n) => (
-        <div key={n}>
-          <p class="name">{label(role)}</p>
-          <pre>{prompts.value.get(hash) ?? "The text of this message is not in this file."}</pre>
-        </div>
-      ))}
-      {call.reply !== null && <><p class="name">Reply</p><pre>{call.reply}</pre></>}
+      <p class="soft">{facts}</p>
+      {texts.map(([name = "", text], n) => <div key={n}><p class="name">{label(name)}</p><pre>{text}</pre></div>)}
       {call.error && <p class="bad">{call.error}</p>}
     </div>
   );
@@ -99,19 +96,14 @@ function Round({ node, turns, sides, name }: { node: Node; turns: Turn[]; sides:
   );
 }
 
-/** The speakers who face each other: those declared, and those who share a role. */
+/** The speakers who face each other: those declared, and those who share a role or have sides. */
 function facing(turns: Turn[]): string[] {
-  const roles = new Map<string, Set<string>>();
-  const sided = new Set<string>();
-  for (const one of turns) {
-    roles.set(one.role, (roles.get(one.role) ?? new Set()).add(one.speaker));
-    if (one.side) sided.add(one.speaker);
-  }
-  const shared = [...roles.values()].filter((all) => all.size > 1).flatMap((all) => [...all]);
-  return [...new Set([...(look.value.facing ?? []), ...shared, ...(sided.size > 1 ? sided : [])])].sort();
+  const speakers = (of: (one: Turn) => boolean) => [...new Set(turns.filter(of).map((one) => one.speaker))];
+  const roles = [...new Set(turns.map((one) => one.role))].map((role) => speakers((one) => one.role === role));
+  const shared = [...roles, speakers((one) => Boolean(one.side))].filter((all) => all.length > 1);
+  return [...new Set([look.value.facing ?? [], ...shared].flat())].sort();
 }
 
-/** What was said at a node. */
 export function Transcript({ node }: { node: Node }) {
   const [most, setMost] = useState(printing.value ? Infinity : 60);
   const all = node.transcript;

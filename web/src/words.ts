@@ -1,6 +1,6 @@
 /** How a record is put into words: figures, names of turns, captions. */
 
-import type { Call, Declared, DeclaredPhase, Fields, Json, Look, Node, RunRecord, Turn } from "./record";
+import type { Declared, DeclaredPhase, Fields, Json, Look, Node, RunRecord, Turn } from "./record";
 
 /** Return a share with two decimals, or more where it would wrongly read as 0, 0.5 or 1. */
 export function figure(value: number | null | undefined): string {
@@ -29,7 +29,6 @@ export function short(text: string, most = 90): string {
 export const joined = (...parts: (string | false | null | undefined)[]) => parts.filter(Boolean).join(" · ");
 
 export const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? "" : "s"}`;
-
 export const when = (stamp: string) => stamp && new Date(stamp).toLocaleString();
 
 export const declaredOf = (record: RunRecord, protocol = ""): Declared =>
@@ -37,22 +36,17 @@ export const declaredOf = (record: RunRecord, protocol = ""): Declared =>
 
 /** Return what the protocols of a run declare of its look; the run's own comes first. */
 export function lookOf(record: RunRecord): Look {
-  const looks = Object.values(record.declared).map((one) => one.look ?? {});
-  const own = declaredOf(record).look ?? {};
-  const all = Object.assign({}, ...looks.reverse(), own) as Look;
-  for (const name of ["scores", "stops", "tasks"] as const)
-    Object.assign(all, { [name]: Object.assign({}, ...looks.map((one) => one[name] ?? {})) });
-  return all;
+  const looks = [declaredOf(record), ...Object.values(record.declared)].map((one) => one.look ?? {}).reverse();
+  const all = (name: "scores" | "stops" | "tasks") => Object.assign({}, ...looks.map((one) => one[name]));
+  return { ...Object.assign({}, ...looks), scores: all("scores"), stops: all("stops"), tasks: all("tasks") };
 }
 
 /** Return the settings of a protocol that takes part in a run. */
 export function settingsOf(record: RunRecord, protocol = ""): Fields {
-  const waiting: [string, Fields][] = [[record.protocol, record.settings]];
-  for (let next = waiting.shift(); next; next = waiting.shift()) {
-    if (next[0] === (protocol || record.protocol)) return next[1];
-    waiting.push(...(Object.entries(next[1].inner ?? {}) as [string, Fields][]));
-  }
-  return record.settings;
+  const inside = (settings: Fields): [string, Fields][] =>
+    (Object.entries(settings.inner ?? {}) as [string, Fields][]).flatMap((one) => [one, ...inside(one[1])]);
+  const found = inside(record.settings).find(([name]) => name === protocol);
+  return found && protocol !== record.protocol ? found[1] : record.settings;
 }
 
 export function phaseOf(record: RunRecord, turn: Turn): DeclaredPhase | undefined {
@@ -60,15 +54,13 @@ export function phaseOf(record: RunRecord, turn: Turn): DeclaredPhase | undefine
   return ofRole.find((one) => one.phase === turn.phase) ?? ofRole.find((one) => !one.phase);
 }
 
-/** Return the label that each speaker defends in a pass, where they tell the speakers apart. */
-function labels(node: Node, take: number): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const turn of node.transcript)
-    if (turn.take === take && turn.label && !found.has(turn.speaker)) found.set(turn.speaker, turn.label);
-  return new Set(found.values()).size === found.size ? found : new Map();
+/** Return a speaker, by the label that they defend where labels tell the speakers of a pass apart. */
+function speakerOf({ transcript }: Node, { take, speaker }: Turn): string {
+  const labels = new Map<string, string>();
+  for (const one of transcript)
+    if (one.take === take && one.label && !labels.has(one.speaker)) labels.set(one.speaker, one.label);
+  return new Set(labels.values()).size === labels.size ? (labels.get(speaker) ?? speaker) : speaker;
 }
-
-export const speakerOf = (node: Node, turn: Turn | Call) => labels(node, turn.take).get(turn.speaker) ?? turn.speaker;
 
 /** Return the name by which a turn is contested and linked, as records/turns.py. */
 export function turnName(node: Node, turn: Turn): string {
