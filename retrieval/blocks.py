@@ -50,6 +50,8 @@ class Block:
     """The page on which it begins, from 1; only a PDF has pages."""
     breaks: tuple[tuple[int, int], ...] = ()
     """Where a new page begins inside it: (characters into the text, page), in order."""
+    apart: bool = False
+    """A row of a table or a line of code, which no paragraph runs on into."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,8 @@ def flowing(blocks: Sequence[Block], words: Counter[str]) -> list[Block]:
     """Join paragraphs that an equation, a figure or a page's end cuts in two."""
     flow: list[Block] = []
     for block in timely(blocks):
-        if flow and not flow[-1].heading and not block.heading and _continues(flow[-1], block):
+        prose = bool(flow) and not any(one.heading or one.apart for one in (flow[-1], block))
+        if prose and _continues(flow[-1], block):
             flow[-1] = after(flow[-1], block, words)
         else:
             flow.append(block)

@@ -99,8 +99,10 @@ _UNREADABLE = (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueEr
 """Errors of pylatexenc where a text is no LaTeX."""
 
 
-def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
+def draft(text: str, *, name: str, folder: Path | None = None, whole: bool = False) -> Draft:
     """Return the paper in a LaTeX source; it draws in files from `folder` and below.
+
+    With ``whole``, no paragraph of the body is taken for an abstract.
 
     Raises InputError where it cannot be read, and where a file of its body is not there; the
     draft's `notices` name the other files that are missing.
@@ -136,7 +138,7 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     except _UNREADABLE as error:
         raise InputError(f"{name}: LaTeX that cannot be read; give its PDF or text") from error
     summary: str | None = "\n\n".join(block.text for block in above)
-    if not summary:
+    if not (summary or whole):
         summary, own_blocks = sections.abstract_by_heading(own_blocks)
     return Draft(title or None, summary, own_blocks, notices=notices)
 

@@ -36,7 +36,7 @@ LARGEST_PDF = 100_000_000
 
 Kind = Literal["pdf", "text", "markdown", "latex", "json"]
 
-_KINDS: dict[str, Kind] = {
+ENDINGS: dict[str, Kind] = {
     ".pdf": "pdf",
     **dict.fromkeys((".txt", ".text"), "text"),
     **dict.fromkeys((".md", ".markdown"), "markdown"),
@@ -155,7 +155,7 @@ def _read(
     """Return the paper in a file; ``untitled`` stands in for a title that is missing."""
     title, abstract = _stripped(title), _stripped(abstract)
     with reading(name):
-        draft = _draft(name, data, folder, title, abstracted=bool(abstract))
+        draft = draft_of(name, data, folder, title, abstracted=bool(abstract))
         if not title and not _on_one_line(draft.title) and untitled:
             notice = "no title found in it; the file's name stands in the title's place"
             draft = replace(draft, title=untitled, notices=[*draft.notices, notice])
@@ -176,7 +176,7 @@ def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | No
     """Make a paper of a draft; title and abstract of the caller go before its own."""
     name, title = sound(name), title or _on_one_line(draft.title)
     abstract = abstract or _stripped(draft.abstract)
-    passages = tuple(_passages(_own(draft.blocks, title, abstract)))
+    passages = tuple(passages_of(_own(draft.blocks, title, abstract)))
     if not passages and not (draft.title or draft.abstract):
         raise InputError(f"{name}: no text in it; give the paper's own file")
     if not title:
@@ -207,7 +207,7 @@ def _fetched(source: str | Path) -> tuple[str, bytes, Path | None]:
         return f"arXiv:{identifier}", fetch(identifier), None
     path = Path(source)
     name = path.name or str(source) or "the paper"
-    data = _bytes(path, str(source) or name)
+    data = bytes_of(path, str(source) or name)
     if not data.strip():
         raise InputError(f"{name}: an empty file; give the paper's text")
     return name, data, path.parent
@@ -220,7 +220,8 @@ def _exists(source: str | Path) -> bool:
         return False
 
 
-def _bytes(path: Path, source: str) -> bytes:
+def bytes_of(path: Path, source: str) -> bytes:
+    """Return at most one byte more than the largest file has; errors call it ``source``."""
     if not _exists(path):
         raise InputError(f"{source}: no such file; give a paper's file or an arXiv id")
     try:
@@ -282,10 +283,20 @@ def _failure(identifier: str, why: str) -> InputError:
     )
 
 
-def _draft(
-    name: str, data: bytes, folder: Path | None, title: str | None, *, abstracted: bool
+def draft_of(
+    name: str,
+    data: bytes,
+    folder: Path | None,
+    title: str | None = None,
+    *,
+    abstracted: bool = False,
+    whole: bool = False,
 ) -> Draft:
-    kind = _kind(name, data)
+    """Return the draft of a file's ``data``; with ``whole``, all that it says is in its blocks.
+
+    Raises InputError for an ending that is not read, and for a file that is too large.
+    """
+    kind = kind_of(name, data)
     largest = {"pdf": LARGEST_PDF, "latex": LARGEST_MARKUP, "markdown": LARGEST_MARKUP}.get(
         kind, LARGEST_TEXT
     )
@@ -296,18 +307,20 @@ def _draft(
     if kind == "pdf":
         from dialectree.retrieval import pdf
 
-        return pdf.draft(data, name=name)
+        return pdf.draft(data, name=name, whole=whole)
     text = decoded(data, name)
     if kind == "latex":
         from dialectree.retrieval import latex
 
-        return latex.draft(text, name=name, folder=folder)
+        return latex.draft(text, name=name, folder=folder, whole=whole)
     if kind == "markdown":
         from dialectree.retrieval import markdown
 
-        return markdown.draft(text, titled=bool(title), abstracted=abstracted)
+        return markdown.draft(text, titled=bool(title), abstracted=abstracted, whole=whole)
     if kind == "json":
         return _draft_of_json(text, name)
+    if whole:
+        return Draft(blocks=blocks_of(text, captions=True))
     return draft_of_text(text, title=title, abstracted=abstracted)
 
 
@@ -342,7 +355,7 @@ def _draft_of_fields(fields: Mapping[str, object], name: str) -> Draft:
     )
 
 
-def _kind(name: str, data: bytes) -> Kind:
+def kind_of(name: str, data: bytes) -> Kind:
     """Tell the kind of a file by its ending or, without one, by how it begins.
 
     Raises InputError for an ending of another kind: markup would be read as if it were prose.
@@ -350,13 +363,13 @@ def _kind(name: str, data: bytes) -> Kind:
     if data.startswith(b"%PDF-"):
         return "pdf"
     ending = Path(name).suffix
-    known = _KINDS.get(ending.lower())
+    known = ENDINGS.get(ending.lower())
     if known is not None:
         return known
     if _ENDING.fullmatch(ending):
         raise InputError(
             f"{name}: files that end in {ending} are not read; give the paper as "
-            f"{', '.join(_KINDS)}, or by its arXiv id"
+            f"{', '.join(ENDINGS)}, or by its arXiv id"
         )
     start = data[:20_000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if b"%PDF-" in start[:1024]:
@@ -380,7 +393,8 @@ def _own(blocks: Sequence[Block], title: str | None, abstract: str | None) -> li
     return list(dropwhile(lambda block: block.text in (title, abstract), own))
 
 
-def _passages(blocks: Sequence[Block]) -> Iterator[Passage]:
+def passages_of(blocks: Sequence[Block]) -> Iterator[Passage]:
+    """Return the paragraphs among ``blocks``, each with its place and its heading."""
     offset, heading = 0, None
     for block in timely(blocks):
         if block.heading:

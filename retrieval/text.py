@@ -71,9 +71,9 @@ def draft(text: str, *, title: str | None = None, abstracted: bool = False) -> D
     return Draft(shown, abstract, body)
 
 
-def blocks_of(text: str) -> list[Block]:
-    """Return the headings and paragraphs of a text that is all body."""
-    return _blocks(_paragraphs(text))
+def blocks_of(text: str, *, captions: bool = False) -> list[Block]:
+    """Return the headings and paragraphs of a text that is all body, ``captions`` if asked."""
+    return _blocks(_paragraphs(text), captions=captions)
 
 
 def _paragraphs(text: str) -> list[list[str]]:
@@ -111,11 +111,13 @@ def _title(
     return line or None, [*([rest] if rest and not are_authors else []), *paragraphs[1:]]
 
 
-def _blocks(paragraphs: Sequence[list[str]]) -> list[Block]:
+def _blocks(paragraphs: Sequence[list[str]], *, captions: bool = False) -> list[Block]:
     words = blocks.words_of(line for lines in paragraphs for line in lines)
     followed = [len(line) for lines in paragraphs for line in lines[:-1]]
     width = max(_NARROWEST, median(followed or [0]))
     each = [block for lines in timely(paragraphs) for block in _parted(lines, words, width)]
+    if not captions:
+        each = [one for one in each if one.heading or not sections.is_caption(one.text)]
     return blocks.flowing(each, words)
 
 
@@ -126,7 +128,7 @@ def _parted(lines: Sequence[str], words: Counter[str], width: float) -> Iterator
             heading = group.pop(0).strip("#*_ \t").rstrip(":")
             yield Block(" ".join(heading.split()), heading=True)
         text = " ".join(_BULLET.sub("", blocks.on_one_line(group, words)).split())
-        if text and not sections.is_caption(text):
+        if text:
             yield Block(text)
 
 

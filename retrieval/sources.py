@@ -1,0 +1,287 @@
+"""A person's documents, of any kind: files and folders, read whole and in a stable order.
+
+A document needs neither title nor abstract, and nothing that it says is set apart: a debate argues
+from all of it. Files are read once; what they say is kept in the cache by their content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import TypeAdapter
+
+from dialectree.errors import InputError
+from dialectree.protocols.sources import cache_folder
+from dialectree.retrieval import papers, sections
+from dialectree.retrieval.blocks import Block, Draft, plain_signs, reading
+from dialectree.retrieval.page_process import PageReader
+from dialectree.retrieval.papers import Passage, bytes_of, draft_of, kind_of, passages_of
+from dialectree.retrieval.text import sound
+from dialectree.system.packages import require
+
+ENDINGS: dict[str, Literal["html", "docx"]] = {
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    ".docx": "docx",
+}
+"""Endings that are read beside those of papers."""
+LARGEST_PAGE = 10_000_000
+"""Bytes of a web page."""
+LARGEST_WORD = 50_000_000
+"""Bytes of a Word file, pictures included."""
+LONGEST_TITLE = 150
+"""Characters of a first line that stands for a title."""
+_NAMED = 3
+"""Notices in the error where no file can be read."""
+_PASSAGES = TypeAdapter(tuple[Passage, ...])
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document: its name, its title and its paragraphs in reading order."""
+
+    name: str
+    """The file's name, or its path in the folder that was given; where two are alike, its path."""
+    title: str
+    """The title that the file shows, else its name without folder and ending."""
+    stored: bytes
+    """The paragraphs as JSON."""
+
+    @classmethod
+    def of(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
+        """Return the document called ``name`` that consists of ``blocks``."""
+        passages = _PASSAGES.dump_json(tuple(passages_of([*blocks])))
+        return cls(sound(name), sound(title or Path(name).stem or name), passages)
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        """The paragraphs, with page, heading and offset in characters."""
+        return _PASSAGES.validate_json(self.stored)
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash title and paragraphs, alike on every machine."""
+        hashed = blake2b(self.stored, digest_size=16)
+        hashed.update(self.title.encode())
+        return hashed.hexdigest()
+
+
+class Sources(NamedTuple):
+    """Documents in the order in which they were given, and what could not be read."""
+
+    documents: tuple[Document, ...]
+    notices: tuple[str, ...]
+    """One line for each file that is left out, or of which a part is missing; it has the name."""
+
+
+def read_sources(
+    paths: str | Path | Sequence[str | Path], *, progress: Callable[[int, int], None] | None = None
+) -> Sources:
+    """Return the documents in files and folders; blocks while it reads.
+
+    A folder is read with all below it, by name, without hidden files and without links. A file that
+    cannot be read, or whose format is not read, is a notice. ``progress`` is told how many files of
+    how many are done. Nothing is fetched from the network.
+
+    Raises InputError where a path is not there, and where no file can be read; MissingPackage
+    without the extra ``sources``.
+
+    Example:
+        >>> sources = read_sources(["notes.md", "reports"])  # doctest: +SKIP
+        >>> [document.title for document in sources.documents]  # doctest: +SKIP
+    """
+    require("reading sources", "dialectree[sources]")
+    given = [paths] if isinstance(paths, str | Path) else [*paths]
+    if not given:
+        raise InputError("no sources are named; give files or folders")
+    notices: list[str] = []
+    files = _files([Path(path) for path in given], notices)
+    documents: list[Document] = []
+    with PageReader() as pages:
+        for at, (path, name) in enumerate(files.items(), 1):
+            try:
+                documents.append(_document(path, name, pages, notices))
+            except InputError as error:
+                notices.append(str(error))
+            if progress is not None:
+                progress(at, len(files))
+    if not documents:
+        why = "; ".join(notices[:_NAMED]) or "there are none"
+        more = f"; and {len(notices) - _NAMED} more" if len(notices) > _NAMED else ""
+        raise InputError(f"none of the {len(files)} files of sources can be read: {why}{more}")
+    return Sources(tuple(documents), tuple(notices))
+
+
+def _files(given: Sequence[Path], notices: list[str]) -> dict[Path, str]:
+    """Return each file once, with its name; names that are alike go with their folders."""
+    found: dict[Path, tuple[str, Path]] = {}
+    for path in given:
+        if not path.exists():
+            raise InputError(f"{path}: no such file or folder; give a document or a folder of them")
+        if not path.is_dir():
+            found.setdefault(_real(path), (path.name, path))
+            continue
+        root = _real(path)
+        for file in _below(path, notices):
+            real = _real(file)
+            if not real.is_relative_to(root):
+                notices.append(
+                    f"{file}: a link that leads out of its folder; give what it leads to"
+                )
+            elif not file.is_symlink():  # a link inside is read where it leads
+                found.setdefault(real, (file.relative_to(path).as_posix(), file))
+    alike = Counter(name for name, _ in found.values())
+    return {
+        real: sound(name if alike[name] == 1 else path.as_posix())
+        for real, (name, path) in found.items()
+    }
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # Path.resolve raises at a link that leads to itself
+
+
+def _below(folder: Path, notices: list[str]) -> Iterator[Path]:
+    def failed(error: OSError) -> None:
+        why = (error.strerror or str(error)).lower()
+        notices.append(f"{error.filename}: cannot be read ({why}); check the folder")
+
+    for at, folders, files in os.walk(folder, onerror=failed):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        links = [name for name in folders if os.path.islink(os.path.join(at, name))]
+        shown = [name for name in files if not name.startswith(".")]
+        yield from (Path(at) / name for name in sorted([*shown, *links]))
+
+
+def _document(path: Path, name: str, pages: PageReader, notices: list[str]) -> Document:
+    """Return the document in a file, out of the cache if it was read before."""
+    kind = ENDINGS.get(path.suffix.lower())
+    data = bytes_of(path, name)
+    if not data.strip():
+        raise InputError(f"{name}: an empty file")
+    if kind is None and not path.suffix and data[:2000].lstrip()[:14].lower() in _OPENINGS:
+        kind = "html"
+    # A LaTeX file draws in others, so its own content does not tell what it says.
+    known = kind or _kind(path, name, data) != "latex"
+    kept = _place(path.suffix.lower().encode() + b":" + data) if known else None
+    lines = _kept(kept)
+    if lines is None:
+        title, blocks, missing = _read(path, name, data, kind, pages)
+        head = json.dumps([title, missing]).encode()
+        lines = head, Document.of(name, blocks).stored
+        _keep(kept, b"\n".join(lines))
+    title, missing = json.loads(lines[0])
+    notices += [f"{name}: {notice}" for notice in missing]
+    return Document(name, title or sound(path.stem), lines[1])
+
+
+_OPENINGS = (b"<!doctype html",)
+
+
+def _kind(path: Path, name: str, data: bytes) -> papers.Kind:
+    try:
+        return kind_of(name, data)
+    except InputError:
+        known = ", ".join([*papers.ENDINGS, *ENDINGS])
+        raise InputError(
+            f"{name}: files that end in {path.suffix} are not read; give one of {known}"
+        ) from None
+
+
+def _read(
+    path: Path, name: str, data: bytes, kind: Literal["html", "docx"] | None, pages: PageReader
+) -> tuple[str | None, list[Block], list[str]]:
+    """Return the title that a file shows, all its paragraphs, and what is missing."""
+    if kind is None:
+        with reading(name):
+            draft = draft_of(name, data, path.parent, whole=True)
+    else:
+        largest = LARGEST_PAGE if kind == "html" else LARGEST_WORD
+        if len(data) > largest:
+            raise InputError(f"{name}: over {largest // 1_000_000} MB, too large; cut it down")
+        title, paragraphs = pages.read(data, kind, name)
+        draft = Draft(title, blocks=[*_blocks(paragraphs)])
+    title, blocks = draft.title, _whole(draft)
+    if title is None:
+        title, blocks = _titled(blocks)
+    elif blocks and blocks[0].heading and blocks[0].text == title:
+        blocks = blocks[1:]
+    if not any(not block.heading for block in blocks):
+        blocks = [Block(block.text) for block in _whole(draft)]
+    if not blocks:
+        raise InputError(f"{name}: no text in it")
+    return title and " ".join(sound(title).split()), blocks, [*draft.notices]
+
+
+def _blocks(paragraphs: Iterable[tuple[str, bool]]) -> Iterator[Block]:
+    for text, heading in paragraphs:
+        if plain := " ".join(plain_signs(text).split()):
+            yield Block(plain, heading)
+
+
+def _whole(draft: Draft) -> list[Block]:
+    """Return the body under the abstract and the introduction that are set apart from it."""
+    body = "\n\n".join(block.text for block in draft.blocks)
+    apart = (part.strip() for part in (draft.abstract, draft.introduction) if part)
+    above = [Block(text) for part in apart if part not in body for text in part.split("\n\n")]
+    return [*above, *draft.blocks]
+
+
+def _titled(blocks: list[Block]) -> tuple[str | None, list[Block]]:
+    """Return the heading at the top, or a short first line, and the body under it."""
+    if len(blocks) < 2 or sections.part(blocks[0].text) is not None:
+        return None, blocks
+    first = blocks[0]
+    ended = first.text[-1] in ".!?:;,。！？" or len(first.text) > LONGEST_TITLE or first.apart
+    return (None, blocks) if ended and not first.heading else (first.text, blocks[1:])
+
+
+# What was read, by the content of the file and the code that reads it
+
+
+@cache
+def _readers() -> bytes:
+    """Hash the code of this room, so that documents are read anew after it changed."""
+    hashed = blake2b(digest_size=16)
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        hashed.update(file.read_bytes())
+    return hashed.digest()
+
+
+def _place(content: bytes) -> Path:
+    name = blake2b(content, digest_size=16, key=_readers()).hexdigest()
+    return cache_folder() / "documents" / name[:2] / name
+
+
+def _kept(place: Path | None) -> tuple[bytes, bytes] | None:
+    if place is not None:
+        with contextlib.suppress(OSError):
+            head, _, rest = place.read_bytes().partition(b"\n")
+            return head, rest
+    return None
+
+
+def _keep(place: Path | None, content: bytes) -> None:
+    """Write a file whole or not at all; a folder that cannot be written costs time alone."""
+    if place is None:
+        return
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=place.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(name, place)
+    except OSError as error:
+        log.warning("cannot cache documents in %s: %s", place.parent, error)
