@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -20,8 +21,11 @@ from dialectree.report.pages import macros
 _DATA = '<script id="data" type="text/plain">'
 _READERS = 200
 """A run with as many nodes, or more, has no text for readers without scripts."""
+_LARGEST = 700_000
+"""Bytes of a page beyond which it has no text for readers without scripts."""
 _PACKED = 300_000
 """Characters beyond which a page leaves out what was sent to the models, then their replies."""
+_UNREAD = "<p>This page needs scripts. The file report.md beside it has the run as text.</p>"
 _JOINER = "\u2060"
 """Keeps readers of Markdown from making links of addresses; here nothing does."""
 _ALIGNED = re.compile(' style="text-align:[a-z]+"')
@@ -56,13 +60,14 @@ def html(
         "calls": [_told(call) for call in calls],
         "prompts": texts or {},
     }
-    packed = _packed(told)
-    if len(packed) > _PACKED:
-        packed = _packed({**told, "prompts": {}})
-    if len(packed) > _PACKED:
-        told["calls"] = [{**call, "reply": None} for call in told["calls"]]
-        packed = _packed({**told, "prompts": {}})
-    whole = page().replace("<noscript></noscript>", f"<noscript>{_plain(record, calls)}</noscript>")
+    silent = [{**call, "reply": None} for call in told["calls"]]
+    shorter: list[dict[str, Any]] = [{}, {"prompts": {}}, {"prompts": {}, "calls": silent}]
+    text = packed = ""
+    for text, less in product(dict.fromkeys((_plain(record, calls), _UNREAD)), shorter):
+        packed = _packed({**told, **less})
+        if len(packed) <= min(_PACKED, _LARGEST - len((page() + text).encode())):
+            break
+    whole = page().replace("<noscript></noscript>", f"<noscript>{text}</noscript>")
     return whole.replace(_DATA, _DATA + packed)
 
 
@@ -80,7 +85,7 @@ def _packed(told: Mapping[str, Any]) -> str:
 def _plain(record: RunRecord, calls: Sequence[Call]) -> str:
     """Return what readers without scripts see."""
     if len(record.tree.nodes) >= _READERS:
-        return "<p>This page needs scripts. The file report.md beside it has the run as text.</p>"
+        return _UNREAD
     reader = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False})
     reader.enable(["table", "strikethrough"]).disable("image")
     text = reader.render(macros(record)("report", calls)).replace(_JOINER, "")

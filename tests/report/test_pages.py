@@ -15,7 +15,7 @@ from rich.console import Console
 
 from dialectree import report
 from dialectree.records import Call, Head, Node, RunRecord, Tree
-from dialectree.report import html
+from dialectree.report import html, player
 from dialectree.report.pages import card, macros
 from dialectree.text import clean
 from tests.report.recorded import DEMOS, HOSTILE, Page, calls, everywhere, failed, prefix, record
@@ -42,6 +42,15 @@ def test_a_page_is_one_file_that_asks_for_nothing(name: str) -> None:
         assert html(run, paid) == page
 
 
+def test_a_page_that_would_be_large_leaves_the_text_to_the_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "<h1" in html(record("tsd"), calls("tsd")).partition("<noscript>")[2]
+    monkeypatch.setattr(player, "_LARGEST", len(player.page()))
+    text = html(record("tsd"), calls("tsd")).partition("<noscript>")[2].partition("</noscript>")[0]
+    assert "report.md" in text and "<h1" not in text
+
+
 @steady
 @given(
     st.sampled_from(DEMOS),
@@ -64,7 +73,10 @@ def test_no_text_becomes_an_element_of_the_page(name: str, text: str) -> None:
 
 @each
 @pytest.mark.parametrize("text", HOSTILE)
-def test_the_known_tricks_come_out_as_text(name: str, text: str) -> None:
+def test_the_known_tricks_come_out_as_text(
+    name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player, "_LARGEST", 10**9)
     run, plain = everywhere(name, text), everywhere(name, "x")
     page, ordinary = html(run, calls(name)), Page(html(plain, calls(name)))
     shown = Page(page)
