@@ -59,19 +59,6 @@ class Stage(NamedTuple):
         ordinal = "Second" if self.take == 2 else f"{self.take}th"
         return f"{ordinal} pass: {self.name}"
 
-    @property
-    def turns(self) -> int:
-        """The number of replies."""
-        return sum(len(part.turns) for part in self.rounds)
-
-    @property
-    def opener(self) -> str | None:
-        """The speaker who began, if speakers alternate."""
-        facing = [turn for part in self.rounds if part.speakers for turn in part.turns]
-        facing.sort(key=lambda turn: turn.step)
-        alone = len(facing) > 1 and facing[0].step != facing[1].step
-        return facing[0].speaker if alone else None
-
 
 def stages(record: RunRecord | None, node: Node) -> list[Stage]:
     """Return the transcript of ``node`` by pass and phase, each by rounds."""
