@@ -85,13 +85,10 @@ export async function json<T>(path: string, init?: RequestInit): Promise<T> {
   return JSON.parse((await (await get(path, init)).text()) || "null") as T;
 }
 
-export const posted = (body?: unknown, more: HeadersInit = {}): RequestInit => ({
-  method: "POST",
-  headers: body === undefined ? more : { "content-type": "application/json", ...more },
-  body: body === undefined ? undefined : JSON.stringify(body),
-});
+export const posted = (body: object = {}, more: HeadersInit = {}): RequestInit =>
+  ({ method: "POST", headers: { "content-type": "application/json", ...more }, body: JSON.stringify(body) });
 
-export const post = <T>(path: string, body?: unknown, more?: HeadersInit) => json<T>(path, posted(body, more));
+export const post = <T>(path: string, body?: object, more?: HeadersInit) => json<T>(path, posted(body, more));
 
 export const debate = (id: string) => `debates/${encodeURIComponent(id)}`;
 export const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
