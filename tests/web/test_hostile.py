@@ -164,7 +164,8 @@ MADE = """() => {
   const inHead = "body style, body link, body meta, body title";
   const handler = (one) => one.getAttributeNames().some((name) => name.startsWith("on"));
   const address = (one) => ["href", "src"].map((name) => one.getAttribute(name)).join("");
-  const ours = /^([#?].*|data:,|[/][\\w-]+[/]page[/]|)$/;
+  const ours =
+    /^([#?].*|data:,|[/][\\w-]+[/]page[/]|[.]{2}[/]evaluations[/][^/:<>]+[/][a-z.]+[/]?|)$/;
   const made = (one) => one.matches(`${never}, ${inHead}`) || handler(one);
   const wide = (one) => one.matches("html, .pane") && one.scrollWidth > one.clientWidth;
   const found = all.filter((one) => made(one) || !ours.test(address(one)) || wide(one));
@@ -189,9 +190,10 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 
 def unfold(page: Page) -> None:
-    """Open all that is folded, calls and prompts included."""
+    """Open all that is folded; a run has calls and prompts, too."""
     page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
-    page.locator("pre").first.wait_for()
+    if not page.locator(".beside").count():
+        page.locator("pre").first.wait_for()
 
 
 def letters(text: str | None) -> str:
@@ -247,6 +249,10 @@ def test_hostile_text_on_a_server_is_shown_and_never_run(tab: Page, tmp_path: Pa
     offer |= {**shown, "forms": {"given": form, "settings": form}}
     asked = {"node": "0.0", **dict.fromkeys(("request", "transcript", "labels"), PAYLOADS[0])}
     tab.route("**/protocols", lambda one: one.fulfill(json={"acts": True, "protocols": [offer]}))
+    of = {"data": PAYLOADS[0], "questions": 1, "started": PAYLOADS[0], "report": True}
+    rows = [{"name": text, "method": text, "judged": 1, "accuracy": 0.5} for text in PAYLOADS]
+    rated = [{"name": text, "title": text, **of, "rows": rows} for text in PAYLOADS[:2]]
+    tab.route("**/evaluations", lambda one: one.fulfill(json=rated))
     tab.route("**/asked", lambda one: one.fulfill(json=asked))
     with viewed(tmp_path / "runs") as address:
         tab.goto(f"{address}?new")
@@ -259,10 +265,14 @@ def test_hostile_text_on_a_server_is_shown_and_never_run(tab: Page, tmp_path: Pa
         for number, text in enumerate(PAYLOADS):
             tab.evaluate(GO, f"?run=hostile-{number}#0.0")
             tab.locator(".kicker", has_text=f"hostile-{number} ").wait_for()
-            tab.locator(".moment", has_text="ended at 0").wait_for()
+            tab.locator(".moment", has_text="ended").wait_for()
             unfold(tab)
             assert tab.evaluate(MADE) == []
             assert str(tab.locator(".detail").text_content()).count(text) > 20, text
+            tab.evaluate(GO, f"?run=hostile-{number}&beside=hostile-0")
+            tab.locator(".beside h2").first.wait_for()
+            unfold(tab)
+            assert tab.evaluate(MADE) == []
         tab.get_by_text("All runs").click()
         for text in PAYLOADS:
             tab.get_by_role("searchbox").fill(text)
