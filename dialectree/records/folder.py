@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -142,6 +143,11 @@ class RunFolder(EventLog):
         with files(runs):
             found = [cls(path.parent) for path in runs.glob("*/run.json")]
         return sorted(filter(cls.exists, found), key=lambda one: one.path, reverse=True)
+
+    def remove(self) -> None:
+        """Take the folder away with all that is in it."""
+        with files(self.path):
+            shutil.rmtree(self.path)
 
     def exists(self) -> bool:
         """Return whether the folder holds a run; symbolic links do not count."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
@@ -320,7 +319,7 @@ class HostedRun(Run):
         """Take the folder of the run away again."""
         self._close_files()
         if isinstance(self.keeper, RunFolder):
-            shutil.rmtree(self.keeper.path)
+            self.keeper.remove()
 
     def _open(self, folder: RunFolder) -> None:
         files = folder.held(WAIT_S)
