@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,16 +13,23 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Start Chromium, once for all tests of a process."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run Chromium while the block runs."""
+    program = shutil.which("chromium")
+    if program is None:
         pytest.skip("there is no chromium on the path")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         args = ["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        started = playwright.chromium.launch(executable_path=chromium, args=args)
+        started = playwright.chromium.launch(executable_path=program, args=args)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start Chromium, once for all tests of a process."""
+    with chromium() as started:
+        yield started

@@ -19,11 +19,13 @@ import httpx
 import pytest
 from langgraph_sdk import get_client
 
+from tests.browser import chromium
 from tests.clients.databases import free_port, postgres, redis, running
 from tests.clients.test_shared_server import BODIES, OURS
 from tests.endpoint import ROOT, LocalEndpoint
 from tests.recorder import recorder
 from tests.server.test_langgraph_dev import COWS
+from tests.web.test_acting import begin, ended
 
 pytestmark = pytest.mark.clients
 PROJECT_FILE = ROOT / "deploy" / "aegra" / "aegra.json"
@@ -192,19 +194,14 @@ def test_what_a_client_may_not_choose_is_refused_before_it_is_stored(tmp_path: P
         assert not thief.sent
 
 
-def test_what_the_page_asks_for_is_there(tmp_path: Path) -> None:
+def test_the_page_begins_judges_and_contests_debates_there(tmp_path: Path) -> None:
     with (
         LocalEndpoint(rules=JUDGE_SAYS_B) as endpoint,
         databases(tmp_path) as environment,
         worker(tmp_path, {**environment, "OPENAI_BASE_URL": endpoint.url, **UNCACHED}) as one,
         httpx.Client(base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=60) as client,
     ):
-        assert httpx.get(f"{one.url}/page/").status_code == 200
-        assert client.get("/protocols").json()["acts"]
-        run, thread = _begin(client, {"judge": "me"})
-        (stop,) = _until(lambda: client.get(f"/threads/{thread}/state").json()["interrupts"])
-        _go_on(client, thread, {"command": {"resume": {stop["id"]: "A"}}})
-        _require_whole(client, run, "plants")
+        _judge_on_the_page(one.url)
         run, thread = _begin(client, {"max_calls": 4})
         _until(lambda: client.get(f"/debates/{run}").json().get("status") == "partial")
         _go_on(client, thread, {"checkpoint": {"checkpoint_ns": ""}, "context": {"max_calls": 50}})
@@ -216,6 +213,29 @@ def test_what_the_page_asks_for_is_there(tmp_path: Path) -> None:
                 if "{run_id}" in path or status == 401:
                     refused = client.request(method, at, json=body, headers={"x-api-key": key})
                     assert refused.status_code == status, path
+
+
+def _judge_on_the_page(url: str) -> None:
+    """Begin a debate in a browser, rule in it, contest it, and rule again."""
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto(f"{url}/page/?new")
+        page.get_by_label("Key").fill(KEYS["ann"])
+        page.get_by_role("button", name="Open").click()
+        options = {"question": "What do cows eat?", "options": "plants\nmeat"}
+        begin(page, "rsd", options, {"judge": "me"})
+        page.locator("form.ask").wait_for()
+        page.reload()
+        page.locator("form.ask").get_by_role("button", name="B", exact=True).click()
+        first, turn = ended(page), page.locator(".turn").first
+        turn.get_by_text("Contest this").click()
+        turn.get_by_role("button", name="Take it out").click()
+        page.get_by_role("button", name="Contest", exact=True).click()
+        page.locator("form.ask").get_by_role("button", name="A", exact=True).click()
+        page.get_by_text(f"This run contests {first}").wait_for()
+        assert ended(page) != first
+        page.goto(f"{url}/page/")
+        page.get_by_text("answered").nth(1).wait_for()
 
 
 def _begin(client: httpx.Client, context: dict[str, Any]) -> tuple[str, str]:

@@ -52,9 +52,9 @@ export function useKey(text: string): void {
   locked.value = false;
 }
 
-/** Go where the address leads, with the key that it or the tab has. */
+/** Go where the address leads, with the key that the tab has. */
 export function useAddress(): void {
-  useKey(named.value.get("token") || (sessionStorage.getItem("key") ?? ""));
+  key.value = sessionStorage.getItem("key") ?? "";
   addEventListener("popstate", () => (search.value = location.search));
 }
 
