@@ -1,14 +1,90 @@
-/** What a person does to a run: stop it, answer it, say otherwise, contest it. */
+/** What a person does to a run by the routes of a server: begin, stop, go on, answer; say otherwise, contest. */
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { address, again, failed, open } from "./data";
-import { acts, answer, begun, type Change, contest, goOn, halt, price, type Stop, stops } from "./host";
-import { changes, finished, folded, heard, live, record } from "./model";
+import { address, again, debate, failed, json, open, pause, post, posted, sent } from "./data";
+import { changes, finished, folded, heard, live, record, type Run } from "./model";
 import { entered, Link, More, typed } from "./parts";
-import type { Texts } from "./record";
 import { noChanges } from "./strengths";
-import { count } from "./words";
+import { count, type Declared, type Event, type Fields, type Texts } from "./record";
+
+/** A request that a run has stopped for. */
+interface Stop { id: string; node: string; request: string; transcript: string; labels: string[]; }
+/** One change, as `contest` takes it. */
+interface Change { change: string; where: string; text?: string; }
+
+/** True where the program that serves lets runs be begun and changed. */
+export const acts = signal(false);
+export const stops = signal<Stop[]>([]);
+/** Where a person is asked and has not answered, as the events tell it. */
+const asked = new Set<string>();
+/** A run that was begun or taken up here a moment ago, with its events so far. */
+export const begun = signal<(Run & { events: Event[] }) | null>(null);
+
+/** Begin a run in a thread of its own; return its id. The run does not need the page from then on. */
+export async function begin(graph: string, declared: Declared, input: Fields, context: Fields): Promise<string> {
+  const { thread_id: thread } = await post<{ thread_id: string }>("threads", {});
+  const ways = { stream_mode: ["custom"], stream_subgraphs: true, on_disconnect: "continue" };
+  const body = posted({ assistant_id: graph, input, context, ...ways });
+  for await (const some of sent(`threads/${thread}/runs/stream`, body))
+    for (const { kind, data } of some) {
+      const told = data as unknown as Event & { message?: string };
+      if (kind === "error") throw new Error(told.message ?? JSON.stringify(data));
+      if (!kind.startsWith("custom") || told.kind !== "began") continue;
+      begun.value = {
+        ...(told.data as unknown as Run), run_id: told.run_id, thread, started: told.t, declared: { [graph]: declared },
+        status: "running", verdict: null, notices: [], contest: null, ended: null, demonstration: false, events: [told],
+      };
+      return told.run_id;
+    }
+  throw new Error("the server ended the run before it began");
+}
+
+/** Whether a thread of the server drives the run; a contest has none of its own. */
+const hosted = (run: Run) => Boolean(run.thread) && !run.contest;
+
+async function go(run: Run, what: object): Promise<void> {
+  const { metadata } = await json<{ metadata?: { graph_id?: string } }>(`threads/${run.thread}`);
+  const graph = metadata?.graph_id ?? run.method;
+  await post(`threads/${run.thread}/runs`, { assistant_id: graph, multitask_strategy: "enqueue", ...what });
+}
+
+async function halt(run: Run): Promise<void> {
+  if (!hosted(run)) return post(`${debate(run.run_id)}/cancel`);
+  const all = await json<{ run_id: string; status: string }[]>(`threads/${run.thread}/runs`);
+  const busy = all.filter((one) => ["running", "pending"].includes(one.status));
+  await Promise.all(busy.map((one) => post(`threads/${run.thread}/runs/${one.run_id}/cancel`)));
+}
+
+/** Take note of who is asked; a run in a thread is stopped by its host a moment after it says so. */
+export async function hearOf(run: Run, told: Event[]): Promise<void> {
+  const known = new Set(asked);
+  for (const { kind, node } of told)
+    if (kind === "began") asked.clear();
+    else if (kind === "asked") asked.add(node);
+    else if (kind === "answered") asked.delete(node);
+  stops.value = stops.value.filter((one) => asked.has(one.node));
+  if ([...asked].every((node) => known.has(node))) return;
+  for (let tries = 0; tries < 40 && asked.size; tries++) {
+    if (acts.value) stops.value = await requests(run);
+    if (stops.value.length >= (hosted(run) ? asked.size : 1)) return;
+    await pause(250);
+  }
+}
+
+/** Return what a person is asked: by the thread of a run, or by the server's own run. */
+async function requests(run: Run): Promise<Stop[]> {
+  const stop = (id: string, { node = "", request = "", transcript = "", labels }: Texts): Stop =>
+    ({ id, node, request, transcript, labels: labels ? labels.split(", ") : [] });
+  if (!hosted(run)) {
+    const one = await json<Texts | null>(`${debate(run.run_id)}/asked`);
+    return one ? [stop(one.node ?? "", one)] : [];
+  }
+  type Interrupt = { id: string; value: { action_requests?: { args: Texts }[] } };
+  const { tasks } = await json<{ tasks: { interrupts: Interrupt[] }[] }>(`threads/${run.thread}/state`);
+  const all = tasks.flatMap((task) => task.interrupts);
+  return all.flatMap(({ id, value }) => (value.action_requests ?? []).map(({ args }) => stop(id, args)));
+}
 
 /** What a person says instead, beside the figures that are tried out. */
 export const said = signal<Change[]>([]);
@@ -17,8 +93,8 @@ export const said = signal<Change[]>([]);
 function wishes(): Change[] {
   const { set, dropped, flipped, voided } = changes.value;
   const each = (change: string, places: Iterable<string>) => [...places].map((where) => ({ change, where }));
-  const figures = [...set].map(([id, value]) => `${id}=${value}`);
-  return [...each("set", figures), ...each("drop", dropped), ...each("flip", flipped), ...each("void", voided), ...said.value];
+  const figures = each("set", [...set].map(([id, value]) => `${id}=${value}`));
+  return [...figures, ...each("drop", dropped), ...each("flip", flipped), ...each("void", voided), ...said.value];
 }
 
 /** Do something, and show what went wrong with it. */
@@ -28,20 +104,24 @@ export async function trying(work: () => Promise<unknown>): Promise<void> {
 }
 
 const quoted = (text: string) => (/^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-
 /** The changes so far: the command for them, their price, and the contest itself. */
 export function Trial() {
   const all = wishes();
-  const told = JSON.stringify(all);
+  const route = `${debate(record.value.run_id)}/contest`;
   const [cost, setCost] = useState("");
+  const price = () => post<{ line: string }>(`${route}/estimate`, { changes: all });
   useEffect(() => {
     setCost("");
     if (!acts.value || !all.length) return;
-    const wait = setTimeout(() => price(record.value, all).then(setCost, (error: Error) => setCost(error.message)), 300);
+    const ask = () => price().then(({ line }) => setCost(line), (error: Error) => setCost(error.message));
+    const wait = setTimeout(ask, 300);
     return () => clearTimeout(wait);
-  }, [told]);
+  }, [JSON.stringify(all)]);
   if (!all.length) return null;
-  const begin = () => trying(async () => open(address(await contest(record.value, all))));
+  const contest = () => trying(async () => {
+    const begun = await post<{ run_id: string }>(route, { changes: all }, { prefer: "respond-async" });
+    open(address(begun.run_id));
+  });
   const clear = () => {
     said.value = [];
     changes.value = noChanges();
@@ -52,7 +132,7 @@ export function Trial() {
       <b>{count(all.length, "change")}</b> tried out
       <code>dialectree contest {record.value.run_id} {words.join(" ")}</code>
       {acts.value && <span class="soft" role="status">{cost || "…"}</span>}
-      {acts.value && finished.value && !live.value && <button class="main" onClick={begin}>Contest</button>}
+      {acts.value && finished.value && !live.value && <button class="main" onClick={contest}>Contest</button>}
       <button onClick={clear}>As recorded</button>
     </div>
   );
@@ -86,7 +166,11 @@ export function Edit({ where, text = "", may }: { where: string; text?: string; 
 }
 
 export function Request({ stop }: { stop: Stop }) {
-  const send = (text: string) => void trying(() => answer(record.value, stop, text));
+  const send = (text: string) => void trying(async () => {
+    if (hosted(record.value)) await go(record.value, { command: { resume: { [stop.id]: text } } });
+    else await post(`${debate(record.value.run_id)}/answer`, { answer: text });
+    stops.value = stops.value.filter((one) => one !== stop);
+  });
   return (
     <form class="ask" onSubmit={entered("answer", send)}>
       <p class="name">You are asked</p>
@@ -103,16 +187,20 @@ export function Request({ stop }: { stop: Stop }) {
 /** Stop a run or go on with it, and where a person is asked. */
 export function Acts() {
   if (!acts.value) return null;
-  const takeUp = () => trying(async () => {
-    await goOn(record.value);
-    begun.value = { ...record.value, events: heard() };
+  const run = record.value;
+  const goOn = async () => {
+    // Aegra takes no run without an input, unless it names a checkpoint.
+    await (hosted(run) ? go(run, { checkpoint: { checkpoint_ns: "" } }) : post(`${debate(run.run_id)}/resume`));
+    begun.value = { ...run, events: heard() };
     again.value++;
-  });
+  };
   return (
     <>
-      {stops.value.map((one) => <p key={one.id} class="note asked" role="status">You are asked at <Link id={one.node} most={60} /></p>)}
-      {live.value && !stops.value.length && <button onClick={() => trying(() => halt(record.value))}>Stop</button>}
-      {!live.value && folded.value.status === "partial" && <button onClick={takeUp}>Go on with it</button>}
+      {stops.value.map(({ id, node }) => (
+        <p key={id} class="note asked" role="status">You are asked at <Link id={node} most={60} /></p>
+      ))}
+      {live.value && !stops.value.length && <button onClick={() => trying(() => halt(run))}>Stop</button>}
+      {!live.value && folded.value.status === "partial" && <button onClick={() => trying(goOn)}>Go on with it</button>}
     </>
   );
 }

@@ -103,8 +103,8 @@ export async function* sent(path: string, init: RequestInit): AsyncGenerator<{ k
       const blocks = (rest + value.replaceAll("\r", "")).split("\n\n");
       rest = blocks.pop()!;
       const told = blocks.flatMap((block) => {
-        const data = /(?:^|\n)data: ?([^\n]*)/.exec(block)?.[1];
-        return data ? [{ kind: /(?:^|\n)event: ?([^\n]*)/.exec(block)?.[1] ?? "", data: JSON.parse(data) as Json }] : [];
+        const field = (name: string) => new RegExp(`(?:^|\\n)${name}: ?([^\\n]*)`).exec(block)?.[1] ?? "";
+        return field("data") ? [{ kind: field("event"), data: JSON.parse(field("data")) as Json }] : [];
       });
       if (told.length) yield told;
     }

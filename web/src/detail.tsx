@@ -1,17 +1,15 @@
 /** One node in full. */
 
-import { Edit, Request } from "./act";
+import { Edit, Request, stops } from "./act";
 import { Contest, Sums } from "./head";
-import { stops } from "./host";
 import {
-  change, changes, declared, finished, folded, isOut, isWeighed, look, nodes, pane, picked, record, recorded, ROOT, share,
+  change, changes, finished, folded, isOut, isWeighed, look, nodes, pane, picked, record, recorded, ROOT, share,
   touched,
 } from "./model";
 import { Answer, Figure, Link, Listed, More, Notes, Some, Stance, typed, Value } from "./parts";
-import type { Comparison, Node, Verdict } from "./record";
 import { winner } from "./strengths";
 import { Transcript } from "./turns";
-import { count, declaredOf, figure, joined, label, texts } from "./words";
+import { type Comparison, count, declaredOf, figure, joined, label, type Node, texts, type Verdict } from "./record";
 
 /** The nodes from the root down to this one, by their words. */
 function Path({ node }: { node: Node }) {
@@ -61,7 +59,8 @@ function Weighing({ node }: { node: Node }) {
   if (!isWeighed(node)) return null;
   const { scores = {}, weighing = [], signs = "" } = look.value;
   const top = !node.stance;
-  const [before, after, moved] = [recorded(node), share(node), touched.value > 0];
+  const [before, after] = [recorded(node), share(node)];
+  const [moved, out] = [touched.value > 0, isOut(node)];
   const own = node.scores.tau;
   const row = ([name, value]: [string, number]) => {
     const score = scores[name];
@@ -76,15 +75,16 @@ function Weighing({ node }: { node: Node }) {
       </div>
     );
   };
+  const told = `Strength of ${node.id} by itself`;
   const leave = () => change(({ dropped }) => dropped.delete(node.id) || dropped.add(node.id));
   return (
     <section class="strengths">
       <h3>Strength</h3>
       <dl>{Object.entries(node.scores).map(row)}</dl>
       {moved && before !== undefined && after !== before && <p class="moved">It was {figure(before)}.</p>}
-      {own !== undefined && <Slider node={node} own={own} name="By itself" told={`Strength of ${node.id} by itself`} />}
+      {own !== undefined && <Slider node={node} own={own} name="By itself" told={told} />}
       {node.stance && !node.dropped && (
-        <button aria-pressed={isOut(node)} onClick={leave}>{isOut(node) ? "Let it count again" : "Leave it out"}</button>
+        <button aria-pressed={out} onClick={leave}>{out ? "Let it count again" : "Leave it out"}</button>
       )}
       <Notes of={[weighing.join(" · "), signs].filter(Boolean)} kind="soft" />
     </section>
@@ -190,7 +190,7 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
       {top && <Contest />}
       {verdict && <Ruling verdict={verdict} name={top ? "Verdict" : "Ruling"} />}
       {node.status === "answered" && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={may} />}
-      {declared.value.view === "tree" && own !== undefined && (
+      {declaredOf(record.value).view === "tree" && own !== undefined && (
         <>
           <Slider node={node} own={own} name="Confidence of this node alone" told={`Confidence of ${node.id} alone`} />
           {touched.value > 0 && <p class="moved">with all below it {figure(share(node))}</p>}

@@ -37,9 +37,6 @@ export function orders(declared: { [protocol: string]: Declared }, own: string) 
 }
 type Orders = ReturnType<typeof orders>;
 
-const isMap = (value: Json | undefined): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Add an item, or put it in the place of the one that is alike in `names`. */
 function put<T>(items: T[], item: T, ...names: (keyof T)[]): T[] {
   const place = items.findIndex((one) => names.every((name) => one[name] === item[name]));
@@ -88,7 +85,6 @@ const callKey = ({ node, data: { phase, role, speaker, round, take } }: Event) =
   [node, phase, role, speaker, round, take].join("\u0000");
 
 const finished = new WeakMap<Node, Node>();
-
 /** Goes to any moment of a run, its events applied, undone or done again. Nodes are replaced, never changed. */
 export class Folding {
   private run = RUN;
@@ -273,6 +269,8 @@ function settled(node: Node, data: Fields): Node {
 const noted = ({ notes }: Node, text: Json | undefined) =>
   text == null || notes.includes(String(text)) ? notes : [...notes, String(text)];
 
+const isMap = (value: Json | undefined): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 function merged(old: Fields, data: Fields): Fields {
   const all = { ...old };
   for (const [name, value] of Object.entries((data.data ?? {}) as Fields)) {

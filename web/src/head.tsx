@@ -7,8 +7,9 @@ import {
   recorded, ROOT, share, shut, sort, touched,
 } from "./model";
 import { Answer, Link, Listed, More, Notes, Part, Search, Select, To, typed, Value } from "./parts";
-import { count, figure, joined, label, short } from "./words";
+import { count, figure, joined, label, short } from "./record";
 
+const DEMONSTRATION = "A model answered that is no better than chance: see how it works, and no more.";
 const moved = (before?: number | null, after?: number | null) => (
   <span class="share">{figure(before)} → {figure(after)}</span>
 );
@@ -64,9 +65,9 @@ export function Head() {
   const value = root && (weighed || touched.value) ? share(root) : verdict?.confidence;
   const before = root && recorded(root);
   const given = of.input.options;
-  const texts = Array.isArray(given) ? given.map(String) : [];
-  const options = texts.map((text, n) => [String.fromCharCode(65 + n), text] as const);
-  const chosen = options.some(([letter]) => letter === verdict?.label);
+  const none = verdict ? "There is no answer." : "There is no verdict yet.";
+  const options = Array.isArray(given) ? given.map(String) : [];
+  const letters = options.map((_, n) => String.fromCharCode(65 + n));
   return (
     <header>
       <div>
@@ -74,17 +75,13 @@ export function Head() {
           {method || title} · {of.run_id} · <span class={status === "answered" ? "" : "warn"}>{status}</span>
         </p>
         <h1 dir="auto">{short(String(of.input.question ?? of.run_id), 400)}</h1>
-        {options.length > 0 && (
-          <ul class="options">
-            {options.map(([letter, text]) => (
-              <li key={letter} class={letter === verdict?.label ? "chosen" : ""} dir="auto">
-                <span class="letter">{letter}</span> {text}
-              </li>
-            ))}
-          </ul>
-        )}
-        {!chosen && <Answer of={verdict} none={`There is no ${verdict ? "answer." : "verdict yet."}`} />}
-        {of.demonstration && <p class="note">A model answered that is no better than chance: see how it works, and no more.</p>}
+        {options.length > 0 && <ul class="options">{options.map((text, n) => (
+          <li key={n} class={letters[n] === verdict?.label ? "chosen" : ""} dir="auto">
+            <span class="letter">{letters[n]}</span> {text}
+          </li>
+        ))}</ul>}
+        {!letters.includes(verdict?.label ?? "") && <Answer of={verdict} none={none} />}
+        {of.demonstration && <p class="note">{DEMONSTRATION}</p>}
         <Notes of={notices} />
       </div>
       {value != null && (
@@ -158,9 +155,7 @@ function Browse() {
     <>
       <Search words="Search in all that was said" value={query.value} use={(text) => (query.value = text)} />
       {hits.value && <span class="soft" role="status">{hits.value.size} found</span>}
-      <label>
-        Sort <Select of={["as debated", "by figure"]} words={String} value={sort.value} use={(by) => (sort.value = by)} />
-      </label>
+      <label>Sort <Select of={["as debated", "by figure"]} value={sort.value} use={(by) => (sort.value = by)} /></label>
       {folding && <button onClick={() => (shut.value = new Set())}>Unfold</button>}
       {folding && <button onClick={() => foldBelow(1)}>Fold</button>}
     </>

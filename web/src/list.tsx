@@ -1,11 +1,13 @@
-/** The list of runs: searched, filtered, sorted, page by page; and the evaluations. */
+/** The list of runs, searched, filtered, sorted; the evaluations; and two runs beside each other. */
 
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { get, json, useReading } from "./data";
-import { Figure, Search, Select, To } from "./parts";
-import type { Head } from "./record";
-import { count, joined, label, short, when } from "./words";
+import { debate, get, json, useReading } from "./data";
+import { Ruling } from "./detail";
+import { restart } from "./model";
+import { Figure, Later, Reading, Search, Select, Some, Stance, To, Value } from "./parts";
+import type { Head, Moved, RunRecord, Turn, Verdict } from "./record";
+import { count, joined, label, phaseOf, short, speaking, turnName, when } from "./record";
 
 /** What is asked of the list, and the runs to compare: they outlast a look into a run. */
 const asked = signal({ text: "", protocol: "", status: "", sort: "newest" });
@@ -16,6 +18,7 @@ const SORTS = ["newest", "figure", "cost", "calls", "question"];
 /** A run of the list; `again` where the one above it is of the same question. */
 function Item({ one, again }: { one: Head; again: boolean }) {
   const { run_id: id, evaluated, contests, verdict, cost } = one;
+  const known = verdict?.confidence;
   const facts = joined(
     one.method, one.waits ? "waits for a person" : one.status, count(one.calls, "call"),
     cost != null && `cost ${Number(cost.toPrecision(3))}`, when(one.started), !again && id,
@@ -29,9 +32,7 @@ function Item({ one, again }: { one: Head; again: boolean }) {
       <div>
         <To id={id}>{again ? id : short(one.question, 160)}</To>
         <p class="answer" dir="auto">{short(verdict?.answer ?? "", 160)}</p>
-        <p class={one.waits ? "warn" : ""}>
-          {verdict?.confidence != null && <Figure value={verdict.confidence} />} {facts}
-        </p>
+        <p class={one.waits ? "warn" : ""}>{known != null && <Figure value={known} />} {facts}</p>
         {evaluated && <p>{evaluated.row} · {evaluated.item} of {evaluated.evaluation}</p>}
         {contests && <p>contests <To id={contests}>{contests}</To> · <To id={contests} other={id}>what moved</To></p>}
       </div>
@@ -103,6 +104,112 @@ export function List() {
       </div>
       {evaluations.length > 0 && <h2>Evaluations</h2>}
       <ul class="plain evaluations">{evaluations.map((each) => <EvaluationItem key={each.name} {...each} />)}</ul>
+    </main>
+  );
+}
+
+/** The difference of two runs as the server tells it; in each pair the first run comes first. */
+interface Difference {
+  contest: boolean; changes: string[]; why: string; only: string[][];
+  moved: Moved[];
+  parted: { node: string; name: string; turns: (Turn | null)[] }[];
+}
+
+const NAMES = ["first", "second"];
+
+const Facing = ({ of }: { of: preact.ComponentChildren[] }) => (
+  <div class="facing">{of.map((one, n) => <div key={n} class={`turn side-${n}`}>{one}</div>)}</div>
+);
+
+/** A turn as both runs have it, with the fields that differ. */
+function Pair({ turns, runs }: { turns: (Turn | null)[]; runs: RunRecord[] }) {
+  const view = (turn: Turn | null, n: number) => {
+    const of = runs[n]!;
+    const other = turns[1 - n]?.fields ?? {};
+    const node = turn && of.tree.nodes[turn.node];
+    if (!node) return <p class="soft">Nothing was said here.</p>;
+    const name = turnName(node, turn);
+    const same = (key: string) => JSON.stringify(turn.fields[key]) === JSON.stringify(other[key]);
+    const differ = Object.entries(turn.fields).filter(([key]) => !same(key));
+    return (
+      <>
+        <p class="who">{speaking(node, turn)} <span class="soft"><To id={of.run_id} at={name}>{name}</To></span></p>
+        <Value value={Object.fromEntries(differ)} captions={phaseOf(of, turn)?.captions} />
+      </>
+    );
+  };
+  return <Facing of={turns.map(view)} />;
+}
+
+/** A node that moved, at which the runs part, or that one of them alone has. */
+function Place({ id, found, runs }: { id: string; found: Difference; runs: RunRecord[] }) {
+  const nodes = runs.map((one) => one.tree.nodes[id]);
+  const node = nodes[0] ?? nodes[1]!;
+  const parted = found.parted.filter((one) => one.node === id);
+  const { before, after } = found.moved.find((one) => one.node === id) ?? {};
+  const figure = (of?: Verdict | null) => <Figure value={of?.confidence} stance={node.stance} />;
+  const texts = nodes.map((one) => one?.text ?? "no such node");
+  const answers = [before, after].map((one) => one?.answer ?? "no answer");
+  return (
+    <li style={{ marginInlineStart: `${Math.min(4, node.depth)}rem` }}>
+      <Stance of={node.stance} /><span class="id">{id}</span> <bdi class="words">{short(node.text, 160)}</bdi>
+      <p class="soft">
+        {before?.confidence !== after?.confidence && <>{figure(before)} → {figure(after)} · </>}
+        in the {runs.map((run, n) => nodes[n] && <To key={n} id={run.run_id} at={id}>{NAMES[n]} run</To>)}
+      </p>
+      {[texts, answers].filter(([one, other]) => one !== other).map((both, n) => (
+        <Facing key={n} of={both.map((one) => <p class="prose" dir="auto">{one}</p>)} />
+      ))}
+      {parted.length > 0 && (
+        <Later name={`${count(parted.length, "turn")} said otherwise`}>
+          {() => parted.map((one) => <Pair key={one.name} turns={one.turns} runs={runs} />)}
+        </Later>
+      )}
+    </li>
+  );
+}
+
+export function Compare({ ids }: { ids: string[] }) {
+  const [both, setBoth] = useState<[Difference, ...RunRecord[]]>();
+  useReading(async (signal) => {
+    const [one, other] = ids.map(debate);
+    const paths = [`${one}/compare/${encodeURIComponent(ids[1]!)}`, one!, other!];
+    const told = (await Promise.all(paths.map((path) => json(path, { signal })))) as [Difference, ...RunRecord[]];
+    // An id in a reply means no node of the run that was shown before.
+    restart(told[1]!, [], { nodes: {}, segments: {} });
+    setBoth(told);
+  }, ids);
+  if (!both) return <Reading what={ids.join(" and ")} />;
+  const [{ contest, changes, moved, parted, only, why }, ...runs] = both;
+  const [one, other] = runs.map((run) => run.input.question);
+  const alike = one === other && runs[0]!.protocol === runs[1]!.protocol;
+  const title = alike ? short(String(one), 400) : `Two runs of different ${one === other ? "protocols" : "questions"}`;
+  const places = [...new Set([...[...moved, ...parted].map((each) => each.node), ...only.flat()])];
+  places.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const heads = runs.map((run, n) => (
+    <>
+      <p class="who">The {NAMES[n]} run: <To id={run.run_id}>{run.run_id}</To></p>
+      <p class="soft">{joined(run.method, run.status, count(run.usage.calls, "call"), when(run.started))}</p>
+      {!alike && <p class="prose" dir="auto">{String(run.input.question)}</p>}
+      {run.verdict && <Ruling verdict={run.verdict} name="Verdict" />}
+    </>
+  ));
+  return (
+    <main class="list beside">
+      <p class="kicker">{contest ? "A run and a contest of it" : "Two runs"}</p>
+      <h1 dir="auto">{title}</h1>
+      {!alike && <p class="note">Their nodes have nothing to do with each other, so only the verdicts stand here.</p>}
+      <Facing of={heads} />
+      <h2>{contest ? "What a person changed" : "What was asked otherwise"}</h2>
+      <ul>{(changes.length ? changes : ["nothing"]).map((each) => <li key={each} dir="auto">{each}</li>)}</ul>
+      {alike && (
+        <>
+          {parted[0] && <><h2>Where they part</h2><Pair turns={parted[0].turns} runs={runs} /></>}
+          <h2>What moved</h2>
+          <p class="soft" dir="auto">{why}</p>
+          <Some of={places} each={(id) => <Place key={id} id={id} found={both[0]} runs={runs} />} />
+        </>
+      )}
     </main>
   );
 }

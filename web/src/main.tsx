@@ -3,20 +3,18 @@
 import "./style.css";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { said } from "./act";
-import { Compare } from "./compare";
+import { acts, begun, hearOf, said } from "./act";
 import {
-  again, beside, debate, events, failed, held, json, key, locked, making, open, shown, useAddress, useKey, useReading,
+  again, beside, debate, events, failed, held, json, key, locked, making, shown, useAddress, useKey, useReading,
 } from "./data";
 import { Detail } from "./detail";
 import { fold, Folding, orders } from "./fold";
 import { Head, Tools } from "./head";
-import { acts, begun, hearOf } from "./host";
-import { List } from "./list";
+import { Compare, List } from "./list";
 import {
   ask, at, foldBelow, follow, learn, length, live, nodes, pane, picked, printing, restart, ROOT, run, take,
 } from "./model";
-import { entered, Failed, Reading } from "./parts";
+import { entered, Failed, Go, Reading } from "./parts";
 import type { Call, RunRecord, Texts } from "./record";
 import { Start } from "./start";
 import { confidences, noChanges, strengths } from "./strengths";
@@ -98,8 +96,8 @@ function Served() {
     <>
       {!making.value && <Failed />}
       <nav class="crumbs">
-        {(shown.value || making.value) && <a href={location.pathname} onClick={(event) => open("", event)}>‹ All runs</a>}
-        {acts.value && !making.value && <a href="?new" onClick={(event) => open("?new", event)}>New debate</a>}
+        {(shown.value || making.value) && <Go to="">‹ All runs</Go>}
+        {acts.value && !making.value && <Go to="?new">New debate</Go>}
       </nav>
       {making.value ? <Start />
         : beside.value ? <Compare ids={[shown.value, beside.value]} />

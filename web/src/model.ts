@@ -2,9 +2,9 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import { type Folded, Folding, orders } from "./fold";
-import type { Call, Event, Node, RunRecord, Texts, Tree } from "./record";
 import { type Changes, confidences, noChanges, strengths } from "./strengths";
-import { declaredOf, lookOf, settingsOf, texts, turnName } from "./words";
+import type { Call, Event, Node, RunRecord, Texts, Tree } from "./record";
+import { declaredOf, lookOf, settingsOf, texts, turnName } from "./record";
 
 export type Run = Omit<RunRecord, "tree">;
 
@@ -96,16 +96,14 @@ const figures = computed(() => {
   return roots.length ? found : confidences(all, ROOT, changes.value.set);
 });
 
+export const isOut = (node: Node) => node.dropped || changes.value.dropped.has(node.id);
 export const recorded = (node: Node) => node.scores.strength ?? node.verdict?.confidence ?? undefined;
-
 /** Return the figure of a node: its strength or its confidence, with a person's changes. */
 export function share(node: Node): number | undefined {
   const told = recorded(node);
   if (!touched.value || told === undefined) return told;
   return figures.value.has(node.id) ? figures.value.get(node.id) : told;
 }
-
-export const isOut = (node: Node) => node.dropped || changes.value.dropped.has(node.id);
 
 /** The node that is shown, and the turn of it that the address names. */
 export const picked = signal(ROOT);

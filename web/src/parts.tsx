@@ -4,8 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { address, failed, open } from "./data";
 import { folded, nodes, pick, printing } from "./model";
-import type { Json, Texts, Verdict } from "./record";
-import { figure, label, short } from "./words";
+import { figure, type Json, label, short, type Texts, type Verdict } from "./record";
 
 type Figured = { value: number | null | undefined; stance?: string | null };
 type Typed = { currentTarget: { value: string } };
@@ -22,7 +21,6 @@ export const entered = (name: string, use: (text: string) => void) => (event: Su
 export const Bar = ({ value, stance }: Figured) => (
   <span class={`bar ${stance ?? ""}`} aria-hidden="true"><i style={{ width: `${(value ?? 0) * 100}%` }} /></span>
 );
-
 export const Figure = (of: Figured) => (
   <span class="figure"><Bar {...of} /> <span class="share">{figure(of.value)}</span></span>
 );
@@ -43,10 +41,12 @@ export function Later({ name, children, ask }: { name: string; children: () => C
 }
 
 /** A choice between values, each with its words. */
-export const Select = ({ of, words, use = () => {}, ...rest }: {
-  of: string[]; words: (value: string) => string; use?: (value: string) => void;
-} & Pick<JSX.IntrinsicElements["select"], "id" | "name" | "required" | "aria-describedby" | "value">) => (
-  <select {...rest} onChange={typed(use)}>{of.map((one) => <option key={one} value={one}>{words(one)}</option>)}</select>
+export const Select = ({ of, words = String, use = () => {}, ...rest }: {
+  of: string[]; words?: (value: string) => string; use?: (value: string) => void; value?: string; id?: string;
+}) => (
+  <select {...rest} onChange={typed(use)}>
+    {of.map((one) => <option key={one} value={one}>{words(one)}</option>)}
+  </select>
 );
 
 export const Search = ({ words, value, use }: { words: string; value: string; use: (text: string) => void }) => (
@@ -55,16 +55,17 @@ export const Search = ({ words, value, use }: { words: string; value: string; us
 export const Failed = () => failed.value && <p class="note bad" role="alert">{failed.value}</p>;
 export const Reading = ({ what }: { what: string }) => !failed.value && <p class="soft wait">Reading {what} …</p>;
 
+export const Go = ({ to, children }: { to: string; children: ComponentChildren }) => (
+  <a href={to || location.pathname} dir="auto" onClick={(event) => open(to, event)}>{children}</a>
+);
 /** A link to a run, to a node or a turn in it, or to two runs beside each other. */
-export function To(to: { id: string; at?: string; other?: string; children: ComponentChildren }) {
-  const query = address(to.id, to.at, to.other);
-  return <a href={query} dir="auto" onClick={(event) => open(query, event)}>{to.children}</a>;
-}
+export const To = (run: { id: string; at?: string; other?: string; children: ComponentChildren }) => (
+  <Go to={address(run.id, run.at, run.other)}>{run.children}</Go>
+);
 
 export const Part = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <section><h3>{name}</h3>{children}</section>
 );
-
 export const Notes = ({ of, kind = "note" }: { of: string[]; kind?: string }) => (
   <>{of.map((one) => <p key={one} class={kind} dir="auto">{one}</p>)}</>
 );

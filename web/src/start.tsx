@@ -1,12 +1,10 @@
 /** A new debate: a form of what the protocol asks for (its JSON schemas), what it will take, and the start. */
 
 import { useRef, useState } from "preact/hooks";
-import { trying } from "./act";
+import { begin, trying } from "./act";
 import { address, json, open, post, useReading } from "./data";
-import { begin } from "./host";
-import { Failed, Reading, Select } from "./parts";
-import type { Declared, Fields, Json } from "./record";
-import { label } from "./words";
+import { Failed, More, Reading, Select } from "./parts";
+import { type Declared, type Fields, type Json, label } from "./record";
 
 interface Schema {
   type?: string; format?: string; description?: string; default?: Json; enum?: string[];
@@ -16,6 +14,7 @@ interface Schema {
 interface Offer extends Declared {
   name: string; presets: { [name: string]: Fields }; forms: { given: Schema; settings: Schema };
 }
+type Offers = { protocols: Offer[] };
 
 /** Return what a field takes, first of all a file, and whether it can be left out. */
 function plain(field: Schema): Schema {
@@ -25,7 +24,6 @@ function plain(field: Schema): Schema {
 }
 
 const isNumber = ({ type }: Schema) => type === "integer" || type === "number";
-
 function Field({ name, given, required }: { name: string; given: Schema; required: boolean }) {
   const field = plain(given);
   const { type, description, minimum = field.exclusiveMinimum, maximum } = field;
@@ -57,20 +55,17 @@ function Field({ name, given, required }: { name: string; given: Schema; require
 function Form({ schema, of = "" }: { schema: Schema; of?: string }) {
   return Object.entries(schema.properties ?? {}).map(([name, field]) =>
     field.properties ? (
-      <details key={name} class="more">
-        <summary>{label(name)}</summary>
+      <More key={name} name={label(name)}>
         <p class="soft">{field.description}</p>
         <Form schema={field} of={`${of}${name}.`} />
-      </details>
+      </More>
     ) : <Field key={name} name={of + name} given={field} required={schema.required?.includes(name) ?? false} />,
   );
 }
 
 async function base64(file: File): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer());
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 32_768) text += String.fromCharCode(...bytes.subarray(at, at + 32_768));
-  return btoa(text);
+  return btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(""));
 }
 
 /** Return what was filled in; a field that is empty is left out. Raises SyntaxError for JSON that is none. */
@@ -102,11 +97,12 @@ export function Start() {
   const [told, setTold] = useState<string[]>([]);
   const [busy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  useReading((signal) => json<{ protocols: Offer[] }>("protocols", { signal }).then((all) => setOffers(all.protocols)), []);
+  useReading(async (signal) => setOffers((await json<Offers>("protocols", { signal })).protocols), []);
   const offer = offers.find((one) => one.name === name) ?? offers[0];
   if (!offer) return <><Failed /><Reading what="the protocols" /></>;
   const { presets, forms } = offer;
   const titles = new Map(offers.map((one) => [one.name, one.title]));
+  const title = (one: string) => titles.get(one)!;
   const names = ["", ...Object.keys(presets)];
   const chosen = Object.entries(presets[preset] ?? {});
   const work = async (start: boolean) => {
@@ -134,7 +130,7 @@ export function Start() {
       <form ref={form} class="start" key={offer.name} onSubmit={(event) => (event.preventDefault(), void work(true))}>
         <div class="field">
           <label for="protocol">Protocol</label>
-          <Select id="protocol" value={offer.name} of={[...titles.keys()]} words={(one) => titles.get(one)!} use={choose} />
+          <Select id="protocol" value={offer.name} of={[...titles.keys()]} words={title} use={choose} />
           <p class="soft">{offer.summary}</p>
         </div>
         <Form schema={forms.given} />
@@ -145,7 +141,7 @@ export function Start() {
             <p class="soft">{chosen.map(([name, to]) => `${label(name)}: ${to}`).join(", ")}</p>
           </div>
         )}
-        <details class="phase"><summary>Settings</summary><Form schema={forms.settings} /></details>
+        <More kind="phase" name="Settings"><Form schema={forms.settings} /></More>
         {told.map((one) => <p key={one} role="status">{one}</p>)}
         <Failed />
         <button type="button" disabled={busy} onClick={() => void work(false)}>What will it take?</button>{" "}

@@ -1,8 +1,8 @@
 /** What a person's changes make of the figures of a tree, as dialectree/maths. */
 
-import type { Comparison, Fields, Node, Stance } from "./record";
+import type { Comparison, Fields, Node } from "./record";
 
-/** No change yet: own strengths, arguments left out with all below, comparisons (`PRO:CON`) turned or without effect. */
+/** No change yet: own strengths, arguments left out with all below, comparisons (`PRO:CON`) turned or voided. */
 export const noChanges = () => ({
   set: new Map<string, number>(), dropped: new Set<string>(), flipped: new Set<string>(), voided: new Set<string>(),
 });
@@ -15,18 +15,16 @@ const product = (values: number[]) => values.reduce((all, one) => all * (1 - one
 const sum = (values: number[]) => values.reduce((all, one) => all + one, 0);
 const h = (x: number) => Math.max(0, x) ** 2 / (1 + Math.max(0, x) ** 2);
 
+/** DF-QuAD (ART Eq. 4 and 5); the quadratic energy model and the Euler-based semantics, from ArgLLM. */
 const SEMANTICS: { [name: string]: Combine } = {
-  /** DF-QuAD (ART Eq. 4 and 5). */
   dfquad(base, supporters, attackers) {
     const alpha = product(supporters) - product(attackers);
     return base - alpha * (alpha > 0 ? base : 1 - base);
   },
-  /** The quadratic energy model, from ArgLLM. */
   quadratic_energy(base, supporters, attackers) {
     const e = sum(supporters) - sum(attackers);
     return base + (1 - base) * h(e) - base * h(-e);
   },
-  /** The Euler-based semantics, from ArgLLM. */
   euler(base, supporters, attackers) {
     if (!supporters.length && !attackers.length) return base;
     const e = Math.min(700, sum(supporters) - sum(attackers));
@@ -34,11 +32,9 @@ const SEMANTICS: { [name: string]: Combine } = {
   },
 };
 
+const SIDES = ["support", "attack"] as const;
 /** Return the side that won a comparison; null for a tie. */
-export function winner(met: Comparison): Stance | null {
-  const name = met.winner.toLowerCase();
-  return name === "support" || name === "attack" ? name : null;
-}
+export const winner = (met: Comparison) => SIDES.find((side) => side === met.winner.toLowerCase()) ?? null;
 
 /** How often each one won against each other one, of how many times they met. */
 type Tallies = Map<string, Map<string, { won: number; of: number }>>;
@@ -64,7 +60,6 @@ function tallies(node: Node, changes: Changes, half: boolean): Tallies {
 
 const over = <V, W>(all: Map<string, V>, make: (value: V, id: string) => W) =>
   new Map([...all].map(([id, value]) => [id, make(value, id)]));
-
 /** Each one's mean win rate over those that it met. */
 const winRates = (counts: Tallies) =>
   over(counts, (row) => sum([...row.values()].map(({ won, of }) => won / of)) / row.size);
@@ -107,7 +102,7 @@ export function strengths(nodes: Map<string, Node>, root: string, settings: Fiel
   const out = (node: Node) => node.dropped || changes.dropped.has(node.id);
   /** Whether every argument of one side of a claim lacks the weight that it needs. */
   const lost = (claim: Node, weight: (node: Node) => number | undefined) =>
-    (["support", "attack"] as const).some((side) => {
+    SIDES.some((side) => {
       const counted = below(claim).filter((node) => node.stance === side && !out(node));
       return counted.length > 0 && counted.every((node) => weight(node) === undefined);
     });

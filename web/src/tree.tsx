@@ -5,7 +5,7 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { changes, fold, hits, isOut, nodes, pick, picked, ROOT, type Row, rows, share, shut } from "./model";
 import { Bar, Stance } from "./parts";
-import { figure } from "./words";
+import { figure } from "./record";
 
 const HEIGHT = 54;
 const STRIP = 56;
@@ -89,9 +89,7 @@ function RowView({ node, level, below, top, chosen }: Row & { top: number; chose
       style={`top: ${top}px; padding-left: ${8 + Math.min(level, 12) * 14}px`}
     >
       <span class="twist" aria-hidden="true">{below ? (folded ? "▸" : "▾") : ""}</span>
-      <span class="words">
-        <span class="id">{node.id}</span> <Stance of={node.stance} /><bdi>{node.text}</bdi>
-      </span>
+      <span class="words"><span class="id">{node.id}</span> <Stance of={node.stance} /><bdi>{node.text}</bdi></span>
       <span class="mark">
         {value === undefined
           ? <span class="soft">{{ answered: "", missing: "none", open: "open" }[node.status]}</span>

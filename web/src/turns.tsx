@@ -4,11 +4,9 @@ import { useState } from "preact/hooks";
 import { Edit } from "./act";
 import { ask, calls, look, printing, prompts, record, turn as linked } from "./model";
 import { Later, More, Part, Value } from "./parts";
-import type { Call, Node, Turn } from "./record";
-import { joined, label, phaseOf, short, speaking, turnName } from "./words";
+import { type Call, joined, label, type Node, phaseOf, short, speaking, type Turn, turnName } from "./record";
 
 const NO_TEXT = "The text of this message is not in this file.";
-
 function CallView({ call }: { call: Call }) {
   const took = (Date.parse(call.ended) - Date.parse(call.started)) / 1000;
   const { messages = [], served = call.model } = call.sent ?? {};
@@ -30,7 +28,6 @@ function CallView({ call }: { call: Call }) {
 }
 
 const SAME = ["node", "phase", "role", "round", "take"] as const;
-
 function Calls({ turn }: { turn: Turn }) {
   const speaks = (call: Call) => (call.speaker || call.role) === turn.speaker;
   const mine = calls.value.filter((call) => speaks(call) && SAME.every((name) => call[name] === turn[name]));
@@ -46,12 +43,10 @@ function Calls({ turn }: { turn: Turn }) {
 
 function TurnView({ node, turn, side }: { node: Node; turn: Turn; side: number }) {
   const name = turnName(node, turn);
-  const phase = phaseOf(record.value, turn);
+  const { captions = {}, editable: [lead] = [] } = phaseOf(record.value, turn) ?? {};
   const task = turn.side && (look.value.tasks?.[turn.side] ?? turn.side);
   const defends = [turn.label, task].filter(Boolean).join(": ");
-  const captions = phase?.captions ?? {};
   const fields = Object.entries(turn.fields).filter(([, value]) => value !== null && value !== "");
-  const lead = phase?.editable?.[0] ?? "";
   const show = (one: HTMLElement | null) => linked.value === name && one?.scrollIntoView({ block: "nearest" });
   return (
     <article class={`turn side-${side % 2}${linked.value === name ? " linked" : ""}`} ref={(one) => void show(one)}>
@@ -81,16 +76,20 @@ function grouped<T>(items: T[], alike: (one: T) => string): T[][] {
   return groups;
 }
 
-function Round({ node, turns, sides, name }: { node: Node; turns: Turn[]; sides: string[]; name: string }) {
+function Round({ node, group, round }: { node: Node; group: Turn[]; round: number }) {
+  const turns = group.filter((one) => one.round === round);
+  const sides = facing(group);
   const speakers = new Set(turns.map((one) => one.speaker)).size;
   const beside = speakers > 1 && turns.every((one) => sides.includes(one.speaker));
   const side = ({ side, speaker }: Turn) => (side === "support" ? 0 : side === "attack" ? 1 : sides.indexOf(speaker));
-  const inOrder = beside ? [...turns].sort((a, b) => side(a) - side(b)) : turns;
+  if (beside) turns.sort((a, b) => side(a) - side(b));
   return (
     <>
-      {name && <h4 class="round">{name}</h4>}
+      {round > 0 && turns.length < group.length && <h4 class="round">Round {round}</h4>}
       <div class={!beside ? "alone" : speakers > 2 ? "facing many" : "facing"}>
-        {inOrder.map((one) => <TurnView key={turnName(node, one)} node={node} turn={one} side={beside ? side(one) : -1} />)}
+        {turns.map((one) => (
+          <TurnView key={turnName(node, one)} node={node} turn={one} side={beside ? side(one) : -1} />
+        ))}
       </div>
     </>
   );
@@ -116,15 +115,10 @@ export function Transcript({ node }: { node: Node }) {
       {grouped(all.slice(0, most), (one) => `${one.take} ${one.protocol} ${phase(one)}`).map((group, n) => {
         const first = group[0]!;
         const rounds = [...new Set(group.map((one) => one.round))];
-        const pass = passes && <span class="soft"> pass {first.take}</span>;
+        const name = <>{label(phase(first)) || "Debate"}{passes && <span class="soft"> pass {first.take}</span>}</>;
         return (
-          <More key={`${n} ${first.take} ${first.phase}`} kind="phase" open name={<>{label(phase(first)) || "Debate"}{pass}</>}>
-            {rounds.map((round) => (
-              <Round
-                key={round} node={node} turns={group.filter((one) => one.round === round)} sides={facing(group)}
-                name={round && rounds.length > 1 ? `Round ${round}` : ""}
-              />
-            ))}
+          <More key={`${n} ${first.take} ${first.phase}`} kind="phase" open name={name}>
+            {rounds.map((round) => <Round key={round} node={node} group={group} round={round} />)}
           </More>
         );
       })}
