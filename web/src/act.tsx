@@ -3,10 +3,10 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { address, again, debate, failed, json, open, pause, post, posted, sent } from "./data";
-import { changes, finished, folded, heard, live, record, type Run } from "./model";
+import { changes, finished, folded, heard, live, nodes, record, recorded, ROOT, type Run, share } from "./model";
 import { entered, Link, More, typed } from "./parts";
 import { noChanges } from "./strengths";
-import { count, type Declared, type Event, type Fields, type Texts } from "./record";
+import { count, type Declared, type Event, type Fields, figure, type Texts } from "./record";
 
 /** A request that a run has stopped for. */
 interface Stop { id: string; node: string; request: string; transcript: string; labels: string[]; }
@@ -127,9 +127,10 @@ export function Trial() {
     changes.value = noChanges();
   };
   const words = all.map(({ change, where, text }) => `--${change} ${quoted(where)}${text ? ` ${quoted(text)}` : ""}`);
+  const [before, after] = [recorded, share].map((of) => of(nodes.value.get(ROOT)!));
   return (
     <div class="trial">
-      <b>{count(all.length, "change")}</b> tried out
+      <span><b>{count(all.length, "change")}</b> tried out{before !== after && `: ${figure(before)} → ${figure(after)}`}</span>
       <code>dialectree contest {record.value.run_id} {words.join(" ")}</code>
       {acts.value && <span class="soft" role="status">{cost || "…"}</span>}
       {acts.value && finished.value && !live.value && <button class="main" onClick={contest}>Contest</button>}

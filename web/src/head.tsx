@@ -60,7 +60,8 @@ export function Head() {
   const of = record.value;
   const root = nodes.value.get(ROOT);
   const { method, title } = declared.value;
-  const { verdict, status, notices } = folded.value;
+  const { verdict, status: told, notices } = folded.value;
+  const status = told === "running" && finished.value && !live.value ? of.status : told; // a kill tells no end
   const weighed = isWeighed(root);
   const value = root && (weighed || touched.value) ? share(root) : verdict?.confidence;
   const before = root && recorded(root);

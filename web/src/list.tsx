@@ -32,7 +32,7 @@ function Item({ one, again }: { one: Head; again: boolean }) {
       <div>
         <To id={id}>{again ? id : short(one.question, 160)}</To>
         <p class="answer" dir="auto">{short(verdict?.answer ?? "", 160)}</p>
-        <p class={one.waits ? "warn" : ""}>{known != null && <Figure value={known} />} {facts}</p>
+        <p class={one.waits ? "warn" : ""}>{known != null && <><Figure value={known} /> · </>}{facts}</p>
         {evaluated && <p>{evaluated.row} · {evaluated.item} of {evaluated.evaluation}</p>}
         {contests && <p>contests <To id={contests}>{contests}</To> · <To id={contests} other={id}>what moved</To></p>}
       </div>
