@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from langchain_classic.embeddings import CacheBackedEmbeddings
 
     from dialectree.retrieval.encoders import Encoder
-    from dialectree.retrieval.index import VectorIndex, WordIndex
+    from dialectree.retrieval.index import VectorIndex
+    from dialectree.retrieval.words import WordIndex
 
 BGE = "BAAI/bge-small-en-v1.5"
 """The default embeddings of a debate."""
@@ -164,7 +165,8 @@ class _Shelf:
     """The segments of one source, indexed."""
 
     def __init__(self, source: Source, by: Embedder | None) -> None:
-        from dialectree.retrieval.index import VectorIndex, WordIndex
+        from dialectree.retrieval.index import VectorIndex
+        from dialectree.retrieval.words import WordIndex
 
         original, amended = source.segments()
         segments = {

@@ -65,6 +65,7 @@ class _Stretch(NamedTuple):
     last: Passage
     start: int
     end: int
+    sentences: tuple[tuple[int, int], ...]
 
     def short(self) -> bool:
         return self.end - self.start <= SHORTEST
@@ -77,19 +78,28 @@ def segments(paper: Paper) -> list[Segment]:
     together. A short rest joins the segment before it in its paragraph, else the next one under its
     heading, else the one before, else any other.
     """
-    passages = list(_placed(paper.passages if paper.body.strip() else _summary(paper)))
-    text = "\n\n".join(passage.text for passage in passages)
-    stretches = _joined(part for passage in passages for part in _parts(passage))
-    return [
-        Segment(
-            number=number,
-            text=text[stretch.start : stretch.end],
-            page=stretch.first.page_at(stretch.start - stretch.first.offset),
-            offset=stretch.start,
-            heading=stretch.first.heading,
-        )
-        for number, stretch in enumerate(stretches, 1)
-    ]
+    pieces = cut(paper.passages if paper.body.strip() else _summary(paper))
+    return [Segment(number=number, **one._asdict()) for number, (one, _) in enumerate(pieces, 1)]
+
+
+class Piece(NamedTuple):
+    """The text of a segment, and its place in the passages that it was cut from."""
+
+    text: str
+    page: int | None
+    offset: int
+    heading: str | None
+
+
+def cut(passages: Iterable[Passage]) -> Iterator[tuple[Piece, tuple[tuple[int, int], ...]]]:
+    """Return pieces of ``passages``, each with where its sentences begin and end in its text."""
+    placed = list(_placed(passages))
+    text = "\n\n".join(passage.text for passage in placed)
+    for stretch in _joined(part for passage in placed for part in _parts(passage)):
+        start, first = stretch.start, stretch.first
+        page = first.page_at(start - first.offset)
+        piece = Piece(text[start : stretch.end], page, start, first.heading)
+        yield piece, tuple((begin - start, end - start) for begin, end in stretch.sentences)
 
 
 def _summary(paper: Paper) -> list[Passage]:
@@ -107,10 +117,11 @@ def _placed(passages: Iterable[Passage]) -> Iterator[Passage]:
 
 def _threes(passage: Passage) -> Iterator[_Stretch]:
     """Return the sentences of a passage, three by three."""
-    spans = list(sentences(passage.text))
+    at = passage.offset
+    spans = [(at + start, at + end) for start, end in sentences(passage.text)]
     for i in range(0, len(spans), SENTENCES):
-        (start, _), (_, end) = spans[i], spans[min(i + SENTENCES, len(spans)) - 1]
-        yield _Stretch(passage, passage, passage.offset + start, passage.offset + end)
+        three = tuple(spans[i : i + SENTENCES])
+        yield _Stretch(passage, passage, three[0][0], three[-1][1], three)
 
 
 def _parts(passage: Passage) -> list[_Stretch]:
@@ -153,7 +164,8 @@ def _join_last(stretches: list[_Stretch]) -> None:
     """Join the last stretch to the one before, where there is one."""
     if len(stretches) > 1:
         last = stretches.pop()
-        stretches[-1] = stretches[-1]._replace(last=last.last, end=last.end)
+        both = stretches[-1].sentences + last.sentences
+        stretches[-1] = stretches[-1]._replace(last=last.last, end=last.end, sentences=both)
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -109,10 +109,11 @@ def read_sources(
     notices: list[str] = []
     files = _files([Path(path) for path in given], notices)
     documents: list[Document] = []
+    cache = cache_folder() / "documents"
     with PageReader() as pages:
         for at, (path, name) in enumerate(files.items(), 1):
             try:
-                documents.append(_document(path, name, pages, notices))
+                documents.append(_document(path, name, pages, cache, notices))
             except InputError as error:
                 notices.append(str(error))
             if progress is not None:
@@ -126,56 +127,54 @@ def read_sources(
 
 def _files(given: Sequence[Path], notices: list[str]) -> dict[Path, str]:
     """Return each file once, with its name; names that are alike go with their folders."""
-    found: dict[Path, tuple[str, Path]] = {}
+    found: dict[str, tuple[str, Path]] = {}
     for path in given:
         if not path.exists():
             raise InputError(f"{path}: no such file or folder; give a document or a folder of them")
-        if not path.is_dir():
-            found.setdefault(_real(path), (path.name, path))
-            continue
-        root = _real(path)
-        for file in _below(path, notices):
-            real = _real(file)
-            if not real.is_relative_to(root):
-                notices.append(
-                    f"{file}: a link that leads out of its folder; give what it leads to"
-                )
-            elif not file.is_symlink():  # a link inside is read where it leads
-                found.setdefault(real, (file.relative_to(path).as_posix(), file))
+        if path.is_dir():
+            for real, name, file in _below(path, notices):
+                found.setdefault(real, (name, file))
+        else:
+            found.setdefault(os.path.realpath(path), (path.name, path))
     alike = Counter(name for name, _ in found.values())
-    return {
-        real: sound(name if alike[name] == 1 else path.as_posix())
-        for real, (name, path) in found.items()
-    }
+    names = ((path, name if alike[name] == 1 else path.as_posix()) for name, path in found.values())
+    return {path: sound(" ".join(name.splitlines())) for path, name in names}
 
 
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # Path.resolve raises at a link that leads to itself
+def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
+    """Yield the real path of each file below a folder, its path there, and the path to it."""
 
-
-def _below(folder: Path, notices: list[str]) -> Iterator[Path]:
     def failed(error: OSError) -> None:
         why = (error.strerror or str(error)).lower()
         notices.append(f"{error.filename}: cannot be read ({why}); check the folder")
 
+    root = Path(os.path.realpath(folder))
     for at, folders, files in os.walk(folder, onerror=failed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        links = [name for name in folders if os.path.islink(os.path.join(at, name))]
-        shown = [name for name in files if not name.startswith(".")]
-        yield from (Path(at) / name for name in sorted([*shown, *links]))
+        real, inside = os.path.realpath(at), Path(at).relative_to(folder)
+        for name in sorted([*folders, *(name for name in files if not name.startswith("."))]):
+            path = os.path.join(at, name)
+            if os.path.islink(path):  # what it leads to in the folder is read there
+                if not Path(os.path.realpath(path)).is_relative_to(root):
+                    why = "a link that leads out of its folder; give the file itself"
+                    notices.append(f"{path}: {why}")
+            elif name not in folders:
+                yield os.path.join(real, name), (inside / name).as_posix(), Path(path)
 
 
-def _document(path: Path, name: str, pages: PageReader, notices: list[str]) -> Document:
+def _document(
+    path: Path, name: str, pages: PageReader, cache: Path, notices: list[str]
+) -> Document:
     """Return the document in a file, out of the cache if it was read before."""
     kind = ENDINGS.get(path.suffix.lower())
     data = bytes_of(path, name)
     if not data.strip():
         raise InputError(f"{name}: an empty file")
-    if kind is None and not path.suffix and data[:2000].lstrip()[:14].lower() in _OPENINGS:
+    if not path.suffix and data[:2000].lstrip()[:14].lower() == b"<!doctype html":
         kind = "html"
     # A LaTeX file draws in others, so its own content does not tell what it says.
     known = kind or _kind(path, name, data) != "latex"
-    kept = _place(path.suffix.lower().encode() + b":" + data) if known else None
+    kept = _place(cache, path.suffix.lower().encode() + b":" + data) if known else None
     lines = _kept(kept)
     if lines is None:
         title, blocks, missing = _read(path, name, data, kind, pages)
@@ -185,9 +184,6 @@ def _document(path: Path, name: str, pages: PageReader, notices: list[str]) -> D
     title, missing = json.loads(lines[0])
     notices += [f"{name}: {notice}" for notice in missing]
     return Document(name, title or sound(path.stem), lines[1])
-
-
-_OPENINGS = (b"<!doctype html",)
 
 
 def _kind(path: Path, name: str, data: bytes) -> papers.Kind:
@@ -240,19 +236,21 @@ def _whole(draft: Draft) -> list[Block]:
 
 
 def _titled(blocks: list[Block]) -> tuple[str | None, list[Block]]:
-    """Return the heading at the top, or a short first line, and the body under it."""
+    """Return the heading at the top and the body under it, or a short first line of the body."""
     if len(blocks) < 2 or sections.part(blocks[0].text) is not None:
         return None, blocks
     first = blocks[0]
     ended = first.text[-1] in ".!?:;,。！？" or len(first.text) > LONGEST_TITLE or first.apart
-    return (None, blocks) if ended and not first.heading else (first.text, blocks[1:])
+    if first.heading:
+        return first.text, blocks[1:]
+    return None if ended else first.text, blocks
 
 
 # What was read, by the content of the file and the code that reads it
 
 
-@cache
-def _readers() -> bytes:
+@lru_cache(maxsize=1)
+def readers() -> bytes:
     """Hash the code of this room, so that documents are read anew after it changed."""
     hashed = blake2b(digest_size=16)
     for file in sorted(Path(__file__).parent.glob("*.py")):
@@ -260,9 +258,9 @@ def _readers() -> bytes:
     return hashed.digest()
 
 
-def _place(content: bytes) -> Path:
-    name = blake2b(content, digest_size=16, key=_readers()).hexdigest()
-    return cache_folder() / "documents" / name[:2] / name
+def _place(folder: Path, content: bytes) -> Path:
+    name = blake2b(content, digest_size=16, key=readers()).hexdigest()
+    return folder / name[:2] / name
 
 
 def _kept(place: Path | None) -> tuple[bytes, bytes] | None:

@@ -51,11 +51,11 @@ def nearest(rows: Vectors, query: Vectors, count: int) -> list[int]:
 
 
 def test_the_segments_with_the_greatest_cosine_are_found() -> None:
-    made, model = of_topics(copies=4), SentenceEncoder(MINILM)  # equal texts keep their order
+    made, model = of_topics(copies=90), SentenceEncoder(MINILM)  # equal texts keep their order
     queries = [f"{word} and {other}" for word in TOPICS for other in TOPICS]
     hits = asyncio.run(search(made, *queries, count=7, embeddings=MINILM))
     distinct = model.encode([one.text for one in segments(of_topics())], query=False)
-    rows = np.concatenate([distinct] * 4)
+    rows = np.concatenate([distinct] * 90)
     for query, row, found in zip(queries, model.encode(queries, query=True), hits, strict=True):
         assert [hit.number for hit in found] == nearest(rows, row, 7), query
 

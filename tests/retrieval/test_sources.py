@@ -76,7 +76,12 @@ READ = [
         "note.txt",
         "Minutes\n\nA. Person was there.\n\nTable 1: Votes\n\n# Vote\n\nAll were for it.",
         "Minutes",
-        [(None, "A. Person was there."), (None, "Table 1: Votes"), ("Vote", "All were for it.")],
+        [
+            (None, "Minutes"),
+            (None, "A. Person was there."),
+            (None, "Table 1: Votes"),
+            ("Vote", "All were for it."),
+        ],
     ),
     (
         "mark.md",

@@ -1,0 +1,403 @@
+"""Documents as one corpus: cut, numbered and indexed as one, and kept on disk by their content.
+
+A source is ``s2``, a segment of it ``s2:17`` and a sentence of that ``s2:17.3``. These ids stay for
+good: a document added later is the last source, and what a person drops keeps its numbers. Segments
+of equal text are one to a search.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import re
+import shutil
+import tempfile
+from array import array
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from itertools import chain
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import bm25s
+import numpy as np
+import numpy.typing as npt
+from langchain_core.documents import Document as Text
+
+from dialectree.errors import InputError
+from dialectree.protocols.sources import cache_folder
+from dialectree.protocols.trust import WITH_KEY, Access
+from dialectree.retrieval.library import LEXICAL, Embedder, Timing, embedder
+from dialectree.retrieval.segments import cut
+from dialectree.retrieval.sources import Document, readers
+from dialectree.retrieval.words import words
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.index import VectorIndex
+
+RANK = 60
+"""Added to a rank before its reciprocal is taken (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+DEEP = 64
+"""Ranks of each index that are fused at once."""
+_ID = re.compile(r"s([1-9]\d{0,8})(?::([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?)?")
+
+Progress: TypeAlias = Callable[[int, int], None] | None
+"""Is told how many documents of how many are done."""
+
+log = logging.getLogger(__name__)
+
+
+class Source(NamedTuple):
+    """A document of the corpus."""
+
+    id: str
+    name: str
+    title: str
+
+
+class Segment(NamedTuple):
+    """A quotable piece of a source, with the places of its sentences as they were cut."""
+
+    id: str
+    source: str
+    text: str
+    page: int | None
+    """The page on which it begins; None where the file has no pages."""
+    heading: str | None
+    sentences: tuple[tuple[int, int], ...]
+    """Where each sentence begins and ends, in characters of the text."""
+
+    def ids(self) -> list[str]:
+        """Return the ids of its sentences."""
+        return [f"{self.id}.{number}" for number, _ in enumerate(self.sentences, 1)]
+
+    def sentence(self, number: int) -> str:
+        """Return a sentence, from 1."""
+        start, end = self.sentences[number - 1]
+        return self.text[start:end]
+
+
+class Corpus:
+    """Sources under lasting ids, and a search over all of them.
+
+    Example:
+        >>> from dialectree.retrieval.blocks import Block
+        >>> corpus = Corpus([Document.of("sky.txt", [Block("The sky is blue. It is high.")])])
+        >>> corpus.sentence("s1:1.2")
+        'It is high.'
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        embeddings: str = LEXICAL,
+        base_url: str | None = None,
+        access: Access = WITH_KEY,
+        *,
+        progress: Progress = None,
+    ) -> None:
+        """Cut and index ``documents``, or load what was kept of the same ones; blocks meanwhile.
+
+        ``embeddings`` is ``bm25``, or names a model whose vectors are searched beside the words:
+        see :func:`dialectree.retrieval.library.embedder`, whose errors it raises. InputError where
+        the documents have no text.
+        """
+        self._by: Embedder | None = None
+        self._vectors: VectorIndex | None = None
+        if embeddings != LEXICAL:
+            self._by = embedder(embeddings, base_url, access)
+        titles = [Source(f"s{n}", one.name, one.title) for n, one in enumerate(documents, 1)]
+        self.sources: Mapping[str, Source] = {source.id: source for source in titles}
+        self._pieces, self._words = _prepared(documents, progress)
+        if not len(self):
+            raise InputError("no text in the sources; give documents that have some")
+        if self._by is not None:
+            self._vectors = self._by.thread.submit(self._vector_index, self._by).result()
+
+    def __len__(self) -> int:
+        """Return the number of segments, those of equal text included."""
+        return len(self._pieces.row)
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Yield the segments in the order of their ids."""
+        return map(self._segment, range(len(self)))
+
+    def segment(self, id: str) -> Segment:
+        """Return the segment ``s2:17``. Raises InputError for an id that the corpus has not."""
+        source, number, sentence = self._parsed(id)
+        if not number or sentence:
+            raise InputError(f"{id!r} is not the id of a segment, such as s2:17")
+        return self._segment(self._pieces.starts[source - 1] + number - 1)
+
+    def sentence(self, id: str) -> str:
+        """Return the words of sentence ``s2:17.3``, byte for byte as the source was read.
+
+        Raises InputError for an id that the corpus does not have.
+        """
+        whole, _, number = id.rpartition(".")
+        if not self._parsed(id)[2]:
+            raise InputError(f"{id!r} is not the id of a sentence, such as s2:17.3")
+        return self.segment(whole).sentence(int(number))
+
+    async def search(
+        self,
+        queries: Sequence[str],
+        count: int,
+        dropped: Collection[str] = (),
+        timing: Timing | None = None,
+    ) -> list[list[Segment]]:
+        """Return for each query the ``count`` best segments, the best first; of equals, the first.
+
+        Words alone find only segments that share one with the query. With embeddings, the ranks by
+        words and by vectors are fused by reciprocal rank. Ranks are of the whole corpus: leaving
+        out ``dropped`` sources and segments moves no other. Raises InputError for an unknown id in
+        ``dropped``; ``timing`` grows by what embedding the queries took.
+        """
+        out = self._rows(dropped)
+        vectors: Sequence[list[float]] = [[] for _ in queries]
+        if self._by is not None and queries:
+            vectors = await self._by.queries(queries, timing or Timing())
+        both = zip(queries, vectors, strict=True)
+        return [await self._best(query, vector, count, out) for query, vector in both]
+
+    async def _best(
+        self, query: str, vector: list[float], count: int, dropped: Collection[int]
+    ) -> list[Segment]:
+        """Rank deeper until enough segments remain; the order of those before stays the same."""
+        scores = await asyncio.to_thread(self._words.scores, query)
+        order: dict[int, None] = {}
+        best: list[Segment] = []
+        deep = DEEP
+        while True:
+            ranks = [_top(scores, deep)]
+            if self._vectors is not None:
+                [near] = await self._vectors.search([vector], deep)
+                ranks.append([one.metadata["number"] for one in near])
+            for row in _fused(ranks):
+                if row not in order:
+                    order[row] = None
+                    kept = (at for at in self._pieces.alike(row) if at not in dropped)
+                    if (at := next(kept, None)) is not None:
+                        best.append(self._segment(at))
+            if len(best) >= count or all(len(one) < deep for one in ranks):
+                return best[:count]
+            deep *= 4
+
+    def _vector_index(self, by: Embedder) -> VectorIndex:
+        from dialectree.retrieval.index import VectorIndex
+
+        rows = range(len(self._pieces.first))
+        texts = [Text(self._pieces.text(row), metadata={"number": row}) for row in rows]
+        return VectorIndex(texts, by.passages())
+
+    def _segment(self, at: int) -> Segment:
+        pieces = self._pieces
+        source = int(np.searchsorted(pieces.starts, at, side="right"))
+        row, page, heading = int(pieces.row[at]), int(pieces.page[at]), int(pieces.heading[at])
+        return Segment(
+            id=f"s{source}:{at - int(pieces.starts[source - 1]) + 1}",
+            source=f"s{source}",
+            text=pieces.text(row),
+            page=page or None,
+            heading=pieces.headings[heading],
+            sentences=pieces.spans(row),
+        )
+
+    def _rows(self, dropped: Collection[str]) -> set[int]:
+        """Return the places of segments that are dropped, alone or with their source."""
+        starts = self._pieces.starts
+        places: set[int] = set()
+        for id in dropped:
+            source, number, _ = self._parsed(id)
+            first, end = int(starts[source - 1]), int(starts[source])
+            places |= {first + number - 1} if number else {*range(first, end)}
+        return places
+
+    def _parsed(self, id: str) -> tuple[int, int, int]:
+        """Return the numbers in an id of the corpus, 0 where it has none."""
+        match = _ID.fullmatch(id)
+        source, number, sentence = (int(one or 0) for one in match.groups()) if match else (0, 0, 0)
+        starts = self._pieces.starts
+        known = 0 < source < len(starts) and number <= starts[source] - starts[source - 1]
+        if known and sentence:
+            row = int(self._pieces.row[starts[source - 1] + number - 1])
+            known = sentence <= len(self._pieces.spans(row))
+        if not known:
+            raise InputError(f"the sources have no {id!r}; they are s1 to s{len(starts) - 1}")
+        return source, number, sentence
+
+
+def _fused(ranks: Sequence[Sequence[int]]) -> list[int]:
+    """Return rows by the sum of 1 / (RANK + rank), the greatest first; of equals, the first row."""
+    sums: dict[int, float] = {}
+    for rows in ranks:
+        for rank, row in enumerate(rows, 1):
+            sums[row] = sums.get(row, 0.0) + 1 / (RANK + rank)
+    return sorted(sums, key=lambda row: (-sums[row], row))
+
+
+def _top(scores: npt.NDArray[np.floating[Any]], count: int) -> list[int]:
+    """Return the rows with the best scores above 0, the best first; of equals, the first."""
+    rows = np.flatnonzero(scores > 0)
+    if len(rows) > count:
+        least = np.partition(scores[rows], -count)[-count]
+        rows = rows[scores[rows] >= least]
+    top: list[int] = rows[np.argsort(-scores[rows], kind="stable")][:count].tolist()
+    return top
+
+
+# The corpus on disk
+
+
+class _Pieces:
+    """The segments: their distinct texts one after another, and numbers that point into them.
+
+    ``first`` and ``ends`` are by row, which is a distinct text; all else is by segment.
+    """
+
+    def __init__(self, texts: bytes | mmap, numbers: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._texts = texts
+        self.starts = numbers["starts"]
+        """By source, the place of its first segment, and the end of all."""
+        self.row = numbers["row"]
+        self.page = numbers["page"]
+        self.heading = numbers["heading"]
+        self.first = numbers["first"]
+        """By row, the place of the first segment with its text."""
+        self._ends = numbers["ends"]
+        """By row, where its text ends, in bytes."""
+        self._marks = numbers["marks"]
+        """Where sentences begin and end in their text, in pairs."""
+        self._last = numbers["last"]
+        """By row, the end of its pairs among all of them."""
+        self.headings: list[str | None] = json.loads(numbers["headings"].tobytes())
+
+    def text(self, row: int) -> str:
+        """Return the text of a row."""
+        start = int(self._ends[row - 1]) if row else 0
+        return self._texts[start : int(self._ends[row])].decode()
+
+    def spans(self, row: int) -> tuple[tuple[int, int], ...]:
+        """Return the places of the sentences in the text of a row."""
+        start = int(self._last[row - 1]) if row else 0
+        return tuple((int(a), int(b)) for a, b in self._marks[start : int(self._last[row])])
+
+    def alike(self, row: int) -> list[int]:
+        """Return the places of the segments that have the text of a row, in order."""
+        return self._more.get(row) or [int(self.first[row])]
+
+    @cached_property
+    def _more(self) -> dict[int, list[int]]:
+        """Return the places by row, of texts that stand in several segments."""
+        counts = np.bincount(self.row, minlength=len(self.first))
+        several: dict[int, list[int]] = {}
+        for at in np.flatnonzero(counts[self.row] > 1).tolist():
+            several.setdefault(int(self.row[at]), []).append(at)
+        return several
+
+
+class _Words:
+    """BM25 scores of all rows."""
+
+    def __init__(self, bm25: bm25s.BM25 | None, size: int) -> None:
+        self._bm25, self._size = bm25, size
+
+    def scores(self, query: str) -> npt.NDArray[np.floating[Any]]:
+        """Return the score of each row; 0 where it shares no word with the query."""
+        split = words(query)
+        if self._bm25 is None or not split:
+            return np.zeros(self._size, dtype=np.float32)
+        scores: npt.NDArray[np.floating[Any]] = self._bm25.get_scores(split)
+        return scores
+
+
+_Parts: TypeAlias = tuple[_Pieces, _Words]
+_NUMBERS = ("starts", "row", "page", "heading", "first", "ends", "marks", "last")
+
+
+def _prepared(documents: Sequence[Document], progress: Progress) -> _Parts:
+    """Load the corpus of these documents, or make it and keep it."""
+    hashed = blake2b(digest_size=16, key=readers())
+    for document in documents:
+        hashed.update(document.digest.encode())
+    place = cache_folder() / "corpora" / hashed.hexdigest()
+    if place.is_dir():
+        try:
+            return _loaded(place)
+        except (OSError, ValueError, LookupError) as error:
+            log.warning("the corpus in %s is damaged and made anew: %s", place, error)
+            shutil.rmtree(place, ignore_errors=True)
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(dir=place.parent))
+    except OSError as error:
+        log.warning("cannot keep the corpus in %s: %s", place.parent, error)
+        return _made(documents, None, progress)
+    try:
+        made = _made(documents, draft, progress)
+        draft.rename(place)
+        return _loaded(place)
+    except OSError as error:  # another process was first, or the disk is full
+        log.warning("cannot keep the corpus in %s: %s", place, error)
+        return _loaded(place) if place.is_dir() else made
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _made(documents: Sequence[Document], folder: Path | None, progress: Progress) -> _Parts:
+    """Cut and index documents; write what comes out into a folder, if there is one."""
+    lists: dict[str, array[int]] = {name: array("q") for name in _NUMBERS}
+    row, page, heading = lists["row"], lists["page"], lists["heading"]
+    marks, starts = lists["marks"], lists["starts"]
+    texts, rows, vocabulary = bytearray(), dict[bytes, int](), dict[str, int]()
+    headings: dict[str | None, int] = {}
+    split: list[array[int]] = []
+    starts.append(0)
+    for done, document in enumerate(documents, 1):
+        for piece, sentences in cut(document.passages):
+            encoded = piece.text.encode()
+            key = blake2b(encoded, digest_size=16).digest()
+            if key not in rows:
+                rows[key] = len(rows)
+                lists["first"].append(len(row))
+                texts += encoded
+                lists["ends"].append(len(texts))
+                marks.extend(chain.from_iterable(sentences))
+                lists["last"].append(len(marks) // 2)
+                ids = (vocabulary.setdefault(one, len(vocabulary)) for one in words(piece.text))
+                split.append(array("i", ids))
+            row.append(rows[key])
+            page.append(piece.page or 0)
+            heading.append(headings.setdefault(piece.heading, len(headings)))
+        starts.append(len(row))
+        if progress is not None:
+            progress(done, len(documents))
+    numbers: dict[str, Any] = {name: np.array(one, dtype=np.int64) for name, one in lists.items()}
+    numbers["marks"] = numbers["marks"].reshape(-1, 2)
+    numbers["headings"] = np.frombuffer(json.dumps([*headings]).encode(), dtype=np.uint8)
+    bm25 = bm25s.BM25(backend="numpy") if vocabulary else None
+    if bm25 is not None:
+        bm25.index((split, vocabulary), show_progress=False)
+    if folder is not None:
+        (folder / "texts").write_bytes(texts)
+        np.savez(folder / "numbers.npz", **numbers)
+        if bm25 is not None:
+            bm25.save(folder / "words")
+    return _Pieces(bytes(texts), numbers), _Words(bm25, len(rows))
+
+
+def _loaded(place: Path) -> _Parts:
+    """Map what was kept, so that only what is looked at is read."""
+    with (place / "texts").open("rb") as file:
+        texts = (
+            mmap(file.fileno(), 0, access=ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
+        )
+    with np.load(place / "numbers.npz") as numbers:
+        pieces = _Pieces(texts, dict(numbers))
+    words_at = place / "words"
+    bm25 = bm25s.BM25.load(words_at, mmap=True) if words_at.is_dir() else None
+    return pieces, _Words(bm25, len(pieces.first))

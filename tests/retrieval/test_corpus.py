@@ -1,0 +1,191 @@
+"""One corpus: ids that stay, sentences that are the source's own, ranks that no drop moves."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dialectree.errors import InputError
+from dialectree.retrieval import corpus as corpora
+from dialectree.retrieval.blocks import Block
+from dialectree.retrieval.corpus import Corpus, Segment
+from dialectree.retrieval.library import Timing
+from dialectree.retrieval.segments import cut
+from dialectree.retrieval.sources import Document
+from dialectree.retrieval.words import words
+from tests.retrieval.watched import WatchedEncoder
+
+QUIET = settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+TOWNS = ("Aden", "Bari", "Cork", "Dover", "Esbjerg", "Faro", "Genoa", "Hull")
+
+
+def document(name: str, *paragraphs: str) -> Document:
+    return Document.of(name, [Block(text, text.startswith("# ")) for text in paragraphs])
+
+
+def find(corpus: Corpus, query: str, count: int = 8, dropped: Sequence[str] = ()) -> list[Segment]:
+    [best] = asyncio.run(corpus.search([query], count, dropped))
+    return best
+
+
+def harbours(count: int) -> list[Document]:
+    """Return documents of one segment for each town, of which some stand in several."""
+    texts = [
+        f"The harbour of {town} saw {n % 40} ships in that year, which was more than ever before. "
+        f"The merchants of {town} wrote it down, and their books are kept to this day in the hall."
+        for n in range(count)
+        for town in TOWNS
+    ]
+    return [document(f"{n}.txt", *texts[n::5]) for n in range(5)]
+
+
+def ids(segments: Sequence[Segment]) -> list[str]:
+    return [segment.id for segment in segments]
+
+
+PIECES = st.sampled_from(
+    [
+        "One is so.",
+        "Two",
+        "三つ。四つ。",
+        "# Head",
+        "See Fig. 3 of it. Then",
+        "é ",
+        "x" * 600,
+        "A. B!",
+    ]
+)
+TEXTS = st.lists(PIECES, min_size=1, max_size=5).map(" ".join)
+DOCUMENTS = st.lists(st.lists(TEXTS, min_size=1, max_size=6), min_size=1, max_size=4)
+
+
+@QUIET
+@given(DOCUMENTS, st.lists(TEXTS, min_size=1, max_size=4))
+def test_ids_are_closed_and_stay_and_sentences_are_the_sources_own(
+    texts: list[list[str]], later: list[str]
+) -> None:
+    documents = [Document.of(f"{n}", map(Block, one)) for n, one in enumerate(texts)]
+    corpus = Corpus(documents)
+    longer = Corpus([*documents, Document.of("later", map(Block, later))])
+    everything = [*corpus]
+    assert [*longer][: len(corpus)] == everything
+    assert {segment.source for segment in longer} - {segment.source for segment in corpus} == {
+        f"s{len(texts) + 1}"
+    }
+    for number, own in enumerate(documents, 1):
+        segments = [segment for segment in everything if segment.source == f"s{number}"]
+        numbers = range(1, len(segments) + 1)
+        assert ids(segments) == [f"s{number}:{n}" for n in numbers]
+        sentences = [corpus.sentence(id) for segment in segments for id in segment.ids()]
+        assert "".join("".join(sentences).split()) == "".join(
+            "".join("".join(passage.text.split()) for passage in own.passages)
+        )
+        assert all(any(one in passage.text for passage in own.passages) for one in sentences)
+        with pytest.raises(InputError, match="the sources have no"):
+            corpus.segment(f"s{number}:{len(segments) + 1}")
+    for segment in everything:
+        assert corpus.segment(segment.id) == segment
+        assert all(end <= start for (_, end), (start, _) in pairwise(segment.sentences))
+        with pytest.raises(InputError, match="the sources have no"):
+            corpus.sentence(f"{segment.id}.{len(segment.sentences) + 1}")
+
+
+@pytest.mark.parametrize("id", ["", "s0", "s9", "s1:0", "s1:1.0", "s1:", "S1", "s1:1.1.1", "s1 "])
+def test_an_id_that_is_none_is_refused(id: str) -> None:
+    corpus = Corpus([document("a", "It is so.")])
+    for ask in (corpus.segment, corpus.sentence):
+        with pytest.raises(InputError):
+            ask(id)
+    with pytest.raises(InputError, match="the sources have no"):
+        find(corpus, "so", dropped=[id])
+
+
+@pytest.mark.parametrize("embeddings", ["bm25", "any"])
+def test_what_is_dropped_moves_no_other_and_its_copy_takes_its_place(
+    embeddings: str, watched: WatchedEncoder
+) -> None:
+    corpus = Corpus(harbours(60), embeddings)
+    for query in ("ships in the harbour of Cork", "books of merchants"):
+        everything = find(corpus, query, len(corpus))
+        texts = [segment.text for segment in everything]
+        assert len(set(texts)) == len(texts) == 320  # equal segments are one
+        for dropped in (["s2"], ids(everything)[:100], ["s1", "s4", "s5:3", "s2:1"]):
+            left = find(corpus, query, len(corpus), dropped)
+            assert find(corpus, query, 8, dropped) == left[:8]
+            gone = [one for one in corpus if one.id in dropped or one.source in dropped]
+            kept = {one.text for one in corpus if one not in gone}
+            assert [one.text for one in left] == [text for text in texts if text in kept]
+            assert not {*ids(left)} & {*ids(gone)}
+
+
+def test_words_alone_find_what_shares_one_in_any_script() -> None:
+    corpus = Corpus(
+        [document("a", "The tide is high at noon."), document("b", "潮は正午に満ちる。")]
+    )
+    assert ids(find(corpus, "noon")) == ["s1:1"]
+    assert ids(find(corpus, "正午の潮")) == ["s2:1"]
+    assert find(corpus, "nothing") == find(corpus, "the") == find(corpus, "") == []
+
+
+def test_ranks_of_words_and_vectors_are_fused(watched: WatchedEncoder) -> None:
+    corpus = Corpus(harbours(30), "any")
+    query = "ships of Genoa"
+    [vector] = asyncio.run(corpus._by.queries([query], Timing()))  # type: ignore[union-attr]
+    [near] = asyncio.run(corpus._vectors.search([vector], 64))  # type: ignore[union-attr]
+    scores = corpus._words.scores(query)
+    by_words = sorted(
+        (row for row in range(len(scores)) if scores[row] > 0), key=lambda r: -scores[r]
+    )
+    sums: dict[int, float] = {}
+    for ranked in (by_words[:64], [one.metadata["number"] for one in near]):
+        for rank, row in enumerate(ranked, 1):
+            sums[row] = sums.get(row, 0.0) + 1 / (60 + rank)
+    best = sorted(sums, key=lambda row: (-sums[row], row))[:8]
+    first = [[*corpus][corpus._pieces.alike(row)[0]].id for row in best]
+    assert ids(find(corpus, query)) == first
+
+
+def test_a_corpus_is_cut_once_and_what_is_damaged_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = Corpus(harbours(4))
+    best = find(made, "ships of Hull")
+    monkeypatch.setattr(corpora, "cut", None)
+    again = Corpus(harbours(4))
+    assert find(again, "ships of Hull") == best and [*again] == [*made]
+    with pytest.raises(TypeError):
+        Corpus([*harbours(4), document("new", "It is new.")])
+    monkeypatch.setattr(corpora, "cut", cut)
+    [place] = (Path(os.environ["DIALECTREE_CACHE_DIR"]) / "corpora").iterdir()
+    (place / "numbers.npz").write_bytes(b"PK")
+    assert [*Corpus(harbours(4))] == [*made]
+    assert "is damaged and made anew" in caplog.text
+
+
+def test_a_corpus_needs_no_folder_but_some_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "file"))
+    assert ids(find(Corpus([document("a", "It is so.", "?!")]), "so")) == ["s1:1"]
+    assert "cannot keep the corpus" in caplog.text
+    told: list[tuple[int, int]] = []
+    Corpus(harbours(1), progress=lambda done, of: told.append((done, of)))
+    assert told == [(n, 5) for n in range(1, 6)]
+    with pytest.raises(InputError, match="no text in the sources"):
+        Corpus([])
+
+
+@given(st.text(st.sampled_from("aB1_ é・ーカ漢字。the ")))
+def test_words_are_the_same_with_and_without_a_look_for_wide_signs(text: str) -> None:
+    with_wide = words(f"{text} 漢")
+    assert [word for word in with_wide if word != "漢"] == [w for w in words(text) if w != "漢"]
