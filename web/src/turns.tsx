@@ -1,7 +1,7 @@
 /** What was said at a node: by pass, phase and round, sides beside each other. */
 
 import { useState } from "preact/hooks";
-import { Edit } from "./act";
+import { Edit, trying } from "./act";
 import { ask, calls, look, printing, prompts, record, turn as linked } from "./model";
 import { Later, More, Part, Value } from "./parts";
 import { type Call, joined, label, type Node, phaseOf, short, speaking, type Turn, turnName } from "./record";
@@ -33,7 +33,7 @@ function Calls({ turn }: { turn: Turn }) {
   const mine = calls.value.filter((call) => speaks(call) && SAME.every((name) => call[name] === turn[name]));
   if (!mine.length && !ask.value) return null;
   return (
-    <Later name="Call and prompt" ask={() => void ask.value?.()}>
+    <Later name="Call and prompt" ask={() => void trying(async () => ask.value?.())}>
       {() => mine.length > 0
         ? mine.map((call, n) => <CallView key={n} call={call} />)
         : <p class="soft">No call was made for this turn.</p>}
