@@ -128,9 +128,10 @@ export function Trial() {
   };
   const words = all.map(({ change, where, text }) => `--${change} ${quoted(where)}${text ? ` ${quoted(text)}` : ""}`);
   const [before, after] = [recorded, share].map((of) => of(nodes.value.get(ROOT)!));
+  const moved = before === after ? "" : `: ${figure(before)} → ${figure(after)}`;
   return (
     <div class="trial">
-      <span><b>{count(all.length, "change")}</b> tried out{before !== after && `: ${figure(before)} → ${figure(after)}`}</span>
+      <span><b>{count(all.length, "change")}</b> tried out{moved}</span>
       <code>dialectree contest {record.value.run_id} {words.join(" ")}</code>
       {acts.value && <span class="soft" role="status">{cost || "…"}</span>}
       {acts.value && finished.value && !live.value && <button class="main" onClick={contest}>Contest</button>}
@@ -143,7 +144,6 @@ const NAMES: Texts = {
   replace: "Say this instead", verdict: "Rule this", drop: "Take it out",
   "add support": "Add this for it", "add attack": "Add this against it",
 };
-
 /** What may be changed at a place; `add support` and `add attack` add an argument below it. */
 export function Edit({ where, text = "", may }: { where: string; text?: string; may: string[] }) {
   const [now, setNow] = useState(text);

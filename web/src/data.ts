@@ -87,9 +87,7 @@ export async function json<T>(path: string, init?: RequestInit): Promise<T> {
 
 export const posted = (body: object = {}, more: HeadersInit = {}): RequestInit =>
   ({ method: "POST", headers: { "content-type": "application/json", ...more }, body: JSON.stringify(body) });
-
 export const post = <T>(path: string, body?: object, more?: HeadersInit) => json<T>(path, posted(body, more));
-
 export const debate = (id: string) => `debates/${encodeURIComponent(id)}`;
 export const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
 

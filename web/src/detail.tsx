@@ -140,7 +140,8 @@ function Evidence({ node }: { node: Node }) {
   const uncited = [...all.keys()].filter((id) => !cited.has(id) && found.has(id));
   const pieces = [...[...all.keys()].filter((id) => cited.has(id)), ...uncited].map((id) => all.get(id)!);
   if (!pieces.length) return null;
-  const quotes = said.flatMap((one) => [one, ...[...one.matchAll(QUOTED)].map((hit) => hit[1]!)]);
+  const quoted = said.flatMap((one) => [one, ...[...one.matchAll(QUOTED)].map((hit) => hit[1]!)]);
+  const quotes = quoted.filter((one) => one.length > 11);
   const name = <>Evidence <span class="soft">{cited.size} of {count(pieces.length, "segment")} cited</span></>;
   return (
     <More kind="phase" open={cited.size > 0 && cited.size < 9} name={name}>
@@ -150,7 +151,7 @@ function Evidence({ node }: { node: Node }) {
             <span class="id">{one.id}</span> {joined(one.heading, one.page !== null && `page ${one.page}`)}
             {one.contested && <span class="moved"> written by a person</span>}
           </p>
-          <Marked text={one.text} said={quotes.filter((words) => words.length > 11)} />
+          <Marked text={one.text} said={quotes} />
           <Edit where={one.id} text={one.text} may={["replace", "drop"]} />
         </li>
       )} />

@@ -116,7 +116,6 @@ interface Difference {
 }
 
 const NAMES = ["first", "second"];
-
 const Facing = ({ of }: { of: preact.ComponentChildren[] }) => (
   <div class="facing">{of.map((one, n) => <div key={n} class={`turn side-${n}`}>{one}</div>)}</div>
 );

@@ -77,8 +77,7 @@ export function figure(value: number | null | undefined): string {
   return `${value > 0.5 ? "<" : ">"}${Number(value.toFixed(1))}`;
 }
 
-export const label = (name: string) =>
-  name.replaceAll("_", " ").trim().replace(/^./, (first) => first.toUpperCase());
+export const label = (name: string) => name.replaceAll("_", " ").trim().replace(/^./, (first) => first.toUpperCase());
 
 /** Return text that fits into `most` characters, cut between two words. */
 export function short(text: string, most = 90): string {
