@@ -3,7 +3,9 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { address, again, debate, failed, json, open, pause, post, posted, sent } from "./data";
-import { changes, finished, folded, heard, live, nodes, record, recorded, ROOT, type Run, share } from "./model";
+import {
+  changes, finished, folded, heard, isWeighed, live, nodes, record, recorded, ROOT, type Run, share,
+} from "./model";
 import { entered, Link, More, typed } from "./parts";
 import { noChanges } from "./strengths";
 import { count, type Declared, type Event, type Fields, figure, type Texts } from "./record";
@@ -93,7 +95,8 @@ export const said = signal<Change[]>([]);
 function wishes(): Change[] {
   const { set, dropped, flipped, voided } = changes.value;
   const each = (change: string, places: Iterable<string>) => [...places].map((where) => ({ change, where }));
-  const figures = each("set", [...set].map(([id, value]) => `${id}=${value}`));
+  const weighed = [...set].filter(([id]) => isWeighed(nodes.value.get(id)));
+  const figures = each("set", weighed.map(([id, value]) => `${id}=${value}`));
   return [...figures, ...each("drop", dropped), ...each("flip", flipped), ...each("void", voided), ...said.value];
 }
 
@@ -117,7 +120,8 @@ export function Trial() {
     const wait = setTimeout(ask, 300);
     return () => clearTimeout(wait);
   }, [JSON.stringify(all)]);
-  if (!all.length) return null;
+  const mere = [...changes.value.set.keys()].filter((id) => !isWeighed(nodes.value.get(id))).length;
+  if (!all.length && !mere) return null;
   const contest = () => trying(async () => {
     const begun = await post<{ run_id: string }>(route, { changes: all }, { prefer: "respond-async" });
     open(address(begun.run_id));
@@ -131,10 +135,11 @@ export function Trial() {
   const moved = before === after ? "" : `: ${figure(before)} → ${figure(after)}`;
   return (
     <div class="trial">
-      <span><b>{count(all.length, "change")}</b> tried out{moved}</span>
-      <code>dialectree contest {record.value.run_id} {words.join(" ")}</code>
-      {acts.value && <span class="soft" role="status">{cost || "…"}</span>}
-      {acts.value && finished.value && !live.value && <button class="main" onClick={contest}>Contest</button>}
+      <span><b>{count(all.length + mere, "change")}</b> tried out{moved}</span>
+      {mere > 0 && <span class="soft">A confidence is only tried out: to contest it, rule otherwise.</span>}
+      {all.length > 0 && <code>dialectree contest {record.value.run_id} {words.join(" ")}</code>}
+      {acts.value && all.length > 0 && <span class="soft" role="status">{cost || "…"}</span>}
+      {acts.value && all.length > 0 && finished.value && !live.value && <button class="main" onClick={contest}>Contest</button>}
       <button onClick={clear}>As recorded</button>
     </div>
   );
