@@ -122,11 +122,16 @@ def test_axe_finds_nothing_in_the_forms_of_a_server(tab: Page, tmp_path: Path) -
             tab.goto(f"{address}{query}")
             tab.get_by_role("button", name=there, exact=True).wait_for()
             tab.add_script_tag(path=AXE)
+            if query == "?new":
+                tab.get_by_label("Protocol").select_option("tod")
+                tab.get_by_label("Paper a").wait_for()
             tab.evaluate(UNFOLD)
             for width in (390, 1280):
                 tab.set_viewport_size({"width": width, "height": 800})
                 look(tab)
-                assert tab.evaluate(WIDE) == []
+            for width in range(320, 1601, 80):
+                tab.set_viewport_size({"width": width, "height": 800})
+                assert tab.evaluate(WIDE) == [], width
         tab.route("**/debates?*", lambda route: route.fulfill(status=401, json={"detail": "no"}))
         tab.goto(address)
         tab.get_by_label("Key").wait_for()
