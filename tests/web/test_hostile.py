@@ -204,6 +204,8 @@ def test_hostile_text_in_a_file_is_shown_and_never_run(tab: Page, tmp_path: Path
     file = tmp_path / "report.html"
     file.write_text(report.html(*run_of(PAYLOADS, "hostile")), encoding="utf-8")
     tab.goto(file.as_uri())
+    tab.locator(".run").wait_for()
+    assert PAYLOADS[0].startswith(tab.title().removesuffix(" …"))
     for number, text in enumerate(PAYLOADS):
         tab.evaluate(f"location.hash = '#0.{number}'")
         tab.locator(".path > .id").get_by_text(f"0.{number}", exact=True).wait_for()

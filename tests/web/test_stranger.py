@@ -107,6 +107,7 @@ def test_a_strangers_protocol_is_watched_contested_compared_and_played(
         work.join()
         assert "The Wobblefex" in page.locator(".kicker").inner_text()
         assert page.locator(".facing .turn").count() == 4
+        assert page.title() == "Who swims?"
         assert "Rationale" in page.locator(".turn", has_text="0/goose").inner_text()
         turn = page.locator(".turn", has_text="0/duck1")
         turn.get_by_text("Contest this").click()

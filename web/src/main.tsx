@@ -12,10 +12,10 @@ import { fold, Folding, orders } from "./fold";
 import { Head, Tools } from "./head";
 import { Compare, List } from "./list";
 import {
-  ask, at, foldBelow, follow, learn, length, live, nodes, pane, picked, printing, restart, ROOT, run, take,
+  ask, at, foldBelow, follow, learn, length, live, nodes, pane, picked, printing, record, restart, ROOT, run, take,
 } from "./model";
 import { entered, Failed, Go, Reading } from "./parts";
-import type { Call, RunRecord, Texts } from "./record";
+import { type Call, type RunRecord, short, type Texts } from "./record";
 import { Start } from "./start";
 import { confidences, noChanges, strengths } from "./strengths";
 import { Tree } from "./tree";
@@ -27,7 +27,12 @@ function showTree(): void {
 
 function RunPage() {
   const many = nodes.value.size > 1;
+  const { input, run_id: id } = record.value;
   useEffect(() => document.querySelector(".pane.detail")?.scrollTo(0, 0), [picked.value]);
+  useEffect(() => {
+    document.title = short(String(input.question ?? id), 80);
+    return () => void (document.title = "Debates");
+  }, [id]);
   return (
     <div class={`run show-${many ? pane.value : "node"}`}>
       <Head />
@@ -111,7 +116,6 @@ async function begin(): Promise<void> {
   if (told) {
     restart(told.record, told.events, told.record.tree);
     learn(told.calls ?? [], told.prompts ?? {});
-    document.title = String(told.record.input.question ?? told.record.run_id).slice(0, 80);
     showTree();
     if (location.hash) follow();
     addEventListener("hashchange", follow);
