@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { address, again, debate, failed, json, open, pause, post, posted, sent } from "./data";
 import {
-  changes, finished, folded, heard, isWeighed, live, nodes, record, recorded, ROOT, type Run, share,
+  changes, finished, folded, heard, isWeighed, live, nodes, record, recorded, ROOT, type Run, share, touched,
 } from "./model";
 import { entered, Link, More, typed } from "./parts";
 import { noChanges } from "./strengths";
@@ -112,16 +112,17 @@ export function Trial() {
   const all = wishes();
   const route = `${debate(record.value.run_id)}/contest`;
   const [cost, setCost] = useState("");
+  const may = acts.value && all.length > 0;
   const price = () => post<{ line: string }>(`${route}/estimate`, { changes: all });
   useEffect(() => {
     setCost("");
-    if (!acts.value || !all.length) return;
+    if (!may) return;
     const ask = () => price().then(({ line }) => setCost(line), (error: Error) => setCost(error.message));
     const wait = setTimeout(ask, 300);
     return () => clearTimeout(wait);
   }, [JSON.stringify(all)]);
-  const mere = [...changes.value.set.keys()].filter((id) => !isWeighed(nodes.value.get(id))).length;
-  if (!all.length && !mere) return null;
+  const tried = touched.value + said.value.length;
+  if (!tried) return null;
   const contest = () => trying(async () => {
     const begun = await post<{ run_id: string }>(route, { changes: all }, { prefer: "respond-async" });
     open(address(begun.run_id));
@@ -135,11 +136,11 @@ export function Trial() {
   const moved = before === after ? "" : `: ${figure(before)} → ${figure(after)}`;
   return (
     <div class="trial">
-      <span><b>{count(all.length + mere, "change")}</b> tried out{moved}</span>
-      {mere > 0 && <span class="soft">A confidence is only tried out: to contest it, rule otherwise.</span>}
-      {all.length > 0 && <code>dialectree contest {record.value.run_id} {words.join(" ")}</code>}
-      {acts.value && all.length > 0 && <span class="soft" role="status">{cost || "…"}</span>}
-      {acts.value && all.length > 0 && finished.value && !live.value && <button class="main" onClick={contest}>Contest</button>}
+      <span><b>{count(tried, "change")}</b> tried out{moved}</span>
+      {tried > all.length && <span class="soft">A confidence is only tried out: to contest it, rule otherwise.</span>}
+      {words.length > 0 && <code>dialectree contest {record.value.run_id} {words.join(" ")}</code>}
+      {may && <span class="soft" role="status">{cost || "…"}</span>}
+      {may && finished.value && !live.value && <button class="main" onClick={contest}>Contest</button>}
       <button onClick={clear}>As recorded</button>
     </div>
   );

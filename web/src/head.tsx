@@ -106,13 +106,11 @@ function Speaking() {
   }, [live.value]);
   if (!calling.length) return null;
   const seconds = (t: string) => Math.max(0, Math.round((Date.now() - Date.parse(t)) / 1000));
+  const since = (t: string) => (live.value && t ? ` for ${seconds(t)} s ` : " ");
   return (
     <p class="speaking" role="status">
       {calling.slice(0, 4).map((one) => (
-        <span key={one.n}>
-          <b>{label(String(one.data.role))}</b> at <Link id={one.node} most={40} />
-          {live.value && one.t ? ` for ${seconds(one.t)} s` : ""}{" "}
-        </span>
+        <span key={one.n}><b>{label(String(one.data.role))}</b> at <Link id={one.node} most={40} />{since(one.t)}</span>
       ))}
       {calling.length > 4 && <span class="soft">and {calling.length - 4} more</span>}
     </p>

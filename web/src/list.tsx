@@ -76,20 +76,19 @@ export function List() {
   useReading((stop) => read([], stop), [asked.value]);
   useReading((signal) => json<Evaluation[]>("evaluations", { signal }).then(setEvaluations), []);
   const ask = (name: string) => (text: string) => (asked.value = { ...asked.value, [name]: text });
+  const word = (choice: string) => choice || "all";
   const choices = { protocol: ["", ...(page?.protocols ?? [])], status: STATUSES, sort: SORTS };
   const [one, other] = [...chosen.value].sort();
+  const inside = location.pathname.includes("/evaluations/");
   return (
     <main class="list">
-      {location.pathname.includes("/evaluations/") && (
-        <p class="soft"><a href="../../../page/">‹ All runs and evaluations</a></p>
-      )}
+      {inside && <p class="soft"><a href="../../../page/">‹ All runs and evaluations</a></p>}
       <h1>Debates</h1>
       <div class="tools">
         <Search words="Search in questions and answers" value={asked.value.text} use={ask("text")} />
         {Object.entries(choices).map(([name, all]) => (
           <label key={name}>
-            {label(name)}{" "}
-            <Select of={all} words={(one) => one || "all"} value={asked.value[name as "sort"]} use={ask(name)} />
+            {label(name)} <Select of={all} words={word} value={asked.value[name as "sort"]} use={ask(name)} />
           </label>
         ))}
       </div>

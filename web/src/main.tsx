@@ -57,10 +57,7 @@ async function watch(id: string, stop: AbortSignal): Promise<void> {
   said.value = [];
   picked.value = ROOT;
   live.value = true;
-  ask.value = async () => {
-    const paths = [`${debate(id)}/calls`, `${debate(id)}/prompts`];
-    learn(...((await Promise.all(paths.map((path) => json(path)))) as [Call[], Texts]));
-  };
+  ask.value = async () => learn(await json<Call[]>(`${debate(id)}/calls`), await json<Texts>(`${debate(id)}/prompts`));
   let first = true;
   let there = !location.hash;
   for await (const told of events(id, length.value, stop)) {

@@ -89,7 +89,6 @@ export function short(text: string, most = 90): string {
 
 /** Return what there is to say, with dots between. */
 export const joined = (...parts: (string | false | null | undefined)[]) => parts.filter(Boolean).join(" · ");
-
 export const count = (number: number, unit: string) => `${number} ${unit}${number === 1 ? "" : "s"}`;
 export const when = (stamp: string) => stamp && new Date(stamp).toLocaleString();
 

@@ -101,8 +101,7 @@ export function Start() {
   const offer = offers.find((one) => one.name === name) ?? offers[0];
   if (!offer) return <><Failed /><Reading what="the protocols" /></>;
   const { presets, forms } = offer;
-  const titles = new Map(offers.map((one) => [one.name, one.title]));
-  const title = (one: string) => titles.get(one)!;
+  const title = (one: string) => offers.find(({ name }) => name === one)!.title;
   const names = ["", ...Object.keys(presets)];
   const chosen = Object.entries(presets[preset] ?? {});
   const work = async (start: boolean) => {
@@ -130,7 +129,7 @@ export function Start() {
       <form ref={form} class="start" key={offer.name} onSubmit={(event) => (event.preventDefault(), void work(true))}>
         <div class="field">
           <label for="protocol">Protocol</label>
-          <Select id="protocol" value={offer.name} of={[...titles.keys()]} words={title} use={choose} />
+          <Select id="protocol" value={offer.name} of={offers.map(({ name }) => name)} words={title} use={choose} />
           <p class="soft">{offer.summary}</p>
         </div>
         <Form schema={forms.given} />

@@ -10,7 +10,6 @@ export type Changes = ReturnType<typeof noChanges>;
 
 type Weight = { theta?: number; blended?: number; strength?: number };
 type Combine = (base: number, supporters: number[], attackers: number[]) => number;
-
 const product = (values: number[]) => values.reduce((all, one) => all * (1 - one), 1);
 const sum = (values: number[]) => values.reduce((all, one) => all + one, 0);
 const h = (x: number) => Math.max(0, x) ** 2 / (1 + Math.max(0, x) ** 2);
