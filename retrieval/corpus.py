@@ -170,7 +170,7 @@ class Corpus:
         """Rank deeper until enough segments remain; the order of those before stays the same."""
         scores = await asyncio.to_thread(self._words.scores, query)
         order: dict[int, None] = {}
-        best: list[Segment] = []
+        best: list[int] = []
         deep = DEEP
         while True:
             ranks = [_top(scores, deep)]
@@ -182,9 +182,9 @@ class Corpus:
                     order[row] = None
                     kept = (at for at in self._pieces.alike(row) if at not in dropped)
                     if (at := next(kept, None)) is not None:
-                        best.append(self._segment(at))
+                        best.append(at)
             if len(best) >= count or all(len(one) < deep for one in ranks):
-                return best[:count]
+                return [self._segment(at) for at in best[:count]]
             deep *= 4
 
     def _vector_index(self, by: Embedder) -> VectorIndex:

@@ -49,7 +49,7 @@ class VectorIndex:
 
     async def _best(self, vector: list[float], count: int) -> list[tuple[Document, float]]:
         """Return at least ``count`` segments, and all that are as good as the last of these."""
-        deep = max(DEEP, count)
+        deep = max(DEEP, count + 1)  # one more tells whether the last has equals
         while True:
             ranked = await self._store.asimilarity_search_with_score_by_vector(vector, k=deep)
             if deep >= self._size or ranked[-1][1] < ranked[count - 1][1]:
