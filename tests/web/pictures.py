@@ -101,8 +101,7 @@ def contest(page: Page, address: str) -> Film:
     page.locator(".trial [role=status]", has_text="call").wait_for()
     film.take(1800)
     film.click(page.get_by_role("button", name="Contest", exact=True))
-    page.get_by_text("This run contests art").wait_for(state="attached")
-    page.locator(".moment", has_text="ended").wait_for()
+    page.locator(".contest", has_text="0.65 → 0.55").wait_for()
     film.take(3500)
     return film
 
