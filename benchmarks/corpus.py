@@ -83,12 +83,14 @@ def main(step: str, texts: Path) -> None:
     from dialectree.retrieval.sources import read_sources
     from dialectree.retrieval.words import words
 
-    [*sentences("One. Two.")]  # loads the segmenter, once for all
+    list(sentences("One. Two."))  # loads the segmenter, once for all
     figures: dict[str, float] = {}
+    made: Corpus | None = None
     began = time.monotonic()
     documents = read_sources(texts).documents
     if step in ("plain", "index"):
-        [document.passages for document in documents]
+        for document in documents:
+            _ = document.passages  # read when they are asked for
     worked = time.process_time()
     if step == "plain":
         pieces = [piece.text for one in documents for piece, _ in cut(one.passages)]
@@ -97,10 +99,10 @@ def main(step: str, texts: Path) -> None:
         made = Corpus(documents)
         figures["segments"] = len(made)
     figures["cpu"] = time.process_time() - worked
-    if step == "ask":
+    if step == "ask" and made is not None:
         asyncio.run(made.search([QUERY], 8))
     figures["wall"] = time.monotonic() - began
-    if step == "ask":
+    if step == "ask" and made is not None:
         began = time.monotonic()
         asyncio.run(made.search([f"{QUERY} w99"], 8))
         figures["query"] = time.monotonic() - began

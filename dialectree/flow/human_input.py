@@ -12,7 +12,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import blake2b
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
@@ -107,6 +107,11 @@ def hitl_request(payload: Payload) -> HITLRequest:
 def told_of(payload: Payload) -> dict[str, str]:
     """Return the data of the event that tells of a request."""
     return {"of": payload["kind"], "note": f"a person is asked: {payload['request']}"}
+
+
+def is_request(value: object) -> TypeGuard[HITLRequest]:
+    """Return whether an interrupt asks a person, and is no other stop of a host's."""
+    return isinstance(value, dict) and "action_requests" in value
 
 
 def payload_of(request: HITLRequest) -> Payload:

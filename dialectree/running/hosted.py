@@ -21,7 +21,7 @@ from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
 from dialectree.errors import Halted, SettingsError
-from dialectree.flow.human_input import payload_of, told_of
+from dialectree.flow.human_input import is_request, payload_of, told_of
 from dialectree.models.run import Run, shared_budget
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import (
@@ -200,11 +200,11 @@ class HostedRun(Run):
     def _tell_who_is_asked(self, stop: GraphBubbleUp) -> None:
         """Tell once of each request for which a person is asked."""
         for request in stop.args[0] if isinstance(stop, GraphInterrupt) else ():
-            ours = isinstance(request.value, dict) and "action_requests" in request.value
-            if self.record is None or not ours or request.id in self._asked:
+            value: object = request.value
+            if self.record is None or request.id in self._asked or not is_request(value):
                 continue
             self._asked.add(request.id)  # the stop of a debate inside another one passes both
-            payload = payload_of(request.value)
+            payload = payload_of(value)
             self.tell(event_of(self.record, "asked", told_of(payload), payload["node"]))
 
     def _tell_the_stream(self) -> None:
