@@ -73,6 +73,8 @@ class Estimate(BaseModel, frozen=True):
 
     def __str__(self) -> str:
         """Return the estimate in one line."""
+        if not self.calls.most:
+            return "0 calls: nothing is asked again"
         pace = f"if a call takes {self.seconds_per_call:.2g} s"
         if self.measured_in is not None:
             pace = f"at {self.seconds_per_call:.2g} s a call, as in {self.measured_in}"

@@ -78,7 +78,7 @@ def test_what_a_server_would_refuse_is_refused_before_the_start(
 def test_a_contest_has_its_price(client: TestClient) -> None:
     free = {"changes": [{"change": "set", "where": "0.0=0.2"}]}
     priced = client.post("/debates/art/contest/estimate", json=free).json()
-    assert (priced["calls"]["most"], priced["line"][:8]) == (0, "0 calls,")
+    assert (priced["calls"]["most"], priced["line"][:7]) == (0, "0 calls")
     wrong = {"changes": [{"change": "set", "where": "0.99=0.2"}]}
     assert client.post("/debates/art/contest/estimate", json=wrong).status_code == 422
 
