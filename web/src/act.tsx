@@ -18,6 +18,8 @@ interface Change { change: string; where: string; text?: string; }
 /** True where the program that serves lets runs be begun and changed. */
 export const acts = signal(false);
 export const stops = signal<Stop[]>([]);
+/** A run on which nobody works any more, such as one whose server was killed. */
+const left = signal("");
 /** Where a person is asked and has not answered, as the events tell it. */
 const asked = new Set<string>();
 /** A run that was begun or taken up here a moment ago, with its events so far. */
@@ -51,11 +53,13 @@ async function go(run: Run, what: object): Promise<void> {
   await post(`threads/${run.thread}/runs`, { assistant_id: graph, multitask_strategy: "enqueue", ...what });
 }
 
-async function halt(run: Run): Promise<void> {
-  if (!hosted(run)) return post(`${debate(run.run_id)}/cancel`);
+/** Break a run off; return whether anybody worked on it. */
+async function halt(run: Run): Promise<boolean> {
+  if (!hosted(run)) return (await post<Run>(`${debate(run.run_id)}/cancel`)).status !== "running";
   const all = await json<{ run_id: string; status: string }[]>(`threads/${run.thread}/runs`);
   const busy = all.filter((one) => ["running", "pending"].includes(one.status));
   await Promise.all(busy.map((one) => post(`threads/${run.thread}/runs/${one.run_id}/cancel`)));
+  return busy.length > 0;
 }
 
 /** Take note of who is asked; a run in a thread is stopped by its host a moment after it says so. */
@@ -195,7 +199,11 @@ export function Request({ stop }: { stop: Stop }) {
 export function Acts() {
   if (!acts.value) return null;
   const run = record.value;
+  const dead = left.value === run.run_id;
+  const over = dead || (!live.value && folded.value.status === "partial");
+  const stop = async () => void ((await halt(run)) || (left.value = run.run_id));
   const goOn = async () => {
+    left.value = "";
     // Aegra takes no run without an input, unless it names a checkpoint.
     await (hosted(run) ? go(run, { checkpoint: { checkpoint_ns: "" } }) : post(`${debate(run.run_id)}/resume`));
     begun.value = { ...run, events: heard() };
@@ -206,8 +214,8 @@ export function Acts() {
       {stops.value.map(({ id, node }) => (
         <p key={id} class="note asked" role="status">You are asked at <Link id={node} most={60} /></p>
       ))}
-      {live.value && !stops.value.length && <button onClick={() => trying(() => halt(run))}>Stop</button>}
-      {!live.value && folded.value.status === "partial" && <button onClick={() => trying(goOn)}>Go on with it</button>}
+      {live.value && !dead && !stops.value.length && <button onClick={() => trying(stop)}>Stop</button>}
+      {over && <button onClick={() => trying(goOn)}>Go on with it</button>}
     </>
   );
 }
