@@ -28,8 +28,8 @@ def chromium() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start Chromium, once for all tests of a process."""
+    """Start Chromium for the tests of a module: a loop of its own runs while it is open."""
     with chromium() as started:
         yield started

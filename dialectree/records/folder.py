@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -145,9 +145,11 @@ class RunFolder(EventLog):
         return sorted(filter(cls.exists, found), key=lambda one: one.path, reverse=True)
 
     def remove(self) -> None:
-        """Take the folder away with all that is in it."""
+        """Take the folder away with all that is in it, and a folder of runs that is empty then."""
         with files(self.path):
             shutil.rmtree(self.path)
+            with suppress(OSError):
+                self.path.parent.rmdir()
 
     def exists(self) -> bool:
         """Return whether the folder holds a run; symbolic links do not count."""

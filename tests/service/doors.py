@@ -24,8 +24,9 @@ from dialectree.mcp.server import DebateServer
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.protocols.protocol import installed, protocol
 from dialectree.records import RunRecord
+from dialectree.server import routes
 from dialectree.server.chat import chat_graph
-from dialectree.server.debates import exception_handlers, routes
+from dialectree.server.debates import exception_handlers
 from dialectree.service.debates import Debates
 from tests.cli.commands import command
 

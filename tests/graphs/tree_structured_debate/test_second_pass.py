@@ -284,7 +284,8 @@ def test_an_empty_answer_leaves_the_question_open(answer: str | None) -> None:
     asyncio.run(both())
     tree, verdict = fold(host.events)
     assert (tree.nodes["0"].kind, tree.nodes["0"].stopped) == ("leaf", "clarify")
-    assert tree.nodes["0"].notes == [f"missing: {REQUEST}", "the person gave no answer"]
+    asked = [f"missing: {REQUEST}", f"a person is asked: {REQUEST}"]
+    assert tree.nodes["0"].notes == [*asked, "the person gave no answer"]
     assert verdict is not None
     assert verdict.notes == [f"The question leaves something open: {REQUEST}"]
     assert len(model.calls) == 3 + 7 + 1
