@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from importlib import import_module
 from math import ceil
 from typing import Any, Literal
 
@@ -103,9 +104,8 @@ def _started(seconds: int) -> subprocess.Popen[bytes]:
 
 def _main(memory: int, seconds: int) -> None:
     """Read files from stdin, and write of each what it says, or why it cannot be read."""
-    import mammoth  # noqa: F401  while memory has no limit
-    import trafilatura  # noqa: F401
-
+    for package in ("mammoth", "trafilatura"):  # while memory has no limit
+        import_module(package)
     answers, sys.stdout = sys.stdout.buffer, sys.stderr  # nothing else writes there
     _limit(memory, seconds)
     while head := sys.stdin.buffer.readline().split():

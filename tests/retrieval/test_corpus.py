@@ -139,8 +139,9 @@ def test_words_alone_find_what_shares_one_in_any_script() -> None:
 def test_ranks_of_words_and_vectors_are_fused(watched: WatchedEncoder) -> None:
     corpus = Corpus(harbours(30), "any")
     query = "ships of Genoa"
-    [vector] = asyncio.run(corpus._by.queries([query], Timing()))  # type: ignore[union-attr]
-    [near] = asyncio.run(corpus._vectors.search([vector], 64))  # type: ignore[union-attr]
+    assert corpus._by is not None and corpus._vectors is not None
+    [vector] = asyncio.run(corpus._by.queries([query], Timing()))
+    [near] = asyncio.run(corpus._vectors.search([vector], 64))
     scores = corpus._words.scores(query)
     by_words = sorted(
         (row for row in range(len(scores)) if scores[row] > 0), key=lambda r: -scores[r]

@@ -20,6 +20,8 @@ import { Start } from "./start";
 import { confidences, noChanges, strengths } from "./strengths";
 import { Tree } from "./tree";
 
+const wrong = (error: Error) => (failed.value = error.message);
+
 function showTree(): void {
   if (nodes.value.size > 60) foldBelow(2);
   pane.value = "tree";
@@ -62,7 +64,7 @@ async function watch(id: string, stop: AbortSignal): Promise<void> {
   let there = !location.hash;
   for await (const told of events(id, length.value, stop)) {
     take(told);
-    void hearOf(record, told).catch((error: Error) => (failed.value = error.message));
+    void hearOf(record, told).catch(wrong);
     if (first && nodes.value.size) {
       first = false;
       showTree();
@@ -91,7 +93,7 @@ const Key = () => (
 
 function Served() {
   useEffect(() => {
-    json<{ acts: boolean }>("protocols").then((all) => (acts.value = all.acts), () => {});
+    json<{ acts: boolean }>("protocols").then((all) => (acts.value = all.acts), wrong);
   }, [key.value]);
   if (locked.value) return <Key />;
   return (
