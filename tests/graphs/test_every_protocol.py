@@ -153,7 +153,7 @@ def test_a_host_goes_on_where_its_run_stopped_and_pays_no_finished_call_again(
     assert ruling["verdict"] == alone.ruling["verdict"]
     assert unpaid == 0 or stop != "budget"
     assert len({*model.calls}) == total
-    assert len(model.calls) - unpaid - total <= 1  # the one that was under way
+    assert len(model.calls) - unpaid - total <= 3  # those whose steps were under way
     warned = [record for record in caplog.records if record.name.startswith("langgraph")]
     assert stop == "ours" or warned == []
 
