@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import (
     Field,
@@ -24,16 +24,39 @@ PROBABILITY = ("probability", "P(claim)")
 """Sources of a figure that is the probability of a claim."""
 
 
-_OF_FEW_VERDICTS: dict[str, JsonValue] = {
-    **dict.fromkeys(("probability", "agreement", "local_confidence", "winner")),
-    **{"dissent": {}, "take": 1},
-}
-"""Fields that most verdicts lack, with the value by which they are left out."""
+class Sparse(Strict):
+    """Leaves fields that most records lack out of what is written."""
+
+    few: ClassVar[Mapping[str, JsonValue]] = {}
+    """Those fields, each with the value by which it is left out."""
+
+    @model_serializer(mode="wrap")
+    def _without_what_few_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        fields: dict[str, JsonValue] = whole(self)
+        for name, usual in self.few.items():
+            if fields.get(name) == usual:
+                fields.pop(name, None)
+        return fields
 
 
-class Verdict(Strict):
+class Ground(Strict):
+    """A sentence of a source that a verdict rests on."""
+
+    id: str
+    """Of the sentence: ``s2:17.3``."""
+    source: str
+    """The name of the source."""
+    page: int | None = None
+    """The page on which its segment begins, from 1; None where the source has no pages."""
+
+
+class Verdict(Sparse):
     """The ruling on a question, a claim or a comparison."""
 
+    few = {
+        **dict.fromkeys(("probability", "agreement", "local_confidence", "winner")),
+        **{"dissent": {}, "grounds": [], "take": 1},
+    }
     answer: str | None = None
     """None if the debate could not be resolved."""
     label: str | None = None
@@ -56,6 +79,8 @@ class Verdict(Strict):
     """The speaker or the label that won the debate; of the verdict on one node."""
     take: int = 1
     """1 for the first pass over the tree, 2 for a second one."""
+    grounds: list[Ground] = []
+    """The sentences of the user's sources that it rests on."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -76,19 +101,24 @@ class Verdict(Strict):
             return fields
         return {name: value for name, value in fields.items() if name != "probability"}
 
-    @model_serializer(mode="wrap")
-    def _without_what_few_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
-        """Leave out a probability and the fields of one node where they say nothing."""
-        fields: dict[str, JsonValue] = whole(self)
-        for name, usual in _OF_FEW_VERDICTS.items():
-            if fields.get(name) == usual:
-                fields.pop(name, None)
-        return fields
+
+class Point(Sparse):
+    """What a speaker draws from the sources, in its own words, and the sentences behind it."""
+
+    few = {"item": 0}
+    id: str
+    """Unique in the run."""
+    point: str
+    sentences: list[str]
+    """Ids of sentences: ``s2:17.3``. Their words stand in the segments of the tree."""
+    item: int = 0
+    """The item of the reply's list that it belongs to, from 1; 0: the reply as a whole."""
 
 
-class Turn(Place):
+class Turn(Place, Sparse):
     """One reply in the transcript of a node, at its place; without ``fields`` one to come."""
 
+    few = {"evidence": [], "rests_on": []}
     side: str | None = None
     """The text that the speaker has to defend, if one is assigned."""
     label: str | None = None
@@ -100,6 +130,10 @@ class Turn(Place):
     protocol: str = ""
     """The protocol that speaks; "" for the run's own."""
     fields: dict[str, JsonValue] = {}
+    evidence: list[Point] = []
+    """What the speaker draws from the sources."""
+    rests_on: list[str] = []
+    """Ids of the sentences that a ruling rests on."""
 
     @classmethod
     def at(cls, place: Place) -> Turn:
@@ -139,11 +173,12 @@ class Comparison(Strict):
         return self.supporter, self.attacker, self.order
 
 
-class Segment(Strict):
-    """A quotable piece of a paper, with its place."""
+class Segment(Sparse):
+    """A quotable piece of a paper or of a source, with its place."""
 
+    few = {"source": "", "sentences": []}
     id: str
-    """The paper's letter and the segment's number: ``a:12``."""
+    """The paper's letter or the source's id, and the segment's number: ``a:12``, ``s2:17``."""
     text: str
     page: int | None = None
     """Counted from 1; None where the source has no pages."""
@@ -152,23 +187,29 @@ class Segment(Strict):
     heading: str | None = None
     contested: bool = False
     """True if a person wrote it in place of the paper's own text."""
+    source: str = ""
+    """The name of the source; "" for a paper."""
+    sentences: list[tuple[int, int]] = []
+    """Where each sentence of a source's segment begins and ends, in characters of the text."""
 
 
 class Found(Strict):
     """One segment that a retrieval found."""
 
     id: str
-    score: float
-    """The inner product of normalised vectors, or the score of a lexical index."""
+    score: float | None = None
+    """The inner product of normalised vectors, or the score of a lexical index; None where ranks
+    were fused."""
 
 
 class Retrieval(Strict):
-    """A query to one paper, and the segments that it found."""
+    """A query to one paper or to all sources, and the segments that it found."""
 
-    paper: str
-    """The paper's letter."""
+    paper: str = ""
+    """The paper's letter; "" for all sources."""
     of: str
-    """``topic``, or the id of the other paper's claim."""
+    """``topic``, or the id of the other paper's claim; of sources the step that retrieves, and a
+    number."""
     query: str
     found: list[Found]
 

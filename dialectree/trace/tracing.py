@@ -315,7 +315,7 @@ class DebateTracer(RunTracer):
         scores = {found["id"]: found["score"] for found in data["found"]}
         run = self._run(
             "retriever",
-            f"evidence of paper {data['paper']}, {data['of']}",
+            f"evidence of paper {data['paper']}, {data['of']}" if data.get("paper") else "evidence",
             {"query": data["query"]},
             {"tree_node": node},
         )
