@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -77,6 +78,11 @@ class Document:
         hashed.update(self.title.encode())
         return hashed.hexdigest()
 
+    @property
+    def file(self) -> str:
+        """Return the name of the file that keeps it."""
+        return f"{self.digest}.json"
+
 
 class Sources(NamedTuple):
     """Documents in the order in which they were given, and what could not be read."""
@@ -109,11 +115,10 @@ def read_sources(
     notices: list[str] = []
     files = _files([Path(path) for path in given], notices)
     documents: list[Document] = []
-    cache = cache_folder() / "documents"
     with PageReader() as pages:
         for at, (path, name) in enumerate(files.items(), 1):
             try:
-                documents.append(_document(path, name, pages, cache, notices))
+                documents.append(_document(path, name, pages, notices))
             except InputError as error:
                 notices.append(str(error))
             if progress is not None:
@@ -162,9 +167,7 @@ def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
                 yield os.path.join(real, name), (inside / name).as_posix(), Path(path)
 
 
-def _document(
-    path: Path, name: str, pages: PageReader, cache: Path, notices: list[str]
-) -> Document:
+def _document(path: Path, name: str, pages: PageReader, notices: list[str]) -> Document:
     """Return the document in a file, out of the cache if it was read before."""
     kind = ENDINGS.get(path.suffix.lower())
     data = bytes_of(path, name)
@@ -174,16 +177,15 @@ def _document(
         kind = "html"
     # A LaTeX file draws in others, so its own content does not tell what it says.
     known = kind or _kind(path, name, data) != "latex"
-    kept = _place(cache, path.suffix.lower().encode() + b":" + data) if known else None
-    lines = _kept(kept)
-    if lines is None:
+    place = _place(path.name.encode() + b":" + data) if known else None
+    if place is not None and (kept_before := _before(place, name)) is not None:
+        document, missing = kept_before
+    else:
         title, blocks, missing = _read(path, name, data, kind, pages)
-        head = json.dumps([title, missing]).encode()
-        lines = head, Document.of(name, blocks).stored
-        _keep(kept, b"\n".join(lines))
-    title, missing = json.loads(lines[0])
+        document = Document.of(name, blocks, title or path.stem)
+        _keep(document, missing, place)
     notices += [f"{name}: {notice}" for notice in missing]
-    return Document(name, title or sound(path.stem), lines[1])
+    return document
 
 
 def _kind(path: Path, name: str, data: bytes) -> papers.Kind:
@@ -246,7 +248,58 @@ def _titled(blocks: list[Block]) -> tuple[str | None, list[Block]]:
     return None if ended else first.text, blocks
 
 
-# What was read, by the content of the file and the code that reads it
+# Documents on disk, each by its digest; and which document a file is, by the file's content
+
+
+def documents_folder() -> Path:
+    """Return the folder of the cache that keeps each document that was read."""
+    return cache_folder() / "documents"
+
+
+def kept(digest: str, folders: Iterable[Path]) -> Path | None:
+    """Return the file of the document called ``digest``, in the first folder that has one."""
+    if not _DIGEST.fullmatch(digest):  # out of a stranger's run, it could lead anywhere
+        return None
+    files = (folder / f"{digest}.json" for folder in folders)
+    return next((file for file in files if file.is_file()), None)
+
+
+def write_document(document: Document, folder: Path) -> Path:
+    """Keep ``document`` in ``folder`` by its digest, whole or not at all; return the file.
+
+    A document that the cache has is linked to, so that many runs keep it once. Raises OSError
+    where the folder cannot be written.
+    """
+    file, cached = folder / document.file, documents_folder() / document.file
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):
+        os.link(cached, file)
+        return file
+    title = json.dumps(document.title, ensure_ascii=False).encode()
+    _write(file, b"".join([_TITLE, title, _STORED, document.stored, b"}\n"]))
+    return file
+
+
+def read_document(file: Path, name: str) -> Document:
+    """Return the document in ``file``, under the name that its source has.
+
+    Raises InputError, with that name, where the file is not what was written.
+    """
+    try:
+        head, stored = file.read_bytes().removesuffix(b"}\n").split(_STORED, 1)
+        document = Document(name, json.loads(head.removeprefix(_TITLE)), stored)
+        if document.file == file.name:
+            return document
+        why = "it was changed since it was written"
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+    except (ValueError, AttributeError):
+        why = "it is damaged"
+    raise InputError(f"{name}: its text in {file} cannot be read ({why}); give the source again")
+
+
+_DIGEST = re.compile("[0-9a-f]{32}")
+_TITLE, _STORED = b'{"title": ', b',\n"passages": '
 
 
 @lru_cache(maxsize=1)
@@ -258,28 +311,37 @@ def readers() -> bytes:
     return hashed.digest()
 
 
-def _place(folder: Path, content: bytes) -> Path:
+def _place(content: bytes) -> Path:
     name = blake2b(content, digest_size=16, key=readers()).hexdigest()
-    return folder / name[:2] / name
+    return cache_folder() / "readings" / name[:2] / name
 
 
-def _kept(place: Path | None) -> tuple[bytes, bytes] | None:
-    if place is not None:
-        with contextlib.suppress(OSError):
-            head, _, rest = place.read_bytes().partition(b"\n")
-            return head, rest
+def _before(place: Path, name: str) -> tuple[Document, list[str]] | None:
+    """Return what a file said when it was read before, and what was missing of it."""
+    with contextlib.suppress(OSError, ValueError):
+        digest, missing = json.loads(place.read_bytes())
+        return read_document(documents_folder() / f"{digest}.json", name), missing
     return None
 
 
-def _keep(place: Path | None, content: bytes) -> None:
-    """Write a file whole or not at all; a folder that cannot be written costs time alone."""
-    if place is None:
-        return
+def _keep(document: Document, missing: list[str], place: Path | None) -> None:
+    """Keep what a file said; a folder that cannot be written costs time alone."""
     try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=place.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(name, place)
+        write_document(document, documents_folder())
+        if place is not None:
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(place, json.dumps([document.digest, missing]).encode())
     except OSError as error:
-        log.warning("cannot cache documents in %s: %s", place.parent, error)
+        log.warning("cannot cache documents in %s: %s", cache_folder(), error)
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    handle, draft = tempfile.mkstemp(dir=file.parent)
+    try:
+        with os.fdopen(handle, "wb") as written:
+            written.write(content)
+        os.replace(draft, file)
+    except OSError:
+        Path(draft).unlink(missing_ok=True)
+        raise

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from dialectree.retrieval import library
+from dialectree.retrieval import library, material
 from tests.retrieval.watched import WatchedEncoder
 
 
 @pytest.fixture(autouse=True)
 def empty_shelves() -> None:
-    """Drop the shelves of other tests; a model that is loaded stays loaded."""
+    """Drop shelves and corpora of other tests; a model that is loaded stays loaded."""
     library.clear()
+    material.clear()
 
 
 @pytest.fixture
