@@ -25,7 +25,7 @@ _TAGS = (
     "question|path|children|transcript|candidates|opponent|integration|highlights|facts|unclear"
     "|background|options|answer|taken|ruling|claim|parent|argument|supporter|attacker|arguments"
     "|answers|draft|critique|topic|paper|paper_a|paper_b|evidence|claims|tree|before|after|summary"
-    "|questions"
+    "|questions|material|points|checked"
 )
 _OURS = frozenset(_TAGS.split("|"))
 """The tags of our own prompts."""

@@ -7,8 +7,10 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from dialectree.models.evidence import reading
 from dialectree.models.run import run_of
 from dialectree.protocols.forms import checked
+from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.inside import Inside, inside
 from dialectree.protocols.protocol import inner_settings, protocol
 from dialectree.protocols.settings import ProtocolSettings, settings
@@ -73,12 +75,21 @@ async def debate(
     graph, own, taken = await asyncio.to_thread(prepared)
     protocols = (*(here.protocols or (outer.protocol,)), name)
     options = tuple(map(str, taken.get("options") or ()))
+    around = reading.get()
+    if around is not None and isinstance(own, GroundedSettings):
+        taken["sources"] = around.sources
+    elif around is not None:
+        tell(runtime, node, "noted", {"note": f"{name} argues without the sources"})
     token = inside.set(Inside(node, protocols, max(take, here.take), text, options))
+    apart = reading.set(None)
     try:
         ended = await graph.ainvoke(taken, called_as(f"debate:{node}"), context=own)
     finally:
         inside.reset(token)
+        reading.reset(apart)
     verdict = Verdict.model_validate(ended["verdict"])
+    if around is not None:
+        around.leave(node, {"grounds": [one.id for one in verdict.grounds]})
     if run_of(runtime).overrides.dropped(node) is None:
         again = "second pass: " if take > 1 else ""
         for note in verdict.notes:

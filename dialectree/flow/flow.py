@@ -20,11 +20,24 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite, Send
 
 from dialectree.errors import Contradiction, Dropped, PartFailed
+from dialectree.flow.evidence import (
+    PartGraph,
+    Queries,
+    checker,
+    concluding,
+    grounded,
+    left_by,
+    reading_of,
+    retrieving,
+    with_sources,
+)
 from dialectree.flow.hosting import hosted
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import conclusion, opening, unresolved
+from dialectree.models.evidence import Mode
 from dialectree.models.run import Run, run_of
 from dialectree.protocols.forms import described
+from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.inside import root
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings, host_run, settings
@@ -65,28 +78,65 @@ class Flow:
         opening: Step = opening,
         unresolved: str = UNRESOLVED,
     ) -> None:
-        self._state, self._input = state, input
         self._settings, self._unresolved = settings, unresolved
+        self._protocol, self._grounded = output is Ruling, issubclass(settings, GroundedSettings)
+        if self._grounded:
+            state = grounded(state)
+            input = with_sources(input) if self._protocol else grounded(input)
+            output = output if self._protocol else grounded(output, sources=False)
+        self._state, self._input = state, input
         self._builder: StateGraph[Any, Any, Any, Any] = StateGraph(
             state,
             context_schema=settings,
-            input_schema=described(input, settings) if output is Ruling else input,
+            input_schema=described(input, settings) if self._protocol else input,
             output_schema=output,
         )
         self._required: set[str] = set()
         self._edges: list[tuple[Station, str]] = []
         self._rules: list[tuple[str, Rule, tuple[str, ...]]] = []
-        self._protocol = output is Ruling
         if self._protocol:
             self._builder.add_node(OPENING, self._beginning(opening), input_schema=input)
 
-    def step(self, name: str, node: Step | None = None, *, calls_itself: bool = False) -> None:
+    def step(
+        self,
+        name: str,
+        node: Step | None = None,
+        *,
+        calls_itself: bool = False,
+        evidence: Mode | None = None,
+    ) -> None:
         """Add a step; without a ``node`` it is only a place where ways meet.
 
         ``calls_itself`` marks one that calls this very graph for each child, for a drawing.
+        ``evidence`` is for a step that asks several judges: see :meth:`role`.
         """
         recursion = {"recursion": "this very graph, for each child"} if calls_itself else None
-        self._builder.add_node(name, self._in_run(node or _meet), metadata=recursion)
+        self._builder.add_node(name, self._in_run(node or _meet, evidence), metadata=recursion)
+
+    def evidence(self, name: str, queries: Queries | None = None) -> None:
+        """Add a step that retrieves sentences of the user's sources; no model is asked.
+
+        ``queries`` is pure: it takes the state, and the ``settings`` if it has that parameter, and
+        returns texts to look for. What speakers asked for is looked for, too. Without ``queries``,
+        the sentences that the verdicts on the children rest on are at hand. The settings of the
+        flow derive from :class:`GroundedSettings`. A debate without sources passes by.
+        """
+        self._require_sources(f"evidence {name}")
+        takes_settings = queries is not None and "settings" in inspect.signature(queries).parameters
+        current: Any = self._current
+        self.step(name, retrieving(name, queries, takes_settings, current))
+
+    def check(self, name: str = "checker") -> None:
+        """Add the checker: it says of each point so far if its sentences bear it out, in one call.
+
+        A debate without sources, or without points, passes by.
+        """
+        self._require_sources(f"check {name}")
+        self.role(name, checker, evidence="checks")
+
+    def _require_sources(self, what: str) -> None:
+        if not self._grounded:
+            raise TypeError(f"{what}: the settings of the flow must derive from GroundedSettings")
 
     def role(
         self,
@@ -97,6 +147,8 @@ class Flow:
         on_failure: Update | None = None,
         on_drop: Update | None = None,
         on_contradiction: Update | None = None,
+        evidence: Mode = "hears",
+        of: str = "",
     ) -> None:
         """Add a step that asks a model.
 
@@ -104,6 +156,10 @@ class Flow:
         in the state. Without a ``required`` role it cannot go on: the next way leads to the step
         that ends the flow unresolved. A reply that a person dropped leaves ``on_drop``, by default
         the same as a failure. ``on_contradiction`` is left by a ruling that contradicts itself.
+
+        Of a debate with sources, ``evidence`` says who ``cites``: it reads what was retrieved, and
+        points at sentences for its reply, or for each item of its list ``of``. A role that reads
+        only what was ``cited`` says on what its ruling rests. All others hear the points alone.
 
         Every other error ends the run, and a resumed run takes the step up again (with LangGraph's
         ``error_handler`` it would not).
@@ -126,7 +182,9 @@ class Flow:
                     return on_contradiction
                 return failed
 
-        self._builder.add_node(name, self._in_run(attempt))
+        if evidence != "hears":
+            self._require_sources(f"role {name}, evidence {evidence!r}")
+        self._builder.add_node(name, self._in_run(attempt, evidence, of))
 
     def graph(
         self,
@@ -177,10 +235,11 @@ class Flow:
 
         return begin
 
-    def _in_run(self, step: Step) -> Step:
+    def _in_run(self, step: Step, evidence: Mode | None = None, of: str = "") -> Step:
         """Return ``step``, which takes part in the run that the host's thread is in.
 
-        It finds the whole settings of its run, even if a host passed only some of them.
+        It finds the whole settings of its run, even if a host passed only some of them. In a
+        grounded flow it reads the ``evidence`` of the debate, and leaves its own there.
         """
 
         @wraps(inspect.unwrap(step))  # where LangGraph looks for graphs that it calls
@@ -192,7 +251,11 @@ class Flow:
                 if "runtime" in injected:
                     context = settings(injected["runtime"], self._settings)
                     injected["runtime"] = injected["runtime"].override(context=context)
-                return await step(*args, **injected)
+                if not self._grounded:
+                    return await step(*args, **injected)
+                context = settings(runtime, self._settings)
+                async with reading_of(args[0], runtime, context, evidence, of) as here:
+                    return left_by(here, await step(*args, **injected))
 
         return take_part
 
@@ -254,6 +317,8 @@ class Flow:
             ways = [*_literals(get_type_hints(rule).get("return")), *sent_to]
             self._add_rule(self._place(source), rule, [*map(self._place, ways)])
         graph: Graph = self._builder.compile(name=name)
+        if self._grounded and not self._protocol:
+            graph.__class__ = PartGraph
         if self._protocol:
             reset_omitted(graph, get_type_hints(self._input))
             show(graph, DebateGraph)
@@ -264,7 +329,7 @@ class Flow:
         if self._unresolved not in steps and self._required:
             self._builder.add_node(self._unresolved, unresolved)
             self._edges.append((self._unresolved, END))
-        self._builder.add_node(CONCLUSION, self._in_run(conclusion))
+        self._builder.add_node(CONCLUSION, self._in_run(concluding if self._grounded else conclusion))
         self._builder.add_edge(START, OPENING)
         self._builder.add_edge(CONCLUSION, END)
 

@@ -30,6 +30,10 @@ Ids = Mapping[str, Sequence[str]]
 """Closed sets of ids by the field that points at them: ``winner`` holds one id; ``scores.qid``
 stands in a list that names every id exactly once; ``evidence[]``, or ``claims.evidence[]`` in every
 item of a list, is a list of some of them (in a schema only: replies are not checked for those)."""
+SENTENCES = tuple(f"e{number}" for number in range(1, 97))
+"""The names of sentences of the sources in every schema: those of a whole pool."""
+_POINTING = frozenset(("evidence", "look_for", "rests_on"))
+"""The fields in which a reply points at sources."""
 _SHOWN = 4000
 """Characters of an invalid reply that a repair call shows to the model."""
 
@@ -114,6 +118,30 @@ def _form(
         _offer(full, path, values, each_place=True)
         _offer(strict, path, values, each_place=False)
     return Form(reply.__name__, full, strict, json.dumps(full, ensure_ascii=False))
+
+
+def offering(form: Form, names: Sequence[str]) -> Form:
+    """Return ``form`` with only those of its sentences that can be named.
+
+    A schema names them all, so that it is the same in every call of a role. A model that is led by
+    a grammar, and a reply that is made up, would take any of them.
+    """
+
+    def narrowed(part: Any) -> Any:
+        if isinstance(part, list):
+            return [narrowed(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if part.get("enum") == [*SENTENCES]:
+            return {**part, "enum": [*names]}
+        fields = {name: narrowed(one) for name, one in part.items()}
+        for name in () if names else _POINTING.intersection(fields):
+            fields[name] = {"type": "array", "items": {"type": "string"}, "maxItems": 0}
+        return fields
+
+    if json.dumps(SENTENCES)[1:-1] not in form.text:
+        return form
+    return form._replace(full=narrowed(form.full), strict=narrowed(form.strict))
 
 
 def for_small_model(form: Form) -> Form:
@@ -220,6 +248,8 @@ class Asking:
     """Characters at the start of the user message that other calls begin with, too."""
     small: bool = False
     """True where the model is asked in the form for small models."""
+    shown: tuple[str, ...] = ()
+    """The sentences of the sources that the reply may name."""
     read: Callable[[Call], object] | None = None
     """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
     tell: Callable[[EventKind, Mapping[str, JsonValue]], None] | None = None
@@ -272,7 +302,7 @@ class Asking:
         return replace(
             self,
             messages=messages(instructions, material),
-            form=for_small_model(self.form),
+            form=for_small_model(offering(self.form, self.shown)),
             decoding={**self.decoding, "temperature": temperature, "seed": self._seed()},
             shared=0,
         )

@@ -25,8 +25,9 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from dialectree import prompts
 from dialectree.errors import Contradiction, PartFailed, ReplyError
-from dialectree.models import small_models
+from dialectree.models import evidence, small_models
 from dialectree.models.asking import Asking, Fault, Ids, form, messages, sampling, wellformed
+from dialectree.models.evidence import NOTHING, Said
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
 from dialectree.prompts import Prompt
@@ -40,6 +41,7 @@ from dialectree.trace.events import tell
 __all__ = ["Fault", "Place", "Reply", "Run", "ask", "read"]
 
 Reply = TypeVar("Reply", bound=BaseModel)
+Valid = TypeVar("Valid")
 REPAIRS = 2
 
 _THINKING = re.compile(r"<(?P<end>/?)think(?:ing)?>", re.IGNORECASE)
@@ -86,41 +88,56 @@ async def ask(
         turn.step = graph_step()  # no phases order the transcript, so the steps of the graph do
     own = context.speaker(place.role, place.name) if model is None else model
     spec = resolve(own, context)
+    system, user = _asked_for(words, values, reply)
+    shared, here, posed = words.shared(values), evidence.reading.get(), None
+    if here is not None and here.mode is not None:
+        posed = evidence.posed(here, reply, system, shared, user)
+        system, user, shared = posed.system, posed.user, posed.shared
+        max_tokens = max_tokens and max_tokens + posed.tokens
 
-    def read_call(call: Call) -> Reply:
+    def read_call(call: Call) -> tuple[Reply, Said]:
         refusal = call.reply if call.finish == "refusal" else None
         small = words if call.prompt_form == "small" else None
         text = "" if refusal else call.reply or ""
-        valid = read(reply, ids or {}, text, call.finish, refusal, small)
+        said = NOTHING
+        if posed is None or call.source == "person":  # a person writes the protocol's own fields
+            valid = read(reply, ids or {}, text, call.finish, refusal, small)
+        else:
+            whole = read(posed.reply, ids or {}, text, call.finish, refusal, small)
+            valid, said = posed.take(whole, reply, turn.spot())
         if check is not None and (wrong := check(valid)):
             raise Fault("invalid", wrong)
         if conflict is not None and call.source != "person" and (wrong := conflict(valid)):
             raise Fault("conflict", wrong)
-        return valid
+        return valid, said
 
     asking = Asking(
         context,
         turn,
         words.label,
         spec,
-        messages(*_asked_for(words, values, reply)),
-        form(reply, {**(ids or {}), **(suggested or {})}, at_most),
+        messages(system, user),
+        form(posed.reply if posed else reply, {**(ids or {}), **(suggested or {})}, at_most),
         sampling(words.temperature, turn.random_seed(context.seed), max_tokens, words.top_p),
         _trace(turn, words.label, reply.__name__),
         # OpenAI's API caches prompts by itself.
-        0 if spec.openai_compatible else len(wellformed(words.shared(values))),
+        0 if spec.openai_compatible else len(wellformed(shared)),
         await run.asks_small(context, spec),
+        tuple(posed.shown) if posed else (),
         read_call,
         partial(tell, runtime, turn.node),
     )
     try:
-        valid = await _valid_reply(run, asking, read_call)
+        valid, said = await _valid_reply(run, asking, read_call)
     except PartFailed as error:
         error.role, error.speaker = turn.role, turn.called or turn.name
         raise
+    if here is not None:
+        for note in await here.keep(turn.spot(), said):
+            tell(runtime, turn.node, "noted", {"note": f"{turn.speaking()}: {note}"})
     fields = dict(told(valid)) if told else valid.model_dump(mode="json")
     named = None if names is None else names(valid) or ""
-    spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": named}
+    spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": named, **said.told()}
     tell(runtime, turn.node, "spoke", spoke)
     return valid
 
@@ -134,7 +151,7 @@ def _asked_for(words: Prompt, values: dict[str, object], reply: type[BaseModel])
     return system, user
 
 
-async def _valid_reply(run: Run, asking: Asking, read_call: Callable[[Call], Reply]) -> Reply:
+async def _valid_reply(run: Run, asking: Asking, read_call: Callable[[Call], Valid]) -> Valid:
     """Ask until a reply can be used; raise ReplyError or Contradiction after the last repair."""
     conflicts = 0
     while True:

@@ -5,11 +5,12 @@ Its input is derived from :class:`GroundedInput` and its settings from :class:`G
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from dialectree.protocols.options import option
 from dialectree.protocols.protocol import ProtocolInput
-from dialectree.protocols.settings import RetrievalSettings
+from dialectree.protocols.settings import ProtocolSettings, RetrievalSettings
 
 Memory = Literal["allowed", "forbidden"]
 Seen = Literal["none", "cited", "pool"]
@@ -42,3 +43,10 @@ class GroundedSettings(RetrievalSettings):
     )
     """A LangChain retriever that finds in place of the sources' own index. It runs code: only a
     flag, a variable or a program names it."""
+
+    def handed_down(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
+        """Let a debate inside argue from the same sources in the same way."""
+        if not issubclass(kind, GroundedSettings):
+            return {}
+        names = GroundedSettings.model_fields.keys() - ProtocolSettings.model_fields.keys()
+        return {name: getattr(self, name) for name in names}

@@ -74,6 +74,8 @@ class PhaseOrder:
     """Those that nothing else at the node waits for."""
     beside_children: tuple[str, ...] = ()
     """Those that go on while the children of the node are debated."""
+    beside: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By phase, another one that goes on at the same time."""
 
     inside: Mapping[str, PhaseOrder] = field(default_factory=dict[str, "PhaseOrder"])
     """The orders of the protocols that debate inside, the outer ones first."""

@@ -268,6 +268,10 @@ class ProtocolSettings(BaseModel):
         opened = {n: each(values[n], whole) for n in addressed(ProtocolSettings) if n in SHARED}
         return {**values, **opened}
 
+    def handed_down(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
+        """Return what a debate inside with settings of ``kind`` has besides, unless it says so."""
+        return {}
+
 
 SHARED = tuple(name for name in ProtocolSettings.model_fields if name != "inner")
 """The settings that every protocol has. Only one with debates inside has ``inner``."""
@@ -401,7 +405,7 @@ def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) 
         for name in reserved(kind, values):
             raise SettingsError(f"{name}: the server's operator sets it; leave it out")
         trust = replace(trust, lent=trust.lent | places(kind, values))
-    return _built(kind, {**outer.shared(), **values}, trust)
+    return _built(kind, {**outer.shared(), **outer.handed_down(kind), **values}, trust)
 
 
 def _among(context: object, kind: type[Own]) -> Own:

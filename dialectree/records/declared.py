@@ -55,10 +55,13 @@ class DeclaredOrder(Short):
     closing: list[str] = []
     beside_all: list[str] = []
     beside_children: list[str] = []
+    beside: dict[str, str] = {}
 
     def order(self, inside: Mapping[str, PhaseOrder]) -> PhaseOrder:
         """Return the order, with those of the protocols that debate ``inside``."""
-        named: dict[str, Any] = {name: tuple(value) for name, value in self}
+        named: dict[str, Any] = {
+            name: value if isinstance(value, dict) else tuple(value) for name, value in self
+        }
         return PhaseOrder(**named, inside=inside)
 
 
@@ -136,6 +139,7 @@ def _declared(protocol: Protocol, settings: Mapping[str, Any]) -> Declared:
             closing=[*order.closing],
             beside_all=[*order.beside_all],
             beside_children=[*order.beside_children],
+            beside={**order.beside},
         ),
         scores=[*dict.fromkeys([*look.scores, *scored])],
         look=look,

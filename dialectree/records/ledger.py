@@ -286,6 +286,9 @@ def critical_path(tree: Tree, calls: Iterable[Call | Called], order: PhaseOrder 
         own = order.of(node.protocol if node else "")
         beside_all = [lengths.pop(stage, 0) for stage in own.beside_all]
         beside_children = [lengths.pop(stage, 0) for stage in own.beside_children]
+        for stage, other in own.beside.items():
+            if other in lengths:
+                lengths[other] = max(lengths[other], lengths.pop(stage, 0))
         longest = max([sum(rounds.values()), *beside_children])
         return max([sum(lengths.values()) + longest, *beside_all])
 

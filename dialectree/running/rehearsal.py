@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from dialectree.errors import CallError
 from dialectree.flow.human_input import Payload, answer_requests
-from dialectree.models.asking import Asking, Completion
+from dialectree.models.asking import Asking, Completion, offering
 from dialectree.models.endpoints import Endpoint
 from dialectree.models.run import Run
 from dialectree.models.specs import Spec
@@ -90,7 +90,8 @@ class Rehearsal(Run):
         draw: Draw = "chance" if attempt else self._draw
         words = re.findall(r"\w{2,}", prompt[-_SHOWN:])
         maker = _Maker(random, draw, words, self._words)
-        reply = json.dumps(maker.value(request.form.full), ensure_ascii=False)
+        schema = offering(request.form, asking.shown).full
+        reply = json.dumps(maker.value(schema), ensure_ascii=False)
         done = Completion(
             text=reply,
             finish="stop",

@@ -82,7 +82,9 @@ protocol = Protocol(
         _vote("debater_a"),
         _vote("answerer"),
     ),
-    order=PhaseOrder(phases=("direct", *TITLES, "judgment")),
+    order=PhaseOrder(
+        phases=("direct", *TITLES, "check", "judgment"), beside={"check": "uncertainty"}
+    ),
     demo="demo",
     evaluation=Evaluation(
         task="decide",

@@ -57,6 +57,17 @@ def after_ruling(state: FivePhases) -> Literal["verdict", "broken_off"]:
     return "broken_off" if state.get("failed") else "verdict"
 
 
+def opening_queries(state: FivePhases) -> list[str]:
+    """Look for the question, and for each option."""
+    question, options = state["question"], state["options"]
+    return [question, *(f"{question} {option['text']}" for option in options)]
+
+
+def both_answers(state: FivePhases) -> list[str]:
+    """Look for the answers that are debated."""
+    return [f"{state['question']} {one['text']}" for one in state["candidates"].values()]
+
+
 def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True) -> Graph:
     """Return one debate; the paper's ablations leave out the role switch, the disclosure or both.
 
@@ -64,33 +75,37 @@ def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True)
     Without a proposal or a ruling the debate is unresolved.
     """
     flow = Flow(FivePhases, settings=Settings, input=Pair, output=Debated, unresolved="broken_off")
-    flow.role("proposal_a", proposal("a"), required=True)
-    flow.role("proposal_b", proposal("b"), required=True)
+    flow.evidence("material", opening_queries)
+    flow.role("proposal_a", proposal("a"), required=True, evidence="cites")
+    flow.role("proposal_b", proposal("b"), required=True, evidence="cites")
     flow.step("meeting", meeting)
     flow.role("same_answer", same_answer, on_failure={"agreed": "no"})
-    flow.role("alternative", proposal("b", again=True), required=True)
+    flow.role("alternative", proposal("b", again=True), required=True, evidence="cites")
     flow.step("pairing", proposed_pair)
-    flow.step("crossing")
-    flow.role("rebuttal_a", rebuttal("a"))
-    flow.role("rebuttal_b", rebuttal("b"))
+    flow.evidence("crossing", both_answers)
+    flow.role("rebuttal_a", rebuttal("a"), evidence="cites")
+    flow.role("rebuttal_b", rebuttal("b"), evidence="cites")
     flow.step("cross_examined")
     flow.step("hearing")
-    flow.step("judge", judge)
+    flow.check()
+    flow.step("judge", judge, evidence="cited")
     flow.step("person", person)
     flow.step("verdict", verdict)
     flow.step("broken_off", broken_off)
 
-    phases: list[tuple[str, str]] = []
+    phases: list[str | tuple[str, ...]] = []
     if role_switch:
-        flow.role("switch_a", switch("a"))
-        flow.role("switch_b", switch("b"))
+        flow.role("switch_a", switch("a"), evidence="cites")
+        flow.role("switch_b", switch("b"), evidence="cites")
         phases.append(("switch_a", "switch_b"))
     if disclosure:
         flow.role("uncertainty_a", uncertainty("a"))
         flow.role("uncertainty_b", uncertainty("b"))
-        phases.append(("uncertainty_a", "uncertainty_b"))
+        phases.append(("uncertainty_a", "uncertainty_b", "checker"))
+    else:
+        phases.append("checker")
 
-    flow.then(START, ("proposal_a", "proposal_b"), "meeting")
+    flow.then(START, "material", ("proposal_a", "proposal_b"), "meeting")
     flow.route("meeting", after_meeting)
     flow.route("same_answer", after_same_answer)
     flow.then("alternative", "pairing", "crossing")

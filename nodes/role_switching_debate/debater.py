@@ -15,6 +15,7 @@ from dialectree import records
 from dialectree.answers import LONGEST, match_candidate, offered, same, shortened, tokens
 from dialectree.flow import Step
 from dialectree.models.door import Reply, ask
+from dialectree.models.evidence import words_under
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import proposed, read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
@@ -130,6 +131,7 @@ def rebuttal(side: Side) -> Step:
         in_turn = runtime.context.cross_examination == "in_turn"
         until: Phase = "cross_examination" if in_turn else "proposals"
         opponents = written(state["turns"], other(side))
+        opponents = "\n¶\n".join([opponents, *words_under(opponents)])
 
         def located(reply: RebuttalReply) -> dict[str, Any]:
             fields = reply.model_dump()

@@ -10,16 +10,15 @@ from pydantic import model_validator
 from typing_extensions import TypedDict
 
 from dialectree.flow import state as shared
+from dialectree.protocols.grounded import GroundedInput, GroundedSettings
 from dialectree.protocols.options import Jury, option
 from dialectree.protocols.phases import jurors
-from dialectree.protocols.protocol import ProtocolInput
-from dialectree.protocols.settings import ProtocolSettings
 
 SAMPLES = 9
 """Direct answers of ``self_consistency`` where the settings name no number: one debate's calls."""
 
 
-class Input(ProtocolInput):
+class Input(GroundedInput):
     """A question, and what may be known of its answers."""
 
     question: str = option(positional=True)
@@ -32,7 +31,7 @@ class Input(ProtocolInput):
     """The right option's letter; for evaluations only."""
 
 
-class Settings(ProtocolSettings):
+class Settings(GroundedSettings):
     """The settings of a role-switching debate."""
 
     candidates: Literal["proposed", "knockout", "oracle", "balanced"] = option(

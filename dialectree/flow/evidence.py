@@ -1,0 +1,363 @@
+"""Let the debaters of a protocol argue from the user's documents.
+
+A flow whose settings derive from :class:`GroundedSettings` keeps the pool of retrieved segments and
+what was drawn from it in two channels of its state. A debate without sources is as it is without
+them: its evidence steps are places where ways meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, Literal, NotRequired, get_type_hints
+
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from dialectree.flow.state import Hosted
+from dialectree.flow.steps import conclusion
+from dialectree.models import evidence
+from dialectree.models.door import ask
+from dialectree.models.evidence import (
+    MOST,
+    MOST_SEGMENTS,
+    Evidence,
+    Ground,
+    Mode,
+    Reading,
+    Slot,
+    merged,
+    reading,
+)
+from dialectree.models.run import run_of
+from dialectree.protocols.grounded import GroundedSettings
+from dialectree.protocols.inside import root
+from dialectree.protocols.settings import settings
+from dialectree.quotations import Read
+from dialectree.records import Place
+from dialectree.records.folding import path_key
+from dialectree.retrieval.material import Material, material_of
+from dialectree.system.platform_internals import read_state
+from dialectree.trace.events import tell
+
+Queries = Callable[..., Iterable[str]]
+"""Returns what to look for, of the state, and of the settings if it has that parameter."""
+MARK_TOKENS = 110
+"""Tokens of the checker's reply for each point."""
+NO_EVIDENCE = "no evidence: the verdict rests on nothing in the sources"
+WITHOUT = "rests on no evidence of the sources"
+_typed_dict: Any = TypedDict
+
+
+# The channels
+
+
+def grounded(schema: type[Any], *, sources: bool = True) -> type[Any]:
+    """Return a TypedDict with the channels of the evidence, and of the sources if it takes them."""
+    hints = get_type_hints(schema, include_extras=True)
+    own: dict[str, Any] = {"evidence": Annotated[dict[str, Any], merged]}
+    if sources:
+        own["sources"] = NotRequired[list[Any]]
+    made = _typed_dict(schema.__name__, {**hints, **own})
+    made.__doc__, made.__module__ = schema.__doc__, schema.__module__
+    return made  # type: ignore[no-any-return]
+
+
+def with_sources(schema: type[Any]) -> type[Any]:
+    """Return the input of a whole protocol with the documents to argue from."""
+    hints = get_type_hints(schema, include_extras=True)
+    made = _typed_dict(schema.__name__, {**hints, "sources": NotRequired[list[Any]]})
+    made.__doc__, made.__module__ = schema.__doc__, schema.__module__
+    return made  # type: ignore[no-any-return]
+
+
+class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A part of a grounded protocol: a step that calls it hands its sources down, and keeps what
+    the part leaves of evidence.
+    """
+
+    async def ainvoke(self, input: Any, *args: Any, **options: Any) -> Any:
+        """Walk the graph."""
+        here = reading.get()
+        if here is None or not isinstance(input, Mapping) or "sources" in input:
+            return await super().ainvoke(input, *args, **options)
+        down = {"sources": here.sources, "evidence": here.evidence}
+        ended = await super().ainvoke({**input, **down}, *args, **options)
+        here.left = merged(here.left, ended.get("evidence"))
+        return ended
+
+
+# A step, with what it reads and what it leaves
+
+
+@asynccontextmanager
+async def reading_of(
+    state: Any, runtime: Runtime[Any], context: Any, mode: Mode | None, of: str
+) -> AsyncIterator[Reading | None]:
+    """Let the step under way read the sources; None in a debate without them."""
+    token = reading.set(await _read(state, runtime, context, mode, of))
+    try:
+        yield reading.get()
+    finally:
+        reading.reset(token)
+
+
+def left_by(here: Reading | None, update: Any) -> Any:
+    """Return the ``update`` of a step with the evidence that it leaves."""
+    left = {} if here is None else here.update()
+    if not left or not isinstance(update, Mapping | None):
+        return update
+    own = dict(update or {})
+    return {**own, "evidence": merged(own.get("evidence"), left)}
+
+
+async def _read(
+    state: Any, runtime: Runtime[Any], context: GroundedSettings, mode: Mode | None, of: str
+) -> Reading | None:
+    sources: Sequence[Mapping[str, Any]] = read_state("sources") or ()
+    if not sources:
+        return None
+    every: Evidence = read_state("evidence") or {}
+    node = _pool_of(every, str(_field(state, "id") or root()))
+    here = Reading(node, every.get(node, {}), sources, every)
+    if mode is None or (mode == "cited" and context.judge_sees == "none"):
+        return here
+    run = run_of(runtime)
+    material = await material_of(sources, context, run)
+    here.mode, here.of = mode, of
+    here.slots = [*slots(material, here.ground.get("pool", []), run.overrides.evidence())]
+    here.whole_pool = mode == "cited" and context.judge_sees == "pool"
+    here.forbidden = context.memory == "forbidden"
+
+    async def look_up(words: str) -> str | None:
+        """Look among the best segments for the words."""
+        [found] = await material.search([words], MOST_SEGMENTS)
+        holding = (one for one in found if Read([one.text]).holds(words))
+        source = next(holding, None)
+        return None if source is None else material.sources[source.source].name
+
+    here.look_up = look_up
+    return here
+
+
+def _field(state: Any, name: str) -> Any:
+    return state.get(name) if isinstance(state, Mapping) else None
+
+
+def _pool_of(every: Evidence, node: str) -> str:
+    """Return the node at or above ``node`` that has a pool; ``node`` itself where none has."""
+    above = node
+    while above and not every.get(above, {}).get("pool"):
+        above = above.rpartition(".")[0]
+    return above or node
+
+
+def slots(
+    material: Material, pool: Sequence[str], changed: Mapping[str, str | None]
+) -> Iterable[Slot]:
+    """Yield the sentences of a pool under their names, with what persons ``changed``.
+
+    A dropped sentence keeps its name, without a text. Another text of a segment takes the place of
+    its first sentence.
+    """
+    names = iter(evidence.SENTENCES)
+    for id in pool:
+        segment = material.segment(id)
+        source = material.sources[segment.source]
+        gone = segment.source in changed or (id in changed and changed[id] is None)
+        where = source.title if segment.page is None else f"{source.title}, p. {segment.page}"
+        for number, sentence in enumerate(segment.ids(), 1):
+            text: str | None = segment.sentence(number)
+            if new := changed.get(id):
+                text = new if number == 1 else None
+            yield Slot(next(names), sentence, None if gone else text, where)
+
+
+# Steps of a flow
+
+
+def retrieving(
+    name: str,
+    queries: Queries | None,
+    takes_settings: bool,
+    current: Callable[[], GroundedSettings],
+) -> Callable[..., Any]:
+    """Return a step that retrieves for ``queries`` and what speakers asked for; no model is asked.
+
+    Without ``queries`` the grounds of the children are the pool.
+    """
+
+    async def retrieve(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        sources = read_state("sources")
+        if not sources:
+            return {}
+        every, context, run = read_state("evidence") or {}, current(), run_of(runtime)
+        node = str(_field(state, "id") or root())
+        ground: Ground = every.get(node, {})
+        material = await material_of(sources, context, run)
+        if queries is None:
+            found = _grounds_below(every, node)
+            return {"evidence": {node: {"pool": fitting(material, [], found)}}}
+        wanted = queries(state, context) if takes_settings else queries(state)
+        texts = [" ".join(text.split()) for text in (*wanted, *ground.get("look_for", []))]
+        texts = [one for one in dict.fromkeys(texts) if one and one not in ground.get("asked", [])]
+        rows = await material.search(texts, context.segments) if texts else []
+        for number, (text, row) in enumerate(zip(texts, rows, strict=True), 1):
+            of = f"{name} {number}"
+            tell(
+                runtime, node, "retrieved", _told(of, text, row, material, run.overrides.evidence())
+            )
+        ids = [segment.id for row in rows for segment in row]
+        pool = fitting(material, ground.get("pool", []), ids)
+        return {"evidence": {node: {"pool": pool, "asked": texts}}}
+
+    return retrieve
+
+
+def _told(
+    of: str, query: str, row: Sequence[Any], material: Material, changed: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """Return the data of a ``retrieved`` event."""
+    return {
+        "of": of,
+        "query": query,
+        "found": [{"id": one.id} for one in row],
+        "segments": [
+            {
+                "id": one.id,
+                "text": changed.get(one.id) or one.text,
+                "page": one.page,
+                "heading": one.heading,
+                "contested": one.id in changed,
+                "source": material.sources[one.source].name,
+                "sentences": [] if changed.get(one.id) else [[*span] for span in one.sentences],
+            }
+            for one in row
+        ],
+    }
+
+
+def fitting(material: Material, pool: Sequence[str], ids: Iterable[str]) -> list[str]:
+    """Return ``pool`` with those of ``ids`` that are new to it and fit into it, each whole."""
+    taken = [*pool]
+    size = sum(len(material.segment(id).sentences) for id in taken)
+    for id in ids:
+        more = len(material.segment(id).sentences)
+        if id not in taken and len(taken) < MOST_SEGMENTS and size + more <= MOST:
+            taken.append(id)
+            size += more
+    return taken
+
+
+def _grounds_below(every: Evidence, node: str) -> list[str]:
+    """Return the segments that the verdicts of the children of ``node`` rest on."""
+    children = [one for one in every if one.rpartition(".")[0] == node]
+    grounds = [id for one in sorted(children, key=path_key) for id in every[one].get("grounds", [])]
+    return [*dict.fromkeys(id.rpartition(".")[0] for id in grounds)]
+
+
+# The checker
+
+
+class Mark(BaseModel):
+    """Whether the sentences of one point bear it out."""
+
+    point: str
+    reason: str = Field(max_length=400)
+    verdict: Literal["yes", "no", "contradicts"]
+
+
+class CheckReply(BaseModel):
+    """What the checker finds of every point."""
+
+    marks: list[Mark]
+
+
+async def checker(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Mark all points of a debate that nobody marked; one call, or none."""
+    here = reading.get()
+    if here is None or getattr(runtime.context, "check", "none") == "none":
+        return {}
+    marked, held = here.ground.get("marks", {}), {slot.id: slot.name for slot in here.slots}
+    every = [one for drawn in here.ground.get("drawn", []) for one in here.points(drawn)]
+    points = {f"p{n}": one for n, one in enumerate((p for p in every if p.id not in marked), 1)}
+    if not points:
+        return {}
+    lasting = {name: one.id for name, one in points.items()}
+
+    def told(reply: CheckReply) -> dict[str, Any]:
+        marks = [{**one.model_dump(), "point": lasting[one.point]} for one in reply.marks]
+        return {"marks": marks}
+
+    rows = [
+        {"name": name, "text": one.point, "sentences": [held[id] for id in one.sentences]}
+        for name, one in points.items()
+    ]
+    reply = await ask(
+        runtime,
+        Place(node=str(_field(state, "id") or root()), phase="check", role="checker"),
+        "evidence/check",
+        CheckReply,
+        ids={"marks.point": [*points]},
+        told=told,
+        max_tokens=MARK_TOKENS * len(points) + 60,
+        points=rows,
+    )
+    for one in reply.marks:
+        if one.verdict == "contradicts":
+            point = points[one.point]
+            words = " ".join(slot.text or "" for slot in here.slots if slot.id in point.sentences)
+            note = f"contradicted by the sources: “{point.point}” ({words})"
+            tell(runtime, here.node, "noted", {"note": note})
+    here.leave(here.node, {"marks": {lasting[one.point]: one.verdict for one in reply.marks}})
+    return {}
+
+
+# The verdict
+
+
+async def concluding(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Conclude a debate with the grounds of its verdict."""
+    context = settings(runtime, GroundedSettings)
+    verdict = await _with_grounds(state["verdict"], runtime, context)
+    return await conclusion({**state, "verdict": verdict}, runtime)
+
+
+async def _with_grounds(
+    verdict: dict[str, Any], runtime: Runtime[Any], context: GroundedSettings
+) -> dict[str, Any]:
+    """Return a verdict with the sentences that it rests on; without any it may be unresolved.
+
+    They are those that the last ruling names; without such a ruling those that speakers cited.
+    """
+    sources = read_state("sources")
+    if not sources or verdict["answer"] is None:
+        return verdict
+    run, ground = run_of(runtime), (read_state("evidence") or {}).get(root(), {})
+    material, changed = await material_of(sources, context, run), run.overrides.evidence()
+    ids = ground.get("grounds") or [
+        id
+        for drawn in ground.get("drawn", [])
+        for one in drawn["points"]
+        for id in one["sentences"]
+    ]
+    grounds = [*_grounds(dict.fromkeys(ids), material, changed)]
+    if grounds:
+        return {**verdict, "grounds": grounds}
+    if context.memory == "allowed":
+        return {**verdict, "notes": [*verdict["notes"], WITHOUT]}
+    nothing = {"answer": None, "label": None, "confidence": None, "confidence_source": None}
+    return {**verdict, **nothing, "notes": [*verdict["notes"], NO_EVIDENCE]}
+
+
+def _grounds(
+    ids: Iterable[str], material: Material, changed: Mapping[str, str | None]
+) -> Iterable[dict[str, Any]]:
+    gone: Collection[str] = {id for id, text in changed.items() if text is None}
+    for id in ids:
+        segment = material.segment(id.rpartition(".")[0])
+        if not gone & {segment.id, segment.source}:
+            name = material.sources[segment.source].name
+            yield {"id": id, "source": name, "page": segment.page}

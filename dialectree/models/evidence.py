@@ -1,0 +1,471 @@
+"""Put sentences of the sources into a question to a model, and take its points out of the reply.
+
+A speaker points at sentences by closed names, and the program writes their words: no quotation of
+a source can be false. Names (``e1`` ... ``e96``) are given in the order in which sentences came
+into the pool. What a person drops leaves its name empty, and no other name moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
+
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from dialectree import prompts
+from dialectree.models.asking import SENTENCES, Fault
+from dialectree.prompts import disarmed
+from dialectree.quotations import Read, cleaned, numbers_lacking
+from dialectree.records.tree import Point
+from dialectree.records.place import Spot
+
+Reply = TypeVar("Reply", bound=BaseModel)
+MOST_SEGMENTS, MOST = 32, len(SENTENCES)
+"""Segments and sentences of a pool, at most."""
+Mode = Literal["cites", "cited", "checks", "hears"]
+"""How a role takes part: it points at sentences of the pool; it reads those that others pointed at,
+and says what its ruling rests on; it checks points; it reads the points alone."""
+POINT_TOKENS, NAME_TOKENS = 110, 60
+"""Tokens that a point, and a list of names, may take in a reply."""
+LONG = 40
+"""Characters of a turn's text from which on it is found within a line, too."""
+WITHDRAWN = "[withdrawn: it rests on no evidence]"
+
+_Name = Annotated[str, Field(json_schema_extra={"enum": [*SENTENCES]})]
+_Point = Annotated[str, Field(min_length=1, max_length=400)]
+_Query = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Cited(BaseModel):
+    """A point, and the sentences that bear it out."""
+
+    point: _Point
+    sentences: Annotated[list[_Name], Field(min_length=1, max_length=4)]
+
+
+class Citing(BaseModel):
+    """What a speaker draws from the sources, and what it would look for."""
+
+    evidence: Annotated[list[Cited], Field(max_length=4)]
+    look_for: Annotated[list[_Query], Field(max_length=2)]
+
+
+class CitingItem(BaseModel):
+    """What a speaker draws from the sources for one entry of its reply."""
+
+    evidence: Annotated[list[Cited], Field(max_length=4)]
+
+
+class Resting(BaseModel):
+    """What a ruling rests on."""
+
+    rests_on: Annotated[list[_Name], Field(max_length=8)]
+
+
+# The evidence of a debate, as its state keeps it
+
+
+class Drawn(TypedDict):
+    """A text of a speaker, and its points."""
+
+    text: str
+    points: list[dict[str, Any]]
+    """Each a :class:`dialectree.records.Point` as plain data."""
+
+
+class Ground(TypedDict, total=False):
+    """The evidence at one node of a debate. Ids are lasting: ``s2:17``, ``s2:17.3``."""
+
+    pool: list[str]
+    """Segments in the order in which they came."""
+    drawn: list[Drawn]
+    asked: list[str]
+    """Queries that were looked for."""
+    look_for: list[str]
+    """Those that speakers asked for."""
+    marks: dict[str, str]
+    """By point, the checker's word: ``yes``, ``no`` or ``contradicts``."""
+    grounds: list[str]
+    """Sentences that a ruling rests on."""
+
+
+Evidence = Mapping[str, Ground]
+"""By node of the debate."""
+
+
+def merged(old: Evidence | None, new: Evidence | None) -> dict[str, Ground]:
+    """Return both: what was there first stays first, and nothing stands twice."""
+    every = dict(old or {})
+    for node, ground in (new or {}).items():
+        both: Any = {**every.get(node, {})}
+        for name, value in ground.items():
+            known = both.get(name)
+            if isinstance(value, Mapping):
+                both[name] = {**(known or {}), **value}
+            elif isinstance(value, Iterable):
+                known = known or []
+                both[name] = [*known, *(one for one in value if one not in known)]
+        every[node] = both
+    return every
+
+
+# What one step reads of it, and what it leaves
+
+
+class Slot(NamedTuple):
+    """A sentence of the pool. One that a person dropped has no text."""
+
+    name: str
+    id: str
+    text: str | None
+    where: str
+    """Title of its source and page, for readers."""
+
+
+class Said(NamedTuple):
+    """What a valid reply said of the sources."""
+
+    points: Sequence[Point] = ()
+    rests_on: Sequence[str] = ()
+    """Ids of sentences."""
+    ground: Ground | None = None
+    """What the state keeps of it."""
+    notes: Sequence[str] = ()
+    """What is wrong with it and counts all the same."""
+    false_quotations: Sequence[str] = ()
+
+    def told(self) -> dict[str, Any]:
+        """Return what the record keeps of it beside the fields of the reply."""
+        points = [point.model_dump() for point in self.points]
+        every = {"evidence": points, "rests_on": [*self.rests_on]}
+        return {name: value for name, value in every.items() if value}
+
+
+NOTHING = Said()
+
+
+@dataclass
+class Reading:
+    """The evidence that a step reads, and what it leaves."""
+
+    node: str
+    """The node that the pool belongs to."""
+    ground: Ground
+    sources: Sequence[Mapping[str, Any]]
+    evidence: Evidence
+    mode: Mode | None = None
+    """None: the step asks nobody, or whom it asks reads nothing of the sources."""
+    of: str = ""
+    """The list in the reply whose items are cited for; "": the reply as a whole."""
+    slots: Sequence[Slot] = ()
+    whole_pool: bool = False
+    """Whether a judge reads all that was retrieved."""
+    forbidden: bool = False
+    """Whether a text without evidence is withdrawn."""
+    left: dict[str, Ground] = field(default_factory=dict[str, Ground])
+    """Updates by node."""
+    look_up: Callable[[str], Awaitable[str | None]] | None = None
+    """Returns the name of the source in which words stand, or None."""
+    said: dict[Spot, Ground] = field(default_factory=dict[Spot, Ground])
+    """What was said side by side in this step, by its places."""
+
+    async def keep(self, spot: Spot, said: Said) -> list[str]:
+        """Keep what was said at a place; return what a reader should know of it, a line each."""
+        if said.ground:
+            self.said[spot] = said.ground
+        notes = [*said.notes]
+        for quotation in said.false_quotations:
+            source = await self.look_up(quotation) if self.look_up else None
+            where = f"{source} says so, which it did not read" if source else "no source says so"
+            notes.append(f"false quotation ({where}): “{quotation}”")
+        return notes
+
+    def leave(self, node: str, ground: Ground) -> None:
+        """Add to what the step leaves at ``node``."""
+        self.left = merged(self.left, {node: ground})
+
+    def update(self) -> dict[str, Ground]:
+        """Return what the step leaves; what was said side by side, in the order of its places."""
+        for _, ground in sorted(self.said.items()):
+            self.leave(self.node, ground)
+        return self.left
+
+    # Reading
+
+    def _held(self) -> dict[str, Slot]:
+        """Return the sentences that are not dropped, by id."""
+        return {slot.id: slot for slot in self.slots if slot.text is not None}
+
+    def points(self, drawn: Drawn) -> list[Point]:
+        """Return the points of a text that name a sentence which is not dropped."""
+        held = self._held()
+        points = [Point.model_validate(one) for one in drawn["points"]]
+        return [one for one in points if held.keys() & set(one.sentences)]
+
+    def heard(self, text: str) -> list[Drawn]:
+        """Return whose texts stand in ``text``."""
+        every = self.ground.get("drawn", [])
+        return every if self.mode == "checks" else [one for one in every if _place(text, one, 0)]
+
+    def shown(self, heard: Iterable[Drawn]) -> list[Slot]:
+        """Return the sentences that the question shows: the pool, or those that were cited."""
+        held = self._held()
+        if self.mode == "hears":
+            return []
+        if self.mode == "cites" or self.whole_pool:
+            return [*held.values()]
+        named = {id for one in heard for point in self.points(one) for id in point.sentences}
+        return [slot for id, slot in held.items() if id in named]
+
+    def under(self, user: str) -> str:
+        """Put the points of each text that stands in ``user`` under it."""
+        at = 0
+        for one in self.heard(user):
+            if (found := _place(user, one, at) or _place(user, one, 0)) is None:
+                continue
+            start, end = found
+            lines = self._lines(one)
+            if not lines and self.forbidden:
+                user = f"{user[:start]}{WITHDRAWN}{user[end:]}"
+                at = start + len(WITHDRAWN)
+                continue
+            close = user.find("\n", end)
+            close = len(user) if close < 0 else close
+            added = "\n".join(["", *(lines or ["  (it rests on no evidence)"])])
+            user, at = f"{user[:close]}{added}{user[close:]}", close + len(added)
+        return user
+
+    def _lines(self, drawn: Drawn) -> list[str]:
+        """Return a line for each point, with the names of its sentences where these are shown."""
+        held, numbers = self._held(), self.numbers()
+        lines: list[str] = []
+        for point in self.points(drawn):
+            names = ", ".join(held[id].name for id in point.sentences if id in held)
+            named = f" [{names}]" if self.mode != "hears" else ""
+            text = disarmed(" ".join(point.point.split()))
+            lines.append(f"  point {numbers[point.id]}: {text}{named}")
+        return lines
+
+    def numbers(self) -> dict[str, int]:
+        """Return the number of each point, from 1, in the order in which they were made."""
+        every = (point["id"] for one in self.ground.get("drawn", []) for point in one["points"])
+        return {id: number for number, id in enumerate(every, 1)}
+
+    def marks(self, heard: Iterable[Drawn]) -> list[str]:
+        """Return a line for each point that the checker marked."""
+        numbers, marks = self.numbers(), self.ground.get("marks", {})
+        if self.mode != "cited":
+            return []
+        every = [point for one in heard for point in self.points(one)]
+        return [
+            f"point {numbers[one.id]}: {MARKS[marks[one.id]]}" for one in every if one.id in marks
+        ]
+
+
+MARKS = {
+    "yes": "its sentences bear it out",
+    "no": "its sentences do not bear it out",
+    "contradicts": "its sentences contradict it",
+}
+"""What the checker's words mean."""
+reading: ContextVar[Reading | None] = ContextVar("reading", default=None)
+"""What the step under way reads of the sources; None in a debate without them."""
+
+
+def words_under(text: str) -> list[str]:
+    """Return the sentences under the turns whose words stand in ``text``; none without sources."""
+    here = reading.get()
+    if here is None:
+        return []
+    points = [one for drawn in here.heard(text) for one in here.points(drawn)]
+    named = {id for one in points for id in one.sentences}
+    return [slot.text for slot in here.slots if slot.id in named and slot.text is not None]
+
+
+def _place(text: str, drawn: Drawn, at: int) -> tuple[int, int] | None:
+    """Return where the words of a turn stand in a rendered ``text``: whole lines, or long ones."""
+    said = disarmed(drawn["text"])
+    for form in dict.fromkeys((said, " ".join(said.split()))):
+        start = text.find(form, at) if form else -1
+        while start >= 0:
+            end = start + len(form)
+            closed = end == len(text) or text[end] == "\n"
+            opened = start == 0 or not text[start - 1].isalnum()
+            if opened and (closed or len(form) >= LONG):
+                return start, end
+            start = text.find(form, start + 1)
+    return None
+
+
+# The question and its reply
+
+
+class Posed(NamedTuple):
+    """A question with the sentences of the sources in it, and how its reply is read."""
+
+    here: Reading
+    system: str
+    shared: str
+    """What stands before the task; "" if the prompt has none."""
+    user: str
+    reply: type[BaseModel]
+    """The class of the reply with what it says of the sources."""
+    shown: dict[str, Slot]
+    """The sentences that may be named."""
+    tokens: int
+    """Tokens that the reply may take besides."""
+    read: Read
+    """All that the question shows."""
+
+    def take(self, whole: BaseModel, reply: type[Reply], spot: Spot) -> tuple[Reply, Said]:
+        """Return the protocol's own reply, without false quotations, and what else was said.
+
+        Raises Fault for a sentence that was not shown.
+        """
+        here, shown, false = self.here, self.shown, list[str]()
+        if fault := _unshown(whole, here, shown):
+            raise Fault("ids", fault)
+        whole = type(whole).model_validate(self._clean(whole.model_dump(), false))
+        valid = _own(reply, whole, here.of)
+        said = Said(false_quotations=[*dict.fromkeys(false)])
+        if here.mode == "cited":
+            rests = [shown[name].id for name in dict.fromkeys(getattr(whole, "rests_on"))]  # noqa: B009
+            return valid, said._replace(rests_on=rests, ground={"grounds": rests})
+        if here.mode != "cites":
+            return valid, said
+        drawn, points = _drawn(whole, here.of, shown, spot)
+        words = {slot.id: slot.text or "" for slot in shown.values()}
+        notes = [
+            f"a figure that its sentences lack: {', '.join(lacking)} (“{one.point}”)"
+            for one in points
+            if (lacking := numbers_lacking(one.point, [words[id] for id in one.sentences]))
+        ]
+        ground: Ground = {"drawn": drawn, "look_for": [*getattr(whole, "look_for", [])]}
+        return valid, said._replace(points=points, ground=ground, notes=notes)
+
+    def _clean(self, value: Any, false: list[str]) -> Any:
+        """Return ``value`` without long false quotations; add all that are false to ``false``."""
+        if isinstance(value, dict):
+            return {name: self._clean(one, false) for name, one in value.items()}
+        if isinstance(value, list):
+            return [self._clean(one, false) for one in value]
+        if not isinstance(value, str):
+            return value
+        text, found = cleaned(value, self.read)
+        false += found
+        return text
+
+
+def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user: str) -> Posed:
+    """Return the question with the sentences at its top, and the points under the texts."""
+    heard = here.heard(user)
+    shown, marks = here.shown(heard), here.marks(heard)
+    before, after = (shared, user.removeprefix(shared)) if shared else (user, "")
+    before = here.under(before)
+    if marks:
+        before = "\n".join([before, "<checked>", *marks, "</checked>"])
+    parts = _parts(shown)
+    about: dict[str, Any] = {"mode": here.mode, "items": here.of, "marks": marks, "parts": parts}
+    top, how = prompts.load("evidence/material").render(about)
+    user = f"{before}{after}"
+    if here.mode in ("cites", "cited"):
+        user = f"{user}\n\n{how}"
+    if shown:
+        system = f"{top}\n\n{system}"
+    return Posed(
+        here,
+        system,
+        before if shared else "",
+        user,
+        form_of(reply, here.mode or "hears", here.of),
+        {slot.name: slot for slot in shown},
+        {"cites": 4 * POINT_TOKENS, "cited": NAME_TOKENS}.get(here.mode or "", 0),
+        Read([system, user]),
+    )
+
+
+def _parts(shown: Iterable[Slot]) -> list[dict[str, Any]]:
+    """Return the sentences under their sources, in their order."""
+    parts: list[dict[str, Any]] = []
+    for slot in shown:
+        if not parts or parts[-1]["where"] != slot.where:
+            parts.append({"where": slot.where, "sentences": []})
+        parts[-1]["sentences"].append((slot.name, slot.text))
+    return parts
+
+
+@cache
+def form_of(reply: type[BaseModel], mode: Mode, of: str) -> type[BaseModel]:
+    """Return the class of the reply with what it says of the sources before its own fields."""
+    about = {"__module__": reply.__module__, "__doc__": reply.__doc__}
+    if mode in ("checks", "hears"):
+        return reply
+    if mode == "cited":
+        return type(reply.__name__, (reply, Resting), about)
+    if not of:
+        return type(reply.__name__, (reply, Citing), about)
+    (item,) = get_args(reply.model_fields[of].annotation)
+    within = {"__module__": item.__module__, "__doc__": item.__doc__}
+    citing = type(item.__name__, (item, CitingItem), within)
+    annotations = {of: Annotated[list[citing], *reply.model_fields[of].metadata]}  # type: ignore[valid-type]
+    return type(reply.__name__, (reply,), {**about, "__annotations__": annotations})
+
+
+_OURS = frozenset(("evidence", "look_for", "rests_on"))
+
+
+def _own(reply: type[Reply], whole: BaseModel, of: str) -> Reply:
+    """Return the protocol's own reply, without what it says of the sources."""
+    fields = whole.model_dump()
+    if of:
+        fields[of] = [{n: v for n, v in one.items() if n != "evidence"} for one in fields[of]]
+    return reply.model_validate({n: v for n, v in fields.items() if n in reply.model_fields})
+
+
+def _items(whole: BaseModel, of: str) -> Iterator[tuple[int, str, list[Cited]]]:
+    """Yield number (0: the whole reply), text and points of what is cited for."""
+    every: Iterable[tuple[int, Any]] = enumerate(getattr(whole, of), 1) if of else [(0, whole)]
+    for number, one in every:
+        fields = one.model_dump(exclude=_OURS)
+        texts = [value for value in fields.values() if isinstance(value, str)]
+        yield number, max(texts, key=len, default="").strip(), one.evidence
+
+
+def _unshown(whole: BaseModel, here: Reading, shown: Mapping[str, Slot]) -> str | None:
+    """Return what is wrong with the names in a reply: a sentence that was not shown."""
+    named: list[str] = []
+    if here.mode == "cited":
+        named = [*getattr(whole, "rests_on")]  # noqa: B009
+    elif here.mode == "cites":
+        cited = (one for _, _, every in _items(whole, here.of) for one in every)
+        named = [name for one in cited for name in one.sentences]
+    if not (wrong := {*named} - {*shown}):
+        return None
+    what = ", ".join(name for name in SENTENCES if name in wrong) or "a name of your own"
+    return f"{what}: not shown; name sentences as they are named in brackets"
+
+
+def _drawn(
+    whole: BaseModel, of: str, shown: Mapping[str, Slot], spot: Spot
+) -> tuple[list[Drawn], list[Point]]:
+    """Return the texts of a reply with their points, by lasting ids, and all points."""
+    drawn: list[Drawn] = []
+    every: list[Point] = []
+    place = "|".join(map(str, spot))
+    for item, text, cited in _items(whole, of):
+        points = [
+            Point(
+                id=f"{place}#{item}.{number}",
+                point=one.point,
+                sentences=[shown[name].id for name in dict.fromkeys(one.sentences)],
+                item=item,
+            )
+            for number, one in enumerate(cited, 1)
+        ]
+        every += points
+        drawn.append({"text": text, "points": [one.model_dump() for one in points]})
+    return drawn, every
