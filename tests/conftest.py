@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+os.environ.setdefault("HF_HUB_CACHE", "nowhere")  # models of the person decide nothing
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's job in the background ignores Ctrl-C, and so would the commands under test.
     signal.signal(signal.SIGINT, signal.default_int_handler)

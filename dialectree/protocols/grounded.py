@@ -6,14 +6,44 @@ Its input is derived from :class:`GroundedInput` and its settings from :class:`G
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator
 
 from dialectree.protocols.options import option
 from dialectree.protocols.protocol import ProtocolInput
-from dialectree.protocols.settings import ProtocolSettings, RetrievalSettings
+from dialectree.protocols.settings import ProtocolSettings, RetrievalSettings, embeddings_name
+from dialectree.protocols.trust import ADDRESS
+from dialectree.system.packages import missing
 
 Memory = Literal["allowed", "forbidden"]
 Seen = Literal["none", "cited", "pool"]
+
+
+WORDS = "bm25"
+VECTORS = "BAAI/bge-small-en-v1.5"
+
+
+@cache
+def embeddings_at_hand() -> str:
+    """Return what ``auto`` retrieves by on this machine: words alone, or vectors beside them.
+
+    Looks for the packages and for the model in the Hub's folder. Loads nothing and asks nobody.
+    """
+    try:
+        from huggingface_hub import constants
+    except ImportError:
+        return WORDS
+    model = Path(constants.HF_HUB_CACHE, f"models--{VECTORS.replace('/', '--')}", "snapshots")
+    parts = ("modules.json", "model.safetensors")
+    whole = any(all((one / part).exists() for part in parts) for one in model.glob("*"))
+    return VECTORS if whole and not missing("dialectree[compare]") else WORDS
+
+
+def _decided(name: str) -> str:
+    return embeddings_at_hand() if name == "auto" else name
 
 
 class GroundedInput(ProtocolInput):
@@ -26,6 +56,19 @@ class GroundedInput(ProtocolInput):
 class GroundedSettings(RetrievalSettings):
     """Add what is retrieved from the sources, who reads it, and what it is checked for."""
 
+    embeddings: Annotated[
+        str, AfterValidator(_decided), AfterValidator(embeddings_name), ADDRESS
+    ] = option(
+        "auto",
+        min_length=1,
+        operator=True,
+        group="Evidence",
+        metavar="NAME",
+        validate_default=True,
+    )
+    """What retrieves beside words: ``bm25`` (words alone), a sentence-transformers model by name,
+    path or installed package, or ``openai:NAME@URL``. ``auto``: BAAI/bge-small-en-v1.5 where it is
+    on this machine with the extra ``compare``, else words alone; the record names which."""
     segments: int = option(8, ge=1, le=32, group="Evidence")
     """Segments of the sources that a query retrieves."""
     memory: Memory = option("allowed", group="Evidence", common=True)

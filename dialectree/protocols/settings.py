@@ -277,14 +277,15 @@ SHARED = tuple(name for name in ProtocolSettings.model_fields if name != "inner"
 """The settings that every protocol has. Only one with debates inside has ``inner``."""
 
 
-def _embedder(name: str) -> str:
+def embeddings_name(name: str) -> str:
+    """Return a name of embeddings without blanks; raise ValueError for a wrong address in it."""
     return require_spec(name)[0] if name.startswith("openai:") else name
 
 
 class RetrievalSettings(ProtocolSettings):
     """Hold the settings of a protocol that retrieves evidence from texts."""
 
-    embeddings: Annotated[str, AfterValidator(_embedder), ADDRESS] = option(
+    embeddings: Annotated[str, AfterValidator(embeddings_name), ADDRESS] = option(
         "BAAI/bge-small-en-v1.5",
         min_length=1,
         operator=True,
