@@ -329,7 +329,9 @@ class Flow:
         if self._unresolved not in steps and self._required:
             self._builder.add_node(self._unresolved, unresolved)
             self._edges.append((self._unresolved, END))
-        self._builder.add_node(CONCLUSION, self._in_run(concluding if self._grounded else conclusion))
+        self._builder.add_node(
+            CONCLUSION, self._in_run(concluding if self._grounded else conclusion)
+        )
         self._builder.add_edge(START, OPENING)
         self._builder.add_edge(CONCLUSION, END)
 
