@@ -20,10 +20,10 @@ from tests.contesting import speakers
 from tests.scripted import Asked, Said
 
 SOURCES = {
-    "tides.md": "# Tides\n\nThe moon pulls the sea. The tide comes twice a day. A spring tide is 40 % "
-    "higher.\n\nThe sun pulls the sea, too. Its pull is weaker than the moon's.",
-    "cows.txt": "What cows eat\n\nCows eat grass and other plant materials. They chew it twice.\n\n"
-    "No cow eats animal products. A cow of 600 kg eats 50 kg of grass a day.",
+    "tides.md": "# Tides\n\nThe moon pulls the sea. The tide comes twice a day. A spring tide is "
+    "40 % higher.\n\nThe sun pulls the sea, too. Its pull is weaker than the moon's.",
+    "cows.txt": "What cows eat\n\nCows eat grass and other plant materials. They chew it twice."
+    "\n\nNo cow eats animal products. A cow of 600 kg eats 50 kg of grass a day.",
     "clay.md": "# Clay\n\nSome animals lick clay for its minerals. It is no food.",
 }
 
@@ -104,5 +104,5 @@ def begin(
         {"id": f"s{n}", "name": one.name, "title": one.title, "digest": one.digest}
         for n, one in enumerate(read.documents, 1)
     ]
-    takes = {**prepared(chosen, given, settings), "sources": listed}
+    takes: Any = {**prepared(chosen, given, settings), "sources": listed}
     return begin_run(chosen, takes, settings, runs)

@@ -7,7 +7,7 @@ them: its evidence steps are places where ways meet.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal, NotRequired, get_type_hints
 
@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 from dialectree.flow.state import Hosted
 from dialectree.flow.steps import conclusion
-from dialectree.models import evidence
+from dialectree.models.asking import SENTENCES
 from dialectree.models.door import ask
 from dialectree.models.evidence import (
     MOST,
@@ -74,8 +74,9 @@ def with_sources(schema: type[Any]) -> type[Any]:
 
 
 class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A part of a grounded protocol: a step that calls it hands its sources down, and keeps what
-    the part leaves of evidence.
+    """A part of a grounded protocol.
+
+    The step that calls it hands its sources down, and keeps the evidence that the part leaves.
     """
 
     async def ainvoke(self, input: Any, *args: Any, **options: Any) -> Any:
@@ -162,7 +163,7 @@ def slots(
     A dropped sentence keeps its name, without a text. Another text of a segment takes the place of
     its first sentence.
     """
-    names = iter(evidence.SENTENCES)
+    names = iter(SENTENCES)
     for id in pool:
         segment = material.segment(id)
         source = material.sources[segment.source]
@@ -355,9 +356,9 @@ async def _with_grounds(
 def _grounds(
     ids: Iterable[str], material: Material, changed: Mapping[str, str | None]
 ) -> Iterable[dict[str, Any]]:
-    gone: Collection[str] = {id for id, text in changed.items() if text is None}
+    gone = {id for id, text in changed.items() if text is None}
     for id in ids:
         segment = material.segment(id.rpartition(".")[0])
-        if not gone & {segment.id, segment.source}:
+        if gone.isdisjoint((segment.id, segment.source)):
             name = material.sources[segment.source].name
             yield {"id": id, "source": name, "page": segment.page}

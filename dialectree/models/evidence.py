@@ -20,8 +20,8 @@ from dialectree import prompts
 from dialectree.models.asking import SENTENCES, Fault
 from dialectree.prompts import disarmed
 from dialectree.quotations import Read, cleaned, numbers_lacking
-from dialectree.records.tree import Point
 from dialectree.records.place import Spot
+from dialectree.records.tree import Point
 
 Reply = TypeVar("Reply", bound=BaseModel)
 MOST_SEGMENTS, MOST = 32, len(SENTENCES)
