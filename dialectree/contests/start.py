@@ -66,7 +66,7 @@ def start(
     if old.status in ("running", "partial"):
         raise InputError(f"{old.run_id} is not finished; first: {program()} resume {folder.path}")
     only_models_and_limits(given)
-    chosen = method(old.method, old.protocol)
+    chosen = method(old.method, old.protocol).on(old.input)
     calls = _journal(folder, old)
     nobody = without_models(old, given)
     draft = Draft(old, chosen, nobody, rulings.rulings_of_person(folder))

@@ -12,7 +12,7 @@ from dialectree.models.run import run_of
 from dialectree.protocols.forms import checked
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.inside import Inside, inside
-from dialectree.protocols.protocol import inner_settings, protocol
+from dialectree.protocols.protocol import CHECKER, inner_settings, protocol
 from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.records import Verdict
 from dialectree.system.platform_internals import called_as
@@ -58,7 +58,7 @@ async def debate(
     if name not in outer.declaration.holds(outer):
         raise ValueError(f"{outer.protocol} does not declare a debate by {name} inside it (inner)")
 
-    spoken = {(one.role, one.name) for one in outer.declaration.phases}
+    spoken = {(one.role, one.name) for one in outer.declaration.phases if one.role != CHECKER}
     also = [one for one in protocol(name).phases if (one.role, one.name) in spoken]
     if node == here.node and also:
         raise ValueError(

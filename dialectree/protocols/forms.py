@@ -45,9 +45,9 @@ class Offered(dict[str, Any]):
 
 def settings_form(declared: Any, schema: JsonSchema) -> JsonSchema:
     """Return ``schema``, of the settings that a protocol has ``declared``, as clients read it."""
-    own = declared.own_settings() - {*declared.only_variants} if declared else frozenset[str]()
+    own = [*declared.declared_settings()] if declared else []
     fields: dict[str, JsonSchema] = schema["properties"]
-    order = ["model", "roles", *(one for one in fields if one in own)]
+    order = ["model", "roles", *(name for kind, name in own if kind is declared.settings)]
     order += [one for one in fields if one not in order and one != "inner"]
     baselines = set(declared.only_variants) if declared else set[str]()
     shown = {

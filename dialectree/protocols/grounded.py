@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator
 
@@ -49,8 +49,16 @@ def _decided(name: str) -> str:
 class GroundedInput(ProtocolInput):
     """Add the documents that the debaters argue from."""
 
-    sources: list[str] | None = option(None, metavar="PATH")
-    """Documents that the debaters argue from: files, and folders with all below them."""
+    grounded: ClassVar[bool] = True
+    sources: list[str | Path | Mapping[str, Any]] | None = option(None, metavar="PATH")
+    """A document that debaters argue from, or a folder with all below it; as often as wanted. A
+    program may give texts instead: ``{"name": "notes.md", "text": "..."}``."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """Put the sources behind what the protocol itself takes, which goes by place, too."""
+        super().__pydantic_init_subclass__(**options)
+        cls.__pydantic_fields__["sources"] = cls.__pydantic_fields__.pop("sources")
 
 
 class GroundedSettings(RetrievalSettings):

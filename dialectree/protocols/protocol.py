@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -48,6 +48,9 @@ for and against. A protocol may bring another view: a module of that name beside
 Roles = Mapping[str, str]
 """The roles that can be given a model of their own, each with the family that it belongs to. A role
 without a family names itself."""
+CHECKER, CHECK = "checker", "check"
+"""The role that says whether sentences bear a point out, and its phase."""
+CHECK_REPLY = "dialectree.flow.evidence:CheckReply"
 
 
 class ProtocolInput(BaseModel):
@@ -60,6 +63,8 @@ class ProtocolInput(BaseModel):
         coerce_numbers_to_str=True,
         defer_build=True,
     )
+    grounded: ClassVar[bool] = False
+    """Whether it takes the sources that debaters argue from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +86,9 @@ class Variant:
     prepare: str = ""
     baseline: bool = False
     """True where reports measure debates against it, instead of calling it a debate."""
+    grounded: bool | None = None
+    """Whether it argues from sources where its protocol does. Without a word, a baseline does
+    not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +173,38 @@ class Protocol(Declaration):
                 )
         self.settings.protocol = self.name
         self.settings.declaration = self
+        if self.grounded:
+            self._add_checker()
+
+    def _add_checker(self) -> None:
+        """Add the role that the kernel brings to every grounded protocol, and its phase."""
+        if not self.evidence_settings():
+            raise InputError(
+                f"protocol {self.name}: its input takes sources; derive its settings from "
+                "GroundedSettings"
+            )
+        added: dict[str, Any] = {"roles": {**self.roles, CHECKER: ""}}
+        if not any(phase.role == CHECKER for phase in self.phases):
+            said = Phase(role=CHECKER, name=CHECK, reply=(CHECK_REPLY,), optional=True)
+            added["phases"] = (*self.phases, said)
+        if (order := self.order.phases) and CHECK not in order:
+            added["order"] = replace(self.order, phases=(*order[:-1], CHECK, order[-1]))
+        for name, value in added.items():  # the declaration is frozen for everybody else
+            object.__setattr__(self, name, value)
+
+    @property
+    def grounded(self) -> bool:
+        """Whether its debaters can argue from sources."""
+        return self.input.grounded
+
+    def evidence_settings(self) -> frozenset[str]:
+        """Return the settings that say what is retrieved from sources, and who reads it."""
+        from dialectree.protocols.grounded import GroundedSettings
+
+        if not (self.grounded and issubclass(self.settings, GroundedSettings)):
+            return frozenset()
+        shared = frozenset(ProtocolSettings.model_fields)
+        return frozenset(GroundedSettings.model_fields) - shared
 
     @property
     def ours(self) -> bool:
@@ -186,8 +226,10 @@ class Protocol(Declaration):
 
     def declared_settings(self) -> Iterator[tuple[type[BaseModel], str]]:
         """Yield the settings, its own first, each with the class that declares it."""
-        own = self.own_settings()
-        yield from ((self.settings, name) for name in self.settings.model_fields if name in own)
+        own, evidence = self.own_settings(), self.evidence_settings()
+        names = [name for name in self.settings.model_fields if name in own]
+        for name in sorted(names, key=evidence.__contains__):  # as they stand, but evidence last
+            yield self.settings, name
         yield from ((ProtocolSettings, name) for name in SHARED)
 
     def folder(self) -> Path:
@@ -246,6 +288,21 @@ class Method:
         """Return the name by which commands and records know it."""
         return self.variant.name
 
+    @property
+    def grounded(self) -> bool:
+        """Whether it can argue from sources."""
+        own = self.variant.grounded
+        return self.protocol.grounded and (not self.variant.baseline if own is None else own)
+
+    def on(self, given: Mapping[str, Any]) -> Method:
+        """Return the method as it debates the input ``given``: ungrounded without sources.
+
+        Then nobody checks, and no setting on evidence is read or recorded.
+        """
+        if given.get("sources") or not self.grounded:
+            return self
+        return replace(self, variant=replace(self.variant, grounded=False))
+
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """Return the compiled graph."""
         with self.packages():
@@ -298,9 +355,12 @@ class Method:
 
     def reads(self) -> frozenset[str]:
         """Return its own settings, without those of the protocols that debate inside."""
+        evidence = self.protocol.evidence_settings()
         if self.variant.reads is not None:
-            return frozenset(self.variant.reads)
-        return self.protocol.own_settings() - frozenset(self.protocol.only_variants)
+            own = frozenset(self.variant.reads)
+        else:
+            own = self.protocol.own_settings() - frozenset(self.protocol.only_variants)
+        return own | evidence if self.grounded else own - evidence
 
     def inside(
         self, settings: ProtocolSettings, around: tuple[str, ...] = ()
@@ -328,6 +388,7 @@ class Method:
                 raise SettingsError(f"{' > '.join((*around, name))}: debates nest too deeply")
             other = protocol(name).methods()[name]
             own = inner_settings(settings, other)
+            other = other if self.grounded else other.on({})
             found += [(other, own), *other.inside(own, around)]
         return found
 
@@ -348,6 +409,9 @@ class Method:
         own = dict(self.own_roles())
         if self.protocol.speaking is not None and self.variant.roles is None:
             own = {role: own[role] for role in own if role in self.protocol.speaking(settings)}
+        checked = getattr(settings, "check", "none") != "none"
+        if self.protocol.grounded and not (self.grounded and checked):
+            own.pop(CHECKER, None)
         return own
 
     def models(self, settings: ProtocolSettings) -> dict[str, Any]:

@@ -12,7 +12,15 @@ from pydantic import JsonValue, SerializerFunctionWrapHandler, field_serializer,
 
 from dialectree.protocols.look import PLAIN, Look
 from dialectree.protocols.phases import PhaseOrder
-from dialectree.protocols.protocol import Method, Outcome, Phase, Protocol, taking_part
+from dialectree.protocols.protocol import (
+    CHECK,
+    CHECKER,
+    Method,
+    Outcome,
+    Phase,
+    Protocol,
+    taking_part,
+)
 from dialectree.records.place import Strict
 from dialectree.text import label
 
@@ -109,7 +117,10 @@ def declarations(chosen: Method, settings: Mapping[str, Any]) -> dict[str, Decla
     found = {one.name: one for one in taking_part(own.name, settings)} | {own.name: own}
     inner = {name: values for one in [settings] for name, values in _inside(one)}
     with chosen.packages():
-        declared = {name: _declared(one, inner.get(name, settings)) for name, one in found.items()}
+        declared = {
+            name: _declared(one, inner.get(name, settings), checked=chosen.grounded)
+            for name, one in found.items()
+        }
     if chosen.name != own.name:
         declared[own.name].method = chosen.variant.title or chosen.name.replace("_", " ")
     return declared
@@ -121,7 +132,8 @@ def _inside(settings: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     return [*(deeper for _, values in own for deeper in _inside(values)), *own]
 
 
-def _declared(protocol: Protocol, settings: Mapping[str, Any]) -> Declared:
+def _declared(protocol: Protocol, settings: Mapping[str, Any], *, checked: bool) -> Declared:
+    """Return what is declared of a protocol; without its checker unless the run is ``checked``."""
     order = protocol.order
     look: Look = protocol.look_of(settings)
     scored = [phase.scored for phase in protocol.phases if phase.score is not None]
@@ -132,14 +144,14 @@ def _declared(protocol: Protocol, settings: Mapping[str, Any]) -> Declared:
         view=protocol.view,
         unit=protocol.unit,
         outcome=protocol.outcome,
-        roles={**protocol.roles},
-        phases=[_phase(phase) for phase in protocol.phases],
+        roles={role: one for role, one in protocol.roles.items() if checked or role != CHECKER},
+        phases=[_phase(one) for one in protocol.phases if checked or one.role != CHECKER],
         order=DeclaredOrder(
-            phases=[*order.phases],
+            phases=[phase for phase in order.phases if checked or phase != CHECK],
             closing=[*order.closing],
             beside_all=[*order.beside_all],
             beside_children=[*order.beside_children],
-            beside={**order.beside},
+            beside={one: other for one, other in order.beside.items() if checked or one != CHECK},
         ),
         scores=[*dict.fromkeys([*look.scores, *scored])],
         look=look,

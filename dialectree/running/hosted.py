@@ -287,6 +287,7 @@ class HostedRun(Run):
             record = folder.record()
         folder.resume_events()
         if self.method is not None:
+            self.method = self.method.on(record.input)
             before = spoken(record.models, folder.ledger())
             record.models = named(speakers(self.method, self.context), before)
         record.usage.wall_s = max(record.usage.wall_s, folder.stored().usage.wall_s)
@@ -403,6 +404,7 @@ def _new(
         _require_model(method, context)
     name, record = new_id(), None
     if method is not None:
+        method = method.on(given)
         record = new_record(method, given, context)
         record.run_id, record.owner = name, _owner(runtime)
         about = runtime.execution_info

@@ -56,6 +56,7 @@ def _inner(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     for name in [] if chosen.variant.baseline else chosen.protocol.holds(context):
         other = protocol(name).methods()[name]
         own = inner_settings(context, other)
+        other = other if chosen.grounded else other.on({})
         everything = kept(own, other)
         values = {n: everything[n] for n in everything if n in {*other.reads(), "inner"}}
         inside[name] = values

@@ -138,6 +138,7 @@ def begin(
 
     Its folder lies in ``runs``, or is ``folder``.
     """
+    chosen = chosen.on(graph_input)
     record = new_record(chosen, graph_input, context)
     record.evaluated = evaluated
     folder = folder or RunFolder.create(runs)
@@ -173,7 +174,8 @@ def again(folder: RunFolder, given: Mapping[str, Any], runs: Path | None = None)
     A contest in which nobody has to be asked goes on without the models of its record.
     """
     record, ledger = folder.record(), folder.ledger()
-    chosen, unfinished = method(record.method, record.protocol), record.status in UNFINISHED
+    chosen = method(record.method, record.protocol).on(record.input)
+    unfinished = record.status in UNFINISHED
     try:
         context = settled(record, given, own=runs is not None and folder.lies_under(runs))
         chosen.require_roles(context, given)

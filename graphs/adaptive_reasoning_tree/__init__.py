@@ -47,6 +47,7 @@ protocol = Protocol(
     unit="argument",
     graph=f"{_HERE}.graph:graph",
     roles={**_GROWING, "pairwise_judge": "evaluator"},
+    speaking=lambda settings: (*_GROWING, "pairwise_judge"),  # no checker: see Settings.unused
     prompts=("adaptive_reasoning_tree",),
     phases=(
         Phase(

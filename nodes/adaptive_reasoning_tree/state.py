@@ -9,9 +9,8 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from dialectree.flow.state import Debate
+from dialectree.protocols.grounded import GroundedInput, GroundedSettings
 from dialectree.protocols.options import Jury, Unit, option
-from dialectree.protocols.protocol import ProtocolInput
-from dialectree.protocols.settings import ProtocolSettings
 
 Stance = Literal["support", "attack"]
 STANCES: tuple[Stance, Stance] = ("support", "attack")
@@ -80,14 +79,14 @@ def pairs(
     ]
 
 
-class Input(ProtocolInput):
+class Input(GroundedInput):
     """A claim to verify."""
 
     claim: str = option(positional=True)
     """A statement that is true or false, not a question; - reads it from standard input."""
 
 
-class Settings(ProtocolSettings):
+class Settings(GroundedSettings):
     """The settings of an argument tree."""
 
     breadth: int = option(1, ge=1, le=100, group="Tree", common=True)
@@ -122,9 +121,10 @@ class Settings(ProtocolSettings):
 
     def unused(self) -> Mapping[str, str]:
         """Return the settings that others leave without a meaning, and why."""
+        unread = {"check": "the scorer reads each argument with its sentences"}
         if self.strength_rule == "win_rate":
-            return {"ties": "`strength_rule` win_rate counts a tie half always"}
-        return {}
+            unread["ties"] = "`strength_rule` win_rate counts a tie half always"
+        return unread
 
 
 class AdaptiveReasoningTree(Debate, Grown):

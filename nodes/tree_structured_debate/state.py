@@ -12,23 +12,22 @@ from typing_extensions import TypedDict
 from dialectree.errors import InputError
 from dialectree.flow import state as shared
 from dialectree.nodes.tree_structured_debate.sides import Side
+from dialectree.protocols.grounded import GroundedInput, GroundedSettings
 from dialectree.protocols.options import Jury, Unit, option
-from dialectree.protocols.protocol import ProtocolInput
 from dialectree.protocols.questions import question_for
-from dialectree.protocols.settings import ProtocolSettings
 
 SAMPLES = 5
 """Samples of ``best_of_n`` where the settings name no number, as many as in the paper."""
 
 
-class Input(ProtocolInput):
+class Input(GroundedInput):
     """A question to settle."""
 
     question: str = option(positional=True)
     """One question, in full; - reads it from standard input."""
 
 
-class Settings(ProtocolSettings):
+class Settings(GroundedSettings):
     """The settings of a debate tree."""
 
     depth_profile: Literal["adaptive", "fixed", "safety"] = option(

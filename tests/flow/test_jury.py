@@ -241,15 +241,16 @@ THREE = ["openai:a", "openai:b@http://u:secret@127.0.0.1:9/v1", "openai:c"]
 
 
 def test_prices_models_and_records_know_every_judge_and_show_no_password() -> None:
+    ungrounded = method("rsd").on({})
     own = build(Settings, model="openai:m", base_url="http://127.0.0.1:1/v1", jury=THREE)
-    found = {role: spec.name for role, spec in speakers(method("rsd"), own).items()}
+    found = {role: spec.name for role, spec in speakers(ungrounded, own).items()}
     debaters = {"debater_a": "openai:m", "debater_b": "openai:m"}
     assert found == debaters | {f"judge_{n}": f"openai:{who}" for n, who in enumerate("abc", 1)}
-    assert kept(own, method("rsd"))["jury"] == own.jury
+    assert kept(own, ungrounded)["jury"] == own.jury
     assert "secret" not in str(own) and resolve(own.jury[1], own).whole_url == THREE[1][9:]
     priced = own.model_copy(update={"max_cost": 1.0, "prices": {"openai:m": (1.0, 1.0)}})
     with pytest.raises(SettingsError, match="openai:a=PROMPT"):
-        speakers(method("rsd"), priced)
+        speakers(ungrounded, priced)
 
 
 def test_a_client_of_a_server_names_no_address_of_a_judge() -> None:

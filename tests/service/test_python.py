@@ -45,7 +45,7 @@ WRONG: dict[str, tuple[type[Exception], str, str, tuple[Any, ...], dict[str, Any
         {"samples": 3},
     ),
     "no input": (TypeError, "^the claim is missing", "verify", (), {}),
-    "too many inputs": (TypeError, "takes 1 inputs: claim", "verify", (CLAIM, CLAIM), {}),
+    "too many inputs": (TypeError, "takes 2 inputs: claim, sources", "verify", (CLAIM, [], 1), {}),
     "an input twice": (TypeError, "claim is given twice", "verify", (CLAIM,), {"claim": CLAIM}),
     "one option": (ValueError, "^`options`: one option", "decide", (QUESTION, ["yes"]), {}),
     "a method": (ValueError, "^`method` x: ", "answer", (QUESTION,), {"method_name": "x"}),
