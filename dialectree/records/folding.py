@@ -250,7 +250,7 @@ def _sort(node: Node, order: PhaseOrder) -> None:
 
     node.transcript.sort(key=place)
     node.comparisons.sort(key=_pair_order)
-    node.retrievals.sort(key=lambda one: (one.of != "topic", one.of, one.paper))
+    node.retrievals.sort(key=lambda one: (one.of != "topic", one.paper and one.of, one.paper))
     node.failures.sort(key=lambda one: (one.role, one.speaker, one.fault))
 
 

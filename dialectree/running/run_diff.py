@@ -95,7 +95,7 @@ def _parted(old: RunRecord, new: RunRecord) -> Iterator[Parted]:
         before, after = ({turn.spot(): turn for turn in one.transcript} for one in (node, other))
         for spot, turn in (after | before).items():
             was, now = before.get(spot), after.get(spot)
-            if was is None or now is None or was.fields != now.fields:
+            if not was or not now or (was.fields, was.evidence) != (now.fields, now.evidence):
                 name = turns.name(node if was else other, turn)
                 yield Parted(node=node.id, name=name, turns=(was, now))
 

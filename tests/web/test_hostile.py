@@ -73,9 +73,10 @@ def run_of(
         events.append(Event(n=next(n), t=t, run_id=run_id, node=node, kind=kind, data=data))
 
     def verdict(text: str) -> dict[str, Any]:
+        grounds = [{"id": text, "source": text, "page": 1}]
         said = {name: text for name in ("answer", "label", "rationale", "confidence_source")}
-        jury = {"agreement": 0.5, "dissent": {text: text}}
-        return {**said, "confidence": 0.5, "notes": [text], "winner": text, **jury}
+        more = {"agreement": 0.5, "dissent": {text: text}, "grounds": grounds}
+        return {**said, "confidence": 0.5, "notes": [text], "winner": text, **more}
 
     def fill(node: str, text: str) -> None:
         tell("scored", node, scores={"tau": 0.5, "strength": 0.5})
@@ -100,6 +101,16 @@ def run_of(
             )
         segment = {"id": f"a:{node}", "text": text, "heading": text, "page": 1}
         found = [{"id": segment["id"], "score": 0.5}]
+        piece = {"id": f"s{node}:1", "text": text, "heading": text, "page": 1, "source": text}
+        piece |= {"sentences": [[0, len(text)]]}
+        hits = [{"id": piece["id"]}]
+        tell("retrieved", node, of=text[:40], query=text, found=hits, segments=[piece])
+        sentence = f"{piece['id']}.1"
+        points = [{"id": text, "point": text, "sentences": [sentence, text]}]
+        cites: dict[str, Any] = {"evidence": points, "rests_on": [sentence, text]}
+        tell("spoke", node, phase="debate", role="poser", fields={}, **cites)
+        marks = [{"point": text, "reason": text, "verdict": text}]
+        tell("spoke", node, phase="check", role="checker", fields={"marks": marks})
         tell("retrieved", node, paper="a", of=text, query=text, found=found, segments=[segment])
         tell("noted", node, note=text, data={text: text, "claims": [{"title": text}]})
         tell("asked", node, note=f"{text} ")
@@ -127,6 +138,10 @@ def run_of(
             "input": {
                 "question": first, "options": texts,
                 "papers": [{"name": text, "title": text, "abstract": text} for text in texts],
+                "sources": [
+                    {"id": f"s0.{number}", "name": text, "title": f"{text} ", "digest": text}
+                    for number, text in enumerate(texts)
+                ],
             },
             "settings": {"model": first, "roles": {text: text for text in texts}},
             "models": {text: text for text in texts},
@@ -212,6 +227,11 @@ def test_hostile_text_in_a_file_is_shown_and_never_run(tab: Page, tmp_path: Path
         unfold(tab)
         assert tab.evaluate(MADE) == []
         assert str(tab.locator(".detail").text_content()).count(text) > 20, text
+        tab.evaluate(f"location.hash = '#s0.{number}:1.1'")
+        tab.locator(".source .linked").wait_for()
+        assert tab.evaluate(MADE) == []
+        assert str(tab.locator(".source").text_content()).count(text) > 3, text
+        tab.get_by_role("button", name="Close", exact=True).click()
     tab.evaluate("location.hash = '#%E0%A4%A'")
     tab.evaluate("location.hash = '#0'")
     tab.locator(".path").wait_for(state="detached")

@@ -17,6 +17,7 @@ from dialectree.records.contest import Moved
 from dialectree.records.folder import RunFolder
 from tests.docs.blocks import ROOT
 from tests.report.recorded import DEMOS, calls, events, prefix, record
+from tests.web import grounded
 from tests.web.serving import viewed
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ RUNS: dict[str, Callable[[], tuple[RunRecord, int | None]]] = {
     "a jury": lambda: (with_a_jury(), 0),
     "a contest": lambda: (contested(), None),
     "broken off": lambda: (prefix("tsd", 40), 40),
+    "sources": lambda: (grounded.run()[0], 0),
+    "a source": lambda: (grounded.contested()[0], 0),
 }
 """Runs, each with how many of its events are shown: none of them where the record says more."""
 
@@ -94,6 +97,9 @@ def test_axe_finds_nothing_and_no_width_scrolls_sideways(
     look(tab)
     if len(run.tree.nodes) > 1:
         tab.locator(".row").last.click()
+    if name == "a source":
+        tab.locator(".cites a").first.click()
+        tab.get_by_role("region", name="The source").wait_for()
     tab.evaluate(UNFOLD)
     for change in tab.get_by_role("button", name=re.compile("^(Leave it out|Void)$")).all():
         change.click()

@@ -26,6 +26,7 @@ from tests.running.test_broken_off import PAPERS, WAYS, Way, begin, speakers
 from tests.test_failed_calls import WAYS as FAILING
 from tests.test_failed_calls import lossy
 from tests.test_failed_calls import start as begin_lossy
+from tests.web import grounded
 from tests.web.page_script import answers, differences, folded, told
 
 pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
@@ -108,6 +109,13 @@ def generated(runs: Path) -> Iterator[Run]:
         yield read(f"{name}, made again", conduct(resumed))
 
 
+def grounded_runs(drawn: int = 60) -> list[Run]:
+    """Return runs with evidence: whole, contested, and with events of any order."""
+    made = [grounded.run(), grounded.contested(), grounded.without_grounds()]
+    made += [grounded.drawn(Random(n)) for n in range(drawn)]
+    return [(f"grounded {n}", *one) for n, one in enumerate(made)]
+
+
 def check(runs: Iterable[Run], folder: Path) -> None:
     """Compare each run as a whole, and at moments to which the page goes forth and back."""
     random = Random(36)
@@ -124,7 +132,7 @@ def check(runs: Iterable[Run], folder: Path) -> None:
 
 
 def test_the_page_folds_every_run_as_python_does_at_any_event(tmp_path: Path) -> None:
-    check([*demos(), *generated(tmp_path / "runs")], tmp_path)
+    check([*demos(), *grounded_runs(), *generated(tmp_path / "runs")], tmp_path)
 
 
 DRAWN: dict[str, dict[str, list[Any]]] = {

@@ -151,25 +151,29 @@ export function Trial() {
 }
 
 const NAMES: Texts = {
-  replace: "Say this instead", verdict: "Rule this", drop: "Take it out",
+  replace: "Say this instead", verdict: "Rule this", drop: "Take it out", restore: "Bring it back",
   "add support": "Add this for it", "add attack": "Add this against it",
 };
+const WORDLESS = ["drop", "restore"];
 /** What may be changed at a place; `add support` and `add attack` add an argument below it. */
-export function Edit({ where, text = "", may }: { where: string; text?: string; may: string[] }) {
-  const [now, setNow] = useState(text);
+export function Edit({ where, text, may }: { where: string; text?: string; may: string[] }) {
+  const [now, setNow] = useState(text ?? "");
   const others = said.value.filter((one) => one.where.replace(/^(support|attack):/, "") !== where);
   const changed = others.length < said.value.length;
   const wish = (name: string) => {
     const [change = "", stance] = name.split(" ");
     const place = stance ? `${stance}:${where}` : where;
-    const one = change === "drop" ? { change, where: place } : { change, where: place, text: now };
+    const one = WORDLESS.includes(change) ? { change, where: place } : { change, where: place, text: now };
     said.value = [...others, one];
   };
   return (
     <More kind="more edit" name={changed ? "Changed" : "Contest this"}>
-      <textarea aria-label={`New text for ${where}`} rows={3} dir="auto" value={now} onInput={typed(setNow)} />
+      {text !== undefined &&
+        <textarea aria-label={`New text for ${where}`} rows={3} dir="auto" value={now} onInput={typed(setNow)} />}
       {may.map((name) => (
-        <button key={name} disabled={name !== "drop" && !now.trim()} onClick={() => wish(name)}>{NAMES[name]}</button>
+        <button key={name} disabled={!WORDLESS.includes(name) && !now.trim()} onClick={() => wish(name)}>
+          {NAMES[name]}
+        </button>
       ))}
       {changed && <button onClick={() => (said.value = others)}>As it was</button>}
     </More>

@@ -8,6 +8,7 @@ import {
 } from "./model";
 import { Answer, Figure, Link, Listed, More, Notes, Some, Stance, typed, Value } from "./parts";
 import { winner } from "./strengths";
+import { Grounds, Searches, Sources } from "./sources";
 import { Transcript } from "./turns";
 import { type Comparison, count, declaredOf, figure, joined, label, type Node, texts, type Verdict } from "./record";
 
@@ -37,6 +38,7 @@ export function Ruling({ verdict, name = "Ruling" }: { verdict: Verdict; name?: 
       {agreement != null && <p class="soft">{Math.round(agreement * 100)} % of the jury agree.{others}</p>}
       {rationale && rationale !== answer && <p class="prose" dir="auto">{rationale}</p>}
       <Notes of={verdict.notes} />
+      <Grounds of={verdict} />
     </section>
   );
 }
@@ -133,7 +135,7 @@ function Marked({ text, said }: { text: string; said: string[] }) {
 
 /** The pieces of sources that were found, with the words marked that somebody cites. */
 function Evidence({ node }: { node: Node }) {
-  const all = folded.value.segments;
+  const all = new Map([...folded.value.segments].filter(([, one]) => !one.source));
   const said = node.transcript.flatMap((one) => texts(one.fields));
   const cited = new Set(said.filter((one) => all.has(one)));
   const found = new Set(node.retrievals.flatMap((one) => one.found.map((hit) => hit.id)));
@@ -158,7 +160,7 @@ function Evidence({ node }: { node: Node }) {
       <Listed in={More} name={count(node.retrievals.length, "search")} of={node.retrievals} each={(one) => (
         <li key={one.paper + one.of}>
           <span class="id">{one.paper}</span> <bdi>{one.query}</bdi>{" "}
-          <span class="soft">{one.found.map((hit) => `${hit.id} (${hit.score.toFixed(2)})`).join(", ")}</span>
+          <span class="soft">{one.found.map((hit) => `${hit.id} (${hit.score?.toFixed(2)})`).join(", ")}</span>
         </li>
       )} />
     </More>
@@ -214,7 +216,9 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
       )}>
         <p class="soft">{look.value.comparing?.join(" · ")}</p>
       </Listed>
+      {top && <Sources />}
       <Transcript node={node} />
+      <Searches node={node} />
       <Evidence node={node} />
       {node.earlier.map((one) => (
         <More key={one.take ?? 1} name={`Verdict of pass ${one.take ?? 1}`}><Ruling verdict={one} /></More>

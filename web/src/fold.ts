@@ -20,6 +20,8 @@ const NODE = {
 };
 const VERDICT = { answer: null, label: null, confidence: null, confidence_source: null, rationale: null, notes: [] };
 const MET = { order: "support_first", reason: "", contested: null };
+const GROUND = { page: null };
+const FOUND = { score: null };
 const SEGMENT = { page: null, offset: 0, heading: null, contested: false };
 const RUN = { verdict: null as Verdict | null, status: "running", notices: [] as string[], usage: USAGE };
 
@@ -64,21 +66,28 @@ const path = (id: string): Key => id.split(".").map(number);
 /** What sorts `a:10` after `a:2`. */
 const segmentPath = (id: string): Key => [id.split(":")[0]!, number(id.split(":").slice(1).join(":"))];
 
+/** Leave out lists and texts that are empty, as a record does with what few have. */
+function sparse<T extends object>(whole: T, ...names: (keyof T)[]): T {
+  for (const name of names) if (!Object.keys(whole[name] ?? {}).length) delete whole[name];
+  return whole;
+}
+
 /** Return a verdict as a record has it: what few have is left out where it says nothing. */
 function verdictOf({ probability: _, ...told }: Fields): Verdict {
   const verdict = { ...VERDICT, ...told } as Verdict;
   for (const name of ["agreement", "local_confidence", "winner"] as const)
     if (verdict[name] == null) delete verdict[name];
-  if (!Object.keys(verdict.dissent ?? {}).length) delete verdict.dissent;
   if ((verdict.take ?? 1) === 1) delete verdict.take;
+  verdict.grounds = verdict.grounds?.map((one) => ({ ...GROUND, ...one }));
   const probable = ["probability", "P(claim)"].includes(verdict.confidence_source ?? "");
   if (probable && verdict.confidence !== null) verdict.probability = verdict.confidence;
-  return verdict;
+  return sparse(verdict, "dissent", "grounds");
 }
 
 function turnOf({ node, data: { called: _, ...told } }: Event): Turn {
-  const turn = { ...TURN, ...told, node };
-  return { ...turn, speaker: turn.speaker || turn.role };
+  const turn: Turn = { ...TURN, ...told, node };
+  const evidence = turn.evidence?.map(({ item, ...one }) => (item ? { ...one, item } : one));
+  return sparse({ ...turn, speaker: turn.speaker || turn.role, evidence }, "evidence", "rests_on");
 }
 
 const callKey = ({ node, data: { phase, role, speaker, round, take } }: Event) =>
@@ -150,7 +159,8 @@ export class Folding {
     } else if (node) {
       this.set(this.nodes, node.id, after(node, event));
       const segments = (kind === "retrieved" ? data.segments : []) as unknown as Segment[];
-      for (const one of segments) this.set(this.segments, one.id, { ...SEGMENT, ...one });
+      for (const one of segments)
+        this.set(this.segments, one.id, sparse({ ...SEGMENT, ...one }, "source", "sentences"));
     }
   }
 
@@ -194,7 +204,7 @@ export class Folding {
       ...node, children,
       transcript: sortBy(node.transcript, (turn) => placeOf(turn, order)),
       comparisons: sortBy(met, (one) => [path(one.supporter), path(one.attacker), one.order]),
-      retrievals: sortBy(node.retrievals, (one) => [one.of !== "topic", one.of, one.paper]),
+      retrievals: sortBy(node.retrievals, ({ of, paper }) => [of !== "topic", paper && of, paper]),
       failures: sortBy(node.failures, (one) => [one.role, one.speaker, one.fault]),
     };
     if (whole) finished.set(node, done);
@@ -223,8 +233,9 @@ function after(node: Node, event: Event): Node {
     case "compared":
       return { ...node, comparisons: put(node.comparisons, told(MET) as Comparison, "supporter", "attacker", "order") };
     case "retrieved": {
-      const { segments: _, ...about } = data;
-      return { ...node, retrievals: put(node.retrievals, about as unknown as Retrieval, "paper", "of") };
+      const { segments: _, ...about } = told({ paper: "" }) as Retrieval & { segments: Segment[] };
+      about.found = about.found.map((one) => ({ ...FOUND, ...one }));
+      return { ...node, retrievals: put(node.retrievals, about, "paper", "of") };
     }
     case "failed":
       return { ...node, failures: put(node.failures, told({ speaker: "" }) as Failure, "role", "speaker", "fault") };

@@ -46,7 +46,7 @@ function sums(): string {
 }
 
 export function Sums() {
-  const { question: _, options: __, ...more } = record.value.input;
+  const { question: _, options: __, sources: ___, ...more } = record.value.input;
   return (
     <More name={sums()}>
       {Object.keys(more).length > 0 && <Value value={more} />}

@@ -6,6 +6,7 @@ import { debate, get, json, useReading } from "./data";
 import { Ruling } from "./detail";
 import { restart } from "./model";
 import { Figure, Later, Reading, Search, Select, Some, Stance, To, Value } from "./parts";
+import { Points } from "./sources";
 import type { Head, Moved, RunRecord, Turn, Verdict } from "./record";
 import { count, joined, label, phaseOf, short, speaking, turnName, when } from "./record";
 
@@ -133,6 +134,7 @@ function Pair({ turns, runs }: { turns: (Turn | null)[]; runs: RunRecord[] }) {
       <>
         <p class="who">{speaking(node, turn)} <span class="soft"><To id={of.run_id} at={name}>{name}</To></span></p>
         <Value value={Object.fromEntries(differ)} captions={phaseOf(of, turn)?.captions} />
+        {JSON.stringify(turn.evidence) !== JSON.stringify(turns[1 - n]?.evidence) && <Points turn={turn} />}
       </>
     );
   };

@@ -12,10 +12,12 @@ import { fold, Folding, orders } from "./fold";
 import { Head, Tools } from "./head";
 import { Compare, List } from "./list";
 import {
-  ask, at, foldBelow, follow, learn, length, live, nodes, pane, picked, printing, record, restart, ROOT, run, take,
+  ask, at, foldBelow, follow, learn, length, live, nodes, pane, picked, printing, record, restart, ROOT, run, source,
+  take,
 } from "./model";
 import { entered, Failed, Go, Reading } from "./parts";
 import { type Call, type RunRecord, short, type Texts } from "./record";
+import { SourcePane } from "./sources";
 import { Start } from "./start";
 import { confidences, noChanges, strengths } from "./strengths";
 import { Tree } from "./tree";
@@ -36,12 +38,13 @@ function RunPage() {
     return () => void (document.title = "Debates");
   }, [id]);
   return (
-    <div class={`run show-${many ? pane.value : "node"}`}>
+    <div class={`run show-${many ? pane.value : "node"}${source.value && " sourced"}`}>
       <Head />
       <Tools />
       <main class={many ? "two" : "one"}>
         {many && <Tree />}
         <div class="pane detail" role="region" aria-label="The node" tabIndex={0}><Detail /></div>
+        {source.value && <SourcePane />}
       </main>
     </div>
   );

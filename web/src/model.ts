@@ -3,8 +3,8 @@
 import { batch, computed, signal } from "@preact/signals";
 import { type Folded, Folding, orders } from "./fold";
 import { type Changes, confidences, noChanges, strengths } from "./strengths";
-import type { Call, Event, Node, RunRecord, Texts, Tree } from "./record";
-import { declaredOf, lookOf, settingsOf, texts, turnName } from "./record";
+import type { Call, Event, Node, RunRecord, Source, Texts, Tree } from "./record";
+import { declaredOf, lookOf, segmentId, settingsOf, sourceId, texts, turnName } from "./record";
 
 export type Run = Omit<RunRecord, "tree">;
 
@@ -42,6 +42,7 @@ export function restart(record: Run, begun: Event[], tree?: Tree): void {
     calls.value = [];
     changes.value = noChanges();
     shut.value = new Set();
+    source.value = "";
     at.value = length.value = 0;
     take(begun);
   });
@@ -68,6 +69,11 @@ export const nodes = computed(() => folded.value.nodes);
 export const finished = computed(() => at.value === length.value);
 export const record = computed(() => run.value as unknown as RunRecord);
 export const declared = computed(() => declaredOf(record.value));
+/** The user's own documents; none in a run without any. */
+export const sources = computed(() => {
+  const all = record.value.input.sources;
+  return (Array.isArray(all) ? all : []).filter((one) => Object(one).id) as unknown as Source[];
+});
 export const look = computed(() => lookOf(record.value));
 
 /** What a person tries out. */
@@ -108,6 +114,8 @@ export function share(node: Node): number | undefined {
 /** The node that is shown, and the turn of it that the address names. */
 export const picked = signal(ROOT);
 export const turn = signal("");
+/** The source that is open beside it, or the segment or the sentence at which it is open: `s2`, `s2:17`, `s2:17.3`. */
+export const source = signal("");
 export const pane = signal<"tree" | "node">("node");
 export const shut = signal<Set<string>>(new Set());
 export const query = signal("");
@@ -120,7 +128,8 @@ function words(node: Node): string {
   if (known) return known;
   const { id, text, verdict, notes, transcript, comparisons, data } = node;
   const said = [id, text, verdict?.answer, verdict?.rationale, ...notes, ...comparisons.map((one) => one.reason)];
-  const all = [...said, ...texts([data, ...transcript.map((one) => one.fields)])].join("\n").toLowerCase();
+  const points = transcript.flatMap(({ evidence = [] }) => evidence.map((one) => one.point));
+  const all = [...said, ...points, ...texts([data, ...transcript.map((one) => one.fields)])].join("\n").toLowerCase();
   hay.set(node, all);
   return all;
 }
@@ -168,21 +177,34 @@ export function pick(id: string, turnOf = "", show = true): void {
     if (open.size < shut.value.size) shut.value = open;
     picked.value = id;
     turn.value = turnOf;
+    if (show && matchMedia("(max-width: 50rem)").matches) source.value = ""; // it hides the node there
     if (show) pane.value = "node";
   });
   // Browsers count how often an address changes, so walking and playing leave it alone.
   if (show) history.replaceState(null, "", `#${encodeURIComponent(turnOf || id)}`);
 }
 
-/** Go where the address says; return whether that is there by now. */
-export function follow(): boolean {
-  const wanted = new URLSearchParams(`at=${location.hash.slice(1)}`).get("at")!;
+/** Open a source beside the node, at a segment or a sentence of it, and say so in the address; "" closes it. */
+export function openSource(id: string): void {
+  source.value = id;
+  history.replaceState(null, "", `#${encodeURIComponent(id || turn.value || picked.value)}`);
+}
+
+/** Go to a node, a turn, a source or a sentence; return whether it is there by now. */
+export function goTo(wanted: string): boolean {
+  if (sources.value.some((one) => one.id === sourceId(wanted))) {
+    openSource(wanted);
+    return wanted === sourceId(wanted) || folded.value.segments.has(segmentId(wanted));
+  }
   const node = nodes.value.get(wanted.split("/")[0]!);
   const named = node?.transcript.some((one) => turnName(node, one) === wanted);
   if (!node || (live.value && !named && wanted !== node.id)) return false;
   pick(node.id, named ? wanted : "");
   return true;
 }
+
+/** Go where the address says; return whether that is there by now. */
+export const follow = () => goTo(new URLSearchParams(`at=${location.hash.slice(1)}`).get("at")!);
 
 /** True while all nodes are laid out on paper, one below the other. */
 export const printing = signal(false);

@@ -3,7 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { address, failed, open } from "./data";
-import { folded, nodes, pick, printing } from "./model";
+import { folded, goTo, nodes, printing } from "./model";
 import { figure, type Json, label, short, type Texts, type Verdict } from "./record";
 
 type Figured = { value: number | null | undefined; stance?: string | null };
@@ -77,8 +77,8 @@ export function Answer({ of, none = "There is no answer." }: { of: Verdict | nul
 }
 
 /** The first of many, with a button for the others. */
-export function Some<T>({ of, each }: { of: T[]; each: (one: T) => JSX.Element }) {
-  const [most, setMost] = useState(printing.value ? Infinity : 25);
+export function Some<T>({ of, each, least = 25 }: { of: T[]; each: (one: T) => JSX.Element; least?: number }) {
+  const [most, setMost] = useState(printing.value ? Infinity : least);
   return (
     <>
       <ul class="plain">{of.slice(0, most).map(each)}</ul>
@@ -95,16 +95,16 @@ export const Listed = <T,>({ name, of, each, in: In = Part, children }: {
 export const Stance = ({ of }: { of: string | null }) =>
   of && <span class={`stance ${of}`}>{of === "support" ? "✓ for" : "✗ against"} </span>;
 
+/** A link to a node, a turn, a source or a sentence of the run. */
+export const Jump = ({ to, ...rest }: { to: string; children: ComponentChildren; class?: string }) => (
+  <a {...rest} href={`#${encodeURIComponent(to)}`} onClick={(event) => (event.preventDefault(), goTo(to))} />
+);
+
 /** A node by its id, with its words; the id alone where there is no such node. */
 export function Link({ id, most = 70 }: { id: string; most?: number }) {
   const node = nodes.value.get(id);
   if (!node) return <span class="id">{id}</span>;
-  const go = (event: MouseEvent) => (event.preventDefault(), pick(id));
-  return (
-    <a class="link" href={`#${encodeURIComponent(id)}`} onClick={go}>
-      <span class="id">{id}</span> <bdi>{short(node.text, most)}</bdi>
-    </a>
-  );
+  return <Jump to={id} class="link"><span class="id">{id}</span> <bdi>{short(node.text, most)}</bdi></Jump>;
 }
 
 const IDS = /^\d+(\.\d+)*$/;

@@ -5,16 +5,21 @@ export type Fields = { [name: string]: Json };
 export type Texts = { [name: string]: string };
 export type Stance = "support" | "attack";
 
+/** A sentence of a source that a verdict rests on. */
+export interface Ground { id: string; source: string; page: number | null; }
+/** What a speaker draws from the sources, and the sentences behind it. */
+export interface Point { id: string; point: string; sentences: string[]; item?: number; }
 export interface Verdict {
   answer: string | null; label: string | null; confidence: number | null; confidence_source: string | null;
   rationale: string | null; notes: string[]; agreement?: number; dissent?: Texts; local_confidence?: number;
-  winner?: string; take?: number; probability?: number;
+  winner?: string; take?: number; probability?: number; grounds?: Ground[];
 }
 interface Place {
   node: string; phase: string; role: string; speaker: string; round: number; step: number; take: number;
 }
 export interface Turn extends Place {
   side: string | null; label: string | null; names: string | null; protocol: string; fields: Fields;
+  evidence?: Point[]; rests_on?: string[];
 }
 export interface Call extends Place {
   repair: number; prompt: string; model: string; attempts: number; started: string; ended: string; source: string;
@@ -24,8 +29,13 @@ export interface Call extends Place {
 export interface Comparison {
   supporter: string; attacker: string; winner: string; order: string; reason: string; contested: string | null;
 }
-export interface Segment { id: string; text: string; page: number | null; heading: string | null; contested: boolean; }
-export interface Retrieval { paper: string; of: string; query: string; found: { id: string; score: number }[]; }
+export interface Segment {
+  id: string; text: string; page: number | null; heading: string | null; contested: boolean;
+  source?: string; sentences?: [number, number][];
+}
+export interface Retrieval { paper: string; of: string; query: string; found: { id: string; score: number | null }[]; }
+/** A document of the user, as the input of a grounded run names it. */
+export interface Source { id: string; name: string; title: string; }
 export interface Failure { role: string; speaker: string; fault: string; }
 export interface Node {
   id: string; parent: string | null; children: string[]; kind: string; in_turn: boolean; protocol: string;
@@ -53,6 +63,7 @@ export interface Tree { nodes: { [id: string]: Node }; segments: { [id: string]:
 export interface Moved { node: string; before: Verdict | null; after: Verdict | null; }
 export interface Contest {
   run: string; changes: string[]; before: number | null; after: number | null; why: string; moved?: Moved[];
+  overrides?: { id: string; what: string }[];
 }
 export interface RunRecord {
   run_id: string; thread?: string | null; protocol: string; method: string; status: string; demonstration: boolean;
@@ -138,6 +149,19 @@ export function turnName(node: Node, turn: Turn): string {
 export function speaking(node: Node, turn: Turn): string {
   const who = speakerOf(node, turn);
   return label(who === turn.role ? turn.role : `${turn.role} ${who.length < 2 ? who.toUpperCase() : who}`);
+}
+
+/** Of a sentence `s2:17.3`, the segment `s2:17` and the source `s2`. */
+export const segmentId = (id: string) => id.replace(/\.\d+$/, "");
+export const sourceId = (id: string) => id.split(":")[0]!;
+
+/** Return the sentences of a segment, and what stands between them; Python counts whole characters. */
+export function piecesOf({ id, text, sentences = [] }: Segment): { id: string; words: string }[] {
+  const letters = [...text];
+  const cut = (id: string, from = 0, to = letters.length) => ({ id, words: letters.slice(from, to).join("") });
+  const ends = [0, ...sentences.map(([, to]) => to)];
+  const parts = sentences.flatMap(([from, to], n) => [cut("", ends[n], from), cut(`${id}.${n + 1}`, from, to)]);
+  return [...parts, cut("", ends.at(-1))];
 }
 
 /** Return every text in a value. */

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { Edit, trying } from "./act";
 import { ask, calls, look, printing, prompts, record, turn as linked } from "./model";
 import { Later, More, Part, Value } from "./parts";
+import { marksOf, Points } from "./sources";
 import { type Call, joined, label, type Node, phaseOf, short, speaking, type Turn, turnName } from "./record";
 
 const NO_TEXT = "The text of this message is not in this file.";
@@ -46,7 +47,8 @@ function TurnView({ node, turn, side }: { node: Node; turn: Turn; side: number }
   const { captions = {}, editable: [lead] = [] } = phaseOf(record.value, turn) ?? {};
   const task = turn.side && (look.value.tasks?.[turn.side] ?? turn.side);
   const defends = [turn.label, task].filter(Boolean).join(": ");
-  const fields = Object.entries(turn.fields).filter(([, value]) => value !== null && value !== "");
+  const said = marksOf(turn).length ? [] : Object.entries(turn.fields);
+  const fields = said.filter(([, value]) => value !== null && value !== "");
   const show = (one: HTMLElement | null) => linked.value === name && one?.scrollIntoView({ block: "nearest" });
   return (
     <article class={`turn side-${side % 2}${linked.value === name ? " linked" : ""}`} ref={(one) => void show(one)}>
@@ -61,6 +63,7 @@ function TurnView({ node, turn, side }: { node: Node; turn: Turn; side: number }
           <Value value={value} captions={captions} />
         </div>
       ))}
+      <Points turn={turn} />
       <Calls turn={turn} />
       {lead && <Edit where={name} text={String(turn.fields[lead] ?? "")} may={["replace", "drop"]} />}
     </article>

@@ -1,0 +1,191 @@
+/** The user's own documents: what was retrieved of them, what speakers draw from it, how that was checked. */
+
+import { computed } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { Edit } from "./act";
+import { beside } from "./data";
+import { folded, nodes, openSource, printing, record, source, sources } from "./model";
+import { Jump, Listed, More, Some } from "./parts";
+import {
+  count, type Fields, joined, label, type Node, piecesOf, type Segment, segmentId, short, type Source, sourceId,
+  type Texts, type Turn, turnName, type Verdict,
+} from "./record";
+
+/** What the checker says of a point. */
+interface Mark { point: string; verdict: string; reason: string; }
+const MARKS: Texts = { yes: "✓ Borne out", no: "✗ Not borne out", contradicts: "⚠ Contradicted" };
+const marked = (verdict: string) => MARKS[verdict] ?? verdict;
+
+export function marksOf({ role, fields: { marks } }: Turn): Mark[] {
+  const all = role === "checker" && Array.isArray(marks) ? (marks as Fields[]) : [];
+  return all.filter((one) => typeof one?.point === "string") as unknown as Mark[];
+}
+
+/** The segments by source, the turns that cite a sentence by its id, the points by source, the marks by point. */
+const drawn = computed(() => {
+  const segments = new Map<string, Segment[]>(sources.value.map(({ id }) => [id, []]));
+  for (const one of folded.value.segments.values()) segments.get(sourceId(one.id))?.push(one);
+  const [citing, points] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()];
+  const marks = new Map<string, Mark>();
+  const add = (to: typeof citing, key: string, one: string) => to.set(key, (to.get(key) ?? new Set()).add(one));
+  for (const node of nodes.value.values())
+    for (const turn of node.transcript) {
+      const { evidence = [], rests_on = [] } = turn;
+      for (const one of marksOf(turn)) marks.set(one.point, one);
+      for (const { id, sentences } of evidence) for (const one of sentences) add(points, sourceId(one), id);
+      const cited = [...evidence.flatMap((one) => one.sentences), ...rests_on];
+      for (const one of cited) add(citing, one, turnName(node, turn));
+    }
+  return { segments, citing, points, marks };
+});
+
+const citersOf = (one: Segment) => new Set(piecesOf(one).flatMap(({ id }) => [...(drawn.value.citing.get(id) ?? [])]));
+
+/** Whether a person took out a source, or a segment alone or with its source. */
+const isDropped = (id: string) =>
+  record.value.contest?.overrides?.some((one) => one.what === "dropped" && [id, sourceId(id)].includes(one.id));
+
+/** What a person may do to a source or a segment; what an earlier contest did to it can be taken back. */
+function Contesting({ id, text }: { id: string; text?: string }) {
+  const now = isDropped(id) ? [] : text === undefined ? ["drop"] : ["replace", "drop"];
+  const changed = record.value.contest?.overrides?.some((one) => one.id === id);
+  const may = changed ? [...now, "restore"] : now;
+  return may.length > 0 && <Edit key={id} where={id} text={now.length ? text : undefined} may={may} />;
+}
+
+/** Sentences, each by where it stands and with its words; the source opens at it. */
+function Cites({ of, name }: { of: string[]; name?: string }) {
+  const { segments } = folded.value;
+  const each = (id: string) => {
+    const segment = segments.get(segmentId(id));
+    const of = segment?.source ?? sources.value.find((one) => one.id === sourceId(id))?.name ?? id;
+    const place = <bdi>{of}{segment?.page != null && `, p. ${segment.page}`}</bdi>;
+    const words = segment && piecesOf(segment).find((one) => one.id === id)?.words;
+    return (
+      <li key={id}>
+        {beside.value ? place : <Jump to={id}>{place}</Jump>}{" "}
+        {words && <q dir="auto">{short(words, printing.value ? Infinity : 240)}</q>}
+      </li>
+    );
+  };
+  return of.length > 0 && <>{name && <p class="name">{name}</p>}<ul class="cites">{of.map(each)}</ul></>;
+}
+
+/** What a turn draws from the sources and what the checker says of it, or what a ruling rests on. */
+export function Points({ turn }: { turn: Turn }) {
+  const { evidence = [], rests_on = [] } = turn;
+  const all = marksOf(turn).map((one) => marked(one.verdict));
+  const times = (of: string) => count(all.filter((one) => one === of).length, "point");
+  return (
+    <>
+      {[...new Set(all)].map((one) => <p key={one}>{one}: {times(one)}</p>)}
+      {evidence.length > 0 && <p class="name">Evidence</p>}
+      {evidence.map(({ id, item, point, sentences }) => {
+        const mark = drawn.value.marks.get(id);
+        return (
+          <div key={id} class="point">
+            <p class="prose" dir="auto">{item && <span class="soft">{item}. </span>}{point}</p>
+            <Cites of={sentences} />
+            {mark && <p class="check"><b>{marked(mark.verdict)}.</b> <bdi>{mark.reason}</bdi></p>}
+          </div>
+        );
+      })}
+      <Cites of={rests_on} name="Rests on" />
+    </>
+  );
+}
+
+export function Grounds({ of: { answer, grounds = [], notes } }: { of: Verdict }) {
+  const silent = !sources.value.length || answer === null || notes.some((one) => one.includes("no evidence"));
+  if (!grounds.length) return !silent && <p class="note">It rests on no evidence.</p>;
+  return <Cites of={grounds.map((one) => one.id)} name="Rests on" />;
+}
+
+/** What was searched for in the sources at a node, and how much was found. */
+export const Searches = ({ node }: { node: Node }) => (
+  <Listed in={More} name="Searches in the sources" of={node.retrievals.filter((one) => !one.paper)} each={(one) => (
+    <li key={one.of}>
+      <span class="soft">{label(one.of)}:</span> <bdi>{one.query}</bdi>{" "}
+      <span class="soft">{count(one.found.length, "segment")}</span>
+    </li>
+  )} />
+);
+
+function Facts({ of: { id, name, title } }: { of: Source }) {
+  const all = drawn.value.segments.get(id)!;
+  const points = drawn.value.points.get(id)?.size ?? 0;
+  const left = all.filter((one) => !citersOf(one).size).length;
+  const facts = [
+    isDropped(id) && "dropped by a person", `${all.length ? count(all.length, "segment") : "nothing"} retrieved`,
+    all.length > 0 && `cited in ${count(points, "point")}`, left > 0 && `${left} left out`,
+  ];
+  return <>{title !== name && <p dir="auto">{title}</p>}<p class="soft">{joined(...facts)}</p></>;
+}
+
+/** All sources, those that are cited most first. */
+export function Sources() {
+  const { segments, points } = drawn.value;
+  const rank = ({ id }: Source) => (points.get(id)?.size ?? 0) * 1e6 + segments.get(id)!.length;
+  const all = [...sources.value].sort((one, other) => rank(other) - rank(one));
+  const name = <>Sources <span class="soft">{all.filter(rank).length} of {all.length} retrieved</span></>;
+  return all.length > 0 && (
+    <More kind="phase" open={all.length < 9} name={name}>
+      <Some of={all} each={(one) => (
+        <li key={one.id}><Jump to={one.id}><bdi>{one.name}</bdi></Jump><Facts of={one} /></li>
+      )} />
+    </More>
+  );
+}
+
+function SegmentView({ one }: { one: Segment }) {
+  const at = source.value;
+  const citers = [...citersOf(one)];
+  const linked = (id: string) => (id === at ? "linked" : "");
+  return (
+    <li class={`segment ${linked(one.id)}`} tabIndex={-1}>
+      <p class="soft">
+        <Jump to={one.id}><span class="id">{one.id}</span></Jump>{" "}
+        {joined(one.page !== null && `page ${one.page}`, one.heading, isDropped(one.id) && "dropped by a person")}
+        {one.contested && <span class="moved"> written by a person</span>}
+      </p>
+      <p class="prose" dir="auto">{piecesOf(one).map(({ id, words }) =>
+        drawn.value.citing.has(id) || linked(id) ? <mark key={id} class={linked(id)} tabIndex={-1}>{words}</mark> : words,
+      )}</p>
+      <p class="soft">
+        {citers.length ? "Cited by" : "Retrieved and left out"}{citers.map((to) => <> <Jump to={to}>{to}</Jump></>)}
+      </p>
+      <Contesting id={one.id} text={one.text} />
+    </li>
+  );
+}
+
+/** A source beside the node: all that was retrieved of it, in its order, open at what is linked. */
+export function SourcePane() {
+  const box = useRef<HTMLDivElement>(null);
+  const at = source.value;
+  const one = sources.value.find(({ id }) => id === sourceId(at));
+  const all = drawn.value.segments.get(one?.id ?? "") ?? [];
+  const place = all.findIndex(({ id }) => id === segmentId(at));
+  useEffect(() => {
+    const from = document.activeElement as HTMLElement | null;
+    return () => void setTimeout(() => from?.focus());
+  }, []);
+  useEffect(() => {
+    const linked = box.current?.querySelector<HTMLElement>(".linked");
+    linked?.scrollIntoView({ block: "center" });
+    linked?.focus({ preventScroll: true });
+  }, [at]);
+  if (!one) return null;
+  const close = () => openSource("");
+  const key = (event: KeyboardEvent) => event.key === "Escape" && close();
+  return (
+    <div class="pane source" role="region" ref={box} aria-label="The source" tabIndex={0} onKeyDown={key}>
+      <button onClick={close}>Close</button>
+      <h2 dir="auto" tabIndex={-1} class={place < 0 ? "linked" : ""}>{one.name}</h2>
+      <Facts of={one} />
+      {place < 0 && at !== one.id && <p class="note">{at} has not been retrieved.</p>}
+      <Contesting id={one.id} />
+      <Some key={at} of={all} least={Math.max(25, place + 5)} each={(one) => <SegmentView key={one.id} one={one} />} />
+    </div>
+  );
+}
