@@ -46,6 +46,14 @@ class Paper(Frozen):
     """The full text, where there is one."""
 
 
+class Source(Frozen):
+    """A document to argue from; its text is kept by its digest."""
+
+    name: str
+    title: str
+    digest: str
+
+
 class Inputs(Frozen):
     """A question (with options or without), a claim, or two papers: the input of a method."""
 
@@ -54,6 +62,8 @@ class Inputs(Frozen):
     claim: str | None = None
     topic: str | None = None
     papers: tuple[Paper, ...] = ()
+    sources: tuple[Source, ...] = ()
+    """The documents to argue from, as they were read."""
 
     @property
     def task(self) -> Task:
@@ -81,6 +91,8 @@ class Inputs(Frozen):
             raise ValueError("two options are the same")
         if len(self.papers) != (0 if self.topic is None else 2):
             raise ValueError("two papers stand beside a topic, and none beside anything else")
+        if self.sources and self.papers:
+            raise ValueError("sources go with a question or a claim: two papers are compared alone")
         return self
 
 
@@ -99,6 +111,8 @@ class Reference(Frozen):
     """The best of the right answers."""
     best_false: str | None = None
     """The most tempting of the wrong ones."""
+    evidence: tuple[str, ...] = ()
+    """Sentences of the sources that show what is right."""
 
 
 class Item(Frozen):
@@ -164,6 +178,21 @@ def _texts(value: object) -> list[str]:
     return texts
 
 
+def _list(value: object) -> list[object]:
+    """Return the entries of a list, which may be written as JSON; anything else is its only one."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = from_json(value)
+    entries: list[object] = value if isinstance(value, list) else [value]
+    return [one for one in entries if one is not None and one != ""]
+
+
+class Written(Frozen):
+    """The text of a document, in place of its file."""
+
+    name: Annotated[str, Field(min_length=1)]
+    text: str
+
+
 Text = Annotated[str | None, BeforeValidator(_text)]
 Texts = Annotated[list[str], BeforeValidator(lambda value: [] if value is None else _texts(value))]
 
@@ -183,6 +212,9 @@ class Columns(BaseModel):
     false: Texts = []
     best: Text = None
     best_false: Text = None
+    sources: Annotated[list[Written | str], BeforeValidator(_list)] = []
+    """Files and folders beside the data file, or texts with a name."""
+    evidence: Annotated[list[str], BeforeValidator(_list)] = []
     topic: Text = None
     title_a: Text = None
     abstract_a: Text = None
@@ -193,8 +225,11 @@ class Columns(BaseModel):
     introduction_b: Text = None
     body_b: Text = None
 
-    def item(self, number: int) -> Item:
-        """Return the item; its id is ``number``, the row's own from 1, where it has none."""
+    def item(self, number: int, sources: Sequence[Source] = ()) -> Item:
+        """Return the item; its id is ``number``, the row's own from 1, where it has none.
+
+        ``sources`` are the documents that were read.
+        """
         texts = {name: text or "" for name, text in self if name[-2:] in ("_a", "_b")}
         papers = [
             {n[:-2]: text for n, text in texts.items() if n.endswith(s)} for s in ("_a", "_b")
@@ -208,6 +243,7 @@ class Columns(BaseModel):
                 claim=self.claim,
                 topic=self.topic,
                 papers=tuple(Paper(**parts) for parts in papers if any(parts.values())),
+                sources=tuple(sources),
             ),
             reference=Reference(
                 gold=self._letter(),
@@ -216,6 +252,7 @@ class Columns(BaseModel):
                 false=tuple(filter(None, self.false)),
                 best=self.best,
                 best_false=self.best_false,
+                evidence=tuple(self.evidence),
             ),
         )
 
@@ -251,7 +288,7 @@ class Columns(BaseModel):
 
 
 FIELDS = tuple(Columns.model_fields)
-_LISTS = ("options", "true", "false")
+_LISTS = ("options", "true", "false", "sources", "evidence")
 
 
 @dataclass(frozen=True)

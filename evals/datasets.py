@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from dialectree.errors import InputError
+from dialectree.errors import InputError, MissingPackage
 from dialectree.evals.dataset_items import (
     FIELDS,
     ColumnMap,
@@ -29,6 +29,7 @@ from dialectree.evals.dataset_items import (
     renamed,
     rows,
 )
+from dialectree.evals.dataset_sources import Reader
 from dialectree.evals.published_datasets import documented, public
 from dialectree.evals.tasks import TASKS
 from dialectree.protocols.protocol import Dataset, installed
@@ -52,6 +53,8 @@ class Loaded(NamedTuple):
     """Columns of a user's own file that nothing reads, where no map names others."""
     by_place: int = 0
     """Rows of a user's own file that give the right option by its place, from 0."""
+    unread: tuple[str, ...] = ()
+    """What could not be read of the sources, a line each."""
 
     @property
     def items_sha256(self) -> str:
@@ -103,17 +106,19 @@ def load(
             values = form(row.values for row in read)
             read = [Row(path, row.line, one) for row, one in zip(read, values, strict=True)]
     ours = [_columns(row, None if own else dataset, own) for row in read]
-    items = _items(read, ours, cluster)
-    unread: tuple[str, ...] = ()
+    reader = Reader(path.parent)
+    items = _items(read, ours, cluster, reader)
+    unknown: tuple[str, ...] = ()
     by_place = 0
     if dataset is None:
         there = dict.fromkeys(column for row in read for column in row.values)
-        unread = () if own else tuple(n for n in there if n not in FIELDS and n != cluster)
+        unknown = () if own else tuple(n for n in there if n not in FIELDS and n != cluster)
         by_place = sum(one.gold_place() is not None for one in ours)
     elif other := [one for one in items if one.inputs.task != dataset.task]:
         task = other[0].inputs.task
         raise InputError(f"{path}: row {other[0].id!r} is to {task}, not to {dataset.task}")
-    return Loaded(name if name in known else path.stem, items, path, sha256, unread, by_place)
+    called, unread = name if name in known else path.stem, tuple(reader.notices)
+    return Loaded(called, items, path, sha256, unknown, by_place, unread)
 
 
 def _path(name: str, data: str | Path | None, known: Mapping[str, Dataset]) -> Path:
@@ -193,14 +198,18 @@ def _columns(row: Row, dataset: Dataset | None, mapped: ColumnMap) -> Columns:
         raise row.fault(_wrong(error)) from None
 
 
-def _items(read: Sequence[Row], ours: Sequence[Columns], cluster: str | None) -> list[Item]:
+def _items(
+    read: Sequence[Row], ours: Sequence[Columns], cluster: str | None, reader: Reader
+) -> list[Item]:
     """Return an item a row; two rows of one id are an error that names both lines."""
     items: list[Item] = []
     lines: dict[str, int] = {}
     for number, (row, one) in enumerate(zip(read, ours, strict=True), 1):
         try:
-            made = one.item(number)
-        except ValueError as error:
+            made = one.item(number, reader.read(one.sources))
+        except MissingPackage:
+            raise
+        except (ValueError, InputError) as error:
             raise row.fault(_wrong(error)) from None
         if cluster is not None:
             group = str(row.values.get(cluster) or "").strip() or None
@@ -252,7 +261,8 @@ def _asked(item: Item) -> Hashable:
     """Return what is asked; options in another order are the same options."""
     inputs = item.inputs
     papers = tuple(_bare(paper.model_dump_json()) for paper in inputs.papers)
-    return inputs.task, _bare(inputs.text), frozenset(map(_bare, inputs.options)), papers
+    options, sources = frozenset(map(_bare, inputs.options)), frozenset(inputs.sources)
+    return inputs.task, _bare(inputs.text), options, papers, sources
 
 
 def _right(item: Item) -> frozenset[str]:
@@ -279,6 +289,7 @@ def notices(loaded: Loaded, task: Task, items: Sequence[Item]) -> Iterator[str]:
     if loaded.by_place:
         numbers = f"{loaded.by_place} of {count(len(loaded.items), 'row')}"
         yield f"{loaded.path}: gold is a number in {numbers}: the option's place, counted from 0"
+    yield from loaded.unread
     items = [item for item in items if not item.repeat]
     if again := repeated(items, count(len(items), "row")):
         yield f"{loaded.path}: {again}: all count as questions of their own"

@@ -19,7 +19,6 @@ from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records.folder import RunFolder
 from dialectree.running.estimates import MOST_CALLS, Estimate, Size, Span, pace_of, rehearsed
 from dialectree.running.recorded_settings import speakers
-from dialectree.running.runner import prepared
 
 ITEMS = 3
 """Questions of each row that are rehearsed."""
@@ -86,7 +85,7 @@ def _inputs(
     """Yield what the graph of ``method`` takes of each item; one that it does not take fails."""
     for item in items:
         try:
-            given = prepared(method, tasks.user_input(method, item, row.gold(item)), context)
+            given = tasks.graph_input(method, item, row.gold(item), context)
         except InputError:
             continue
         yield {name: value for name, value in given.items() if value is not None}

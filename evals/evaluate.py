@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import inspect
 import json
+import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -130,7 +131,7 @@ def _write_rows(rows: Any, out: str | Path | None) -> tuple[Path, Path]:
     """Write rows into the evaluation's folder, named by their digest; return file and folder."""
     if hasattr(rows, "to_dict"):
         rows = [_without_empty(record) for record in rows.to_dict("records")]
-    lines = (json.dumps(dict(row), ensure_ascii=False, default=_plain) + "\n" for row in rows)
+    lines = (json.dumps(_located(row), ensure_ascii=False, default=_plain) + "\n" for row in rows)
     text = "".join(lines).encode()
     name = f"rows-{hashlib.sha256(text).hexdigest()[:8]}"
     folder = Path(out or Path("evaluations") / name)
@@ -139,6 +140,16 @@ def _write_rows(rows: Any, out: str | Path | None) -> tuple[Path, Path]:
     with open(path, "wb", opener=private) as file:
         file.write(text)
     return path, folder
+
+
+def _located(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row whose sources are found from the folder that its file will lie in."""
+    named = row.get("sources")
+    if named is None or (isinstance(named, str) and named.lstrip().startswith("[")):
+        return dict(row)
+    paths = named if isinstance(named, list | tuple) else [named]
+    located = [os.path.abspath(one) if isinstance(one, str | Path) else one for one in paths]
+    return {**row, "sources": located}
 
 
 def _without_empty(record: Mapping[str, Any]) -> dict[str, Any]:

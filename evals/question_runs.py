@@ -34,7 +34,7 @@ from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Evaluated, from_cache, usage
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
-from dialectree.running.runner import Started, Watch, begin, prepared
+from dialectree.running.runner import Started, Watch, begin
 from dialectree.system import clock
 from dialectree.text import line
 
@@ -203,8 +203,7 @@ class Asker:
                     (path / PAGE).unlink(missing_ok=True)
             return Started(folder, record, method, context, self.budget)
         try:
-            given = tasks.user_input(method, item, row.gold(item))
-            graph_input = prepared(method, given, context)
+            graph_input = tasks.graph_input(method, item, row.gold(item), context)
         except InputError as error:
             raise _NotTaken(str(error)) from error
         with files(path, "go on"):

@@ -18,7 +18,6 @@ from dialectree.protocols.protocol import Method, families, installed
 from dialectree.protocols.protocol import method as named_method
 from dialectree.protocols.settings import SHARED, ProtocolSettings, build
 from dialectree.running.recorded_settings import names, speakers
-from dialectree.running.runner import prepared
 from dialectree.system import chance
 
 BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
@@ -173,9 +172,7 @@ def require_input(rows: Iterable[Ready], items: Sequence[Item]) -> None:
         faults: list[InputError] = []
         for item in items:
             try:
-                prepared(
-                    row.method, tasks.user_input(row.method, item, row.gold(item)), row.context
-                )
+                tasks.graph_input(row.method, item, row.gold(item), row.context)
                 break
             except InputError as error:
                 faults.append(error)

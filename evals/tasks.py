@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from pydantic import JsonValue
 
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Sides
+from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.options import juries
 from dialectree.protocols.protocol import Evaluation, Method, Task, installed, load
 from dialectree.protocols.protocol import method as named_method
 from dialectree.protocols.protocol import methods as every_method
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord, path_key
+from dialectree.running.runner import prepared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,11 +155,26 @@ def debates() -> list[str]:
     return [name for evaluation in evaluations() for name in evaluation.voters]
 
 
-def user_input(method: Method, item: Item, gold: str | None) -> dict[str, Any]:
-    """Return what ``method`` is given of an item."""
+def graph_input(
+    method: Method, item: Item, gold: str | None, context: ProtocolSettings
+) -> dict[str, JsonValue]:
+    """Return what the graph of ``method`` takes of an item.
+
+    A method that argues from nothing is not given the sources. Raises InputError for an item that
+    the method does not take.
+    """
     fields = item.inputs.model_dump(mode="json", exclude_defaults=True)
     fields |= dict(zip(("paper_a", "paper_b"), fields.pop("papers", ()), strict=False))
-    return fields if gold is None else {**fields, "gold": gold}
+    read = fields.pop("sources", [])
+    taken = prepared(method, fields if gold is None else {**fields, "gold": gold}, context)
+    if read and grounded(method):
+        taken["sources"] = [{"id": f"s{n}", **one} for n, one in enumerate(read, 1)]
+    return taken
+
+
+def grounded(method: Method) -> bool:
+    """Return whether ``method`` argues from sources."""
+    return issubclass(method.protocol.settings, GroundedSettings)
 
 
 def unmarked(method: Method, answer: str) -> str:

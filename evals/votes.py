@@ -16,12 +16,12 @@ from dialectree.answers import match_candidate
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.rows import Ready
-from dialectree.evals.tasks import evaluated, user_input
+from dialectree.evals.tasks import evaluated, graph_input
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.protocol import method as every_method
 from dialectree.protocols.settings import ProtocolSettings, within
 from dialectree.records import RunRecord, Usage, Verdict, usage
-from dialectree.running.runner import Started, Watch, prepared
+from dialectree.running.runner import Started, Watch
 from dialectree.system import chance
 
 
@@ -52,7 +52,7 @@ def require_input(rows: Sequence[Ready], items: Sequence[Item], count: int) -> N
         for item in items:
             for _, method, settings in voters(row, count):
                 try:
-                    prepared(method, user_input(method, item, row.gold(item)), settings)
+                    graph_input(method, item, row.gold(item), settings)
                 except InputError as error:
                     raise InputError(f"--vote-first: {error}") from None
 
