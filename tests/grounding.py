@@ -74,7 +74,7 @@ class Pointing(Fragile):
         own, more = said.model_dump(mode="json"), self._point(call, shown(call.prompt))
         if "- `rests_on`:" in call.prompt:
             return json.dumps({"rests_on": more["rests_on"], **own})
-        if found := re.search(r"In each entry of `(\w+)` write first", call.prompt):
+        if found := re.search(r"^In each entry of `(\w+)` write", call.prompt, re.MULTILINE):
             items = [{"evidence": more["evidence"], **one} for one in own[found[1]]]
             return json.dumps({**own, found[1]: items})
         if "- `evidence`:" in call.prompt:

@@ -374,7 +374,7 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
     user = f"{before}{after}"
     if here.mode in ("cites", "cited"):
         user = f"{user}\n\n{how}"
-    if shown:
+    if shown or here.mode == "cites":
         system = f"{top}\n\n{system}"
     return Posed(
         here,
