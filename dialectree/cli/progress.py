@@ -111,7 +111,7 @@ def _say(record: RunRecord, *, json: bool) -> None:
     if sys.stdout.isatty():
         Console().print(report.result(record))
         return
-    print(verdict_text(record, "answer", "measure", "reason", "note", "change"))
+    print(verdict_text(record, "answer", "measure", "reason", "ground", "note", "change"))
 
 
 def _explain(

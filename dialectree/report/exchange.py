@@ -182,11 +182,10 @@ def _exchange(record: RunRecord, node: Node, take: int, turns: Sequence[Turn]) -
         here = [turn for turn in turns if turn.phase == name]
         if all(turn.fields.keys() >= _RULING for turn in here):
             exchange.rulings.extend(_ruling(turn, sides, here) for turn in here)
-        elif any(turn.speaker in facing for turn in here) or any(
-            turn.speaker == turn.role for turn in here
-        ):
-            columns = [_column(side, sides, here) for side in sides]
+        elif any(turn.speaker in (*facing, turn.role) for turn in here):
             asides = [turn for turn in here if turn.speaker not in facing]
+            meet = asides != here
+            columns = [_column(side, sides, here) for side in sides if meet]
             exchange.phases.append(Phase(label(name), columns, asides))
         else:
             exchange.samples.extend(here)

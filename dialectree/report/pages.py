@@ -23,6 +23,7 @@ from markupsafe import Markup
 from dialectree import text
 from dialectree.records import Call, Node, RunRecord, Turn, turns
 from dialectree.report import arguments, contested, exchange, markdown_text, verdicts, view, words
+from dialectree.report.grounds import Drawn
 from dialectree.report.own_view import OwnView
 
 
@@ -38,7 +39,8 @@ def markdown(record: RunRecord, calls: Sequence[Call]) -> str:
 
 def macros(record: RunRecord, *, linked: bool = False) -> Callable[..., str]:
     """Return a function that renders a part of the Markdown by name: ``report``, ``answer`` ..."""
-    module = _template(record, "run.md.jinja").make_module({"record": record, "linked": linked})
+    given = {"record": record, "linked": linked, "drawn": Drawn(record)}
+    module = _template(record, "run.md.jinja").make_module(given)
     return lambda name, *values: _tidy(getattr(module, name)(*values))
 
 

@@ -10,13 +10,16 @@ from typing import Literal, NamedTuple
 
 from dialectree.records import RunRecord, Verdict
 from dialectree.report import arguments, contested, view, words
+from dialectree.report.grounds import Drawn
 from dialectree.text import clean, count, duration, figure, line, listed, money, share
 
 
 class Line(NamedTuple):
     """One line about a verdict, or one paragraph of it."""
 
-    kind: Literal["banner", "answer", "measure", "reason", "note", "change", "state", "basis"]
+    kind: Literal[
+        "banner", "answer", "measure", "reason", "ground", "note", "change", "state", "basis"
+    ]
     text: str
 
 
@@ -24,8 +27,9 @@ def verdict_lines(record: RunRecord) -> list[Line]:
     """Put the verdict of a run into words, in the order in which they are read.
 
     A door prints all lines or picks some by their kind: warnings about the models (``banner``),
-    the answer, how sure it is and how that was reckoned (``measure``), the reason for it, notes,
-    what a contest changed, the state of a run that did not end well, and what the verdict rests on.
+    the answer, how sure it is and how that was reckoned (``measure``), the reason for it, the
+    sentences of sources that it rests on (``ground``), notes, what a contest changed, the state of
+    a run that did not end well, and what the verdict rests on.
     """
     verdict, own = record.verdict, words.own_view(record)
     lines = [Line("banner", text) for text in banners(record)]
@@ -34,6 +38,7 @@ def verdict_lines(record: RunRecord) -> list[Line]:
     if verdict is not None:
         lines += [Line("measure", text) for text in _measures(record)]
         lines += [Line("reason", verdict.rationale)] if verdict.rationale and not told else []
+        lines += [Line("ground", text) for text in Drawn(record).grounds(verdict)]
         lines += [Line("note", f"Note: {note}") for note in notes(record)]
     if record.contest is not None:
         lines += [Line("change", text) for text in contested.changes(record)]
@@ -47,7 +52,7 @@ def verdict_text(record: RunRecord, *kinds: str) -> str:
     chosen = [line for line in verdict_lines(record) if not kinds or line.kind in kinds]
     blocks = groupby(chosen, lambda line: line.kind)
     texts = (
-        ("\n" if kind in ("note", "change") else "\n\n").join(line.text for line in block)
+        ("\n" if kind in ("ground", "note", "change") else "\n\n").join(line.text for line in block)
         for kind, block in blocks
     )
     return clean("\n\n".join(texts))

@@ -126,7 +126,7 @@ def entries(
     ruled = verdict(node, turn.take)
     lines: list[Entry] = []
     for name, value in turn.fields.items():
-        if value == "" or name in without:
+        if value == "" or name in without or (turn.role, name) == ("checker", "marks"):
             continue
         if name == "winner" and ruled and ruled.winner and ruled.winner.startswith(f"{value} "):
             value = ruled.winner

@@ -1,0 +1,130 @@
+"""Show what a debate draws from the user's sources: points, sentences, marks, what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from pydantic import JsonValue
+
+from dialectree.records import Node, RunRecord, Turn, Verdict
+from dialectree.report.view import Entry
+from dialectree.text import count, label
+
+MARKS = {"yes": "Borne out", "no": "Not borne out", "contradicts": "Contradicted"}
+"""What a checker says of a point, in words."""
+_NO_EVIDENCE = "no evidence"
+
+
+class Drawn:
+    """What was retrieved from the sources of a run, who cites it, and how that was checked."""
+
+    def __init__(self, record: RunRecord) -> None:
+        self._segments = record.tree.segments
+        self._sources = _sources(record)
+        turns = [turn for node in record.tree.nodes.values() for turn in node.transcript]
+        self._marks = {str(one["point"]): one for turn in turns for one in _marks(turn)}
+        self._cited: set[str] = set()
+        """The ids of segments."""
+        self._points: dict[str, set[str]] = defaultdict(set)
+        """The ids of the points by the source that they cite."""
+        for turn in turns:
+            for point in turn.evidence:
+                for id in point.sentences:
+                    self._points[id.partition(":")[0]].add(point.id)
+            cited = [*(id for point in turn.evidence for id in point.sentences), *turn.rests_on]
+            self._cited.update(id.rpartition(".")[0] for id in cited)
+        overrides = record.contest.overrides if record.contest is not None else []
+        self._dropped = {one.id for one in overrides if one.what == "dropped"}
+
+    def sources(self) -> Iterator[tuple[str, str, str]]:
+        """Yield id, name and fate of each source, and how many had nothing retrieved."""
+        silent = 0
+        for id, (name, title) in self._sources.items():
+            of = [one for one in self._segments if one.partition(":")[0] == id]
+            left = sum(one not in self._cited for one in of)
+            facts = ["dropped by a person"] * (id in self._dropped)
+            facts += [f"{count(len(of), 'segment')} retrieved"] * bool(of)
+            facts += [f"cited in {count(len(self._points[id]), 'point')}"] * bool(of)
+            facts += [f"{left} left out"] * bool(left)
+            facts += [f"{one} dropped by a person" for one in of if one in self._dropped]
+            silent += not facts
+            if facts:
+                yield id, f"{name}, {title}" if title != name else name, " · ".join(facts)
+        if silent:
+            yield str(silent), "of the sources", "nothing retrieved"
+
+    def sentence(self, id: str) -> tuple[str, str]:
+        """Return where a sentence stands, and its words: ``notes.md, p. 3``."""
+        segment, number = self._segments.get(id.rpartition(".")[0]), id.rpartition(".")[2]
+        if segment is None or not number.isdecimal():
+            return self._sources.get(id.partition(":")[0], (id, ""))[0], ""
+        page = f", p. {segment.page}" if segment.page is not None else ""
+        spans = dict(enumerate(segment.sentences, 1))
+        start, end = spans.get(int(number), (0, 0))
+        return f"{segment.source}{page}", segment.text[start:end]
+
+    def points(self, turn: Turn) -> list[Entry]:
+        """Return the points of a turn with their sentences and marks, and what a ruling rests on.
+
+        Of a checker's turn: how many points got which mark.
+        """
+        given = Counter(_mark(one) for one in _marks(turn))
+        lines = [Entry(0, mark, count(times, "point")) for mark, times in given.items()]
+        lines += [Entry(0, "Evidence")] * bool(turn.evidence)
+        for number, point in enumerate(turn.evidence, 1):
+            item = f" (of item {point.item})" * bool(point.item)
+            lines += [Entry(1, f"{number}{item}", point.point), *self._quoted(2, point.sentences)]
+            if (mark := self._marks.get(point.id)) is not None:
+                lines.append(Entry(2, _mark(mark), str(mark.get("reason", ""))))
+        lines += [Entry(0, "Rests on")] * bool(turn.rests_on)
+        return [*lines, *self._quoted(1, turn.rests_on)]
+
+    def _quoted(self, level: int, sentences: Iterable[str]) -> Iterator[Entry]:
+        for id in sentences:
+            place, words = self.sentence(id)
+            yield Entry(level, f"{id}, {place}", f"“{words}”" if words else "")
+
+    def grounds(self, verdict: Verdict) -> list[str]:
+        """``Rests on “It is so.” (notes.md, p. 3)``, for each sentence that a verdict rests on."""
+        if not verdict.grounds:
+            told = any(_NO_EVIDENCE in note for note in verdict.notes) or verdict.answer is None
+            return [f"Rests on {_NO_EVIDENCE}."] if self._sources and not told else []
+        shown = [(self.sentence(one.id), one.source) for one in verdict.grounds]
+        return [
+            f"Rests on “{words}” ({place})" if words else f"Rests on a sentence of {source}"
+            for (place, words), source in shown
+        ]
+
+    def searches(self, node: Node) -> list[Entry]:
+        """Return what was searched for in the sources at a node, and how much was found."""
+        made = [one for one in node.retrievals if not one.paper]
+        return [
+            *[Entry(0, "Searches in the sources")] * bool(made),
+            *(
+                Entry(1, label(one.of), f"{one.query} ({count(len(one.found), 'segment')})")
+                for one in made
+            ),
+        ]
+
+
+def _sources(record: RunRecord) -> dict[str, tuple[str, str]]:
+    """Return name and title of the sources by their ids."""
+    given = record.input.get("sources")
+    return {
+        str(one["id"]): (str(one.get("name", one["id"])), str(one.get("title", "")))
+        for one in (given if isinstance(given, list) else [])
+        if isinstance(one, dict) and "id" in one
+    }
+
+
+def _marks(turn: Turn) -> list[Mapping[str, JsonValue]]:
+    """Return what a checker's turn says of each point."""
+    marks = turn.fields.get("marks") if turn.role == "checker" else None
+    made = marks if isinstance(marks, list) else []
+    return [one for one in made if isinstance(one, dict) and "point" in one]
+
+
+def _mark(mark: Mapping[str, JsonValue]) -> str:
+    verdict = str(mark.get("verdict", ""))
+    return MARKS.get(verdict, verdict)
