@@ -201,10 +201,12 @@ def _paragraphs(texts: Iterable[str]) -> str:
 def load(name: str) -> Prompt:
     """Return the prompt in the file ``name`` + ``.md``, such as ``tree_of_debate/present``.
 
-    Its folder stands in this one, or it is a package with a folder ``prompts``.
+    Its folder stands in this one, or it is a package with a folder ``prompts``. A name without a
+    folder is a part of other prompts.
     """
-    folder, _, file = name.partition("/")
-    _, front, body = (_folder(folder) / f"{file}.md").read_text(encoding="utf-8").split("---\n", 2)
+    folder, _, file = name.rpartition("/")
+    path = (_folder(folder) if folder else _FOLDER) / f"{file}.md"
+    _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
     head = yaml.safe_load(front)
     _, _, parts = body.partition("# system\n")
     system, mark, user = parts.partition("\n# user\n")

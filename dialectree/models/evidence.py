@@ -370,7 +370,7 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
         before = "\n".join([before, "<checked>", *marks, "</checked>"])
     parts = _parts(shown)
     about: dict[str, Any] = {"mode": here.mode, "items": here.of, "marks": marks, "parts": parts}
-    top, how = prompts.load("evidence/material").render(about)
+    top, how = prompts.load("material").render(about)
     user = f"{before}{after}"
     if here.mode in ("cites", "cited"):
         user = f"{user}\n\n{how}"

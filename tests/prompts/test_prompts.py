@@ -20,11 +20,11 @@ from dialectree import nodes, prompts
 from dialectree.protocols.protocol import methods
 
 FOLDERS = {path.parent.name for path in Path(prompts.__file__).parent.glob("*/*.md")}
-OTHERS = ("claims", "evaluation")
+OTHERS = ("claims", "evaluation", "evidence")
 NAMES = [name for folder in sorted(FOLDERS.difference(OTHERS)) for name in prompts.names(folder)]
 """The prompts that debates speak from."""
 EVERY = [*NAMES, *(name for folder in OTHERS for name in prompts.names(folder))]
-"""The prompts of debates, of what splits a text, and of the judge of an evaluation."""
+"""The prompts of debates, of what splits a text, of an evaluation's judge and of the checker."""
 TAGS = prompts._TAGS.split("|")
 
 
@@ -121,6 +121,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "after": [paper_turns(text)],
         "asked": [[], asked],
         "texts": [[text, text]],
+        "points": [[{"name": "p1", "text": text, "sentences": ["e1"]}]],
         "sentences": [{"1": text}, {"1": text, "2": text}],
     }
     persona: dict[str, list[Any]] = {
@@ -174,11 +175,18 @@ def values(name: str, text: str) -> Iterator[dict[str, Any]]:
         yield dict(zip(own, chosen, strict=True))
 
 
+_OTHER_REPLIES = (
+    "dialectree.service.claims",
+    "dialectree.evals.scorers",
+    "dialectree.flow.evidence",
+)
+
+
 def replies() -> dict[str, type[BaseModel]]:
     """Every reply model of the roles, by name."""
     found: dict[str, type[BaseModel]] = {}
     modules = [one.name for one in pkgutil.walk_packages(nodes.__path__, "dialectree.nodes.")]
-    for module in (*modules, "dialectree.service.claims", "dialectree.evals.scorers"):
+    for module in (*modules, *_OTHER_REPLIES):
         loaded = vars(import_module(module))
         found |= {
             name: kind
@@ -224,6 +232,7 @@ def test_every_role_has_its_prompts_and_every_prompt_its_role() -> None:
         for one in methods().values()
         for folder in one.prompts(one.protocol.settings())
         for role in one.roles(one.protocol.settings())
+        if role != "checker"  # of the kernel
         for prompt in SPEAKS_FROM.get((folder, role), (role,))
     }
     assert spoken == {*NAMES}
