@@ -43,6 +43,8 @@ RANK = 60
 """Added to a rank before its reciprocal is taken (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 DEEP = 64
 """Ranks of each index that are fused at once."""
+SEGMENTS = 200_000
+"""Segments of one corpus, some 2,500 documents of ten pages; more are the work of an engine."""
 _ID = re.compile(r"s([1-9]\d{0,8})(?::([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?)?")
 
 Progress: TypeAlias = Callable[[int, int], None] | None
@@ -164,6 +166,11 @@ class Corpus:
         both = zip(queries, vectors, strict=True)
         return [await self._best(query, vector, count, out) for query, vector in both]
 
+    async def near(self, text: str, count: int) -> list[Segment]:
+        """Return the segments that share most words with ``text``, by BM25 alone."""
+        scores = await asyncio.to_thread(self._words.scores, text)
+        return [self._segment(int(self._pieces.first[row])) for row in _top(scores, count)]
+
     async def _best(
         self, query: str, vector: list[float], count: int, dropped: Collection[int]
     ) -> list[Segment]:
@@ -177,7 +184,7 @@ class Corpus:
             if self._vectors is not None:
                 [near] = await self._vectors.search([vector], deep)
                 ranks.append([one.metadata["number"] for one in near])
-            for row in _fused(ranks):
+            for row in fused(ranks):
                 if row not in order:
                     order[row] = None
                     kept = (at for at in self._pieces.alike(row) if at not in dropped)
@@ -231,7 +238,7 @@ class Corpus:
         return source, number, sentence
 
 
-def _fused(ranks: Sequence[Sequence[int]]) -> list[int]:
+def fused(ranks: Sequence[Sequence[int]]) -> list[int]:
     """Return rows by the sum of 1 / (RANK + rank), the greatest first; of equals, the first row."""
     sums: dict[int, float] = {}
     for rows in ranks:
@@ -374,6 +381,11 @@ def _made(documents: Sequence[Document], folder: Path | None, progress: Progress
             page.append(piece.page or 0)
             heading.append(headings.setdefault(piece.heading, len(headings)))
         starts.append(len(row))
+        if len(row) > SEGMENTS:
+            raise InputError(
+                f"the sources have more than {SEGMENTS:,} segments: give fewer of them, or let an "
+                "engine search them and name it by `retriever` (docs/sources.md)"
+            )
         if progress is not None:
             progress(done, len(documents))
     numbers: dict[str, Any] = {name: np.array(one, dtype=np.int64) for name, one in lists.items()}

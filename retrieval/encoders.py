@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from hashlib import blake2b
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
     from sentence_transformers import SentenceTransformer
 
+Model = TypeVar("Model")
 Vectors: TypeAlias = npt.NDArray[np.float32]
 """Vectors of length 1, one a row."""
 
@@ -66,14 +67,16 @@ class SentenceEncoder:
     batch = None
 
     def __init__(self, name: str) -> None:
-        self._place = _place(name)
+        self._place = place_of(name)
         self.name = self._place.name
         self._model: SentenceTransformer | None = None
 
     def load(self) -> SentenceTransformer:
         """Load the model, once."""
         if self._model is None:
-            self._model = _load(self._place)
+            from sentence_transformers import SentenceTransformer
+
+            self._model = load(self._place, SentenceTransformer)
         return self._model
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
@@ -90,31 +93,38 @@ class SentenceEncoder:
         return np.asarray(vectors, dtype=np.float32)
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """Locate a model, and name it in caches."""
 
     where: str
     name: str
+    setting: str
+    """The setting that named it."""
     on_hub: bool = False
 
 
-def _place(name: str) -> _Place:
+def place_of(name: str, setting: str = "embeddings") -> Place:
     """Find a folder, an installed package that carries a model, or else a name of the Hub.
 
     Packages are never imported. Raises SettingsError for a name that can be none of them.
     """
     folder = Path(name).expanduser().resolve()
     if name and any((folder / file).is_file() for file in ("modules.json", "config.json")):
-        return _Place(str(folder), f"{folder.name}@{_state(folder)}")
+        return Place(str(folder), f"{folder.name}@{_state(folder)}", setting)
     if not _HUB_NAME.fullmatch(name) or name.startswith("."):
-        known = "a model of the Hub, its folder or package, openai:NAME@URL, or bm25"
-        raise SettingsError(f"`embeddings`: there is no model at {name!r}; give {known}")
+        known = "a model of the Hub, its folder or package"
+        known += ", openai:NAME@URL, or bm25" if setting == "embeddings" else ""
+        raise SettingsError(f"`{setting}`: there is no model at {name!r}; give {known}")
     if "/" in name:
-        return _Place(name, name, on_hub=True)
-    return _packaged(name) or _place(f"sentence-transformers/{name}")
+        return Place(name, name, setting, on_hub=True)
+    return _packaged(name, setting) or place_of(_HOMES[setting] + name, setting)
 
 
-def _packaged(name: str) -> _Place | None:
+_HOMES = {"embeddings": "sentence-transformers/", "rerank": "cross-encoder/"}
+"""Where the Hub keeps models that are named without their home."""
+
+
+def _packaged(name: str, setting: str) -> Place | None:
     try:
         package = metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -122,7 +132,7 @@ def _packaged(name: str) -> _Place | None:
     for file in package.files or ():
         if file.name == "modules.json":
             folder = Path(str(package.locate_file(file))).parent
-            return _Place(str(folder), f"{name}=={package.version}")
+            return Place(str(folder), f"{name}=={package.version}", setting)
     return None
 
 
@@ -134,36 +144,40 @@ def _state(folder: Path) -> str:
     return hashlib.blake2b(repr(state).encode(), digest_size=6).hexdigest()
 
 
-def _load(place: _Place) -> SentenceTransformer:
-    """Load the model, without the network where it is on this machine."""
-    from sentence_transformers import SentenceTransformer
+def load(place: Place, kind: Callable[..., Model]) -> Model:
+    """Load the model as a ``kind``, without the network where it is on this machine."""
     from transformers.utils import logging
 
-    load = partial(SentenceTransformer, place.where, trust_remote_code=False)
+    load = partial(kind, place.where, trust_remote_code=False)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         return load(local_files_only=True)
     except Exception as error:
         if not (place.on_hub and isinstance(error, OSError)):
-            raise _unusable(place.where, error) from error
+            raise _unusable(place, error) from error
     finally:
         logging.enable_progress_bar()  # type: ignore[no-untyped-call]
-    _require_hub(place.name)
+    _require_hub(place)
     try:
         return load(local_files_only=False)
     except OSError as error:
-        raise _missing(place.name, f"the download failed: {line(str(error), 300)}") from error
+        raise _missing(place, f"the download failed: {line(str(error), 300)}") from error
     except Exception as error:
-        raise _unusable(place.where, error) from error
+        raise _unusable(place, error) from error
 
 
-def _unusable(name: str, error: Exception) -> SettingsError:
+def _unusable(place: Place, error: Exception) -> SettingsError:
+    name = place.where
     if "trust_remote_code" in str(error):
         return SettingsError(f"{name} brings code of its own, which is never run; choose another")
-    return SettingsError(f"{name} is no embedding model that can be used: {line(str(error), 300)}")
+    what = f"no {_KINDS[place.setting]} that can be used"
+    return SettingsError(f"{name} is {what}: {line(str(error), 300)}")
 
 
-def _require_hub(name: str) -> None:
+_KINDS = {"embeddings": "embedding model", "rerank": "cross-encoder"}
+
+
+def _require_hub(place: Place) -> None:
     """Raise ModelUnavailable unless the Hub answers soon, SettingsError for an unknown model.
 
     The Hub's own client would try for a minute.
@@ -172,17 +186,21 @@ def _require_hub(name: str) -> None:
     from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 
     try:
-        HfApi().model_info(name, timeout=PROBE_S)
+        HfApi().model_info(place.name, timeout=PROBE_S)
     except (RepositoryNotFoundError, HFValidationError) as error:
-        raise SettingsError(f"`embeddings`: the Hub has no model {name} for everybody") from error
+        what = f"the Hub has no model {place.name} for everybody"
+        raise SettingsError(f"`{place.setting}`: {what}") from error
     except Exception as error:
-        raise _missing(name, f"the Hub does not answer ({line(str(error), 300)})") from error
+        raise _missing(place, f"the Hub does not answer ({line(str(error), 300)})") from error
 
 
-def _missing(name: str, why: str) -> ModelUnavailable:
+def _missing(place: Place, why: str) -> ModelUnavailable:
+    other = "leave `rerank` out"
+    if place.setting == "embeddings":
+        other = "use `embeddings` bm25 or `embeddings` openai:NAME@URL"
     return ModelUnavailable(
-        f"the embedding model {name} cannot be had: {why}; fetch it on a machine with a network "
-        f"(hf download {name}), or use `embeddings` bm25 or `embeddings` openai:NAME@URL"
+        f"the {_KINDS[place.setting]} {place.name} cannot be had: {why}; fetch it on a machine "
+        f"with a network (hf download {place.name}), or {other}"
     )
 
 

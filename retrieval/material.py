@@ -6,24 +6,27 @@ Importing this module takes none of the packages that read, index or find docume
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 from dialectree.errors import InputError
-from dialectree.system.addresses import whole
+from dialectree.protocols.grounded import retriever_name
+from dialectree.system.addresses import public, whole
 from dialectree.system.loop import Threads
-from dialectree.system.packages import require
+from dialectree.system.packages import needed
 
 if TYPE_CHECKING:
     from dialectree.models.run import Run
     from dialectree.protocols.grounded import GroundedSettings
     from dialectree.protocols.trust import Access
-    from dialectree.retrieval.corpus import Corpus, Segment, Source
+    from dialectree.retrieval.corpus import Corpus, Progress, Segment, Source
     from dialectree.retrieval.library import Timing
+    from dialectree.retrieval.reranking import Reranked
+    from dialectree.retrieval.retriever import Retrieved
     from dialectree.retrieval.sources import Document
 
 SPARE = 8
@@ -33,8 +36,10 @@ SPARE = 8
 class Material(Protocol):
     """Sources under lasting ids, and a search over all of them."""
 
-    sources: Mapping[str, Source]
-    """By id, in the order of the ids."""
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """Return the sources by id, in the order of the ids."""
+        ...
 
     async def search(
         self,
@@ -44,6 +49,10 @@ class Material(Protocol):
         timing: Timing | None = None,
     ) -> list[list[Segment]]:
         """Return for each query the ``count`` best segments, without ``dropped`` ones."""
+        ...
+
+    async def near(self, text: str, count: int) -> list[Segment]:
+        """Return the ``count`` segments that share most words with ``text``, and ask nobody."""
         ...
 
     def segment(self, id: str) -> Segment:
@@ -57,9 +66,9 @@ class Material(Protocol):
 
 _thread = Threads(1, "corpora")
 """Reads and indexes, so that a corpus is made once; no event loop waits for the disk."""
-_corpora: MutableMapping[tuple[object, ...], Corpus] = WeakValueDictionary()
-_spare: OrderedDict[tuple[object, ...], Corpus] = OrderedDict()
-"""The corpora that were asked for last, which nothing else may hold."""
+_corpora: MutableMapping[_Key, Corpus] = WeakValueDictionary()
+"""The corpora of all runs, by what they are made of."""
+_spare: deque[Corpus] = deque(maxlen=SPARE)
 
 
 async def material_of(
@@ -67,44 +76,94 @@ async def material_of(
 ) -> Material:
     """Return the material of a run whose input has these ``sources``.
 
-    A corpus is made once for all runs of the process that have the same one. Raises InputError, by
-    name, for a source whose document is neither in the run's folder nor in the cache, and
-    MissingPackage without the extra ``sources``; see :class:`dialectree.retrieval.corpus.Corpus`
-    for what embeddings may raise.
+    With a retriever it is also what that returned to the run. A corpus is made once for all runs of
+    the process that have the same one. Raises InputError, by name, for a source whose document is
+    neither in the run's folder nor in the cache, and for too many segments; SettingsError for a
+    retriever that cannot be loaded; MissingPackage without the extra ``sources``. See
+    :class:`dialectree.retrieval.corpus.Corpus` for what embeddings may raise.
     """
-    access = settings.embeddings_access()
-    embeddings, base_url = (
-        whole(settings.embeddings),
-        settings.base_url and whole(settings.base_url),
-    )
-    at: Path | None = getattr(run, "sources_at", None)
-    documents: Mapping[str, Document] = getattr(run, "documents", None) or {}
-    return await asyncio.get_running_loop().run_in_executor(
-        _thread, _corpus, [*sources], at, documents, embeddings, base_url, access
-    )
+    base_url = settings.base_url and whole(settings.base_url)
+    named = tuple((source["digest"], source["name"]) for source in sources)
+    key = _Key(named, whole(settings.embeddings), base_url, settings.embeddings_access())
+    corpus, loop = _corpora.get(key), asyncio.get_running_loop()
+    if named and corpus is None:
+        at: Path | None = getattr(run, "sources_at", None)
+        documents: Mapping[str, Document] = getattr(run, "documents", None) or {}
+        corpus = await loop.run_in_executor(_thread, _corpus, key, at, documents)
+    material: Material | None = corpus
+    if settings.retriever is not None or run.retrievals.by:
+        given = [str(source["id"]) for source in sources]
+        material = await loop.run_in_executor(_thread, _retrieved, given, corpus, settings, run)
+    if material is None:
+        raise InputError("there are no sources, and no retriever to find some; give one of them")
+    if settings.rerank is not None:
+        material = await loop.run_in_executor(_thread, _reranked, material, settings, run)
+    return material
+
+
+def prepare(
+    documents: Sequence[Document],
+    settings: GroundedSettings,
+    progress: Progress = None,
+) -> None:
+    """Index the documents of a run before it begins; blocks meanwhile.
+
+    ``progress`` is told how many documents of how many are cut; nothing, where they were before.
+    Raises as :func:`material_of`.
+    """
+    base_url = settings.base_url and whole(settings.base_url)
+    named = tuple((document.digest, document.name) for document in documents)
+    key = _Key(named, whole(settings.embeddings), base_url, settings.embeddings_access())
+    known = {document.digest: document for document in documents}
+    _thread.submit(_corpus, key, None, known, progress).result()
+
+
+class _Key(NamedTuple):
+    """What makes a corpus another one."""
+
+    documents: tuple[tuple[str, str], ...]
+    """Digests and names."""
+    embeddings: str
+    base_url: str | None
+    access: Access
 
 
 def _corpus(
-    sources: Sequence[Mapping[str, Any]],
-    at: Path | None,
-    documents: Mapping[str, Document],
-    embeddings: str,
-    base_url: str | None,
-    access: Access,
+    key: _Key, at: Path | None, documents: Mapping[str, Document], progress: Progress = None
 ) -> Corpus:
-    require("searching sources", "dialectree[sources]")
-    from dialectree.retrieval.corpus import Corpus
+    with needed("searching sources", "dialectree[sources]"):
+        from dialectree.retrieval.corpus import Corpus
 
-    named = tuple((source["digest"], source["name"]) for source in sources)
-    key = (named, embeddings, base_url, access)
     if (corpus := _corpora.get(key)) is None:
-        found = [_document(*one, at, documents) for one in named]
-        corpus = _corpora[key] = Corpus(found, embeddings, base_url, access)
-    _spare[key] = corpus
-    _spare.move_to_end(key)
-    if len(_spare) > SPARE:
-        _spare.popitem(last=False)
+        found = [_document(*one, at, documents) for one in key.documents]
+        with needed(f"searching by {public(key.embeddings)}", "dialectree[compare]"):
+            corpus = _corpora[key] = Corpus(found, *key[1:], progress=progress)
+    _spare.append(corpus)
     return corpus
+
+
+def _retrieved(
+    given: Sequence[str], corpus: Corpus | None, settings: GroundedSettings, run: Run
+) -> Retrieved:
+    with needed("searching sources", "dialectree[sources]"):
+        from dialectree.retrieval.retriever import Asked, Retrieved, imported
+
+    retriever = settings.retriever
+    name = retriever_name(retriever) or run.retrievals.by
+    if isinstance(retriever, str):
+        strange = "retriever" in settings.trust.unnamed or name.startswith("live:")
+        retriever = None if strange or settings.replay else imported(retriever)
+    asked = Asked(name, retriever, settings.call_deadline, settings.replay, settings.cache)
+    return Retrieved(given, corpus, asked, run.retrievals)
+
+
+def _reranked(material: Material, settings: GroundedSettings, run: Run) -> Reranked:
+    with needed("reranking", "dialectree[compare]"):
+        from dialectree.retrieval.reranking import Reranked, reranker
+
+    assert settings.rerank is not None
+    by = None if "rerank" in settings.trust.unnamed else reranker(settings.rerank)
+    return Reranked(material, settings.rerank, by, run.retrievals)
 
 
 def _document(

@@ -24,12 +24,14 @@ from pydantic import TypeAdapter
 
 from dialectree.errors import InputError
 from dialectree.protocols.sources import cache_folder
-from dialectree.retrieval import papers, sections
-from dialectree.retrieval.blocks import Block, Draft, plain_signs, reading
-from dialectree.retrieval.page_process import PageReader
-from dialectree.retrieval.papers import Passage, bytes_of, draft_of, kind_of, passages_of
-from dialectree.retrieval.text import sound
-from dialectree.system.packages import require
+from dialectree.system.packages import needed, require
+
+with needed("reading sources", "dialectree[sources]"):
+    from dialectree.retrieval import papers, sections
+    from dialectree.retrieval.blocks import Block, Draft, plain_signs, reading
+    from dialectree.retrieval.page_process import PageReader
+    from dialectree.retrieval.papers import Passage, bytes_of, draft_of, kind_of, passages_of
+    from dialectree.retrieval.text import sound
 
 ENDINGS: dict[str, Literal["html", "docx"]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
@@ -276,7 +278,7 @@ def write_document(document: Document, folder: Path) -> Path:
         os.link(cached, file)
         return file
     title = json.dumps(document.title, ensure_ascii=False).encode()
-    _write(file, b"".join([_TITLE, title, _STORED, document.stored, b"}\n"]))
+    write_whole(file, b"".join([_TITLE, title, _STORED, document.stored, b"}\n"]))
     return file
 
 
@@ -329,14 +331,14 @@ def _keep(document: Document, missing: list[str], place: Path | None) -> None:
     try:
         write_document(document, documents_folder())
         if place is not None:
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(place, json.dumps([document.digest, missing]).encode())
+            write_whole(place, json.dumps([document.digest, missing]).encode())
     except OSError as error:
         log.warning("cannot cache documents in %s: %s", cache_folder(), error)
 
 
-def _write(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file whole or not at all, and make its folder; raise OSError where it cannot be."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=file.parent)
     try:
         with os.fdopen(handle, "wb") as written:

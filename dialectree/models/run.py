@@ -38,7 +38,7 @@ from dialectree.models.specs import Spec
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, settings
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import ILLUSTRATION, Call, Override
-from dialectree.records.journal import Journal
+from dialectree.records.journal import Journal, Retrievals
 from dialectree.records.ledger import named
 from dialectree.system import clock
 from dialectree.trace import tracing
@@ -95,11 +95,17 @@ class Run(RunControl):
         """True when a model takes part whose answers are no better than chance."""
         self.illustration = False
         """True when a reply was written by hand: no model gave it."""
+        self._retrievals = Retrievals()
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
         self._under_way: set[asyncio.Future[Any]] = set()
         self._unusable: dict[str, Completion] = {}
         """Invalid replies by the cache's key, which this run does not pay for again."""
+
+    @property
+    def retrievals(self) -> Retrievals:
+        """Return what retrievers returned to this run; in memory where it keeps no journal."""
+        return self._retrievals if self.journal is None else self.journal.retrievals
 
     async def call(self, asking: Asking) -> Call:
         """Return the call that ``asking`` describes, made now or before; CallError if it failed."""

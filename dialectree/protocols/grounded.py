@@ -5,12 +5,14 @@ Its input is derived from :class:`GroundedInput` and its settings from :class:`G
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, PlainSerializer, WithJsonSchema
 
 from dialectree.protocols.options import option
 from dialectree.protocols.protocol import ProtocolInput
@@ -44,6 +46,36 @@ def embeddings_at_hand() -> str:
 
 def _decided(name: str) -> str:
     return embeddings_at_hand() if name == "auto" else name
+
+
+def retriever_name(retriever: object) -> str | None:
+    """Return what a record calls a retriever."""
+    if retriever is None or isinstance(retriever, str):
+        return retriever
+    return f"live:{type(retriever).__name__}"
+
+
+def _retriever(retriever: object) -> object:
+    """Return a name or a live retriever; refuse everything else."""
+    if retriever is None:
+        return None
+    if isinstance(retriever, str):
+        if not _NAME.fullmatch(retriever):
+            raise ValueError("a retriever is written module:attribute")
+        return retriever
+    core = sys.modules.get("langchain_core.runnables")
+    if core is None or not isinstance(retriever, core.Runnable):
+        raise ValueError("a retriever is a text, module:attribute, or a LangChain BaseRetriever")
+    return retriever
+
+
+_NAME = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
+Retriever = Annotated[
+    Any,
+    AfterValidator(_retriever),
+    PlainSerializer(retriever_name),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+]
 
 
 class GroundedInput(ProtocolInput):
@@ -87,13 +119,14 @@ class GroundedSettings(RetrievalSettings):
     retrieved."""
     check: Literal["none", "points"] = option("points", group="Evidence", common=True)
     """Whether a checker says of each point if its sentences bear it out."""
-    rerank: str | None = option(None, operator=True, group="Evidence", metavar="NAME")
-    """A cross-encoder of sentence-transformers, by name or folder, that orders what was found."""
-    retriever: str | None = option(
-        None, operator=True, group="Evidence", metavar="MODULE:ATTRIBUTE"
+    rerank: str | None = option(None, operator=True, code=True, group="Evidence", metavar="NAME")
+    """A cross-encoder of sentence-transformers, by name or folder, that orders what was found. Only
+    a flag, a variable or a program names it."""
+    retriever: Retriever = option(
+        None, operator=True, code=True, group="Evidence", metavar="MODULE:ATTRIBUTE"
     )
-    """A LangChain retriever that finds in place of the sources' own index. It runs code: only a
-    flag, a variable or a program names it."""
+    """A LangChain retriever, or what returns one, that finds beside the sources: on the web, in a
+    vector database. It runs code: only a flag, a variable or a program names it."""
 
     def handed_down(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
         """Let a debate inside argue from the same sources in the same way."""

@@ -77,6 +77,7 @@ def option(
     hidden: bool = False,
     evaluation_only: bool = False,
     operator: bool = False,
+    code: bool = False,
     person: bool = False,
     rounds_of: str = "",
     jury_of: str = "",
@@ -88,7 +89,8 @@ def option(
     heading of the help that it stands under, ``common`` puts it among the first. ``alias`` is its
     flag where that is not its name, ``metavar`` what stands for its value. ``hidden`` keeps it out
     of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``operator``
-    marks a setting for whoever runs the program: a server's form does not show it. ``person`` marks
+    marks a setting for whoever runs the program: a server's form does not show it, and ``code`` one
+    of these that names code or a model to load: neither the file nor a run does. ``person`` marks
     one that lets a person take part, ``rounds_of`` one that says how many rounds a phase of that
     name has, and ``jury_of`` a list of models that play the role of that name side by side.
     """
@@ -101,6 +103,7 @@ def option(
         "hidden": hidden,
         "evaluation_only": evaluation_only,
         "operator": operator,
+        "code": code,
         "person": person,
         "rounds_of": rounds_of,
         "jury_of": jury_of,

@@ -108,7 +108,12 @@ def _from_file(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]
     for name in table:
         if name not in fields:
             raise SettingsError(f"{FILE}, {protocol}.{name}: {no_such(name, fields)}")
-    return {**{name: value for name, value in found.items() if name in fields}, **table}
+    values = {**{name: value for name, value in found.items() if name in fields}, **table}
+    for name in values:
+        if isinstance(extra := fields[name].json_schema_extra, dict) and extra.get("code"):
+            only = f"a flag, {PREFIX}{name.upper()} or a program"
+            raise SettingsError(f"{FILE}, {name}: only {only} names what runs code; take it out")
+    return values
 
 
 def _require_known(variables: Iterable[str]) -> None:

@@ -71,6 +71,8 @@ class Trust:
     """True where ``lender`` is a run in the folder of runs that is in use."""
     reserved: tuple[str, ...] = ()
     """Settings of the operator that a client of a server chose."""
+    unnamed: tuple[str, ...] = ()
+    """Settings that name code to run, and that only ``lender`` named."""
 
     @classmethod
     def of(
@@ -95,8 +97,11 @@ class Trust:
         if lender == CLIENT:  # what the server's own file names is the operator's
             borrowed -= places(kind, sources.configured(protocol, fields))
             operators = reserved(kind, lent or {})
-        own = places(kind, sources.from_environment(protocol, fields))
-        return cls(places(kind, named) | own, borrowed, lender, own_run, operators)
+        environment = sources.from_environment(protocol, fields)
+        own = places(kind, environment)
+        strange = ((name, value) for name, value in (lent or {}).items() if name not in named)
+        coded = marked(kind, (n for n, value in strange if environment.get(n) != value), "code")
+        return cls(places(kind, named) | own, borrowed, lender, own_run, operators, coded)
 
     @classmethod
     def passed(
@@ -210,9 +215,13 @@ def places(kind: type[BaseModel], values: Mapping[str, Any]) -> frozenset[str]:
 
 def reserved(kind: type[BaseModel], values: Iterable[str]) -> tuple[str, ...]:
     """Return those of ``values`` that only the operator of a server may choose, by name."""
-    own = [name for name in values if name in kind.model_fields and name not in addressed(kind)]
-    extras = {name: kind.model_fields[name].json_schema_extra for name in own}
-    return tuple(n for n, one in extras.items() if isinstance(one, dict) and one.get("operator"))
+    return marked(kind, (name for name in values if name not in addressed(kind)), "operator")
+
+
+def marked(kind: type[BaseModel], names: Iterable[str], mark: str) -> tuple[str, ...]:
+    """Return those of the fields ``names`` that :func:`option` gave a ``mark``."""
+    extras = {n: kind.model_fields[n].json_schema_extra for n in names if n in kind.model_fields}
+    return tuple(name for name, one in extras.items() if isinstance(one, dict) and one.get(mark))
 
 
 def each(value: object, change: Callable[[object], object]) -> object:

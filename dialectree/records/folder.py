@@ -35,6 +35,7 @@ from dialectree.records.event_log import EventLog
 from dialectree.records.index import Recorded, heads, read
 from dialectree.records.journal import (
     PROMPTS,
+    RETRIEVALS,
     Journal,
     Text,
     append_whole,
@@ -218,7 +219,12 @@ class RunFolder(EventLog):
             return {text.hash: text.text for text in parse_lines(path, whole_lines(path)[0], Text)}
 
     def copy_texts(self, other: RunFolder) -> None:
-        """Take over the texts that the calls of another run sent."""
+        """Take over the texts that the calls of another run sent, and what it retrieved."""
+        retrieved = other.path / RETRIEVALS
+        with files(retrieved):
+            whole, _ = whole_lines(retrieved)
+        if whole:
+            self.write(RETRIEVALS, b"".join(whole).decode())
         if texts := other.texts():
             lines = (Text(hash=name, text=text) for name, text in texts.items())
             self.write(PROMPTS, "".join(line.model_dump_json() + "\n" for line in lines))

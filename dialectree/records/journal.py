@@ -1,4 +1,5 @@
-"""Files of a run on disk: written whole or not at all, and the journal of its calls."""
+"""Files of a run on disk: written whole or not at all, and the journals of a run: what models and
+retrievers answered."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ import asyncio
 import errno
 import io
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, fault_line
 from dialectree.records.ledger import Call
@@ -23,6 +25,7 @@ Line = TypeVar("Line", bound=BaseModel)
 _DISK = Threads(8, "journal")
 """Waits for the disk, for the journals of all runs."""
 PROMPTS = "prompts.jsonl"
+RETRIEVALS = "retrievals.jsonl"
 _SYNC_S = 1.0
 """Seconds after which the disk is told of a line."""
 
@@ -138,6 +141,73 @@ class _Texts:
             self._file.close()
 
 
+class Passage(Strict):
+    """A text that a retriever returned, as a segment of a source."""
+
+    id: str
+    """Its id in the run, as ``s3:1``."""
+    name: str
+    """The name of its source: a file, an address or a title."""
+    title: str
+    text: str
+    page: int | None = None
+    sentences: list[tuple[int, int]] = Field(min_length=1)
+    """Where each sentence begins and ends, in characters of the text."""
+
+
+class Retrieval(Strict):
+    """One line of retrievals.jsonl: what was found for a query, the best first."""
+
+    by: str
+    """The name of the retriever, or of the model that put segments in order."""
+    query: str
+    ids: list[str]
+    new: list[Passage] = Field(default_factory=list)
+    """Those of them that were not returned before."""
+
+
+class Retrievals:
+    """retrievals.jsonl: what was retrieved before, and what is retrieved now.
+
+    A run without a folder keeps them in memory. There is no file before the first of them.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self._ids: dict[tuple[str, str], list[str]] = {}
+        self.passages: dict[str, Passage] = {}
+        """All that was returned, by id, in the order in which it was."""
+        self.by = ""
+        """The name of the retriever that returned something last; empty where none did."""
+        if path is not None:
+            with files(path):
+                whole, torn = whole_lines(path)
+                if torn:
+                    os.truncate(path, sum(map(len, whole)))
+            for line in parse_lines(path, whole, Retrieval):
+                self._take(line)
+
+    def ids(self, by: str, query: str) -> list[str] | None:
+        """Return what was found for ``query``, the best first; None where nobody looked for it."""
+        return self._ids.get((by, query))
+
+    async def keep(self, line: Retrieval) -> None:
+        """Keep a retrieval; the disk has it when this returns."""
+        self._take(line)
+        if self._path is not None:
+            await asyncio.wrap_future(_DISK.submit(self._write, self._path, line))
+
+    def _take(self, line: Retrieval) -> None:
+        self._ids[line.by, line.query] = line.ids
+        self.passages |= {passage.id: passage for passage in line.new}
+        self.by = line.by if line.new else self.by
+
+    def _write(self, path: Path, line: Retrieval) -> None:
+        data = line.model_dump_json().encode() + b"\n"
+        with self._lock, files(path), open(path, "ab", buffering=0, opener=private) as file:
+            append_whole(file, data, sync=True)
+
+
 class Journal:
     """calls.jsonl: the calls that were made before, and the ones that are made now."""
 
@@ -158,6 +228,7 @@ class Journal:
             if torn:
                 self._file.truncate(sum(map(len, whole)))
         self._texts = _Texts(path.with_name(PROMPTS))
+        self.retrievals = Retrievals(path.with_name(RETRIEVALS))
         self._waiting: asyncio.TimerHandle | None = None
         """Until the disk is told of what it does not know yet; None where it knows all."""
         self._syncing: Future[None] | None = None

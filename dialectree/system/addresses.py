@@ -89,12 +89,12 @@ def place_in(text: str) -> str:
     """Return the address, or the file of a model (``local:PATH``), that a setting names.
 
     Return "" for a setting that names neither. A name of embeddings may be a folder, and counts as
-    a file.
+    a file, but for those that ``embeddings`` itself chooses.
     """
     spec = _SPEC.fullmatch(text.strip())
     if spec and spec["provider"] == "local":
         return "" if spec["model"] == "smollm2" else f"local:{spec['model']}"
-    return "" if text == "bm25" else address_in(text)
+    return "" if text in ("auto", "bm25", "BAAI/bge-small-en-v1.5") else address_in(text)
 
 
 def is_loopback(url: str) -> bool:

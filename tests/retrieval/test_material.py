@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from dialectree.errors import InputError
 from dialectree.models.run import Run
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.settings import build
+from dialectree.retrieval import corpus as corpora
 from dialectree.retrieval import material
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.material import Material, material_of
@@ -25,6 +28,7 @@ from dialectree.retrieval.sources import (
     write_document,
 )
 
+ROOT = Path(__file__).parents[2]
 SKY = Document.of("sky.txt", [Block("The sky is blue at noon. It is high — 空は青い。")], "Sky")
 SEA = Document.of("sea.txt", [Block("The sea is deep. It is wide.")])
 
@@ -87,3 +91,47 @@ def test_a_run_searches_the_documents_of_its_folder_or_of_the_cache(tmp_path: Pa
     material.clear()
     with pytest.raises(InputError, match=r"sea\.txt: its text is not in the run's folder"):
         made(listed(SKY, SEA))
+
+
+def test_a_run_is_indexed_before_it_begins_and_shows_how_far(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    context = build(GroundedSettings, embeddings="bm25")
+    material.prepare([SKY, SEA], context, lambda done, of: told.append((done, of)))
+    assert told == [(1, 2), (2, 2)]
+    found = made(listed(SKY, SEA))  # whose documents are nowhere else
+    assert found.sources["s2"].name == "sea.txt"
+
+
+def test_too_many_segments_are_refused_and_a_retriever_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(corpora, "SEGMENTS", 1)
+    with pytest.raises(InputError, match=r"more than 1 segments: .* name it by `retriever`"):
+        material.prepare([SKY, SEA], build(GroundedSettings, embeddings="bm25"))
+    with pytest.raises(InputError, match="there are no sources, and no retriever"):
+        made([])
+
+
+WITHOUT = """
+import sys
+from dialectree.protocols.grounded import GroundedSettings
+for package in ("ftfy", "bm25s", "nupunkt", "faiss", "sentence_transformers"):
+    sys.modules[package] = None
+from dialectree.retrieval import material
+try:
+    import dialectree.retrieval.sources
+except ImportError as error:
+    print(type(error).__name__, error)
+try:
+    material.prepare([], GroundedSettings(embeddings="bm25"))
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_missing_package_is_named_with_the_line_that_installs_it() -> None:
+    command = [sys.executable, "-c", WITHOUT]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    for line, work in zip(done.stdout.splitlines(), ("reading", "searching"), strict=True):
+        assert line.startswith(f"MissingPackage {work} sources needs ")
+        assert line.endswith("(not installed): pip install 'dialectree[sources]'")

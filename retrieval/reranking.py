@@ -1,0 +1,119 @@
+"""A cross-encoder that reads each query with what was found for it, and puts that in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from dialectree.errors import SettingsError
+from dialectree.records.journal import Retrieval, Retrievals
+from dialectree.retrieval.corpus import DEEP, Segment, Source
+from dialectree.retrieval.encoders import load, place_of
+from dialectree.system.loop import Threads
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+    from dialectree.retrieval.library import Timing
+    from dialectree.retrieval.material import Material
+
+
+class Reranker:
+    """One cross-encoder of sentence-transformers; loaded at first use, in a thread of its own."""
+
+    def __init__(self, name: str) -> None:
+        self._place = place_of(name, "rerank")
+        self._thread = Threads(1, "reranker")
+        self._model: CrossEncoder | None = None
+
+    async def order(self, query: str, texts: Sequence[str]) -> list[int]:
+        """Return the places of ``texts``, the best first; of equals, the first."""
+        return await asyncio.wrap_future(self._thread.submit(self._order, query, texts))
+
+    def _order(self, query: str, texts: Sequence[str]) -> list[int]:
+        if self._model is None:
+            from sentence_transformers import CrossEncoder
+
+            self._model = load(self._place, CrossEncoder)
+        pairs = [(query, text) for text in texts]
+        scores = self._model.predict(pairs, show_progress_bar=False).reshape(len(texts), -1)
+        if scores.shape[1] != 1:
+            what = f"gives {scores.shape[1]} scores to a pair; choose one that gives one"
+            raise SettingsError(f"`rerank`: {self._place.name} {what}")
+        return sorted(range(len(texts)), key=lambda at: -float(scores[at, 0]))
+
+
+@cache
+def reranker(name: str) -> Reranker:
+    """Return the process's cross-encoder called ``name``; looks at files, but loads none."""
+    return Reranker(name)
+
+
+class Reranked:
+    """A material whose best segments for a query a cross-encoder puts in order."""
+
+    def __init__(
+        self, material: Material, name: str, by: Reranker | None, retrievals: Retrievals
+    ) -> None:
+        """Take the cross-encoder called ``name``; None where only a run's record names it."""
+        self._material, self._name, self._by = material, name, by
+        self._retrievals = retrievals
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """Return its sources by id."""
+        return self._material.sources
+
+    def segment(self, id: str) -> Segment:
+        """Return the segment ``s2:17``. Raises InputError where there is none."""
+        return self._material.segment(id)
+
+    def sentence(self, id: str) -> str:
+        """Return the words of sentence ``s2:17.3``. Raises InputError where there is none."""
+        return self._material.sentence(id)
+
+    async def near(self, text: str, count: int) -> list[Segment]:
+        """Return the segments that share most words with ``text``."""
+        return await self._material.near(text, count)
+
+    async def search(
+        self,
+        queries: Sequence[str],
+        count: int,
+        dropped: Collection[str] = (),
+        timing: Timing | None = None,
+    ) -> list[list[Segment]]:
+        """Return for each query the ``count`` best of the first segments that the search finds.
+
+        What is dropped moves no other. Raises SettingsError or ModelUnavailable where the model
+        cannot be used.
+        """
+        found = await self._material.search(queries, DEEP, (), timing)
+        left = found
+        if dropped:
+            left = await self._material.search(queries, max(DEEP, count), dropped, timing)
+        best: list[list[Segment]] = []
+        for query, row, rest in zip(queries, found, left, strict=True):
+            ids = await self._ids(query, row)
+            ranks = {self._material.segment(id).text: rank for rank, id in enumerate(ids)}
+            rest = sorted(rest, key=lambda one: ranks.get(one.text, len(ranks)))
+            best.append(rest[:count])
+        return best
+
+    async def _ids(self, query: str, found: Sequence[Segment]) -> list[str]:
+        """Return the ids of what was found in their order, which the run may know already."""
+        by, ids = f"rerank {self._name}", [segment.id for segment in found]
+        known = self._retrievals.ids(by, query)
+        if known is not None and {*known} == {*ids}:
+            return known
+        if self._by is None:
+            raise SettingsError(
+                f"`rerank`: the run keeps no order for {query!r:.200}, and only you may name the "
+                f"model that makes it: name {self._name} again"
+            )
+        places = await self._by.order(query, [segment.text for segment in found]) if ids else []
+        line = Retrieval(by=by, query=query, ids=[ids[at] for at in places])
+        await self._retrievals.keep(line)
+        return line.ids

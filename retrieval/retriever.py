@@ -1,0 +1,332 @@
+"""Any LangChain retriever as the material of a run: a web search, a vector database, an engine.
+
+What it returned is kept with the run, so that a run that is resumed, contested or replayed finds
+the same and asks nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from langchain_core.documents import Document
+from langchain_core.runnables import Runnable
+
+from dialectree.errors import CallError, DialectreeError, InputError, ReplayMiss, SettingsError
+from dialectree.protocols.sources import cache_folder
+from dialectree.records.journal import Passage, Retrieval, Retrievals
+from dialectree.retrieval.blocks import plain_signs
+from dialectree.retrieval.corpus import DEEP, Corpus, Segment, Source, fused
+from dialectree.retrieval.segments import sentences
+from dialectree.retrieval.sources import write_whole
+from dialectree.retrieval.words import words
+from dialectree.text import line
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.library import Timing
+
+LARGEST = 12
+"""Sentences of one segment; a longer text that a retriever returns is several."""
+LONGEST = 200_000
+"""Characters of one text, of which the rest is left out."""
+LONGEST_NAME = 200
+"""Characters of a source's name or title."""
+
+Retriever = Runnable[str, Any]
+
+
+@cache
+def imported(name: str) -> Retriever:
+    """Return the retriever that ``module:attribute`` is, or that it returns; runs its code.
+
+    Modules of the working folder are found too. Raises SettingsError where it cannot be had.
+    """
+    module, _, attribute = name.partition(":")
+    sys.path.append(os.getcwd())
+    try:
+        made: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            made = getattr(made, part)
+        if not isinstance(made, Runnable) and callable(made):
+            made = made()
+    except Exception as error:
+        why = f"{type(error).__name__}: {line(str(error), 300)}"
+        raise SettingsError(f"`retriever`: {name} cannot be loaded: {why}") from error
+    finally:
+        sys.path.pop()
+    if not isinstance(made, Runnable):
+        kind = type(made).__name__
+        raise SettingsError(
+            f"`retriever`: {name} is of type {kind}; give a LangChain BaseRetriever"
+        )
+    return made
+
+
+class Asked(NamedTuple):
+    """A retriever and how it is asked."""
+
+    name: str
+    retriever: Retriever | None
+    """None where only a run's record names it, which must not choose code to run."""
+    seconds: float
+    """Within which it must answer."""
+    replay: bool = False
+    """Whether it is not asked, and what any run was told last is returned."""
+    keeps: bool = True
+    """Whether what it returns is kept for replays."""
+
+    async def texts(self, query: str) -> list[Text]:
+        """Return what it finds; raise CallError, with its name, where it fails or hangs."""
+        kept = _kept(self.name, query)
+        if self.replay:
+            if (told := await asyncio.to_thread(_told, kept)) is None:
+                what = f"what {self.name} returned to {query!r:.200}"
+                raise ReplayMiss(f"`replay`: the cache does not hold {what}")
+            return told
+        if self.retriever is None:
+            raise SettingsError(
+                f"`retriever`: the run keeps nothing for {query!r:.200}, and its retriever "
+                f"{self.name} runs code that only you may name: name it again"
+            )
+        try:
+            async with asyncio.timeout(self.seconds) as limit:
+                found = await self.retriever.ainvoke(query)
+        except DialectreeError:
+            raise
+        except Exception as error:
+            if limit.expired():
+                what = f"has not answered within {self.seconds:g} s"
+            else:
+                what = f"failed: {type(error).__name__}: {line(str(error), 300)}"
+            raise CallError(f"the retriever {self.name} {what}") from error
+        texts = await asyncio.to_thread(self._texts, found)
+        if self.keeps:
+            await asyncio.to_thread(_keep, kept, texts)
+        return texts
+
+    def _texts(self, found: object) -> list[Text]:
+        texts: list[Text] = []
+        for one in found if isinstance(found, list) else [found]:
+            if not isinstance(one, Document):
+                what = f"returned a {type(one).__name__}, not documents"
+                raise CallError(f"the retriever {self.name} {what}")
+            texts += _texts_of(one, self.name)
+        return texts[:DEEP]
+
+
+class Text(NamedTuple):
+    """A text that a retriever returned, and its source."""
+
+    name: str
+    title: str
+    page: int | None
+    text: str
+    sentences: list[tuple[int, int]]
+
+
+def _texts_of(document: Document, retriever: str) -> Iterator[Text]:
+    """Return the text of a document, in pieces of at most LARGEST sentences."""
+    about = document.metadata
+    name = next(filter(None, (_line(about.get(key)) for key in ("source", "url", "title"))), "")
+    title, page = _line(about.get("title")), about.get("page")
+    if str(label := about.get("page_label", "")).isdecimal():  # a PDF loader counts pages from 0
+        page = int(label)
+    paragraphs = plain_signs(document.page_content[:LONGEST]).split("\n\n")
+    text = "\n\n".join(filter(None, (" ".join(one.split()) for one in paragraphs)))
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for paragraph in text.split("\n\n"):
+        spans += [(start + a, start + b) for a, b in sentences(paragraph)]
+        start += len(paragraph) + 2
+    for at in range(0, len(spans), LARGEST):
+        piece = spans[at : at + LARGEST]
+        first, end = piece[0][0], piece[-1][1]
+        yield Text(
+            name or retriever,
+            title or name or retriever,
+            page if isinstance(page, int) and page > 0 else None,
+            text[first:end],
+            [(a - first, b - first) for a, b in piece],
+        )
+
+
+def _line(value: object) -> str:
+    return line(plain_signs(str(value)), LONGEST_NAME) if value else ""
+
+
+# What retrievers were told last, by any run, for replays
+
+
+def _kept(name: str, query: str) -> Path:
+    digest = blake2b(json.dumps([name, query]).encode(), digest_size=16).hexdigest()
+    return cache_folder() / "retrievals" / f"{digest}.json"
+
+
+def _keep(file: Path, texts: Sequence[Text]) -> None:
+    write_whole(file, json.dumps(texts).encode())
+
+
+def _told(file: Path) -> list[Text] | None:
+    try:
+        return [Text(*one) for one in json.loads(file.read_bytes())]
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+# One material of documents that were given, and of what is retrieved
+
+
+class Retrieved:
+    """The documents of a run, if it has some, and what a retriever returned to it."""
+
+    def __init__(
+        self,
+        given: Sequence[str],
+        corpus: Corpus | None,
+        asked: Asked,
+        retrievals: Retrievals,
+    ) -> None:
+        """Take the ids of the documents that were ``given``, in the order of the ``corpus``."""
+        own = [*corpus.sources] if corpus is not None else []
+        self._given = dict(zip(given, own, strict=True))
+        """By id in the run, the id in the corpus."""
+        self._ids = dict(zip(own, given, strict=True))
+        self._corpus, self._asked, self._retrievals = corpus, asked, retrievals
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """Return the sources that were given, and those that were retrieved so far."""
+        own = self._corpus.sources if self._corpus is not None else {}
+        every = {id: own[inner]._replace(id=id) for id, inner in self._given.items()}
+        for id, passage in self._retrievals.passages.items():
+            source = _source(id)
+            every.setdefault(source, Source(source, passage.name, passage.title))
+        return every
+
+    def segment(self, id: str) -> Segment:
+        """Return the segment ``s2:17``. Raises InputError where there is none."""
+        if (passage := self._retrievals.passages.get(id)) is not None:
+            spans = tuple((a, b) for a, b in passage.sentences)
+            return Segment(id, _source(id), passage.text, passage.page, None, spans)
+        return self._outward(self._within().segment(self._inward(id)))
+
+    def sentence(self, id: str) -> str:
+        """Return the words of sentence ``s2:17.3``. Raises InputError where there is none."""
+        whole, _, number = id.rpartition(".")
+        if whole in self._retrievals.passages and number.isdecimal():
+            segment = self.segment(whole)
+            if 0 < int(number) <= len(segment.sentences):
+                return segment.sentence(int(number))
+        return self._within().sentence(self._inward(id))
+
+    async def search(
+        self,
+        queries: Sequence[str],
+        count: int,
+        dropped: Collection[str] = (),
+        timing: Timing | None = None,
+    ) -> list[list[Segment]]:
+        """Return the best of both for each query, by the ranks that they have in each.
+
+        Texts that are alike count once. Raises CallError, with the retriever's name, where it
+        fails; ReplayMiss or SettingsError where it may not be asked and the run keeps nothing.
+        """
+        await self._retrieve(queries)
+        own: list[list[Segment]] = [[] for _ in queries]
+        if self._corpus is not None:
+            gone = [self._inward(id) for id in dropped if _source(id) in self._given]
+            own = await self._corpus.search(queries, max(count, DEEP), gone, timing)
+        best: list[list[Segment]] = []
+        for query, row in zip(queries, own, strict=True):
+            ids = self._retrievals.ids(self._asked.name, query) or []
+            told = [self.segment(id) for id in ids if not {id, _source(id)} & {*dropped}]
+            best.append(_merged([[*map(self._outward, row)], told])[:count])
+        return best
+
+    async def near(self, text: str, count: int) -> list[Segment]:
+        """Return the segments that share most words with ``text``; the retriever is not asked."""
+        wanted = {*words(text)}
+        shared = {
+            id: len(wanted & {*words(passage.text)})
+            for id, passage in self._retrievals.passages.items()
+        }
+        best = sorted(filter(shared.__getitem__, shared), key=lambda id: -shared[id])[:count]
+        own = await self._corpus.near(text, count) if self._corpus is not None else []
+        return _merged([[*map(self._outward, own)], [self.segment(id) for id in best]])[:count]
+
+    async def _retrieve(self, queries: Sequence[str]) -> None:
+        """Ask for what the run was not told before; keep the answers in the order of the queries.
+
+        Those that come are kept, also where another one fails.
+        """
+        name = self._asked.name
+        new = [q for q in dict.fromkeys(queries) if self._retrievals.ids(name, q) is None]
+        answers = await asyncio.gather(*map(self._asked.texts, new), return_exceptions=True)
+        failures: list[BaseException] = []
+        for query, answer in zip(new, answers, strict=True):
+            if isinstance(answer, BaseException):
+                failures.append(answer)
+            elif self._retrievals.ids(name, query) is None:  # another step may have asked it
+                await self._retrievals.keep(self._numbered(query, answer))
+        if failures:
+            raise failures[0]
+
+    def _numbered(self, query: str, texts: Sequence[Text]) -> Retrieval:
+        """Return the line of a retrieval: a source is new by its name, a segment by its text."""
+        passages = self._retrievals.passages
+        sources = {passage.name: _source(id) for id, passage in passages.items()}
+        known = {(passage.name, passage.text): id for id, passage in passages.items()}
+        taken = {int(id[1:]) for id in [*self._given, *sources.values()]}
+        sizes = [_source(id) for id in passages]
+        new: list[Passage] = []
+        ids: dict[str, None] = {}
+        for one in texts:
+            if (id := known.get((one.name, one.text))) is None:
+                if one.name not in sources:
+                    number = max(taken, default=0) + 1
+                    taken.add(number)
+                    sources[one.name] = f"s{number}"
+                source = sources[one.name]
+                sizes.append(source)
+                id = known[one.name, one.text] = f"{source}:{sizes.count(source)}"
+                new.append(Passage(id=id, **one._asdict()))
+            ids[id] = None
+        return Retrieval(by=self._asked.name, query=query, ids=[*ids], new=new)
+
+    def _within(self) -> Corpus:
+        if self._corpus is None:
+            raise InputError("the retriever returned no segment of that id to this run")
+        return self._corpus
+
+    def _inward(self, id: str) -> str:
+        source = _source(id)
+        return self._given.get(source, source) + id.removeprefix(source)
+
+    def _outward(self, segment: Segment) -> Segment:
+        source = self._ids[segment.source]
+        rest = segment.id.removeprefix(segment.source)
+        return segment._replace(id=f"{source}{rest}", source=source)
+
+
+def _source(id: str) -> str:
+    return id.partition(":")[0]
+
+
+def _merged(rows: Sequence[Sequence[Segment]]) -> list[Segment]:
+    """Return segments by their ranks in all rows; of those alike the first one."""
+    numbers: dict[str, int] = {}
+    first: list[Segment] = []
+    for segment in (one for row in rows for one in row):
+        if segment.text not in numbers:
+            numbers[segment.text] = len(first)
+            first.append(segment)
+    ranks = [[*dict.fromkeys(numbers[one.text] for one in row)] for row in rows]
+    return [first[number] for number in fused(ranks)]
