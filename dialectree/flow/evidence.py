@@ -117,8 +117,7 @@ def left_by(here: Reading | None, update: Any) -> Any:
 async def _read(
     state: Any, runtime: Runtime[Any], context: GroundedSettings, mode: Mode | None, of: str
 ) -> Reading | None:
-    sources: Sequence[Mapping[str, Any]] = read_state("sources") or ()
-    if not sources:
+    if (sources := _sources(runtime, context)) is None:
         return None
     every: Evidence = read_state("evidence") or {}
     node = _pool_of(every, str(_field(state, "id") or root()))
@@ -134,13 +133,22 @@ async def _read(
 
     async def look_up(words: str) -> str | None:
         """Look among the best segments for the words."""
-        [found] = await material.search([words], MOST_SEGMENTS)
+        found = await material.near(words, MOST_SEGMENTS)
         holding = (one for one in found if Read([one.text]).holds(words))
         source = next(holding, None)
         return None if source is None else material.sources[source.source].name
 
     here.look_up = look_up
     return here
+
+
+def _sources(
+    runtime: Runtime[Any], context: GroundedSettings
+) -> Sequence[Mapping[str, Any]] | None:
+    """Return the documents that were given; None where nothing is retrieved from either."""
+    sources: Sequence[Mapping[str, Any]] = read_state("sources") or ()
+    retrieves = context.retriever is not None or run_of(runtime).retrievals.by
+    return sources if sources or retrieves else None
 
 
 def _field(state: Any, name: str) -> Any:
@@ -191,10 +199,10 @@ def retrieving(
     """
 
     async def retrieve(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        sources = read_state("sources")
-        if not sources:
+        context = current()
+        if (sources := _sources(runtime, context)) is None:
             return {}
-        every, context, run = read_state("evidence") or {}, current(), run_of(runtime)
+        every, run = read_state("evidence") or {}, run_of(runtime)
         node = str(_field(state, "id") or root())
         ground: Ground = every.get(node, {})
         material = await material_of(sources, context, run)
@@ -333,8 +341,8 @@ async def _with_grounds(
 
     They are those that the last ruling names; without such a ruling those that speakers cited.
     """
-    sources = read_state("sources")
-    if not sources or verdict["answer"] is None:
+    sources = _sources(runtime, context)
+    if sources is None or verdict["answer"] is None:
         return verdict
     run, ground = run_of(runtime), (read_state("evidence") or {}).get(root(), {})
     material, changed = await material_of(sources, context, run), run.overrides.evidence()

@@ -37,7 +37,7 @@ def test_a_method_takes_the_settings_that_it_reads_and_refuses_the_others(name: 
     one = method(name)
     kind, reads = one.protocol.settings, one.reads()
     for setting in one.protocol.own_settings():
-        value = kind.model_fields[setting].get_default(call_default_factory=True)
+        value = getattr(kind(), setting)
         given = {**SHARED, setting: value}
         if setting in reads:
             settings = one.configure(given, lambda message: None)
