@@ -229,6 +229,7 @@ def _told(
     of: str, query: str, row: Sequence[Any], material: Material, changed: Mapping[str, str | None]
 ) -> dict[str, Any]:
     """Return the data of a ``retrieved`` event."""
+    texts = {one.id: changed.get(one.id) or one.text for one in row}
     return {
         "of": of,
         "query": query,
@@ -236,12 +237,14 @@ def _told(
         "segments": [
             {
                 "id": one.id,
-                "text": changed.get(one.id) or one.text,
+                "text": texts[one.id],
                 "page": one.page,
                 "heading": one.heading,
                 "contested": one.id in changed,
                 "source": material.sources[one.source].name,
-                "sentences": [] if changed.get(one.id) else [[*span] for span in one.sentences],
+                "sentences": [[0, len(texts[one.id])]]
+                if changed.get(one.id)
+                else [[*span] for span in one.sentences],
             }
             for one in row
         ],

@@ -13,7 +13,6 @@ from dialectree.text import count, label
 
 MARKS = {"yes": "Borne out", "no": "Not borne out", "contradicts": "Contradicted"}
 """What a checker says of a point, in words."""
-_NO_EVIDENCE = "no evidence"
 
 
 class Drawn:
@@ -43,11 +42,11 @@ class Drawn:
         for id, (name, title) in self._sources.items():
             of = [one for one in self._segments if one.partition(":")[0] == id]
             left = sum(one not in self._cited for one in of)
-            facts = ["dropped by a person"] * (id in self._dropped)
-            facts += [f"{count(len(of), 'segment')} retrieved"] * bool(of)
-            facts += [f"cited in {count(len(self._points[id]), 'point')}"] * bool(of)
+            cited = f"cited in {count(len(self._points[id]), 'point')}"
+            facts = [f"{count(len(of), 'segment')} retrieved", cited] if of else []
             facts += [f"{left} left out"] * bool(left)
             facts += [f"{one} dropped by a person" for one in of if one in self._dropped]
+            facts = ["dropped by a person"] if id in self._dropped else facts
             silent += not facts
             if facts:
                 yield id, f"{name}, {title}" if title != name else name, " · ".join(facts)
@@ -87,9 +86,6 @@ class Drawn:
 
     def grounds(self, verdict: Verdict) -> list[str]:
         """``Rests on “It is so.” (notes.md, p. 3)``, for each sentence that a verdict rests on."""
-        if not verdict.grounds:
-            told = any(_NO_EVIDENCE in note for note in verdict.notes) or verdict.answer is None
-            return [f"Rests on {_NO_EVIDENCE}."] if self._sources and not told else []
         shown = [(self.sentence(one.id), one.source) for one in verdict.grounds]
         return [
             f"Rests on “{words}” ({place})" if words else f"Rests on a sentence of {source}"

@@ -36,7 +36,7 @@ def test_the_report_shows_sources_points_marks_and_grounds() -> None:
 
 def test_a_contest_shows_which_source_was_dropped() -> None:
     page = markdown(grounded.contested()[0], [])
-    assert "- **s2** notes.md, Notes of the hearing: dropped by a person" in page
+    assert "- **s2** notes.md, Notes of the hearing: dropped by a person\n" in page
     assert "baker" not in page
 
 
@@ -48,12 +48,15 @@ def test_the_terminal_shows_the_words_of_each_sentence() -> None:
         assert "“it came 2 minutes later.” (notes.md)" in flat(seen(part))
 
 
-def test_a_verdict_without_grounds_says_so_once() -> None:
-    run = grounded.without_grounds()[0]
-    assert "Rests on no evidence." in verdict_text(run)
-    assert run.verdict is not None
-    run.verdict.notes = ["It rests on no evidence."]
-    assert verdict_text(run).count("no evidence") == 1
+def test_every_door_can_print_the_grounds_of_a_verdict() -> None:
+    run = grounded.run()[0]
+    assert verdict_text(run, "ground") == (
+        "Rests on “Shops took 6 % more while the lane was closed.” (traffic.pdf, p. 3)\n"
+        "Rests on “It came 2 minutes later.” (notes.md)"
+    )
+    assert verdict_text(grounded.without_grounds()[0], "ground", "note") == (
+        "Note: rests on no evidence of the sources"
+    )
 
 
 def spread(text: str) -> RunRecord:

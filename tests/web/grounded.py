@@ -97,9 +97,8 @@ def events(
         told.append(Event(n=next(n), t=T, run_id=RUN, node="0", kind=kind, data=data))
 
     def retrieve(of: str, query: str, ids: list[str]) -> None:
-        found = [id for id in ids if id.partition(":")[0] != dropped]
-        hits = [{"id": id} for id in found]
-        tell("retrieved", of=of, query=query, found=hits, segments=[known[id] for id in found])
+        found = [{"id": id} for id in ids]
+        tell("retrieved", of=of, query=query, found=found, segments=[known[id] for id in ids])
 
     def speak(who: str, phase: str, evidence: list[dict[str, Any]], **fields: Any) -> None:
         label = OPTIONS["AB".index(who)]
@@ -137,8 +136,9 @@ def events(
     fields = {**ruling, "answer": OPTIONS[0]}
     at = {"phase": "judgment", "role": "judge", "speaker": "judge", "round": 1}
     tell("spoke", **at, fields=fields, rests_on=left)
-    verdict = {**fields, "confidence_source": "judge", "notes": [], "winner": "A"}
-    tell("settled", verdict={**verdict, "grounds": resting}, provenance=["0"])
+    notes = [] if resting else ["rests on no evidence of the sources"]
+    verdict = {**fields, "confidence_source": "judge", "notes": notes, "winner": "A"}
+    tell("settled", verdict=verdict, provenance=["0"])
     tell("concluded", **verdict, grounds=resting)
     usage = {"wall_s": 1.0, "embedding_s": 0.0}
     tell("ended", status="answered", usage=usage, notices=[])

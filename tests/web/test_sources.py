@@ -118,7 +118,7 @@ def test_a_verdict_shows_its_grounds_or_that_there_are_none(show: Show) -> None:
     verdict.get_by_role("link", name="traffic.pdf, p. 3").click()
     assert linked(page) == "Shops took 6 % more while the lane was closed."
     page = show(grounded.without_grounds())
-    assert "It rests on no evidence." in page.locator(".ruling").inner_text()
+    assert "rests on no evidence" in page.locator(".ruling").inner_text()
 
 
 def test_what_the_checker_said_stands_with_each_point(show: Show) -> None:

@@ -95,11 +95,9 @@ export function Points({ turn }: { turn: Turn }) {
   );
 }
 
-export function Grounds({ of: { answer, grounds = [], notes } }: { of: Verdict }) {
-  const silent = !sources.value.length || answer === null || notes.some((one) => one.includes("no evidence"));
-  if (!grounds.length) return !silent && <p class="note">It rests on no evidence.</p>;
-  return <Cites of={grounds.map((one) => one.id)} name="Rests on" />;
-}
+export const Grounds = ({ of: { grounds = [] } }: { of: Verdict }) => (
+  <Cites of={grounds.map((one) => one.id)} name="Rests on" />
+);
 
 /** What was searched for in the sources at a node, and how much was found. */
 export const Searches = ({ node }: { node: Node }) => (
@@ -115,11 +113,11 @@ function Facts({ of: { id, name, title } }: { of: Source }) {
   const all = drawn.value.segments.get(id)!;
   const points = drawn.value.points.get(id)?.size ?? 0;
   const left = all.filter((one) => !citersOf(one).size).length;
-  const facts = [
-    isDropped(id) && "dropped by a person", `${all.length ? count(all.length, "segment") : "nothing"} retrieved`,
+  const facts = isDropped(id) ? "dropped by a person" : joined(
+    `${all.length ? count(all.length, "segment") : "nothing"} retrieved`,
     all.length > 0 && `cited in ${count(points, "point")}`, left > 0 && `${left} left out`,
-  ];
-  return <>{title !== name && <p dir="auto">{title}</p>}<p class="soft">{joined(...facts)}</p></>;
+  );
+  return <>{title !== name && <p dir="auto">{title}</p>}<p class="soft">{facts}</p></>;
 }
 
 /** All sources, those that are cited most first. */
@@ -140,13 +138,14 @@ export function Sources() {
 function SegmentView({ one }: { one: Segment }) {
   const at = source.value;
   const citers = [...citersOf(one)];
+  const out = isDropped(one.id);
   const linked = (id: string) => (id === at ? "linked" : "");
   return (
-    <li class={`segment ${linked(one.id)}`} tabIndex={-1}>
+    <li class={`segment ${linked(one.id)} ${out ? "void" : ""}`} tabIndex={-1}>
       <p class="soft">
         <Jump to={one.id}><span class="id">{one.id}</span></Jump>{" "}
-        {joined(one.page !== null && `page ${one.page}`, one.heading, isDropped(one.id) && "dropped by a person")}
-        {one.contested && <span class="moved"> written by a person</span>}
+        {joined(one.page !== null && `page ${one.page}`, one.heading, out && "dropped by a person")}
+        {one.contested && !out && <span class="moved"> written by a person</span>}
       </p>
       <p class="prose" dir="auto">{piecesOf(one).map(({ id, words }) =>
         drawn.value.citing.has(id) || linked(id) ? <mark key={id} class={linked(id)} tabIndex={-1}>{words}</mark> : words,
