@@ -92,6 +92,8 @@ class Sources(NamedTuple):
     documents: tuple[Document, ...]
     notices: tuple[str, ...]
     """One line for each file that is left out, or of which a part is missing; it has the name."""
+    paths: tuple[Path, ...]
+    """The file of each document."""
 
 
 def read_sources(
@@ -117,10 +119,12 @@ def read_sources(
     notices: list[str] = []
     files = _files([Path(path) for path in given], notices)
     documents: list[Document] = []
+    paths_read: list[Path] = []
     with PageReader() as pages:
         for at, (path, name) in enumerate(files.items(), 1):
             try:
                 documents.append(_document(path, name, pages, notices))
+                paths_read.append(path)
             except InputError as error:
                 notices.append(str(error))
             if progress is not None:
@@ -129,7 +133,7 @@ def read_sources(
         why = "; ".join(notices[:_NAMED]) or "there are none"
         more = f"; and {len(notices) - _NAMED} more" if len(notices) > _NAMED else ""
         raise InputError(f"none of the {len(files)} files of sources can be read: {why}{more}")
-    return Sources(tuple(documents), tuple(notices))
+    return Sources(tuple(documents), tuple(notices), tuple(paths_read))
 
 
 def _files(given: Sequence[Path], notices: list[str]) -> dict[Path, str]:

@@ -18,7 +18,7 @@ _CHANGES = {
     "replace": ("ID TEXT", "Let a turn say something else."),
     "verdict": ("ID TEXT", "Set a verdict, an answer or a label."),
     "set": ("ID=STRENGTH", "Another strength of an argument, 0 to 1, or none."),
-    "drop": ("ID", "Take an argument, a turn or a part out."),
+    "drop": ("ID", "Take an argument, a turn, a part, a source or a segment out."),
     "flip": ("ID:ID", "Let the other argument win."),
     "void": ("ID:ID", "Let a comparison count for nobody."),
     "restore": ("ID|ID:ID", "Take a change or a void back."),
@@ -26,6 +26,7 @@ _CHANGES = {
         "support|attack:ID TEXT",
         "Insert an argument of your own; a model scores and compares it.",
     ),
+    "add_source": ("FILE", "Add a document to the sources, as the last one."),
 }
 
 
@@ -44,7 +45,7 @@ def _flag(change: str) -> inspect.Parameter:
     """Return the flag of a change; one without a text can be given several times."""
     metavar, text = _CHANGES[change]
     kind: Any = tuple[str, str] if metavar.endswith("TEXT") else list[str]
-    shown = typer.Option(f"--{change}", help=text, metavar=metavar)
+    shown = typer.Option(f"--{change.replace('_', '-')}", help=text, metavar=metavar)
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(
         change, keyword, default=None, annotation=Annotated[kind | None, shown]

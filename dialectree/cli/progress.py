@@ -27,7 +27,7 @@ from dialectree.running.runner import (
     GRACE_S,
     Started,
     failed_calls,
-    missing_in_papers,
+    missing_in_input,
 )
 from dialectree.service.debates import Underway
 from dialectree.system import loop
@@ -57,7 +57,7 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
     """
     if run.record.demonstration:
         notice(demonstration())
-    for gap in missing_in_papers(run.record):
+    for gap in missing_in_input(run.record):
         notice(gap)
     watcher = view or _watcher(run, quiet=quiet)
 
@@ -135,7 +135,7 @@ def _explain(
         again = f"go on with: {program()} resume {path}{_addressed(run)}"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
         return
-    missing = missing_in_papers(record)  # which the person read before the first call
+    missing = missing_in_input(record)  # which the person read before the first call
     for remark in record.notices:
         if remark not in missing:
             notice(remark)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dialectree.contests.start import start as start
 from dialectree.contests.wishes import Add as Add
+from dialectree.contests.wishes import AddSource as AddSource
 from dialectree.contests.wishes import Change as Change
 from dialectree.contests.wishes import Drop as Drop
 from dialectree.contests.wishes import Flip as Flip

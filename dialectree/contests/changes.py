@@ -6,6 +6,7 @@ A phase of the protocol declares what may be changed of a turn, and what it says
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, JsonValue, ValidationError
@@ -16,6 +17,7 @@ from dialectree.protocols.forms import tidy
 from dialectree.protocols.protocol import Method, Phase, Protocol
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import ARGUMENT, Node, Override, RunRecord, Turn, turns
+from dialectree.running.documents import segment, sources_of
 from dialectree.system.streams import program
 
 _YES_OR_NO = ("no", "yes")
@@ -30,8 +32,13 @@ class Draft:
         method: Method,
         settings: ProtocolSettings,
         rulings: Mapping[str, str],
+        texts: Path,
     ) -> None:
         self.record = record
+        self.sources = {one["id"]: one for one in sources_of(record)}
+        """The sources of the debate by id, with those that are added."""
+        self._texts = texts
+        """The folder with the texts of the sources."""
         self.nodes = record.tree.nodes
         self.rulings = rulings
         """What the person who judges ruled, by node; empty for no ruling."""
@@ -191,7 +198,12 @@ class Draft:
         if name in self.record.tree.segments:
             return self.record.tree.segments[name].text
         written = self.find(name, "replaced")
-        return written.after if written is not None and not written.spots else None
+        if written is not None and not written.spots:
+            return written.after
+        source, _, number = name.partition(":")
+        if source in self.sources and number.isdecimal():
+            return segment(self.sources[source], int(number), self._texts)
+        return None
 
     def _say_segment(self, change: Change, text: str | None) -> None:
         """Give a segment another text, or none.
@@ -219,7 +231,8 @@ class Draft:
         there = [
             override
             for override in reversed(self.overrides.values())
-            if override.what not in ("added", "flipped") and name in self._names(override)
+            if not (override.what in ("added", "flipped") and override.spots)
+            and name in self._names(override)
         ]
         if not there:
             raise InputError(f"{change.flag}: nothing was changed there")

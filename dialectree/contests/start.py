@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dialectree.contests import arguments, rulings
+from dialectree.contests import arguments, evidence_changes, rulings
 from dialectree.contests.changes import Draft, fits, flags
 from dialectree.contests.wishes import Change, only_models_and_limits
 from dialectree.errors import (
@@ -29,6 +29,7 @@ from dialectree.protocols.protocol import installed, method
 from dialectree.records import Call, RunRecord, Turn, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running import verdict_diff
+from dialectree.running.documents import FOLDER, keep, located
 from dialectree.running.recorded_settings import (
     kept,
     named,
@@ -69,12 +70,14 @@ def start(
     chosen = method(old.method, old.protocol).on(old.input)
     calls = _journal(folder, old)
     nobody = without_models(old, given)
-    draft = Draft(old, chosen, nobody, rulings.rulings_of_person(folder))
+    draft = Draft(old, chosen, nobody, rulings.rulings_of_person(folder), folder.path / FOLDER)
     if not wishes:
         raise InputError(f"nothing is contested: give {flags(draft.phases, 'or')}")
     with chosen.packages():
         for change in wishes:
             _take_up(draft, change)
+    sources = [*draft.sources.values()]
+    texts = located(sources, folder.path / FOLDER)
     rulings.forget_rulings(draft, person=person)
     chosen.require_roles(nobody, given)
     specs: dict[str, Spec] = {}
@@ -94,7 +97,7 @@ def start(
         protocol=old.protocol,
         method=old.method,
         demonstration=old.demonstration or any(map(at_chance, specs.values())),
-        input=old.input,
+        input={**old.input, **({"sources": sources} if sources else {})},
         settings=kept(context, chosen) if specs else old.settings,
         models=named(specs, spoken(old.models, calls)) if specs else old.models,
         declared=old.declared,
@@ -109,6 +112,7 @@ def start(
         begun = record.model_copy(update={"run_id": new.run_id})
         new.write_record(old, "contested.json")
         new.copy_texts(folder)
+        keep(texts, new)
         new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in journal))
         new.write_record(begun)  # last: from here on the folder is a run
         return Started(new, begun, chosen, context, refusal=refusal)
@@ -135,6 +139,8 @@ def _take_up(draft: Draft, change: Change) -> None:
         raise InputError(
             f"`{change.change}`: that is for runs of {', '.join(able)}; a run of {of} knows {knows}"
         )
+    if evidence_changes.take_up(draft, change):
+        return
     match change.change:
         case "replace":
             draft.replace(change)

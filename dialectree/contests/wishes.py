@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -15,12 +16,12 @@ from dialectree.protocols.settings import SHARED
 from dialectree.protocols.sources import known
 from dialectree.records import Stance
 
-CHANGES = ("replace", "verdict", "drop", "restore", "set", "flip", "void", "add")
+CHANGES = ("replace", "verdict", "drop", "restore", "set", "flip", "void", "add", "add_source")
 """What a person can do to a run, by the flags of ``dialectree contest``."""
 _ID = r"[^:=\s][^:=]*"
 _PAIR = re.compile(rf"{_ID}:{_ID}")
-_SEGMENT = re.compile(r"[A-Za-z]:[0-9]+")
-"""A piece of a paper; the two sides of a pair are paths such as ``0.1``."""
+_SEGMENT = re.compile(r"[A-Za-z][0-9]*:[0-9]+")
+"""A piece of a paper or of a source; the two sides of a pair are paths such as ``0.1``."""
 _FORMS = {
     "set": (
         re.compile(rf"{_ID}=\s*(none|[0-9.eE+-]+)"),
@@ -43,12 +44,13 @@ class Change(BaseModel):
     change: str = Field(json_schema_extra={"enum": [*CHANGES]})
     """`replace` what a turn says, set another `verdict`, `drop` an argument, a part or a turn,
     `restore` what was changed; `set` a strength, `flip` or `void` a comparison, `add` an argument
-    where arguments are weighed."""
+    where arguments are weighed; `add_source` to a debate that argues from sources."""
     where: str
     """What is changed: 0/A1 (a turn), 0.1 (a node), 0.1=0.3 (`set`), 0.0:0.1 (a comparison),
-    support:0 or attack:0 (`add`)."""
+    support:0 or attack:0 (`add`), s2 (a source), s2:17 (a segment of it), a file (`add_source`)."""
     text: str = ""
-    """The new text of `replace`, `verdict` and `add`."""
+    """The new text of `replace`, `verdict` and `add`; of `add_source` the source itself, and the
+    file is its name then."""
 
     @model_validator(mode="after")
     def _be_well_formed(self) -> Self:
@@ -151,6 +153,14 @@ def Void(one: str, other: str) -> Change:
 def Add(stance: Stance, parent: str, text: str) -> Change:
     """Insert an argument of one's own."""
     return parse("add", f"{stance}:{parent}", text)
+
+
+def AddSource(file: str | Path, text: str = "") -> Change:
+    """Add a document to the sources of a run, as the last one.
+
+    With a ``text`` no file is read: ``file`` is the name of that text.
+    """
+    return parse("add_source", str(file), text)
 
 
 def only_models_and_limits(given: Mapping[str, Any], what: str = "a contest is reckoned") -> None:

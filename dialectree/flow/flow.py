@@ -225,6 +225,8 @@ class Flow:
                 async with hosted().begun(self._of, given, runtime, self._settings) as run:
                     update = await opened(state, runtime)
                 stored, run_id = run.stored(), run.run_id
+                if run.sources:
+                    update = {**(update or {}), "sources": [*run.sources]}
             begun: dict[str, object] = {**(update or {})}
             for name, channel in channels.items():
                 if isinstance(channel, BinaryOperatorAggregate):

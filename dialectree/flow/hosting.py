@@ -5,7 +5,7 @@ The keeper of such runs stands floors above, so it is loaded by name when the fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import cache
 from importlib import import_module
@@ -25,6 +25,8 @@ class HostedRun(Protocol):
     """A run that a host drives."""
 
     run_id: str
+    sources: Sequence[Any]
+    """The sources as the graph takes them, whatever the host gave."""
 
     def stored(self) -> dict[str, Any]:
         """Return what the thread's state has of the run."""

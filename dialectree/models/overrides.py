@@ -29,7 +29,8 @@ class Overrides:
     def __init__(self, overrides: Sequence[Override] = ()) -> None:
         self._by_place: dict[Spot, list[tuple[Turn, Override]]] = {}
         self._nodes: dict[str, Override] = {}
-        self._segments = {one.id: one for one in overrides if not one.spots}
+        self._segments = {o.id: o for o in overrides if not o.spots and o.what != "added"}
+        self._sources = {o.id for o in overrides if not o.spots and o.what == "added"}
         self._dropped_arguments: set[str] = set()
         self._inserted: list[Override] = []
         self._verdicts: dict[tuple[str, int], Override] = {}
@@ -145,9 +146,12 @@ class Overrides:
     # Evidence
 
     def evidence(self) -> dict[str, str | None]:
-        """Return the new text of each changed segment by its id; None if it was taken out."""
+        """Return the new text of each changed segment by its id; None if it was taken out.
+
+        A source that was taken out has None, too: ``s2``.
+        """
         texts = {name: one.after for name, one in self._segments.items()}
-        self.met |= {name for name, text in texts.items() if text is None}
+        self.met |= self._sources | {name for name, text in texts.items() if text is None}
         return texts
 
     def found(self, segment: str) -> bool:

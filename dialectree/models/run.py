@@ -12,7 +12,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 from langgraph.runtime import RunControl, Runtime
 from pydantic import JsonValue
@@ -51,6 +52,9 @@ _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
 class Run(RunControl):
     """One run, which LangGraph hands to every nested graph as the run's control."""
 
+    documents: ClassVar[dict[str, Any]] = {}
+    """Texts of sources by digest, of all runs, that the cache could not keep."""
+
     def __init__(
         self,
         run_id: str,
@@ -63,6 +67,8 @@ class Run(RunControl):
     ) -> None:
         super().__init__()
         self.run_id = run_id
+        self.sources_at: Path | None = None
+        """The folder with the texts of its sources; None: they lie in the cache."""
         self.protocol = context.protocol
         """The protocol of the whole run; others may speak within it."""
         self.journal = journal

@@ -294,6 +294,13 @@ class Method:
         own = self.variant.grounded
         return self.protocol.grounded and (not self.variant.baseline if own is None else own)
 
+    def require_grounded(self) -> None:
+        """Raise InputError, with the methods that can, unless it can argue from sources."""
+        if not self.grounded:
+            able = [name for name, one in self.protocol.methods().items() if one.grounded]
+            others = f"; {', '.join(able)} can" if able else ""
+            raise InputError(f"`sources`: {self.name} does not argue from sources{others}")
+
     def on(self, given: Mapping[str, Any]) -> Method:
         """Return the method as it debates the input ``given``: ungrounded without sources.
 

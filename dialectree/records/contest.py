@@ -29,19 +29,20 @@ class Override(Strict):
     """One change of a person. It holds at its places whenever the run's graph runs again."""
 
     id: str
-    """As a person names it: a turn, a node, a segment of evidence, two arguments (``ID:ID``)."""
+    """As a person names it: a turn, a node, two arguments (``ID:ID``), a source or a segment."""
     what: OverrideKind
     field: str = ""
     """Which text of a turn, where it is not the one that a turn is known by."""
     spots: list[Turn]
     """The turns that it changes, as they were before any person changed them; without fields where
     none was. One without a phase is a whole node, or with the role ``argument`` an argument by
-    itself, whose side is its stance. A segment of evidence has none."""
+    itself, whose side is its stance. A source and a segment of evidence have none."""
     reply: dict[str, JsonValue] | None = None
     """The fields of a reply that it sets; None where nothing is said."""
     before: str | None = None
-    """The text that it took the place of."""
+    """The text that it took the place of; of a source that is dropped its name."""
     after: str | None = None
+    """The text in its place; of a source that is added its name."""
 
     def out(self) -> bool:
         """Return whether it takes something out, which may hold other changes, too."""
@@ -62,6 +63,10 @@ class Override(Strict):
                 return f"strength of {self.id} set to {self.after} (before: {self.before})"
             case "flipped" | "voided":
                 return f"comparison of {' and '.join(self.id.split(':'))} {self.what}"
+            case "added" if not self.spots:
+                return f"{self.id} ({self.after}) added"
+            case "dropped" if not self.spots and ":" not in self.id:
+                return f"{self.id} ({self.before}) dropped"
             case "added":
                 verb = "supports" if self.spots[0].side == "support" else "attacks"
                 return f"{self.id} added: it {verb} {self.spots[0].node}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -20,7 +20,7 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
-from dialectree.errors import Halted, SettingsError
+from dialectree.errors import Halted, InputError, SettingsError
 from dialectree.flow.human_input import is_request, payload_of, told_of
 from dialectree.models.run import Run, shared_budget
 from dialectree.protocols.protocol import Method
@@ -39,6 +39,7 @@ from dialectree.protocols.sources import runs_folder
 from dialectree.protocols.trust import CLIENT, reserved
 from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
+from dialectree.running.documents import FOLDER, keep, located, sources_of, taken
 from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken, unspoken
 from dialectree.running.runner import (
     GRACE_S,
@@ -122,6 +123,8 @@ class HostedRun(Run):
         if method is not None:
             self.log = self._log
         self._files: AbstractContextManager[None] | None = None
+        self.sources: Sequence[Any] = ()
+        """The sources as the graph takes them."""
         self.owner = None if record is None else record.owner
         """The client of a server whose run it is."""
         self._opening = asyncio.Lock()
@@ -304,14 +307,17 @@ class HostedRun(Run):
         update = {"run_id": new.run_id, "status": "running", "started": clock.stamp()}
         events = [one.model_copy(update={"run_id": new.run_id}) for one in folder.events()]
         new.copy_texts(folder)
+        keep(located(sources_of(record), folder.path / FOLDER), new)
         new.write_whole(record.model_copy(update=update), events, folder.ledger())
         return new
 
     def create(self, runs: Path) -> None:
         """Give the run its folder."""
         assert self.record is not None
+        texts = located(sources_of(self.record))
         folder = RunFolder.create(runs, self.run_id)
         self.record.set_folder(folder.path)
+        keep(texts, folder)
         folder.write_record(self.record)
         self._open(folder)
         self.keeper = folder
@@ -326,6 +332,7 @@ class HostedRun(Run):
         files = folder.held(WAIT_S)
         files.__enter__()
         self._files, self.journal = files, folder.journal()
+        self.sources_at = folder.path / FOLDER
 
     def _close(self, failure: BaseException | None, finished: bool) -> None:
         try:
@@ -374,7 +381,11 @@ async def begun(
     Its folder is there before anybody hears of it. A run whose input is refused leaves none.
     """
     context = settings(runtime, kind)
+    if given.get("sources"):
+        given = {**given, "sources": await asyncio.to_thread(_taken, method, given["sources"])}
     run = await asyncio.to_thread(_new, method, given, context, runtime)
+    sources: Any = given.get("sources") or []
+    run.sources = sources
     runs = _runs() if run.record is not None else None
     try:
         if runs is not None:
@@ -391,6 +402,18 @@ async def begun(
         await asyncio.to_thread(run.discard)
         raise
     await run.rest()
+
+
+def _taken(method: Method | None, sources: Any) -> list[JsonValue]:
+    """Return the sources that a host gives to a graph; a server reads no file of a client's."""
+    if method is not None:
+        method.require_grounded()
+    if not on_a_server():
+        return taken(sources)
+    every = sources if isinstance(sources, list) else [sources]
+    if not all(isinstance(one, dict) for one in every):
+        raise InputError("sources: attach the files; a name or a path is not read here")
+    return taken([{name: one[name] for name in one if name != "path"} for one in every])
 
 
 def _new(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
@@ -37,8 +38,9 @@ _SHOWN = 1500
 """Characters at the end of a prompt; a made-up text consists of the words in them."""
 
 
-Past = tuple[Journal, Sequence[Override]]
-"""What a contest knows before its first call: its calls, and what persons changed."""
+Past = tuple[Journal, Sequence[Override], Path]
+"""What a contest knows before its first call: its calls, what persons changed, and the folder with
+the texts of its sources."""
 
 
 class Rehearsal(Run):
@@ -52,8 +54,9 @@ class Rehearsal(Run):
         words: int = WORDS,
         past: Past | None = None,
     ) -> None:
-        journal, overrides = past or (None, ())
+        journal, overrides, texts = past or (None, (), None)
         super().__init__("", context, journal, overrides)
+        self.sources_at = texts
         self._changes = overrides
         self.calls: list[Call] = []
         self.events: list[Event] = []

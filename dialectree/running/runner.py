@@ -54,7 +54,7 @@ from dialectree.records import (
 )
 from dialectree.records.declared import declarations
 from dialectree.records.folder import RunFolder, Unkept
-from dialectree.running import verdict_diff
+from dialectree.running import documents, verdict_diff
 from dialectree.running.recorded_settings import (
     kept,
     named,
@@ -119,10 +119,23 @@ class Started:
 
 
 def prepared(
-    chosen: Method, given: Mapping[str, Any], context: ProtocolSettings
+    chosen: Method,
+    given: Mapping[str, Any],
+    context: ProtocolSettings,
+    reading: documents.Reading | None = None,
 ) -> dict[str, JsonValue]:
-    """Return what the graph of ``chosen`` takes; raise InputError where it cannot be debated."""
-    return chosen.prepare(checked(chosen.protocol.input, given), context)
+    """Return what the graph of ``chosen`` takes; raise InputError where it cannot be debated.
+
+    ``reading`` is told how far the sources are read.
+    """
+    given = checked(chosen.protocol.input, given)
+    sources = given.pop("sources", None) if chosen.protocol.grounded else None
+    if sources:
+        chosen.require_grounded()
+    graph_input = chosen.prepare(given, context)
+    if sources:
+        graph_input["sources"] = documents.taken(sources, reading)
+    return graph_input
 
 
 def begin(
@@ -141,8 +154,10 @@ def begin(
     chosen = chosen.on(graph_input)
     record = new_record(chosen, graph_input, context)
     record.evaluated = evaluated
+    texts = documents.located(documents.sources_of(record))
     folder = folder or RunFolder.create(runs)
     record.run_id = folder.run_id
+    documents.keep(texts, folder)
     folder.write_record(record, sync=False)  # the disk has it before the first call is made
     return Started(folder, record, chosen, context)
 
@@ -176,6 +191,7 @@ def again(folder: RunFolder, given: Mapping[str, Any], runs: Path | None = None)
     record, ledger = folder.record(), folder.ledger()
     chosen = method(record.method, record.protocol).on(record.input)
     unfinished = record.status in UNFINISHED
+    documents.require_unchanged(record)
     try:
         context = settled(record, given, own=runs is not None and folder.lies_under(runs))
         chosen.require_roles(context, given)
@@ -320,10 +336,10 @@ async def _holding(folder: RunFolder) -> AsyncIterator[None]:
         held.__exit__(None, None, None)
 
 
-def missing_in_papers(record: RunRecord) -> list[str]:
-    """Return what is missing in the papers that a run compares, and what stands in its place."""
-    papers: Any = record.input.get("papers", [])
-    return [notice for paper in papers for notice in paper.get("notices", [])]
+def missing_in_input(record: RunRecord) -> list[str]:
+    """Return what is missing in the papers and sources of a run, a line each."""
+    read: list[Any] = [record.input.get(name) or [] for name in ("papers", "sources")]
+    return [notice for every in read for one in every for notice in one.get("notices", [])]
 
 
 def _mark_as_running(record: RunRecord, folder: RunFolder) -> None:
@@ -359,6 +375,7 @@ async def calling(
     """
     journal = folder.journal()
     run = Run(folder.run_id, context, journal, overrides, budget, ended_before=ended_before)
+    run.sources_at = folder.path / documents.FOLDER
     try:
         yield run
     except asyncio.CancelledError:
@@ -466,7 +483,7 @@ def complete(
     record.ended = clock.stamp()
     record.status = _status(record, ended)
     reason = [] if ended is None else [_notice(ended)]
-    record.notices = [*missing_in_papers(record), *reason, *notices]
+    record.notices = [*missing_in_input(record), *reason, *notices]
 
 
 def _notice(ended: BaseException) -> str:

@@ -42,7 +42,7 @@ def told(overrides: Sequence[Override], tree: Tree, met: Collection[str]) -> Ite
             data: dict[str, JsonValue] = {"change": change}
             if one.what == "dropped" and (_whole(one) or _emptied(node)):
                 data["dropped"] = True
-            if one.what == "added":
+            if one.what == "added" and one.spots:
                 data["added"] = True
             yield Event(t="", run_id="", node=node.id, kind="contested", data=data)
         if one.what in ("flipped", "voided") and one.id in met:
@@ -56,7 +56,7 @@ def _whole(override: Override) -> bool:
 
 def _concerned(override: Override, tree: Tree) -> Iterator[Node]:
     places = {spot.node for spot in override.spots} or {tree.root}
-    if override.what == "added":
+    if override.what == "added" and override.spots:
         places = {override.id}
     below = override.what == "dropped" and _whole(override)
     for name, node in tree.nodes.items():

@@ -276,7 +276,7 @@ def _heard(asked: Asked) -> dict[str, Any]:
 def _debates(runtime: Runtime[Any]) -> Debates:
     """Return the debates that the client may see: it may write any id into its messages."""
     user = runtime.server_info.user if runtime.server_info else None
-    return Debates(runs_home(), owner=user.identity if user else "")
+    return Debates(runs_home(), owner=user.identity if user else "", files_from=())
 
 
 def _live(context: object) -> dict[str, Any]:

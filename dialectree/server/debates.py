@@ -96,7 +96,8 @@ def _runs(request: Request) -> Path:
 
 def debates_of(request: Request) -> Debates:
     """Return the debates that the client may see; a person can be asked, as on the page."""
-    return Debates(_runs(request), owner=owner_of(_identity(request)), person=True)
+    owner = owner_of(_identity(request))
+    return Debates(_runs(request), owner=owner, files_from=(), person=True)
 
 
 def _identity(request: Request) -> str:

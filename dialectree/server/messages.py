@@ -103,7 +103,10 @@ def inputs_of(
 def require_attached(kind: type[ProtocolInput], inputs: Mapping[str, Any]) -> None:
     """Raise InputError where a client names a file of the server instead of sending its own."""
     _, _, papers = _fields(kind)
-    if wrong := [name for name in papers if not isinstance(inputs.get(name, {}), Mapping)]:
+    wrong = [name for name in papers if not isinstance(inputs.get(name, {}), Mapping)]
+    sources = inputs.get("sources") or [] if kind.grounded else []
+    every = sources if isinstance(sources, list) else [sources]
+    if wrong := [*wrong, *(["sources"] if not all(isinstance(s, Mapping) for s in every) else [])]:
         raise InputError(f"{wrong[0]}: attach the file; a name or a path is not read here")
 
 
@@ -122,9 +125,11 @@ def _fields(kind: type[ProtocolInput]) -> tuple[list[str], list[str], list[str]]
 def fields_sent(kind: type[ProtocolInput]) -> dict[str, Any]:
     """Return the input that a client may send beside its messages, as fields of a state.
 
-    Each holds for one question.
+    Each holds for one question. A chat has no sources.
     """
-    fields, (_, _, papers) = arguments(kind).model_fields, _fields(kind)
+    fields, (_, _, papers) = {**arguments(kind).model_fields}, _fields(kind)
+    if kind.grounded:
+        del fields["sources"]
     types: dict[str, Any] = {name: field.annotation for name, field in fields.items()}
     types |= dict.fromkeys(papers, dict[str, Any])  # a path would name a file of the server
     return {

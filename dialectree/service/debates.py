@@ -27,15 +27,16 @@ from dialectree.errors import (
     RunNotFound,
 )
 from dialectree.flow.human_input import Ask, Payload, require_person
-from dialectree.protocols.protocol import Method, method
+from dialectree.protocols.protocol import CHECKER, Method, method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
 from dialectree.records.folder import RunFolder
 from dialectree.report.progress import Progress
 from dialectree.running import runner
+from dialectree.running.documents import Reading
 from dialectree.running.estimates import Estimate, estimate, estimate_change
 from dialectree.running.runner import Started, Watch
-from dialectree.service.fields import allowed_files
+from dialectree.service.fields import allowed, allowed_files
 from dialectree.system import clock
 
 Tell = Callable[[float, float | None, str], Awaitable[None]]
@@ -261,15 +262,23 @@ class Debates:
     # Debates
 
     def plan(
-        self, chosen: Method, inputs: Mapping[str, Any], settings: Mapping[str, Any]
+        self,
+        chosen: Method,
+        inputs: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        reading: Reading | None = None,
     ) -> Planned:
-        """Return the debate of ``inputs``; InputError where it cannot be. Reads papers."""
+        """Return the debate of ``inputs``; InputError where it cannot be. Reads papers and sources.
+
+        ``reading`` is told how far sources are read.
+        """
         remarks: list[str] = []
         context = self.configure(chosen, settings, remarks.append)
         if self._files is not None:
             inputs = allowed_files(chosen.protocol.input, inputs, self._files)
-        given = runner.prepared(chosen, inputs, context)
-        remarks += _long(inputs)
+        given = runner.prepared(chosen, inputs, context, reading)
+        remarks += [*_long(inputs), *_without_sources(chosen, given, settings)]
+        chosen = chosen.on(given)
         return Planned(
             partial(estimate, chosen, given, context, self.runs),
             partial(runner.begin, chosen, given, context, self.runs),
@@ -333,6 +342,8 @@ class Debates:
         """Return the new run in which ``wishes`` change something in a finished one."""
         folder = run if isinstance(run, RunFolder) else self.find(run)
         host = self._host_of(_method(folder.record())) if self._host else {}
+        if self._files is not None:
+            wishes = [_allowed(one, self._files) for one in wishes]
         begin = partial(
             contests.start, folder, wishes, self.runs, {**host, **settings}, person=self._person
         )
@@ -384,6 +395,23 @@ def _long(inputs: Mapping[str, Any]) -> Iterator[str]:
     for name, text in inputs.items():
         if isinstance(text, str) and len(text) > _LONG:
             yield f"the {name} has {len(text):,} characters, and most calls repeat it"
+
+
+def _without_sources(
+    chosen: Method, given: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield a remark on each setting on evidence in a debate without sources."""
+    if chosen.grounded and not given.get("sources"):
+        named = [f"`{name}`" for name in settings if name in chosen.protocol.evidence_settings()]
+        named += ["`roles` checker"] * (CHECKER in settings.get("roles", {}))
+        yield from (f"{name}: there are no sources, so it changes nothing" for name in named)
+
+
+def _allowed(wish: Change, folders: Sequence[str | Path]) -> Change:
+    """Return ``wish`` with the whole path of a source; InputError for one outside the folders."""
+    if wish.change != "add_source" or wish.text:
+        return wish
+    return wish.model_copy(update={"where": str(allowed("add_source", wish.where, folders))})
 
 
 def _method(record: RunRecord) -> Method:

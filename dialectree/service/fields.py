@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cache
+from os.path import isfile
 from pathlib import Path
 from typing import Any, get_args
 
@@ -47,12 +48,12 @@ def allowed_files(
 ) -> dict[str, Any]:
     """Return ``values`` with the whole path of every file that they name.
 
-    A field names a file where its type takes a Path. A name counts from each of ``folders``, links
-    included. A text that names no file, such as an arXiv id, stays as it is. Raises InputError
-    for a file outside of the folders.
+    A field names a file where its type takes a Path, and a list of them folders, too. A name counts
+    from each of ``folders``, links included. A text that names no file, such as an arXiv id, stays
+    as it is. Raises InputError for what lies outside of the folders.
     """
     return {
-        name: _located(name, value, folders) if _takes_files(_annotation(kind, name)) else value
+        name: allowed(name, value, folders) if _takes_files(_annotation(kind, name)) else value
         for name, value in values.items()
     }
 
@@ -66,15 +67,20 @@ def _takes_files(annotation: Any) -> bool:
     return annotation is Path or any(map(_takes_files, get_args(annotation)))
 
 
-def _located(name: str, value: Any, folders: Sequence[str | Path]) -> Any:
+def allowed(
+    name: str, value: Any, folders: Sequence[str | Path], exists: Callable[[Path], bool] = isfile
+) -> Any:
+    """Return ``value`` of the field ``name`` with whole paths; see :func:`allowed_files`."""
     if isinstance(value, list | tuple):
-        return [_located(name, one, folders) for one in value]
+        return [allowed(name, one, folders, os.path.exists) for one in value]
+    if isinstance(value, Mapping):  # a text, or what was read before: its path is not believed
+        return {key: one for key, one in value.items() if key != "path"}
     if not isinstance(value, str | Path) or "\0" in str(value):  # no file has such a name
         return value
     for folder in folders:
         top = Path(os.path.realpath(folder))
         path = Path(os.path.realpath(top / value))
-        if path.is_relative_to(top) and os.path.isfile(path):
+        if path.is_relative_to(top) and exists(path):
             return path
     path = Path(value)
     if path.is_absolute() or ".." in path.parts or os.path.lexists(path):

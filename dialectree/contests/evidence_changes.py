@@ -1,0 +1,74 @@
+"""Change the sources that a debate argues from: drop one, bring it back, add another one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dialectree.contests.changes import Draft
+from dialectree.contests.wishes import Change
+from dialectree.errors import InputError
+from dialectree.records import Override
+from dialectree.running.documents import taken
+
+_OF_SOURCES = re.compile(r"(s[1-9]\d*)(?::([1-9]\d*))?")
+
+
+def take_up(draft: Draft, change: Change) -> bool:
+    """Change ``draft`` where ``change`` is about a source as a whole; return whether it is."""
+    if change.change == "add_source":
+        _add(draft, change)
+        return True
+    named = _OF_SOURCES.fullmatch(change.id)
+    if named is None or not draft.sources:
+        return False
+    source, segment = named.groups()
+    if source not in draft.sources:
+        known = ", ".join(f"{one} ({about['name']})" for one, about in draft.sources.items())
+        raise InputError(f"{change.flag}: the run has no such source; it has {known}")
+    if segment is not None:
+        if change.change == "replace":
+            draft.require_not_dropped(change, source)
+        return False
+    added = draft.find(source, "added")
+    if change.change == "drop":
+        draft.require_not_dropped(change, source)
+        name = draft.sources[source]["name"]
+        draft.hold(Override(id=source, what="dropped", spots=[], before=name))
+    elif change.change == "restore" and added is not None and draft.find(source, "out") is None:
+        _take_out(draft, change, added)
+    elif change.change != "restore":
+        raise InputError(f"{change.flag}: a source is dropped, restored or added as a whole")
+    else:
+        return False
+    return True
+
+
+def _add(draft: Draft, change: Change) -> None:
+    """Add a document as the last source: nothing is renumbered."""
+    if not draft.sources:
+        raise InputError(f"{change.flag}: the run argues from no sources")
+    given = {"name": change.where, "text": change.text} if change.text else Path(change.where)
+    found = taken([given])
+    if len(found) != 1 or not isinstance(source := found[0], dict):
+        raise InputError(f"{change.flag}: these are {len(found)} documents; name one")
+    for one in draft.sources.values():
+        if one["digest"] == source["digest"]:
+            raise InputError(f"{change.flag}: {one['id']} ({one['name']}) says the same already")
+    name, new = str(source["name"]), f"s{len(draft.sources) + 1}"
+    if name in [one["name"] for one in draft.sources.values()]:
+        name = change.where
+    draft.sources[new] = {**source, "id": new, "name": name}
+    draft.hold(Override(id=new, what="added", spots=[], after=name))
+
+
+def _take_out(draft: Draft, change: Change, added: Override) -> None:
+    """Take an added source out again, with what was changed in it."""
+    last = [*draft.sources][-1]
+    if added.id != last:
+        raise InputError(f"{change.flag}: {last} was added after it; restore that first")
+    draft.take_back(added, f"{added.id} ({added.after}) taken out")
+    del draft.sources[added.id]
+    for key in [*draft.overrides]:
+        if key[0].startswith(f"{added.id}:"):
+            del draft.overrides[key]

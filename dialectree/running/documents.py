@@ -1,0 +1,242 @@
+"""The sources of a run: read before it begins, kept in its folder, compared before it goes on.
+
+A graph takes the list of them; their texts lie in the cache, by their digests, and in the folder of
+the run, which alone is enough to go on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from pydantic import JsonValue
+
+from dialectree.errors import InputError
+from dialectree.models.run import Run
+from dialectree.records import RunRecord
+from dialectree.records.folder import RunFolder
+from dialectree.records.journal import files
+from dialectree.system.packages import require
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.sources import Document
+
+FOLDER = "sources"
+"""The folder of a run that keeps the texts of its sources."""
+Reading = Callable[[str, int, int], None]
+"""Is told what goes on (``reading``, ``indexing``), how many documents are done of how many."""
+_PLAIN = (".txt", ".text", ".md", ".markdown", ".tex", ".latex", ".ltx", ".json", ".html", ".htm")
+"""Endings that a text may have; another one is read as plain text."""
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+_LONGEST = 100
+"""Characters of a name that a program or a client gives to a text."""
+
+
+def sources_of(record: RunRecord) -> list[dict[str, Any]]:
+    """Return the sources of a run as its graph takes them; empty for an ungrounded run."""
+    listed: Any = record.input.get("sources") or []
+    return [*listed]
+
+
+def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
+    """Return ``given`` as a graph takes sources, and leave their texts in the cache; blocks.
+
+    Files and folders are read, and so are texts: ``{"name": "notes.md", "text": "..."}``, or a
+    file's content in ``base64``. Sources of a graph stay as they are. What cannot be read is named
+    in the ``notices`` of the first one.
+
+    Raises InputError where a path is not there, and where no document can be read; MissingPackage
+    without the extra ``sources``.
+    """
+    every = [given] if isinstance(given, str | Path | Mapping) else [*given]
+    known = [one for one in every if isinstance(one, Mapping) and "digest" in one]
+    if len(known) == len(every):
+        return [_as_taken(number, one) for number, one in enumerate(known, 1)]
+    require("reading sources", "dialectree[sources]")
+    from dialectree.retrieval.sources import read_sources
+
+    def told(done: int, of: int) -> None:
+        if reading is not None:
+            reading("reading", done, of)
+
+    with TemporaryDirectory(prefix="dialectree-") as own:
+        names: dict[Path, str] = {}
+        for number, one in enumerate(every, 1):
+            if isinstance(one, Mapping):
+                path = Path(own, str(number))
+                path.mkdir()
+                names[_written(one, number, path)] = _named(one, number)
+        texts = iter(names)
+        paths = [next(texts) if isinstance(one, Mapping) else one for one in every]
+        try:
+            found = read_sources(paths, progress=told)
+        except InputError as error:
+            raise InputError(_without(own, str(error))) from None
+    sources: list[JsonValue] = []
+    for number, (document, path) in enumerate(zip(found.documents, found.paths, strict=True), 1):
+        source = {"id": f"s{number}", "name": names.get(path, document.name)}
+        source |= {"title": document.title, "digest": document.digest}
+        if path not in names:
+            source["path"] = os.path.abspath(path)
+        sources.append({**source})
+    if found.notices and isinstance(first := sources[0], dict):
+        first["notices"] = [_without(own, notice) for notice in found.notices]
+    _remember(found.documents)
+    if reading is not None:
+        _index(found.documents, reading)
+    return sources
+
+
+def _as_taken(number: int, source: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """Return a source that was read before; InputError unless it is one."""
+    own = {name: source[name] for name in ("id", "name", "title", "digest") if name in source}
+    texts = all(isinstance(one, str) for one in own.values())
+    if len(own) < 4 or not texts or own["id"] != f"s{number}":
+        raise InputError(
+            f"sources: number {number} needs `id` s{number}, `name`, `title`, `digest`"
+        )
+    if not _DIGEST.fullmatch(own["digest"]):
+        raise InputError(f"sources: {own['name']!r:.100}: no document has such a digest")
+    return {**own, **{name: source[name] for name in ("path", "notices") if name in source}}
+
+
+def _named(text: Mapping[str, Any], number: int) -> str:
+    name = PurePath(str(text.get("name") or "").replace("\\", "/")).name
+    name = "".join(char for char in name if char.isprintable()).strip(" .")
+    return name[-_LONGEST:] or f"text {number}"
+
+
+def _written(text: Mapping[str, Any], number: int, folder: Path) -> Path:
+    """Write a text that a program or a client gives into ``folder``, and return the file."""
+    name, words, content = _named(text, number), text.get("text"), text.get("base64")
+    if isinstance(words, str):
+        data = words.encode("utf-8", "replace")
+        if PurePath(name).suffix.lower() not in _PLAIN:
+            name += ".txt"
+    elif isinstance(content, str):
+        try:
+            data = b64decode(content, validate=True)
+        except ValueError:
+            raise InputError(f"{name}: its content is not Base64; send it again") from None
+    else:
+        raise InputError(f'sources: {name}: give its text: {{"name": "{name}", "text": "..."}}')
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+def _without(folder: str, line: str) -> str:
+    """Return ``line`` without the paths of texts that lay in ``folder`` while they were read."""
+    return re.sub(rf"{re.escape(folder)}/\d+/", "", line)
+
+
+def _remember(documents: Iterable[Document]) -> None:
+    """Hold those documents in memory that the cache could not keep."""
+    from dialectree.retrieval.sources import documents_folder, kept
+
+    lost = (one for one in documents if kept(one.digest, [documents_folder()]) is None)
+    Run.documents.update((one.digest, one) for one in lost)
+
+
+def _index(documents: Sequence[Document], reading: Reading) -> None:
+    """Index the documents now: the first debate about them finds the index in the cache."""
+    from dialectree.retrieval.corpus import Corpus
+
+    Corpus(documents, progress=lambda done, of: reading("indexing", done, of))
+
+
+def segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
+    """Return the text of a segment of a source; raise InputError where it has no such number."""
+    from dialectree.retrieval.segments import cut
+    from dialectree.retrieval.sources import read_document
+
+    [text] = located([source], texts)
+    document = read_document(text, source["name"]) if isinstance(text, Path) else text
+    pieces = [piece.text for piece, _ in cut(document.passages)]
+    if not 0 < number <= len(pieces):
+        id, name = source["id"], source["name"]
+        known = f"it has {id}:1 to {id}:{len(pieces)}"
+        raise InputError(f"{id}:{number}: {name} has no such segment; {known}")
+    return pieces[number - 1]
+
+
+# In the folder of a run
+
+
+def located(sources: Iterable[Mapping[str, Any]], *folders: Path) -> list[Path | Document]:
+    """Return the text of each source: a file in one of ``folders`` or the cache, or in memory.
+
+    Raises InputError for a source whose text is nowhere.
+    """
+    if not (sources := [*sources]):
+        return []
+    from dialectree.retrieval.sources import documents_folder, kept
+
+    found: list[Path | Document] = []
+    for source in sources:
+        digest = source["digest"]
+        text = kept(digest, [*folders, documents_folder()]) or Run.documents.get(digest)
+        if text is None:
+            raise InputError(f"{source['id']} ({source['name']}): its text is gone; give it again")
+        found.append(text)
+    return found
+
+
+def keep(texts: Iterable[Path | Document], folder: RunFolder) -> None:
+    """Leave the texts of a run's sources in its folder, as links where that can be."""
+    for text in texts:
+        own = folder.path / FOLDER
+        with files(own):
+            own.mkdir(0o700, exist_ok=True)
+            if not isinstance(text, Path):
+                from dialectree.retrieval.sources import write_document
+
+                write_document(text, own)
+                continue
+            try:
+                os.link(text, own / text.name)
+            except FileExistsError:
+                pass  # two files of one content
+            except OSError:  # another disk
+                draft = own / f".{text.name}.draft"
+                shutil.copyfile(text, draft)
+                os.replace(draft, own / text.name)
+
+
+def require_unchanged(record: RunRecord) -> None:
+    """Raise InputError, by name, for files that say something else than when the run began.
+
+    A file that is gone does not matter: the folder has its text. A contest has its own texts.
+    """
+    if record.contest is not None:
+        return
+    changed = [one for one in sources_of(record) if _has_changed(one, record.started)]
+    if changed:
+        names = ", ".join(f"{one['id']} ({one['path']})" for one in changed[:3])
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        raise InputError(
+            f"sources have changed since the run began: {names}{more}. Put them back, or move them "
+            "away: the run has the texts that it read; or begin a new run with what they say now"
+        )
+
+
+def _has_changed(source: Mapping[str, Any], since: str) -> bool:
+    path = str(source.get("path") or "")
+    if not path or not os.path.isfile(path):
+        return False
+    about = os.stat(path)
+    if max(about.st_mtime, about.st_ctime) < datetime.fromisoformat(since).timestamp():
+        return False  # what is read out of it may change with the version of dialectree
+    from dialectree.retrieval.sources import read_sources
+
+    try:
+        return [one.digest for one in read_sources(path).documents] != [source["digest"]]
+    except InputError:
+        return True
