@@ -42,7 +42,7 @@ from dialectree.records import (
     Verdict,
     usage,
 )
-from dialectree.records.journal import Journal
+from dialectree.records.journal import Journal, Retrievals
 from tests.folding import critical_path, fold
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
@@ -157,6 +157,7 @@ class Ledger(Journal):
 
     def __init__(self, past: Mapping[str, Call] | None = None) -> None:
         self.past = past or {}
+        self.retrievals = Retrievals()
         self.calls: list[Call] = []
 
     def append(self, call: Call, texts: Mapping[str, str] | None = None) -> None:
