@@ -105,13 +105,15 @@ class Drawn:
 
 
 def _sources(record: RunRecord) -> dict[str, tuple[str, str]]:
-    """Return name and title of the sources by their ids."""
-    given = record.input.get("sources")
-    return {
+    """Return name and title of the sources by their ids; a retriever finds some that none gave."""
+    given, segments = record.input.get("sources"), record.tree.segments.values()
+    named = {
         str(one["id"]): (str(one.get("name", one["id"])), str(one.get("title", "")))
         for one in (given if isinstance(given, list) else [])
         if isinstance(one, dict) and "id" in one
     }
+    found = {one.id.partition(":")[0]: (one.source, one.source) for one in segments if one.source}
+    return named | found | named
 
 
 def _marks(turn: Turn) -> list[Mapping[str, JsonValue]]:

@@ -40,6 +40,11 @@ def test_a_contest_shows_which_source_was_dropped() -> None:
     assert "baker" not in page
 
 
+def test_what_a_retriever_found_is_a_source_too() -> None:
+    page = markdown(grounded.retrieved()[0], [])
+    assert "- **s2** notes.md: 2 segments retrieved · cited in 2 points" in page
+
+
 def test_the_terminal_shows_the_words_of_each_sentence() -> None:
     run = grounded.run()[0]
     said = seen(transcript(run.tree.nodes["0"], run))

@@ -186,6 +186,13 @@ def without_grounds() -> tuple[RunRecord, list[Event]]:
     return record_of(told), told
 
 
+def retrieved() -> tuple[RunRecord, list[Event]]:
+    """Return a run whose sources a retriever found: its input names none."""
+    told = events()
+    told[0].data["input"] = {"question": QUESTION, "options": OPTIONS}
+    return record_of(told), told
+
+
 def drawn(random: Random) -> tuple[RunRecord, list[Event]]:
     """Return a run with events of any order, told again and told otherwise."""
     known, n = segments(), count(1)

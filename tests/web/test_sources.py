@@ -111,6 +111,12 @@ def test_the_sources_say_what_became_of_them(show: Show) -> None:
     assert "Further 1: fire brigade Mill Lane 3 segments" in page.locator(".detail").inner_text()
 
 
+def test_what_a_retriever_found_is_a_source_too(show: Show) -> None:
+    page = show(grounded.retrieved(), "#s2:1.2")
+    assert linked(page) == "The baker lost customers in May."
+    assert "2 of 2 retrieved" in page.locator(".detail").inner_text()
+
+
 def test_a_verdict_shows_its_grounds_or_that_there_are_none(show: Show) -> None:
     page = show(grounded.run())
     verdict = page.locator(".ruling").first

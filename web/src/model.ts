@@ -69,10 +69,14 @@ export const nodes = computed(() => folded.value.nodes);
 export const finished = computed(() => at.value === length.value);
 export const record = computed(() => run.value as unknown as RunRecord);
 export const declared = computed(() => declaredOf(record.value));
-/** The user's own documents; none in a run without any. */
+/** The user's own documents, and what a retriever found besides; none in a run without any. */
 export const sources = computed(() => {
-  const all = record.value.input.sources;
-  return (Array.isArray(all) ? all : []).filter((one) => Object(one).id) as unknown as Source[];
+  const given = record.value.input.sources;
+  const all = new Map<string, Source>();
+  for (const one of (Array.isArray(given) ? given : []) as unknown as Source[]) if (one?.id) all.set(one.id, one);
+  for (const { id, source: name = "" } of folded.value.segments.values())
+    if (name && !all.has(sourceId(id))) all.set(sourceId(id), { id: sourceId(id), name, title: name });
+  return [...all.values()];
 });
 export const look = computed(() => lookOf(record.value));
 

@@ -136,7 +136,7 @@ export function Sources() {
 }
 
 function SegmentView({ one }: { one: Segment }) {
-  const at = source.value;
+  const [at, { citing }] = [source.value, drawn.value];
   const citers = [...citersOf(one)];
   const out = isDropped(one.id);
   const linked = (id: string) => (id === at ? "linked" : "");
@@ -148,11 +148,11 @@ function SegmentView({ one }: { one: Segment }) {
         {one.contested && !out && <span class="moved"> written by a person</span>}
       </p>
       <p class="prose" dir="auto">{piecesOf(one).map(({ id, words }) =>
-        drawn.value.citing.has(id) || linked(id) ? <mark key={id} class={linked(id)} tabIndex={-1}>{words}</mark> : words,
+        citing.has(id) || linked(id) ? <mark key={id} class={linked(id)} tabIndex={-1}>{words}</mark> : words,
       )}</p>
-      <p class="soft">
+      {!out && <p class="soft">
         {citers.length ? "Cited by" : "Retrieved and left out"}{citers.map((to) => <> <Jump to={to}>{to}</Jump></>)}
-      </p>
+      </p>}
       <Contesting id={one.id} text={one.text} />
     </li>
   );
