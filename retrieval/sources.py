@@ -14,7 +14,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -61,6 +61,8 @@ class Document:
     """The title that the file shows, else its name without folder and ending."""
     stored: bytes
     """The paragraphs as JSON."""
+    path: Path | None = field(default=None, compare=False)
+    """The file that was read just now."""
 
     @classmethod
     def of(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
@@ -92,8 +94,6 @@ class Sources(NamedTuple):
     documents: tuple[Document, ...]
     notices: tuple[str, ...]
     """One line for each file that is left out, or of which a part is missing; it has the name."""
-    paths: tuple[Path, ...]
-    """The file of each document."""
 
 
 def read_sources(
@@ -119,12 +119,11 @@ def read_sources(
     notices: list[str] = []
     files = _files([Path(path) for path in given], notices)
     documents: list[Document] = []
-    paths_read: list[Path] = []
     with PageReader() as pages:
         for at, (path, name) in enumerate(files.items(), 1):
             try:
-                documents.append(_document(path, name, pages, notices))
-                paths_read.append(path)
+                read = _document(path, name, pages, notices)
+                documents.append(replace(read, path=path))
             except InputError as error:
                 notices.append(str(error))
             if progress is not None:
@@ -133,7 +132,7 @@ def read_sources(
         why = "; ".join(notices[:_NAMED]) or "there are none"
         more = f"; and {len(notices) - _NAMED} more" if len(notices) > _NAMED else ""
         raise InputError(f"none of the {len(files)} files of sources can be read: {why}{more}")
-    return Sources(tuple(documents), tuple(notices), tuple(paths_read))
+    return Sources(tuple(documents), tuple(notices))
 
 
 def _files(given: Sequence[Path], notices: list[str]) -> dict[Path, str]:

@@ -80,11 +80,12 @@ def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
         except InputError as error:
             raise InputError(_without(own, str(error))) from None
     sources: list[JsonValue] = []
-    for number, (document, path) in enumerate(zip(found.documents, found.paths, strict=True), 1):
-        source = {"id": f"s{number}", "name": names.get(path, document.name)}
+    for number, document in enumerate(found.documents, 1):
+        given_name = None if document.path is None else names.get(document.path)
+        source = {"id": f"s{number}", "name": given_name or document.name}
         source |= {"title": document.title, "digest": document.digest}
-        if path not in names:
-            source["path"] = os.path.abspath(path)
+        if document.path is not None and given_name is None:
+            source["path"] = os.path.abspath(document.path)
         sources.append({**source})
     if found.notices and isinstance(first := sources[0], dict):
         first["notices"] = [_without(own, notice) for notice in found.notices]
