@@ -89,7 +89,8 @@ async def debate(
         reading.reset(apart)
     verdict = Verdict.model_validate(ended["verdict"])
     if around is not None:
-        around.leave(node, {"grounds": [one.id for one in verdict.grounds]})
+        grounds = [one.id for one in verdict.grounds]
+        around.leave(node, {"grounds": {str(max(take, here.take)): grounds}})
     if run_of(runtime).overrides.dropped(node) is None:
         again = "second pass: " if take > 1 else ""
         for note in verdict.notes:

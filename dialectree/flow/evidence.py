@@ -30,10 +30,11 @@ from dialectree.models.evidence import (
     Slot,
     merged,
     reading,
+    resting,
 )
 from dialectree.models.run import run_of
 from dialectree.protocols.grounded import GroundedSettings
-from dialectree.protocols.inside import root
+from dialectree.protocols.inside import inside, root
 from dialectree.protocols.settings import settings
 from dialectree.quotations import Read
 from dialectree.records import Place
@@ -82,10 +83,15 @@ class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
     async def ainvoke(self, input: Any, *args: Any, **options: Any) -> Any:
         """Walk the graph."""
         here = reading.get()
-        if here is None or not isinstance(input, Mapping) or "sources" in input:
+        if here is None:
             return await super().ainvoke(input, *args, **options)
-        down = {"sources": here.sources, "evidence": here.evidence}
-        ended = await super().ainvoke({**input, **down}, *args, **options)
+        if isinstance(input, Mapping):
+            input = {**input, "sources": here.sources, "evidence": here.evidence}
+        apart = reading.set(None)  # its own steps read for themselves
+        try:
+            ended = await super().ainvoke(input, *args, **options)
+        finally:
+            reading.reset(apart)
         here.left = merged(here.left, ended.get("evidence"))
         return ended
 
@@ -121,13 +127,15 @@ async def _read(
         return None
     every: Evidence = read_state("evidence") or {}
     node = _pool_of(every, str(_field(state, "id") or root()))
-    here = Reading(node, every.get(node, {}), sources, every)
+    run = run_of(runtime)
+    changed = run.overrides.evidence()
+    gone = {id for id, text in changed.items() if text is None}
+    here = Reading(node, every.get(node, {}), sources, every, gone)
     if mode is None or (mode == "cited" and context.judge_sees == "none"):
         return here
-    run = run_of(runtime)
     material = await material_of(sources, context, run)
     here.mode, here.of = mode, of
-    here.slots = [*slots(material, here.ground.get("pool", []), run.overrides.evidence())]
+    here.slots = [*slots(material, here.ground.get("pool", []), changed)]
     here.whole_pool = mode == "cited" and context.judge_sees == "pool"
     here.forbidden = context.memory == "forbidden"
 
@@ -158,7 +166,7 @@ def _field(state: Any, name: str) -> Any:
 def _pool_of(every: Evidence, node: str) -> str:
     """Return the node at or above ``node`` that has a pool; ``node`` itself where none has."""
     above = node
-    while above and not every.get(above, {}).get("pool"):
+    while above and "pool" not in every.get(above, {}):
         above = above.rpartition(".")[0]
     return above or node
 
@@ -208,12 +216,14 @@ def retrieving(
         material = await material_of(sources, context, run)
         if queries is None:
             found = _grounds_below(every, node)
-            return {"evidence": {node: {"pool": fitting(material, [], found)}}}
+            pool = fitting(material, ground.get("pool", []), found)
+            return {"evidence": {node: {"pool": pool}}}
         wanted = queries(state, context) if takes_settings else queries(state)
         texts = [" ".join(text.split()) for text in (*wanted, *ground.get("look_for", []))]
-        texts = [one for one in dict.fromkeys(texts) if one and one not in ground.get("asked", [])]
+        asked = ground.get("asked", [])
+        texts = [one for one in dict.fromkeys(texts) if one and one not in asked]
         rows = await material.search(texts, context.segments) if texts else []
-        for number, (text, row) in enumerate(zip(texts, rows, strict=True), 1):
+        for number, (text, row) in enumerate(zip(texts, rows, strict=True), len(asked) + 1):
             of = f"{name} {number}"
             tell(
                 runtime, node, "retrieved", _told(of, text, row, material, run.overrides.evidence())
@@ -266,7 +276,7 @@ def fitting(material: Material, pool: Sequence[str], ids: Iterable[str]) -> list
 def _grounds_below(every: Evidence, node: str) -> list[str]:
     """Return the segments that the verdicts of the children of ``node`` rest on."""
     children = [one for one in every if one.rpartition(".")[0] == node]
-    grounds = [id for one in sorted(children, key=path_key) for id in every[one].get("grounds", [])]
+    grounds = [id for one in sorted(children, key=path_key) for id in resting(every[one])]
     return [*dict.fromkeys(id.rpartition(".")[0] for id in grounds)]
 
 
@@ -309,7 +319,12 @@ async def checker(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
     ]
     reply = await ask(
         runtime,
-        Place(node=str(_field(state, "id") or root()), phase="check", role="checker"),
+        Place(
+            node=str(_field(state, "id") or root()),
+            phase="check",
+            role="checker",
+            take=_field(state, "take") or 1,
+        ),
         "evidence/check",
         CheckReply,
         ids={"marks.point": [*points]},
@@ -330,6 +345,34 @@ async def checker(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
 # The verdict
 
 
+def rest_on(*nodes: str) -> None:
+    """Let the verdict of the debate rest on what the rulings at its parts ``nodes`` rest on."""
+    if (here := reading.get()) is not None:
+        ids = [id for node in nodes for id in here.rests_on(node)]
+        here.leave(root(), {"grounds": {str(inside.get().take): [*dict.fromkeys(ids)]}})
+
+
+def unsupported(node: str, text: str) -> bool:
+    """Return whether a speaker at ``node`` said ``text`` without evidence that is left.
+
+    It is False in a debate without sources, and for the text of a person.
+    """
+    if (here := reading.get()) is None:
+        return False
+    ground = here.evidence.get(_pool_of(here.evidence, node), {})
+    points = [one["points"] for one in ground.get("drawn", []) if one["text"] == text]
+    ids = (id for own in points for point in own for id in point["sentences"])
+    return bool(points) and all(map(here.dropped, ids))
+
+
+def without_evidence(*nodes: str) -> list[str]:
+    """Return those of ``nodes`` whose ruling rests on no evidence; none in a debate without
+    sources.
+    """
+    here = reading.get()
+    return [] if here is None else [node for node in nodes if not here.rests_on(node)]
+
+
 async def concluding(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
     """Conclude a debate with the grounds of its verdict."""
     context = settings(runtime, GroundedSettings)
@@ -340,22 +383,13 @@ async def concluding(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
 async def _with_grounds(
     verdict: dict[str, Any], runtime: Runtime[Any], context: GroundedSettings
 ) -> dict[str, Any]:
-    """Return a verdict with the sentences that it rests on; without any it may be unresolved.
-
-    They are those that the last ruling names; without such a ruling those that speakers cited.
-    """
+    """Return a verdict with the sentences that it rests on; without any it may be unresolved."""
     sources = _sources(runtime, context)
     if sources is None or verdict["answer"] is None:
         return verdict
     run, ground = run_of(runtime), (read_state("evidence") or {}).get(root(), {})
     material, changed = await material_of(sources, context, run), run.overrides.evidence()
-    ids = ground.get("grounds") or [
-        id
-        for drawn in ground.get("drawn", [])
-        for one in drawn["points"]
-        for id in one["sentences"]
-    ]
-    grounds = [*_grounds(dict.fromkeys(ids), material, changed)]
+    grounds = [*_grounds(resting(ground), material, changed)]
     if grounds:
         return {**verdict, "grounds": grounds}
     if context.memory == "allowed":

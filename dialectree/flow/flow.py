@@ -92,6 +92,8 @@ class Flow:
             output_schema=output,
         )
         self._required: set[str] = set()
+        self._parts: set[str] = set()
+        """Steps that are graphs: what is sent there is all that they read."""
         self._edges: list[tuple[Station, str]] = []
         self._rules: list[tuple[str, Rule, tuple[str, ...]]] = []
         if self._protocol:
@@ -200,6 +202,7 @@ class Flow:
 
         if settings is None and not self._protocol:
             self._builder.add_node(name, graph)
+            self._parts.add(name)
         else:
             schema = graph.builder.input_schema
             self._builder.add_node(name, self._in_run(call), input_schema=schema)
@@ -362,13 +365,23 @@ class Flow:
             # LangGraph would send a plain function to a thread, which takes longer than the rule.
             if guard and state.get("failed"):
                 return self._unresolved
-            return self._place(rule(state, self._current()) if takes_settings else rule(state))
+            way = rule(state, self._current()) if takes_settings else rule(state)
+            return self._with_sources(self._place(way), state)
 
         decide.__name__ = getattr(rule, "__name__", "rule")
         decide.__doc__ = rule.__doc__  # the documents show it
         decide.__annotations__ = {"state": self._state}
         ends = [*ways, self._unresolved] if guard else ways
         self._builder.add_conditional_edges(source, decide, [*dict.fromkeys(ends)])
+
+    def _with_sources(self, way: Any, state: Any) -> Any:
+        """Return ``way``; what is sent to another graph goes there with the sources."""
+        if isinstance(way, list):
+            return [self._with_sources(one, state) for one in way]
+        down = {name: state[name] for name in ("sources", "evidence") if state.get(name)}
+        if down and isinstance(way, Send) and way.node in self._parts:
+            return Send(way.node, {**way.arg, **down})
+        return way
 
     def _current(self) -> ProtocolSettings:
         """Return the settings of the run; in a part of a graph that is edited, the defaults.

@@ -93,8 +93,7 @@ async def ask(
     if here is not None and here.mode is not None:
         posed = evidence.posed(here, reply, system, shared, user)
         system, user, shared = posed.system, posed.user, posed.shared
-        items = [len(each) for path, each in (ids or {}).items() if path.startswith(f"{here.of}.")]
-        max_tokens = max_tokens and max_tokens + posed.tokens * max([1, *items])
+        max_tokens = max_tokens and max_tokens + posed.tokens
 
     def read_call(call: Call) -> tuple[Reply, Said]:
         refusal = call.reply if call.finish == "refusal" else None

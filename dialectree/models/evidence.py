@@ -7,7 +7,7 @@ into the pool. What a person drops leaves its name empty, and no other name move
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -89,8 +89,8 @@ class Ground(TypedDict, total=False):
     """Those that speakers asked for."""
     marks: dict[str, str]
     """By point, the checker's word: ``yes``, ``no`` or ``contradicts``."""
-    grounds: list[str]
-    """Sentences that a ruling rests on."""
+    grounds: dict[str, list[str]]
+    """By pass over the tree, the sentences that its rulings rest on."""
 
 
 Evidence = Mapping[str, Ground]
@@ -103,14 +103,30 @@ def merged(old: Evidence | None, new: Evidence | None) -> dict[str, Ground]:
     for node, ground in (new or {}).items():
         both: Any = {**every.get(node, {})}
         for name, value in ground.items():
-            known = both.get(name)
-            if isinstance(value, Mapping):
-                both[name] = {**(known or {}), **value}
-            elif isinstance(value, Iterable):
-                known = known or []
-                both[name] = [*known, *(one for one in value if one not in known)]
+            both[name] = _both(both.get(name), value)
         every[node] = both
     return every
+
+
+def _both(old: Any, new: Any) -> Any:
+    if isinstance(new, Mapping):
+        known = old or {}
+        return {**known, **{name: _both(known.get(name), one) for name, one in new.items()}}
+    if isinstance(new, str):
+        return new
+    known = old or []
+    return [*known, *(one for one in new if one not in known)]
+
+
+def resting(ground: Ground) -> list[str]:
+    """Return the sentences that the rulings of the last pass rest on.
+
+    Without a ruling they are those that speakers cited.
+    """
+    if rulings := ground.get("grounds"):
+        return rulings[max(rulings, key=int)]
+    points = [point for drawn in ground.get("drawn", []) for point in drawn["points"]]
+    return [*dict.fromkeys(id for point in points for id in point["sentences"])]
 
 
 # What one step reads of it, and what it leaves
@@ -157,6 +173,8 @@ class Reading:
     ground: Ground
     sources: Sequence[Mapping[str, Any]]
     evidence: Evidence
+    gone: Collection[str] = ()
+    """Ids of the sources and segments that persons dropped."""
     mode: Mode | None = None
     """None: the step asks nobody, or whom it asks reads nothing of the sources."""
     of: str = ""
@@ -193,6 +211,16 @@ class Reading:
         for _, ground in sorted(self.said.items()):
             self.leave(self.node, ground)
         return self.left
+
+    def rests_on(self, node: str) -> list[str]:
+        """Return what the ruling at ``node`` rests on, without what persons dropped."""
+        every = merged(self.evidence, self.update())
+        return [id for id in resting(every.get(node, {})) if not self.dropped(id)]
+
+    def dropped(self, sentence: str) -> bool:
+        """Return whether a person dropped the segment of a sentence, or its source."""
+        segment = sentence.rpartition(".")[0]
+        return segment in self.gone or segment.partition(":")[0] in self.gone
 
     # Reading
 
@@ -316,8 +344,6 @@ class Posed(NamedTuple):
     """The class of the reply with what it says of the sources."""
     shown: dict[str, Slot]
     """The sentences that may be named."""
-    dropped: dict[str, Slot]
-    """Those that a person dropped. A reply from before may name them."""
     tokens: int
     """Tokens that the reply may take besides."""
     read: Read
@@ -328,21 +354,25 @@ class Posed(NamedTuple):
 
         Raises Fault for a sentence that was not shown.
         """
-        here, false = self.here, list[str]()
-        known = {**self.dropped, **self.shown}
-        if fault := _unshown(whole, here, known):
+        here, shown, false = self.here, self.shown, list[str]()
+        if fault := _unshown(whole, here, shown):
             raise Fault("ids", fault)
         whole = type(whole).model_validate(self._clean(whole.model_dump(), false))
         valid = _own(reply, whole, here.of)
         said = Said(false_quotations=[*dict.fromkeys(false)])
         if here.mode == "cited":
-            named = dict.fromkeys(getattr(whole, "rests_on"))  # noqa: B009
-            rests = [self.shown[name].id for name in named if name in self.shown]
-            return valid, said._replace(rests_on=rests, ground={"grounds": rests})
+            rests = [shown[name].id for name in dict.fromkeys(getattr(whole, "rests_on"))]  # noqa: B009
+            grounds = {str(spot[4]): rests}
+            return valid, said._replace(rests_on=rests, ground={"grounds": grounds})
         if here.mode != "cites":
             return valid, said
-        drawn, points = _drawn(whole, here.of, known, spot)
-        notes = [*_wrong(points, {slot.id: slot.text for slot in known.values()})]
+        drawn, points = _drawn(whole, here.of, shown, spot)
+        words = {slot.id: slot.text or "" for slot in shown.values()}
+        notes = [
+            f"a figure that its sentences lack: {', '.join(lacking)} (“{one.point}”)"
+            for one in points
+            if (lacking := numbers_lacking(one.point, [words[id] for id in one.sentences]))
+        ]
         ground: Ground = {"drawn": drawn, "look_for": [*getattr(whole, "look_for", [])]}
         return valid, said._replace(points=points, ground=ground, notes=notes)
 
@@ -382,7 +412,6 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
         user,
         form_of(reply, here.mode or "hears", here.of),
         {slot.name: slot for slot in shown},
-        {slot.name: slot for slot in here.slots if slot.text is None},
         {"cites": 4 * POINT_TOKENS, "cited": NAME_TOKENS}.get(here.mode or "", 0),
         Read([system, user]),
     )
@@ -411,7 +440,8 @@ def form_of(reply: type[BaseModel], mode: Mode, of: str) -> type[BaseModel]:
     (item,) = get_args(reply.model_fields[of].annotation)
     within = {"__module__": item.__module__, "__doc__": item.__doc__}
     citing = type(item.__name__, (item, CitingItem), within)
-    annotations = {of: Annotated[list[citing], *reply.model_fields[of].metadata]}  # type: ignore[valid-type]
+    limits = reply.model_fields[of].metadata
+    annotations = {of: Annotated[list[citing], Field(), *limits]}  # type: ignore[valid-type]
     return type(reply.__name__, (reply,), {**about, "__annotations__": annotations})
 
 
@@ -447,16 +477,6 @@ def _unshown(whole: BaseModel, here: Reading, shown: Mapping[str, Slot]) -> str 
         return None
     what = ", ".join(name for name in SENTENCES if name in wrong) or "a name of your own"
     return f"{what}: not shown; name sentences as they are named in brackets"
-
-
-def _wrong(points: Iterable[Point], words: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield what shows without a model that a point is not borne out."""
-    for one in points:
-        texts = [text for id in one.sentences if (text := words[id]) is not None]
-        if not texts:
-            yield f"a point rests on nothing but what was dropped: “{one.point}”"
-        elif lacking := numbers_lacking(one.point, texts):
-            yield f"its sentences lack the figure {', '.join(lacking)}: “{one.point}”"
 
 
 def _drawn(

@@ -3,7 +3,8 @@
 ART, sections 3.1 and 3.2. The arguments of a level meet in their tournament while they grow
 arguments of their own, so a tree of depth d takes d + 1 calls one after another. A tournament that
 alone decides (lambda = 1) compares all pairs at once, and scores after it only the arguments that
-it left without a comparison that counts.
+it left without a comparison that counts. From sources, both sides of a parent argue with what is
+found for it, and the evaluators read what they cite.
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ def left_over(state: Growth, settings: Settings) -> list[Send] | Literal["__end_
 
 
 flow = Flow(Growth, settings=Settings, input=Growth, output=Grown)
-flow.role("pairwise_judge", pairwise_judge)
+flow.role("pairwise_judge", pairwise_judge, evidence="cited")
 flow.step("heard")
-flow.role("late_scorer", scorer(late=True))
+flow.role("late_scorer", scorer(late=True), evidence="cited")
 
 flow.fan(START, "pairwise_judge", all_pairs)
 flow.then("pairwise_judge", "heard")
@@ -182,18 +183,27 @@ async def grow(state: Sprout) -> dict[str, Any]:
     return await graph.ainvoke(state)
 
 
+def queries(state: Growth) -> list[str]:
+    """Look for the claim or argument that the debaters argue about."""
+    return [state["text"]] if state["argued"] else []
+
+
+CITES: Any = {"evidence": "cites", "of": "arguments"}
+"""Both sides point at sentences for each of their arguments."""
+
 flow = Flow(Growth, settings=Settings, input=Sprout, output=Grown)
-flow.role("supporter", arguer("support"))
-flow.role("attacker", arguer("attack"))
+flow.evidence("material", queries)
+flow.role("supporter", arguer("support"), **CITES)
+flow.role("attacker", arguer("attack"), **CITES)
 flow.step("branching", branching)
-flow.role("supporter_again", arguer("support", again=True))
-flow.role("attacker_again", arguer("attack", again=True))
-flow.role("scorer", scorer())
-flow.role("pairwise_judge", pairwise_judge)
+flow.role("supporter_again", arguer("support", again=True), **CITES)
+flow.role("attacker_again", arguer("attack", again=True), **CITES)
+flow.role("scorer", scorer(), evidence="cited")
+flow.role("pairwise_judge", pairwise_judge, evidence="cited")
 flow.graph("tournament", tournament)
 flow.step("grow", grow, calls_itself=True)
 
-flow.then(START, ("supporter", "attacker"), "branching")
+flow.then(START, "material", ("supporter", "attacker"), "branching")
 flow.route("branching", after_branching, "scorer", "pairwise_judge", "tournament", "grow")
 flow.then("supporter_again", "branching")
 flow.then("attacker_again", "branching")

@@ -119,7 +119,7 @@ protocol = Protocol(
         ),
     ),
     order=PhaseOrder(
-        phases=("expansion", "direct", "debate", "synthesis", "answer"),
+        phases=("expansion", "direct", "debate", "check", "synthesis", "answer"),
         closing=("answer",),
     ),
     demo="demo",

@@ -124,6 +124,7 @@ flow.role(
     answer_writer,
     on_failure={"fault": "failed"},
     on_contradiction={"fault": "contradicted"},
+    evidence="cites",
 )
 flow.step("as_it_stands", as_it_stands)
 flow.step("unresolved", unresolved)

@@ -29,31 +29,51 @@ def who_opens(state: LeafDebate, settings: Settings) -> Literal["debater_a", "de
     return "debater_a" if first == "A" else "debater_b"
 
 
-def after_debater_a(state: LeafDebate, settings: Settings) -> Literal["debater_b", "leaf_judge"]:
-    """B answers until the rounds are spent."""
-    return "leaf_judge" if spent(state, settings) else "debater_b"
+def after_debater_a(
+    state: LeafDebate, settings: Settings
+) -> Literal["debater_b", "more_material", "checker"]:
+    """B answers until the rounds are spent; between rounds look for what debaters asked for."""
+    return "debater_b" if len(state["transcript"]) % 2 else after_round(state, settings)
 
 
-def after_debater_b(state: LeafDebate, settings: Settings) -> Literal["debater_a", "leaf_judge"]:
-    """A answers until the rounds are spent."""
-    return "leaf_judge" if spent(state, settings) else "debater_a"
+def after_debater_b(
+    state: LeafDebate, settings: Settings
+) -> Literal["debater_a", "more_material", "checker"]:
+    """A answers until the rounds are spent; between rounds look for what debaters asked for."""
+    return "debater_a" if len(state["transcript"]) % 2 else after_round(state, settings)
 
 
-def spent(state: LeafDebate, settings: Settings) -> bool:
-    """Return whether both debaters have spoken in each round."""
-    return len(state["transcript"]) >= 2 * settings.leaf_rounds
+def after_round(state: LeafDebate, settings: Settings) -> Literal["more_material", "checker"]:
+    """Go on until both debaters have spoken in each round."""
+    spent = len(state["transcript"]) >= 2 * settings.leaf_rounds
+    return "checker" if spent else "more_material"
+
+
+def opening_queries(state: Debated) -> list[str]:
+    """Look for the question, with the way that leads to it."""
+    return [" ".join([*state["path"], state["question"]])]
+
+
+def no_queries(state: Debated) -> list[str]:
+    """Look for nothing but what debaters asked for."""
+    return []
 
 
 flow = Flow(LeafDebate, settings=Settings, input=Debated, output=Judged, unresolved="missing")
-flow.role("debater_a", leaf_debater("A"), required=True)
-flow.role("debater_b", leaf_debater("B"), required=True)
-flow.role("leaf_judge", leaf_judge, required=True)
+flow.evidence("material", opening_queries)
+flow.role("debater_a", leaf_debater("A"), required=True, evidence="cites")
+flow.role("debater_b", leaf_debater("B"), required=True, evidence="cites")
+flow.evidence("more_material", no_queries)
+flow.check()
+flow.role("leaf_judge", leaf_judge, required=True, evidence="cited")
 flow.step("missing", missing)
 
-flow.route(START, who_opens)
+flow.then(START, "material")
+flow.route("material", who_opens)
 flow.route("debater_a", after_debater_a)
 flow.route("debater_b", after_debater_b)
-flow.then("leaf_judge", END)
+flow.route("more_material", who_opens)
+flow.then("checker", "leaf_judge", END)
 flow.then("missing", END)
 leaf_debate = flow.compile("leaf_debate")
 

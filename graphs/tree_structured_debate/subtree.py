@@ -1,7 +1,8 @@
 """One question of a TSD tree and all below it: the same graph, calling itself for each child.
 
 Each instance waits for its own children only, so a tree takes no longer than its longest branch. In
-the synthesis debate concise and full write side by side, then a judge chooses.
+the synthesis debate concise and full write side by side, then a judge chooses; they argue from what
+the verdicts on the children rest on.
 """
 
 from __future__ import annotations
@@ -68,19 +69,21 @@ def after_synthesis_judge(state: SynthesisDebate) -> Literal["unjudged", "missin
 
 
 flow = Flow(SynthesisDebate, settings=Settings, input=SynthesisDebate, output=Judged)
+flow.evidence("material")
 flow.step("next_round", next_round)
 for style in STYLES:
-    flow.role(style, synthesis_debater(style), on_failure={"gone": [style]})
+    flow.role(style, synthesis_debater(style), on_failure={"gone": [style]}, evidence="cites")
 flow.role(
     "synthesis_judge",
     synthesis_judge,
     on_failure={"fault": "failed"},
     on_contradiction={"fault": "contradicted"},
+    evidence="cited",
 )
 flow.step("unjudged", unjudged)
 flow.step("missing", missing)
 
-flow.then(START, "next_round")
+flow.then(START, "material", "next_round")
 flow.route("next_round", after_round)
 flow.then("concise", "next_round")
 flow.then("full", "next_round")

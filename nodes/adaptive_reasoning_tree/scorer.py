@@ -29,7 +29,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
 )
 from dialectree.protocols.inside import root
 from dialectree.protocols.phases import jurors
-from dialectree.records import Place
+from dialectree.records import Override, Place
 from dialectree.trace.events import tell
 
 
@@ -121,13 +121,22 @@ def set_by_person(node: str, runtime: Runtime[Settings]) -> dict[str, float] | N
 
     The result is empty where the person left it without a strength.
     """
-    override = run_of(runtime).overrides.at(_first(node, runtime))
-    if override is None or override.what != "set":  # else the whole claim was dropped
+    if (override := _set(node, runtime)) is None:
         return None
     if override.reply is None:
         return {}
     tau = TypeAdapter(float).validate_python(override.reply["truth"])
     return _scored(runtime, node, tau)["scores"]
+
+
+def is_set(node: str, runtime: Runtime[Settings]) -> bool:
+    """Return whether a person set the strength of a claim or an argument."""
+    return _set(node, runtime) is not None
+
+
+def _set(node: str, runtime: Runtime[Settings]) -> Override | None:
+    override = run_of(runtime).overrides.at(_first(node, runtime))
+    return override if override and override.what == "set" else None  # else a part was dropped
 
 
 def _strength(node: str) -> Place:

@@ -112,6 +112,9 @@ class Settings(GroundedSettings):
     """Compare each pair once, or in either order."""
     prune_below: Unit | None = option(None, group="Strengths")
     """Arguments weaker than this take no part, nor does what hangs below them; none: all do."""
+    unsupported_at_most: Unit = option(0.5, group="Evidence")
+    """Weight that an argument without evidence has at most, in a run with sources; with ``memory``
+    forbidden it is 0."""
     trees: int = option(1, ge=1, le=25, group="Tree")
     """Independent trees; the claim's strength is the mean of theirs."""
 

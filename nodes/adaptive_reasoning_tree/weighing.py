@@ -11,12 +11,13 @@ from statistics import fmean
 
 from langgraph.runtime import Runtime
 
+from dialectree.flow.evidence import WITHOUT, rest_on, unsupported
 from dialectree.flow.state import Ruling, VerdictFields
 from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Blended, Weight
 from dialectree.maths.bradley_terry import Comparison
 from dialectree.models.run import run_of
-from dialectree.nodes.adaptive_reasoning_tree.scorer import set_by_person
+from dialectree.nodes.adaptive_reasoning_tree.scorer import is_set, set_by_person
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     NEUTRAL,
     AdaptiveReasoningTree,
@@ -37,7 +38,10 @@ WON = {"SUPPORT": True, "ATTACK": False, "TIE": None}
 async def strengths(
     state: AdaptiveReasoningTree, runtime: Runtime[Settings]
 ) -> dict[str, Mapping[str, object]]:
-    """Weigh every argument by itself."""
+    """Weigh every argument by itself; in a debate from sources one without evidence weighs less.
+
+    An argument that a person inserted, and a strength that a person set, count as they are.
+    """
     context = runtime.context
     scores: dict[str, float] = {}
     for name in [*state["claims"], *(argument["id"] for argument in state["arguments"])]:
@@ -55,6 +59,14 @@ async def strengths(
         strength_rule=context.strength_rule,
         ties=context.ties,
     )
+    most = 0.0 if context.memory == "forbidden" else context.unsupported_at_most
+    for argument in state["arguments"]:
+        name, weight = argument["id"], blended.get(argument["id"], 0.0)
+        lacking = weight > most and unsupported(argument["parent"], argument["text"])
+        if lacking and not is_set(name, runtime):
+            blended[name] = most
+            note = f"{WITHOUT}: its weight is {figure(most)} instead of {figure(weight)}"
+            tell(runtime, name, "noted", {"note": note})
     return {"scores": scores, "theta": theta, "blended": blended, "notes": notes}
 
 
@@ -90,6 +102,7 @@ async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) 
     ruled = _verdict(state["claims"], standing, weights)
     probability = ruled["confidence"]
     if len(state["claims"]) > 1:
+        rest_on(*state["claims"])
         tell(runtime, root, "scored", {"scores": {"strength": probability}})
     answer = {"answer": ruled["label"], "rationale": "", "confidence": probability}
     settled = None if probability is None else answer

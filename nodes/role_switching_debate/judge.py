@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.answers import LONGEST, letter, offered, tokens
 from dialectree.answers import ruling as ruled_candidate
+from dialectree.flow.evidence import rest_on
 from dialectree.flow.human_input import ask_person
 from dialectree.flow.jury import Count, count, jury
 from dialectree.flow.state import Ruling
@@ -283,6 +284,8 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
         if lost:
             ended = f"the knockout ended in round {state['round']}"
             notes.append(f"{ended}: {', '.join(lost)} had no winner")
+        else:
+            rest_on([*debates][-1])
     if runtime.context.uses_gold():
         notes.append("a debate with the gold answer in it is binary: chance is 50%")
     label = outcome["label"] if state["options"] or lost else None

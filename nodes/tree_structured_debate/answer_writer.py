@@ -7,6 +7,7 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
+from dialectree.flow.evidence import WITHOUT, without_evidence
 from dialectree.flow.state import Ruling, VerdictFields
 from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.findings import parent
@@ -89,14 +90,16 @@ async def unresolved(state: TreeStructuredDebate) -> Ruling:
 
 
 def verdict(finding: Finding, answer: str | None, rationale: str | None) -> VerdictFields:
-    """Return the verdict, with a note on each gap that the question leaves open."""
+    """Return the verdict, with a note on each open gap and each leaf that lacks evidence."""
+    gaps = [f"The question leaves something open: {gap}" for gap in finding["unclear"]]
+    leaves = [leaf for leaf in finding["leaves"] if leaf != finding["id"]]
     return {
         "answer": answer,
         "label": None,
         "rationale": rationale,
         "confidence": finding["confidence"],
         "confidence_source": "judges",
-        "notes": [f"The question leaves something open: {gap}" for gap in finding["unclear"]],
+        "notes": [*gaps, *(f"{leaf} {WITHOUT}" for leaf in without_evidence(*leaves))],
     }
 
 

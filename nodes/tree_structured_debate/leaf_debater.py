@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
 from dialectree.flow.debate import debate
+from dialectree.flow.evidence import NO_EVIDENCE, WITHOUT, without_evidence
 from dialectree.flow.jury import count, jury
 from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import ask
@@ -130,7 +131,10 @@ def last_claims(transcript: list[Statement]) -> dict[str, str]:
 
 
 async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
-    """Rule by facts, not by style; the more careful answer wins a tie."""
+    """Rule by facts, not by style; the more careful answer wins a tie.
+
+    From sources, a ruling without evidence says so; where memory is forbidden, it does not count.
+    """
     node, take, question = state["id"], state["take"], state["question"]
     seed, polar = runtime.context.seed, is_polar(question)
     claims = last_claims(state["transcript"])
@@ -173,6 +177,11 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         if len(heard) > 1:
             tell(runtime, node, "noted", {"note": votes.note})
         return await missing(state, runtime)
+    if not overruled and without_evidence(node):
+        forbidden = runtime.context.memory == "forbidden"
+        tell(runtime, node, "noted", {"note": NO_EVIDENCE if forbidden else WITHOUT})
+        if forbidden:
+            return await missing(state, runtime)
     reply = ruled[votes.majority[0]]
     won = None if changed[votes.majority[0]] else sides[reply.winner]
     confidence = None if overruled else mean(ruled[who].confidence for who in votes.majority)
