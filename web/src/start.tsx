@@ -8,7 +8,7 @@ import { type Declared, type Fields, type Json, label } from "./record";
 
 interface Schema {
   type?: string; format?: string; description?: string; default?: Json; enum?: string[];
-  anyOf?: Schema[]; properties?: { [name: string]: Schema }; required?: string[];
+  anyOf?: Schema[]; items?: Schema; properties?: { [name: string]: Schema }; required?: string[];
   minimum?: number; exclusiveMinimum?: number; maximum?: number;
 }
 interface Offer extends Declared {
@@ -16,11 +16,13 @@ interface Offer extends Declared {
 }
 type Offers = { protocols: Offer[] };
 
-/** Return what a field takes, first of all a file, and whether it can be left out. */
+/** Return what a field takes, first of all a file or several, and whether it can be left out. */
 function plain(field: Schema): Schema {
   const kinds = field.anyOf ?? [field];
-  const kind = kinds.find((one) => one.format === "path") ?? kinds.find((one) => one.type !== "null")!;
-  return { ...kind, ...field, type: kind.format === "path" ? "file" : kind.type };
+  const path = kinds.find((one) => one.format === "path");
+  const kind = path ?? kinds.find((one) => one.type !== "null")!;
+  const several = kind.items && plain(kind.items).type === "file";
+  return { ...kind, ...field, type: path ? "file" : several ? "files" : kind.type };
 }
 
 const isNumber = ({ type }: Schema) => type === "integer" || type === "number";
@@ -30,7 +32,7 @@ function Field({ name, given, required }: { name: string; given: Schema; require
   const usual = field.default == null ? "" : String(field.default);
   const shared = { name, required, "aria-describedby": `about-${name}`, id: `field-${name}` };
   const input = () => {
-    if (type === "file") return <input type="file" {...shared} />;
+    if (type === "file" || type === "files") return <input type="file" multiple={type === "files"} {...shared} />;
     const choices = field.enum ?? (type === "boolean" ? ["true", "false"] : null);
     const none = usual ? `as usual (${label(usual)})` : "–";
     if (choices) return <Select {...shared} of={["", ...choices]} words={(one) => label(one) || none} />;
@@ -63,9 +65,9 @@ function Form({ schema, of = "" }: { schema: Schema; of?: string }) {
   );
 }
 
-async function base64(file: File): Promise<string> {
+async function sent(file: File): Promise<Fields> {
   const bytes = new Uint8Array(await file.arrayBuffer());
-  return btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join(""));
+  return { name: file.name, base64: btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join("")) };
 }
 
 /** Return what was filled in; a field that is empty is left out. Raises SyntaxError for JSON that is none. */
@@ -78,7 +80,8 @@ async function filled(schema: Schema, from: FormData, of = ""): Promise<Fields> 
       const inside = await filled(given, from, `${of}${name}.`);
       if (Object.keys(inside).length) found[name] = inside;
     } else if (value instanceof File) {
-      if (value.size) found[name] = { name: value.name, base64: await base64(value) };
+      const files = await Promise.all((from.getAll(of + name) as File[]).filter((one) => one.size).map(sent));
+      if (files.length) found[name] = field.type === "files" ? files : files[0]!;
     } else if (value?.trim()) {
       const text = value.trim();
       if (isNumber(field)) found[name] = Number(text);
