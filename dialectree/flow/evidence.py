@@ -225,6 +225,8 @@ def retrieving(
         rows = await material.search(texts, context.segments) if texts else []
         for number, (text, row) in enumerate(zip(texts, rows, strict=True), len(asked) + 1):
             of = f"{name} {number}"
+            for one in row:
+                run.overrides.found(one.id)
             tell(
                 runtime, node, "retrieved", _told(of, text, row, material, run.overrides.evidence())
             )
@@ -250,7 +252,7 @@ def _told(
                 "text": texts[one.id],
                 "page": one.page,
                 "heading": one.heading,
-                "contested": one.id in changed,
+                "contested": one.id in changed or one.source in changed,
                 "source": material.sources[one.source].name,
                 "sentences": [[0, len(texts[one.id])]]
                 if changed.get(one.id)
