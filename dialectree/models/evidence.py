@@ -344,6 +344,8 @@ class Posed(NamedTuple):
     """The class of the reply with what it says of the sources."""
     shown: dict[str, Slot]
     """The sentences that may be named."""
+    dropped: dict[str, Slot]
+    """Those that a person dropped. A reply from before may name them."""
     tokens: int
     """Tokens that the reply may take besides."""
     read: Read
@@ -354,25 +356,22 @@ class Posed(NamedTuple):
 
         Raises Fault for a sentence that was not shown.
         """
-        here, shown, false = self.here, self.shown, list[str]()
-        if fault := _unshown(whole, here, shown):
+        here, false = self.here, list[str]()
+        known = {**self.dropped, **self.shown}
+        if fault := _unshown(whole, here, known):
             raise Fault("ids", fault)
         whole = type(whole).model_validate(self._clean(whole.model_dump(), false))
         valid = _own(reply, whole, here.of)
         said = Said(false_quotations=[*dict.fromkeys(false)])
         if here.mode == "cited":
-            rests = [shown[name].id for name in dict.fromkeys(getattr(whole, "rests_on"))]  # noqa: B009
+            named = dict.fromkeys(getattr(whole, "rests_on"))  # noqa: B009
+            rests = [self.shown[name].id for name in named if name in self.shown]
             grounds = {str(spot[4]): rests}
             return valid, said._replace(rests_on=rests, ground={"grounds": grounds})
         if here.mode != "cites":
             return valid, said
-        drawn, points = _drawn(whole, here.of, shown, spot)
-        words = {slot.id: slot.text or "" for slot in shown.values()}
-        notes = [
-            f"a figure that its sentences lack: {', '.join(lacking)} (“{one.point}”)"
-            for one in points
-            if (lacking := numbers_lacking(one.point, [words[id] for id in one.sentences]))
-        ]
+        drawn, points = _drawn(whole, here.of, known, spot)
+        notes = [*_wrong(points, {slot.id: slot.text for slot in known.values()})]
         ground: Ground = {"drawn": drawn, "look_for": [*getattr(whole, "look_for", [])]}
         return valid, said._replace(points=points, ground=ground, notes=notes)
 
@@ -412,6 +411,7 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
         user,
         form_of(reply, here.mode or "hears", here.of),
         {slot.name: slot for slot in shown},
+        {slot.name: slot for slot in here.slots if slot.text is None},
         {"cites": 4 * POINT_TOKENS, "cited": NAME_TOKENS}.get(here.mode or "", 0),
         Read([system, user]),
     )
@@ -477,6 +477,16 @@ def _unshown(whole: BaseModel, here: Reading, shown: Mapping[str, Slot]) -> str 
         return None
     what = ", ".join(name for name in SENTENCES if name in wrong) or "a name of your own"
     return f"{what}: not shown; name sentences as they are named in brackets"
+
+
+def _wrong(points: Iterable[Point], words: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield what shows without a model that a point is not borne out."""
+    for one in points:
+        texts = [text for id in one.sentences if (text := words[id]) is not None]
+        if not texts:
+            yield f"a point rests on nothing but what was dropped: “{one.point}”"
+        elif lacking := numbers_lacking(one.point, texts):
+            yield f"its sentences lack the figure {', '.join(lacking)}: “{one.point}”"
 
 
 def _drawn(
