@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Source, Written
-
-if TYPE_CHECKING:
-    from dialectree.retrieval.sources import Document
+from dialectree.running.documents import taken
 
 
 class Reader:
@@ -36,29 +33,13 @@ class Reader:
         return self._read.get(key, ())
 
     def _documents(self, written: Sequence[Written | str]) -> tuple[Source, ...]:
-        from dialectree.retrieval.sources import read_sources
-
-        paths = [self._folder / one for one in written if isinstance(one, str)]
-        for path in paths:
-            read_sources(path)  # each by itself: beside others a missing one is only a notice
-        documents: list[Document] = []
-        if paths:
-            found = read_sources(paths)
-            documents += found.documents
-            self.notices += [one for one in found.notices if one not in self.notices]
-        documents += [_kept(one) for one in written if isinstance(one, Written)]
-        return tuple(Source(name=d.name, title=d.title, digest=d.digest) for d in documents)
-
-
-def _kept(written: Written) -> Document:
-    """Return the document of a text, kept in the cache."""
-    from dialectree.retrieval.blocks import Block
-    from dialectree.retrieval.sources import Document, documents_folder, write_document
-
-    paragraphs = [" ".join(one.split()) for one in written.text.split("\n\n")]
-    blocks = [Block(one) for one in paragraphs if one]
-    if not blocks:
-        raise InputError(f"{written.name}: no text in it")
-    document = Document.of(written.name, blocks)
-    write_document(document, documents_folder())
-    return document
+        given = [
+            self._folder / one if isinstance(one, str) else one.model_dump() for one in written
+        ]
+        if len(given) > 1:
+            for one in given:
+                taken([one])  # beside others, one that cannot be read is only a notice
+        read: list[Any] = taken(given)
+        notices = read[0].get("notices", [])
+        self.notices += [one for one in notices if one not in self.notices]
+        return tuple(Source(**{name: one[name] for name in Source.model_fields}) for one in read)

@@ -23,7 +23,7 @@ def docs() -> Path:
 
 def test_sources_are_paths_beside_the_file_or_texts_and_evidence_is_gold() -> None:
     Path("other").mkdir()
-    rows = [
+    rows: list[dict[str, object]] = [
         {**ROW, "id": "a", "sources": "docs", "evidence": GOLD},
         {**ROW, "id": "b", "sources": ["docs/cows.txt", "docs/clay.md"], "evidence": [GOLD]},
         {**ROW, "id": "c", "sources": [{"name": "cows.txt", "text": f"One.\n\n{GOLD}"}]},
@@ -53,7 +53,7 @@ def test_a_table_names_one_path_or_a_list_as_json() -> None:
     [
         ("nowhere.md", "line 2: nowhere.md: no such file"),
         (["docs", "picture.png"], "line 2: none of the 1 files of sources can be read: picture"),
-        ([{"name": "empty.md", "text": " "}], "line 2: empty.md: no text in it"),
+        ([{"name": "empty.md", "text": " "}], "line 2: none of the 1 files of sources can be read: empty.md"),
         ([{"text": "No name."}], "line 2: "),
         (["docs", 3], "line 2: "),
     ],
