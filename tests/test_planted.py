@@ -57,7 +57,8 @@ def test_the_planted_sentence_decides(language: str) -> None:
     one = planted(language)
     record, _ = debate(one, folder(one))
     assert answer(record) == (one.right, 1)
-    (ground,) = record.verdict.grounds if record.verdict else ()
+    assert record.verdict is not None
+    (ground,) = record.verdict.grounds
     segment = record.tree.segments[ground.id.rpartition(".")[0]]
     start, end = segment.sentences[int(ground.id.rpartition(".")[2]) - 1]
     assert segment.text[start:end] == one.gold
