@@ -1,14 +1,266 @@
+"""Find quotations in free text, and look them up in what their speaker was shown."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import pairwise
+from typing import NamedTuple
+
+from dialectree.answers import exact, normal
+
+LEAST_WORDS, LEAST_WIDE = 5, 12
+"""Words of a long quotation, or its characters in a language without blanks."""
+_FEWEST_WORDS, _FEWEST_WIDE = 2, 5
+"""What has fewer is a name, or irony, and no quotation."""
+_DEEPEST = 8
+"""Quotations within quotations that are followed."""
+_FILLER = "\0"
+"""Stands for code, and for characters that need no blanks around them."""
+_GAP, _MOST_PIECES = 600, 8
+"""Characters that an ellipsis can stand for, and pieces of a quotation with ellipses."""
+
+_WIDE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese: scripts without blanks."""
+_CODE = re.compile(r"```.*?```|``(?:(?!'')[^`\n])+``(?!\w)|(?<!`)`[^`\n]+`(?!`)", re.DOTALL)
+_CLOSERS = {
+    **{'"': ('"', "”", "“"), "“": ("”", '"'), "„": ("“", "”", '"'), "”": ("”", '"')},
+    **{"«": ("»",), "»": ("«",), "‹": ("›",), "›": ("‹",), "＂": ("＂",), "״": ("״",)},
+    **{"「": ("」",), "『": ("』",), "｢": ("｣",), "〝": ("〞", "〟"), "❝": ("❞",)},
+    **{"'": ("'", "’"), "‘": ("’", "'"), "‚": ("‘", "’", "'"), "`": ("'", "’")},
+    **{"``": ("''", '"', "”"), "''": ("''",)},
+}
+"""The marks that open a quotation, each with the marks that close it."""
+_SINGLE = {"'", "‘", "‚", "`", "''"}
+"""Marks that open nothing where none closes them."""
+_SURE = {"„", "«", "‹", "「", "『", "｢", "〝", "❝"}
+"""Marks that open a quotation wherever they stand."""
+_UNSURE = {'"', "“", "'", "‘", "’", "''", "＂", "״"}
+"""Marks that close a quotation only behind a sign, and before no word."""
+_MARK = re.compile(r"\n[^\S\n]*\n|``|''|\\?\"|[“”„«»‹›＂״「」『』｢｣〝〞〟❝❞'‘’‚`]")
+_ELLIPSIS = re.compile(r"[…⋯]|\.(?:\s?\.){2,}")
+_INITIAL = re.compile(r"\[([^\W\d_])\](?=\w)")
+"""A letter that was adapted to its place, as in "[t]he"."""
+_LOOSE = re.compile(r"(?<!\d)[.,]|[.,](?!\d)|(?<=\w)-|-(?!\d)")
+"""Dots, commas and dashes that belong to no number."""
+_FIGURE = re.compile(
+    r"\d{1,3}(?:[\s'’]\d{3})+(?:[.,٫]\d+)?(?!\d)"  # 12 000,5
+    r"|\d+(?:[.,٫٬]\d+)*"
+)
+_NAME = re.compile(r"[A-Za-z]\d[\d.,]*")
+
+
+class Quotation(NamedTuple):
+    """Words between quotation marks, and where they stand in their text."""
+
+    start: int
+    end: int
+    text: str
+
+    @property
+    def long(self) -> bool:
+        """Return whether it has more words than a name or a term."""
+        words, wide = _size(self.text)
+        return words >= LEAST_WORDS or wide >= LEAST_WIDE
+
+
+def quotations(text: str) -> list[Quotation]:
+    """Return the quotations in `text` that stand outside of code.
+
+    Without a closing mark in the paragraph, a quotation goes on to the end of its line. Of one
+    within another, return the outer one.
+    """
+    found = []
+    for start, end in _spans(text):
+        inner = text[start:end]
+        first = start + len(inner) - len(inner.lstrip())
+        words, wide = _size(inner)
+        if words >= _FEWEST_WORDS or wide >= _FEWEST_WIDE:
+            found.append(Quotation(first, first + len(inner.strip()), inner.strip()))
+    return found
+
+
 class Read:
-    def __init__(self, texts):
-        self.texts = texts
+    """The texts that a speaker was shown, to look up quotations in them.
 
-    def holds(self, q):
-        return any(q in t for t in self.texts)
+    A quotation can run on from one text into the next, as from sentence to sentence.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._words = f" {' '.join(map(_words, texts))} "
+
+    def holds(self, quote: str) -> bool:
+        """Return whether the words, numbers and signs of formulas in `quote` stand here in a row.
+
+        At an ellipsis it may leave out words of one passage. Case, punctuation, dashes and the
+        width of letters do not count.
+        """
+        pieces = [_words(piece) for piece in _ELLIPSIS.split(_INITIAL.sub(r"\1", quote))]
+        pieces = [f" {piece} " for piece in pieces if any(map(str.isalnum, piece))]
+        if len(pieces) == 1:
+            return pieces[0] in self._words
+        if not 0 < len(pieces) <= _MOST_PIECES:
+            return False
+        ends = [*self._ends(pieces[0])]
+        for piece in pieces[1:]:
+            ends = [end for end in self._ends(piece) if _follows(end - len(piece), ends)]
+        return bool(ends)
+
+    def _ends(self, piece: str) -> Iterator[int]:
+        end = 0
+        while (start := self._words.find(piece, end)) >= 0:
+            end = start + len(piece) - 1  # the blank that the next word begins with
+            yield end
 
 
-def cleaned(text, read):
-    return text, []
+def _follows(start: int, ends: Sequence[int]) -> bool:
+    """Return whether a piece that starts here follows one of `ends` closely enough."""
+    before = bisect_right(ends, start + 1)
+    return before > 0 and start - ends[before - 1] <= _GAP
 
 
-def numbers_lacking(point, sentences):
-    return []
+def cleaned(text: str, read: Read) -> tuple[str, list[str]]:
+    """Return `text` with "…" for each long quotation that `read` lacks.
+
+    Return, too, all quotations that it lacks: short ones stay in the text.
+    """
+    parts, last, false = [], 0, []
+    for quotation in quotations(text):
+        if read.holds(quotation.text):
+            continue
+        false.append(quotation.text)
+        if quotation.long:
+            parts += [text[last : quotation.start], "…"]
+            last = quotation.end
+    return "".join([*parts, text[last:]]), false
+
+
+def numbers_lacking(point: str, sentences: Sequence[str]) -> list[str]:
+    """Return the figures in `point` that its sentences lack; 1,000 is 1.000, 1 000 and 1000.
+
+    Digits in names such as H2O do not count, nor does the % behind a figure.
+    """
+    known = {value for each in sentences for _, values in _figures(each) for value in values}
+    figures = dict(_figures(_NAME.sub("", point)))
+    return [figure for figure, values in figures.items() if known.isdisjoint(values)]
+
+
+def _figures(text: str) -> Iterator[tuple[str, set[Decimal]]]:
+    """Yield each figure with the numbers that it can mean; of a date or a version, each part."""
+    for figure in map(str, _FIGURE.findall(text)):
+        parts, signs = re.split(r"\D", figure), re.findall(r"\D", figure)
+        grouped = all(len(part) == 3 for part in parts[1:]) and (parts[0] != "0" or not signs)
+        if not grouped and signs[-1] in signs[:-1]:
+            yield from ((part, {Decimal(part)}) for part in parts)
+            continue
+        whole, decimals = "".join(parts[:-1]), parts[-1]
+        values = {Decimal(whole + decimals)} if grouped else set()
+        if signs and signs[-1] not in signs[:-1] and not (grouped and decimals == "000"):
+            values.add(Decimal(f"{whole}.{decimals}"))
+        yield figure, values
+
+
+def _words(text: str) -> str:
+    """Return the words, numbers and signs of formulas in `text`, with single blanks."""
+    plain = normal(_LOOSE.sub(" ", text.translate(_PLAIN)))
+    return " ".join(_WIDE.sub(r" \g<0> ", plain).split())
+
+
+def _size(text: str) -> tuple[int, int]:
+    """Return how many words and how many wide characters there are in `text`."""
+    words = sum(any(map(str.isalnum, word)) for word in text.split())
+    return words, len(_WIDE.findall(text))
+
+
+class _Plain(dict[int, str]):
+    """What counts of a character: letters and figures, and of the signs those of formulas.
+
+    Wide or narrow letters and ligatures are what they stand for; 10³ is not 103.
+    """
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        form = unicodedata.decomposition(char).partition(" ")[0]
+        if form[:1] == "<" and form not in ("<super>", "<sub>", "<fraction>"):
+            char = unicodedata.normalize("NFKC", char)
+        self[code] = "".join(map(self._counted, " " if char.isspace() else exact(char)))
+        return self[code]
+
+    @staticmethod
+    def _counted(char: str) -> str:
+        kind = unicodedata.category(char)
+        if kind[0] in "LMN" or char in ".,-":
+            return char
+        return f" {char} " if kind in ("Sm", "Sc") or char in "%‰°^¶" else " "
+
+
+_PLAIN = _Plain()
+
+
+class _Mark(NamedTuple):
+    """A quotation mark, and what the characters beside it let it be."""
+
+    sign: str
+    start: int
+    end: int
+    opens: bool = False
+    ends: bool = False
+    doubtful: bool = False
+    """Whether it can be an inch mark, or the apostrophe of "the authors' model"."""
+
+    def closes(self, opener: _Mark) -> bool:
+        """Return whether it can end the quotation that `opener` began."""
+        sure = opener.sign != '"' and self.sign != opener.sign and self.sign not in _UNSURE
+        return self.sign in _CLOSERS[opener.sign] and (sure or self.ends)
+
+
+def _marks(text: str) -> Iterator[_Mark]:
+    """Yield the marks of `text` that are no apostrophes, and blank lines."""
+    for match in _MARK.finditer(text):
+        start, end = match.span()
+        sign = match[0].lstrip("\\")
+        before, after = text[start - 1 : start], text[end : end + 1]
+        single = sign in ("'", "’")
+        if single and before.isalnum() and (after.isalnum() or after in {*"«“„"}):
+            continue
+        free = after == _FILLER or not (before.isalnum() or before in {*".!?)]}"})
+        opens = sign in _SURE or (sign in _CLOSERS and free and after.strip() != "")
+        goes_on = after.isalnum() or (after == "…" and free) or (sign == "“" and after == _FILLER)
+        doubtful = after == " " and (before == "s" if single else before.isdigit() and sign == '"')
+        ends = not goes_on or (before == _FILLER and sign != "“")
+        yield _Mark(sign, start, end, opens, ends, doubtful)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where quotations begin and end; of one within another, the outer one."""
+    bare = _WIDE.sub(_FILLER, _CODE.sub(lambda code: _FILLER * len(code[0]), text))
+    last = _Mark("\n\n", len(text), len(text))
+    opened: list[_Mark] = []
+    found: dict[_Mark, int] = {}
+    for mark, following in pairwise([*_marks(bare), last, last]):
+        depth = max((n for n, opener in enumerate(opened) if mark.closes(opener)), default=-1)
+        if mark.sign.isspace():
+            opened.clear()
+        elif depth < 0 and mark.opens:
+            found[mark] = -1
+            opened = [*opened, mark][-_DEEPEST:]
+        elif depth >= 0:
+            surer = following.closes(opened[depth]) and not (following.opens or following.doubtful)
+            if not (mark.doubtful and surer):
+                found[opened[depth]] = mark.start
+                del opened[depth:]
+    openers = [mark for mark, end in found.items() if end >= 0 or mark.sign not in _SINGLE]
+    end = 0
+    for opener, following in pairwise([*openers, last]):
+        if opener.start >= end:
+            end = found[opener]
+            if end < 0:
+                line = bare.find("\n", opener.end, following.start)
+                end = line if line >= 0 else following.start
+            yield opener.end, end

@@ -14,7 +14,7 @@ from dialectree.answers import (
     ruling,
     same,
 )
-from dialectree.nodes.quotations import occurs, own_words, quoted, unfounded
+from dialectree.nodes.quotations import occurs, own_words, unfounded
 
 TWO = {"A": "animals", "B": "plant materials"}
 SWAPPED = {"A": "B", "B": "A", "C": "neither letter"}
@@ -164,21 +164,6 @@ def test_words_in_a_row_occur_however_they_are_set(quote: str) -> None:
 def test_anything_else_does_not_occur(quote: str) -> None:
     assert not occurs(quote, TEXT)
     assert not occurs(quote, "")
-
-
-QUOTED = {
-    '“a b” and "c d", „e f“, „g h” and «i j»': ["a b", "c d", "e f", "g h", "i j"],
-    "then ‘c d’ then 'e f', ‹g h› and 「水 と」": ["c d", "e f", "g h", "水 と"],
-    "‘we’re sure’ and 'we're sure'": ["we’re sure", "we're sure"],
-    "the authors' model, and it's what we're told": [],
-    "a “word”, a 'word' and 5\" or so": [],
-    "says “the ladder stands always": [],
-}
-
-
-@pytest.mark.parametrize(("text", "quotes"), QUOTED.items())
-def test_quotations_stand_in_quotes_and_have_two_words(text: str, quotes: list[str]) -> None:
-    assert quoted(text) == quotes
 
 
 def test_a_misquoted_part_is_not_the_speakers_own_words() -> None:
