@@ -95,7 +95,8 @@ def command(protocol: Protocol) -> flags.Command:
 
         read = {name: sys.stdin.read() if text == "-" else text for name, text in inputs.items()}
         chosen = find_method(method, protocol.name)
-        planned = Debates(runs, person=True).plan(chosen, read, settings)
+        with progress.reading(quiet=quiet or json) as told:
+            planned = Debates(runs, person=True).plan(chosen, read, settings, told)
         for remark in planned.remarks:
             flags.notice(remark)
         loop.tune()

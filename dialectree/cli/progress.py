@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -23,6 +24,7 @@ from dialectree.report import Lines, LiveTree, Watcher
 from dialectree.report.terminal import link
 from dialectree.report.verdicts import sums, verdict_text
 from dialectree.report.words import failed
+from dialectree.running.documents import Reading
 from dialectree.running.runner import (
     GRACE_S,
     Started,
@@ -30,9 +32,11 @@ from dialectree.running.runner import (
     missing_in_input,
 )
 from dialectree.service.debates import Underway
-from dialectree.system import loop
+from dialectree.system import clock, loop
 from dialectree.system.streams import print_file, program, say
 
+_SOON_S, _SELDOM_S = 1.0, 10.0
+"""Seconds of reading before a bar is drawn, and between two lines."""
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 
 
@@ -90,6 +94,40 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
     _say(run.record, json=json)
     _explain(run, status, fault, reported=unreported is None, quiet=quiet)
     raise typer.Exit(DiskFull.status if isinstance(unreported, DiskFull) else status)
+
+
+@contextmanager
+def reading(*, quiet: bool) -> Iterator[Reading | None]:
+    """Show on stderr how far documents are read and indexed, where that takes more than a moment.
+
+    On a terminal it is a bar, elsewhere a line every few seconds.
+    """
+    if quiet:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    bars, tasks = Progress(*columns, console=console, transient=True), dict[str, TaskID]()
+    last = clock.seconds()
+
+    def tell(what: str, done: int, of: int) -> None:
+        nonlocal last
+        if clock.seconds() - last > (_SOON_S if console.is_terminal else _SELDOM_S):
+            if console.is_terminal:
+                bars.start()
+            else:
+                last = clock.seconds()
+                notice(f"{what} documents: {done:,} of {of:,}")
+        if what not in tasks:
+            tasks[what] = bars.add_task(f"{what} documents", total=of)
+        bars.update(tasks[what], completed=done)
+
+    try:
+        yield tell
+    finally:
+        bars.stop()
 
 
 def _watcher(run: Started, *, quiet: bool) -> Watcher:
