@@ -92,11 +92,10 @@ async def material_of(
         corpus = await loop.run_in_executor(_thread, _corpus, key, at, documents)
     material: Material | None = corpus
     if settings.retriever is not None or run.retrievals.by:
-        given = [str(source["id"]) for source in sources]
-        material = await loop.run_in_executor(_thread, _retrieved, given, corpus, settings, run)
+        material = await loop.run_in_executor(_thread, _retrieved, corpus, settings, run)
     if material is None:
         raise InputError("there are no sources, and no retriever to find some; give one of them")
-    if settings.rerank is not None:
+    if settings.rerank is not None and run.stand_in is None:
         material = await loop.run_in_executor(_thread, _reranked, material, settings, run)
     return material
 
@@ -142,19 +141,17 @@ def _corpus(
     return corpus
 
 
-def _retrieved(
-    given: Sequence[str], corpus: Corpus | None, settings: GroundedSettings, run: Run
-) -> Retrieved:
+def _retrieved(corpus: Corpus | None, settings: GroundedSettings, run: Run) -> Retrieved:
     with needed("searching sources", "dialectree[sources]"):
         from dialectree.retrieval.retriever import Asked, Retrieved, imported
 
-    retriever = settings.retriever
-    name = retriever_name(retriever) or run.retrievals.by
+    retriever = run.stand_in or settings.retriever
+    name = retriever_name(settings.retriever) or run.retrievals.by
     if isinstance(retriever, str):
         strange = "retriever" in settings.trust.unnamed or name.startswith("live:")
         retriever = None if strange or settings.replay else imported(retriever)
     asked = Asked(name, retriever, settings.call_deadline, settings.replay, settings.cache)
-    return Retrieved(given, corpus, asked, run.retrievals)
+    return Retrieved(corpus, asked, run.retrievals)
 
 
 def _reranked(material: Material, settings: GroundedSettings, run: Run) -> Reranked:

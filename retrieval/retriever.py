@@ -37,6 +37,9 @@ LARGEST = 12
 """Sentences of one segment; a longer text that a retriever returns is several."""
 LONGEST = 200_000
 """Characters of one text, of which the rest is left out."""
+LAST_GIVEN = 1000
+"""The number after which sources that are retrieved begin: one that is given later is the last of
+those that were given, and renumbers none."""
 LONGEST_NAME = 200
 """Characters of a source's name or title."""
 
@@ -187,25 +190,13 @@ def _told(file: Path) -> list[Text] | None:
 class Retrieved:
     """The documents of a run, if it has some, and what a retriever returned to it."""
 
-    def __init__(
-        self,
-        given: Sequence[str],
-        corpus: Corpus | None,
-        asked: Asked,
-        retrievals: Retrievals,
-    ) -> None:
-        """Take the ids of the documents that were ``given``, in the order of the ``corpus``."""
-        own = [*corpus.sources] if corpus is not None else []
-        self._given = dict(zip(given, own, strict=True))
-        """By id in the run, the id in the corpus."""
-        self._ids = dict(zip(own, given, strict=True))
+    def __init__(self, corpus: Corpus | None, asked: Asked, retrievals: Retrievals) -> None:
         self._corpus, self._asked, self._retrievals = corpus, asked, retrievals
 
     @property
     def sources(self) -> Mapping[str, Source]:
         """Return the sources that were given, and those that were retrieved so far."""
-        own = self._corpus.sources if self._corpus is not None else {}
-        every = {id: own[inner]._replace(id=id) for id, inner in self._given.items()}
+        every = {**self._corpus.sources} if self._corpus is not None else {}
         for id, passage in self._retrievals.passages.items():
             source = _source(id)
             every.setdefault(source, Source(source, passage.name, passage.title))
@@ -216,7 +207,7 @@ class Retrieved:
         if (passage := self._retrievals.passages.get(id)) is not None:
             spans = tuple((a, b) for a, b in passage.sentences)
             return Segment(id, _source(id), passage.text, passage.page, None, spans)
-        return self._outward(self._within().segment(self._inward(id)))
+        return self._within().segment(id)
 
     def sentence(self, id: str) -> str:
         """Return the words of sentence ``s2:17.3``. Raises InputError where there is none."""
@@ -225,7 +216,7 @@ class Retrieved:
             segment = self.segment(whole)
             if 0 < int(number) <= len(segment.sentences):
                 return segment.sentence(int(number))
-        return self._within().sentence(self._inward(id))
+        return self._within().sentence(id)
 
     async def search(
         self,
@@ -242,13 +233,13 @@ class Retrieved:
         await self._retrieve(queries)
         own: list[list[Segment]] = [[] for _ in queries]
         if self._corpus is not None:
-            gone = [self._inward(id) for id in dropped if _source(id) in self._given]
+            gone = [id for id in dropped if _source(id) in self._corpus.sources]
             own = await self._corpus.search(queries, max(count, DEEP), gone, timing)
         best: list[list[Segment]] = []
         for query, row in zip(queries, own, strict=True):
             ids = self._retrievals.ids(self._asked.name, query) or []
             told = [self.segment(id) for id in ids if not {id, _source(id)} & {*dropped}]
-            best.append(_merged([[*map(self._outward, row)], told])[:count])
+            best.append(_merged([row, told])[:count])
         return best
 
     async def near(self, text: str, count: int) -> list[Segment]:
@@ -260,7 +251,7 @@ class Retrieved:
         }
         best = sorted(filter(shared.__getitem__, shared), key=lambda id: -shared[id])[:count]
         own = await self._corpus.near(text, count) if self._corpus is not None else []
-        return _merged([[*map(self._outward, own)], [self.segment(id) for id in best]])[:count]
+        return _merged([own, [self.segment(id) for id in best]])[:count]
 
     async def _retrieve(self, queries: Sequence[str]) -> None:
         """Ask for what the run was not told before; keep the answers in the order of the queries.
@@ -284,16 +275,15 @@ class Retrieved:
         passages = self._retrievals.passages
         sources = {passage.name: _source(id) for id, passage in passages.items()}
         known = {(passage.name, passage.text): id for id, passage in passages.items()}
-        taken = {int(id[1:]) for id in [*self._given, *sources.values()]}
+        last = max([LAST_GIVEN, *(int(id[1:]) for id in self.sources)])
         sizes = [_source(id) for id in passages]
         new: list[Passage] = []
         ids: dict[str, None] = {}
         for one in texts:
             if (id := known.get((one.name, one.text))) is None:
                 if one.name not in sources:
-                    number = max(taken, default=0) + 1
-                    taken.add(number)
-                    sources[one.name] = f"s{number}"
+                    last += 1
+                    sources[one.name] = f"s{last}"
                 source = sources[one.name]
                 sizes.append(source)
                 id = known[one.name, one.text] = f"{source}:{sizes.count(source)}"
@@ -305,15 +295,6 @@ class Retrieved:
         if self._corpus is None:
             raise InputError("the retriever returned no segment of that id to this run")
         return self._corpus
-
-    def _inward(self, id: str) -> str:
-        source = _source(id)
-        return self._given.get(source, source) + id.removeprefix(source)
-
-    def _outward(self, segment: Segment) -> Segment:
-        source = self._ids[segment.source]
-        rest = segment.id.removeprefix(segment.source)
-        return segment._replace(id=f"{source}{rest}", source=source)
 
 
 def _source(id: str) -> str:

@@ -12,7 +12,6 @@ from dialectree.cli import flags
 from dialectree.cli.help_groups import GroupedCommand
 from dialectree.cli.runs import Run
 from dialectree.errors import InputError
-from dialectree.protocols.settings import ProtocolSettings
 
 _CHANGES = {
     "replace": ("ID TEXT", "Let a turn say something else."),
@@ -52,9 +51,7 @@ def _flag(change: str) -> inspect.Parameter:
     )
 
 
-@flags.with_fields(
-    *((ProtocolSettings, name) for name in flags.MODELS_AND_LIMITS), more=map(_flag, _CHANGES)
-)
+@flags.with_fields(*flags.NAMED_AGAIN, more=map(_flag, _CHANGES))
 def contest(
     run: Run,
     settings: dict[str, Any],

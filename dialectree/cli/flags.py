@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from dialectree.cli.help_groups import RARE
 from dialectree.errors import SettingsError
+from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import installed
 from dialectree.protocols.settings import SHARED, ProtocolSettings
@@ -46,6 +47,12 @@ _DRAWS = "Draws and replays"
 MODELS_AND_LIMITS = tuple(
     name for name in SHARED if about(ProtocolSettings, name)["group"] != _DRAWS
 )
+NAMED_AGAIN = (
+    *((ProtocolSettings, name) for name in MODELS_AND_LIMITS),
+    (GroundedSettings, "retriever"),
+    (GroundedSettings, "rerank"),
+)
+"""The settings of a run that goes on: its record names no code for anybody."""
 
 
 def parameter(
@@ -82,7 +89,7 @@ def _heading(kind: type[BaseModel], name: str, own: str) -> str | None:
     if not issubclass(kind, ProtocolSettings):
         return RARE if declared.get("evaluation_only") else None
     if name not in SHARED:
-        return own or f"Settings of {kind.protocol}"
+        return own or (f"Settings of {kind.protocol}" if kind.protocol else str(declared["group"]))
     return None if declared.get("common") else str(declared["group"])
 
 

@@ -153,7 +153,7 @@ def _list(runs: Path, *, json: bool) -> None:
         streams.notice(f"no runs in {runs}")
 
 
-@flags.settings(*flags.MODELS_AND_LIMITS)
+@flags.with_fields(*flags.NAMED_AGAIN)
 def resume(
     run: Run,
     settings: dict[str, Any],

@@ -19,12 +19,12 @@ def take_up(draft: Draft, change: Change) -> bool:
     if change.change == "add_source":
         _add(draft, change)
         return True
-    named = _OF_SOURCES.fullmatch(change.id)
-    if named is None or not draft.sources:
+    named, names = _OF_SOURCES.fullmatch(change.id), _names(draft)
+    if named is None or not names:
         return False
     source, segment = named.groups()
-    if source not in draft.sources:
-        known = ", ".join(f"{one} ({about['name']})" for one, about in draft.sources.items())
+    if source not in names:
+        known = ", ".join(f"{one} ({name})" for one, name in names.items())
         raise InputError(f"{change.flag}: the run has no such source; it has {known}")
     if segment is not None:
         if change.change == "replace":
@@ -33,7 +33,7 @@ def take_up(draft: Draft, change: Change) -> bool:
     added = draft.find(source, "added")
     if change.change == "drop":
         draft.require_not_dropped(change, source)
-        name = draft.sources[source]["name"]
+        name = names[source]
         draft.hold(Override(id=source, what="dropped", spots=[], before=name))
     elif change.change == "restore" and added is not None and draft.find(source, "out") is None:
         _take_out(draft, change, added)
@@ -44,9 +44,19 @@ def take_up(draft: Draft, change: Change) -> bool:
     return True
 
 
+def _names(draft: Draft) -> dict[str, str]:
+    """Return the names of the sources by id: those that were given, and those retrieved."""
+    names = {id: str(one["name"]) for id, one in draft.sources.items()}
+    for id, segment in draft.record.tree.segments.items():
+        source = id.partition(":")[0]
+        if _OF_SOURCES.fullmatch(source) and segment.source is not None:
+            names.setdefault(source, segment.source)
+    return names
+
+
 def _add(draft: Draft, change: Change) -> None:
     """Add a document as the last source: nothing is renumbered."""
-    if not draft.sources:
+    if not _names(draft):
         raise InputError(f"{change.flag}: the run argues from no sources")
     given = {"name": change.where, "text": change.text} if change.text else Path(change.where)
     found = taken([given])

@@ -102,6 +102,8 @@ class Run(RunControl):
         self.illustration = False
         """True when a reply was written by hand: no model gave it."""
         self._retrievals = Retrievals()
+        self.stand_in: Any = None
+        """What is asked in place of a retriever, where the run is a rehearsal."""
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
         self._under_way: set[asyncio.Future[Any]] = set()

@@ -304,9 +304,10 @@ class Method:
     def on(self, given: Mapping[str, Any]) -> Method:
         """Return the method as it debates the input ``given``: ungrounded without sources.
 
-        Then nobody checks, and no setting on evidence is read or recorded.
+        Then nobody checks, and no setting on evidence is read or recorded. An empty list of sources
+        stands where a retriever alone finds them.
         """
-        if given.get("sources") or not self.grounded:
+        if given.get("sources") is not None or not self.grounded:
             return self
         return replace(self, variant=replace(self.variant, grounded=False))
 

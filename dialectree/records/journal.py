@@ -191,6 +191,12 @@ class Retrievals:
         """Return what was found for ``query``, the best first; None where nobody looked for it."""
         return self._ids.get((by, query))
 
+    def apart(self) -> Retrievals:
+        """Return a copy in memory, which leaves the file as it is."""
+        copy = Retrievals()
+        copy._ids, copy.passages, copy.by = {**self._ids}, {**self.passages}, self.by
+        return copy
+
     async def keep(self, line: Retrieval) -> None:
         """Keep a retrieval; the disk has it when this returns."""
         self._take(line)

@@ -20,6 +20,7 @@ from pydantic import JsonValue
 
 from dialectree.errors import InputError
 from dialectree.models.run import Run
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
@@ -43,6 +44,11 @@ def sources_of(record: RunRecord) -> list[dict[str, Any]]:
     """Return the sources of a run as its graph takes them; empty for an ungrounded run."""
     listed: Any = record.input.get("sources") or []
     return [*listed]
+
+
+def retrieves(context: ProtocolSettings) -> bool:
+    """Return whether a retriever finds sources, so that a debate needs none of its own."""
+    return getattr(context, "retriever", None) is not None
 
 
 def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:

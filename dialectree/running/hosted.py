@@ -39,7 +39,7 @@ from dialectree.protocols.sources import runs_folder
 from dialectree.protocols.trust import CLIENT, reserved
 from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
-from dialectree.running.documents import FOLDER, keep, located, sources_of, taken
+from dialectree.running.documents import FOLDER, keep, located, retrieves, sources_of, taken
 from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken, unspoken
 from dialectree.running.runner import (
     GRACE_S,
@@ -383,6 +383,10 @@ async def begun(
     context = settings(runtime, kind)
     if given.get("sources"):
         given = {**given, "sources": await asyncio.to_thread(_taken, method, given["sources"])}
+    elif retrieves(context) and (method is None or method.grounded):
+        given = {**given, "sources": []}
+    else:
+        given = {name: one for name, one in given.items() if name != "sources"}
     run = await asyncio.to_thread(_new, method, given, context, runtime)
     sources: Any = given.get("sources") or []
     run.sources = sources

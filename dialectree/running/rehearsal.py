@@ -13,6 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
+from langchain_core.documents import Document
+from langchain_core.runnables import RunnableLambda
 from pydantic import JsonValue
 
 from dialectree.errors import CallError
@@ -23,7 +25,7 @@ from dialectree.models.run import Run
 from dialectree.models.specs import Spec
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Event, Override
-from dialectree.records.journal import Journal
+from dialectree.records.journal import Journal, Retrievals
 from dialectree.system import chance
 
 Draw = Literal["chance", "least", "most"]
@@ -43,6 +45,12 @@ Past = tuple[Journal, Sequence[Override], Path]
 the texts of its sources."""
 
 
+def _found(query: str) -> list[Document]:
+    """Return made-up texts of the usual length, others for another query."""
+    sentence = f"{query[:80]} and some more words of a sentence that was never written"
+    return [Document(f"{n}: {sentence}. " * 3, metadata={"source": f"{n}"}) for n in range(8)]
+
+
 class Rehearsal(Run):
     """A run that makes up its replies, the same for the same seed. ``calls`` is its ledger."""
 
@@ -57,6 +65,9 @@ class Rehearsal(Run):
         journal, overrides, texts = past or (None, (), None)
         super().__init__("", context, journal, overrides)
         self.sources_at = texts
+        if journal is not None:
+            self._retrievals = journal.retrievals.apart()
+        self.stand_in = RunnableLambda(_found)
         self._changes = overrides
         self.calls: list[Call] = []
         self.events: list[Event] = []
@@ -80,6 +91,11 @@ class Rehearsal(Run):
         call = next(filter(asking.usable, calls), None) or self._made_up(asking, 0)
         self.calls.append(call)
         return call
+
+    @property
+    def retrievals(self) -> Retrievals:
+        """Return what the past of the run was told, and what is made up."""
+        return self._retrievals
 
     def endpoint(self, spec: Spec) -> Endpoint:
         """Return an endpoint for once: the real one must not learn from made-up replies."""

@@ -135,6 +135,8 @@ def prepared(
     graph_input = chosen.prepare(given, context)
     if sources:
         graph_input["sources"] = documents.taken(sources, reading)
+    elif chosen.grounded and documents.retrieves(context):
+        graph_input["sources"] = []
     return graph_input
 
 

@@ -401,7 +401,7 @@ def _without_sources(
     chosen: Method, given: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield a remark on each setting on evidence in a debate without sources."""
-    if chosen.grounded and not given.get("sources"):
+    if chosen.grounded and given.get("sources") is None:
         named = [f"`{name}`" for name in settings if name in chosen.protocol.evidence_settings()]
         named += ["`roles` checker"] * (CHECKER in settings.get("roles", {}))
         yield from (f"{name}: there are no sources, so it changes nothing" for name in named)

@@ -76,25 +76,31 @@ def test_what_is_retrieved_follows_the_documents_as_sources_of_its_own(
 ) -> None:
     context = made(retriever=web)
     found = material(opened(tmp_path, context), context, SEA)
-    assert find(found, "deep sea") == ["s1:1", "s2:1", "s3:1"]
+    assert find(found, "deep sea") == ["s1:1", "s1001:1", "s1002:1"]
     names = [(one.id, one.name, one.title) for one in found.sources.values()]
-    urls = ("s2", "http://a/tides", "http://a/tides")
-    assert names == [("s1", "sea.txt", "sea"), urls, ("s3", "moon.pdf", "The moon")]
-    assert found.segment("s3:1").page == 4 and found.sentence("s2:1.2") == "It is high."
-    assert found.segment("s2:1").text == "The tide comes twice a day. It is high."
-    assert find(found, "deep sea", ["s2", "s1:1"]) == ["s3:1"]
+    urls = ("s1001", "http://a/tides", "http://a/tides")
+    assert names == [("s1", "sea.txt", "sea"), urls, ("s1002", "moon.pdf", "The moon")]
+    assert found.segment("s1002:1").page == 4 and found.sentence("s1001:1.2") == "It is high."
+    assert found.segment("s1001:1").text == "The tide comes twice a day. It is high."
+    assert find(found, "deep sea", ["s1001", "s1:1"]) == ["s1002:1"]
     web.texts = [
         Text("The moon pulls the sea."),
         MOON,
         Text(" ".join(f"It is {n} now." for n in range(30)), metadata=MOON.metadata),
         Text("The sea is deep. It is wide."),
     ]
-    assert find(found, "another") == ["s4:1", "s3:2", "s3:3", "s3:4", "s4:2"]  # alike, once
-    assert [len(found.segment(f"s3:{n}").sentences) for n in (2, 3, 4)] == [12, 12, 6]
-    assert found.sources["s4"].name == "live:Web" and web.asked == ["deep sea", "another"]
-    assert [one.id for one in asyncio.run(found.near("moon sea", 2))] == ["s1:1", "s3:1"]
+    assert find(found, "another") == [
+        "s1003:1",
+        "s1002:2",
+        "s1002:3",
+        "s1002:4",
+        "s1003:2",
+    ]  # alike, once
+    assert [len(found.segment(f"s1002:{n}").sentences) for n in (2, 3, 4)] == [12, 12, 6]
+    assert found.sources["s1003"].name == "live:Web" and web.asked == ["deep sea", "another"]
+    assert [one.id for one in asyncio.run(found.near("moon sea", 2))] == ["s1:1", "s1002:1"]
     assert len(web.asked) == 2
-    for id in ("s4:3", "s4:1.2", "s9:1", "s1:2", ""):
+    for id in ("s1003:3", "s1003:1.2", "s9:1", "s1:2", ""):
         with pytest.raises(DialectreeError):
             found.sentence(id)
 
@@ -136,7 +142,7 @@ def test_a_replay_is_told_what_any_run_was_told_last(web: Web, tmp_path: Path) -
     assert web.asked == ["one", "one", "two"]
     again = made(retriever=web, replay=True)
     found = material(Run("", again), again)
-    assert find(found, "one") == ["s1:1"] and found.sources["s1"].name == "moon.pdf"
+    assert find(found, "one") == ["s1001:1"] and found.sources["s1001"].name == "moon.pdf"
     with pytest.raises(ReplayMiss, match="what live:Web returned to 'two'"):
         find(found, "two")
     assert web.asked == ["one", "one", "two"]
@@ -165,7 +171,8 @@ def test_a_retriever_that_fails_or_hangs_is_named(answer: Any, why: str) -> None
     with pytest.raises(CallError, match=f"the retriever live:RunnableLambda {why}"):
         asyncio.run(found.search(["bad", "good"], 8))
     assert (
-        find(found, "good") == ["s1:1"] and run.retrievals.ids("live:RunnableLambda", "bad") is None
+        find(found, "good") == ["s1001:1"]
+        and run.retrievals.ids("live:RunnableLambda", "bad") is None
     )
 
 
@@ -186,7 +193,7 @@ def test_code_is_named_by_a_flag_a_variable_or_a_program_alone(
         monkeypatch.setenv("DIALECTREE_RETRIEVER", name)
         context = made()
         found = material(Run("", context), context)
-        assert find(found, "one") == ["s1:1", "s2:1"]
+        assert find(found, "one") == ["s1001:1", "s1002:1"]
         recorded = {"retriever": name, "embeddings": "bm25"}
         assert rebuilt(GroundedSettings, recorded, {}, "a run").trust.unnamed == ()
     for name, why in (
