@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import JsonValue
 
 from dialectree.records import Node, RunRecord, Turn, Verdict
+from dialectree.records.tree import Point
 from dialectree.report.view import Entry
 from dialectree.text import count, label
 
@@ -19,7 +20,7 @@ class Drawn:
     """What was retrieved from the sources of a run, who cites it, and how that was checked."""
 
     def __init__(self, record: RunRecord) -> None:
-        self._segments = record.tree.segments
+        self._segments, self._nodes = record.tree.segments, record.tree.nodes
         self._sources = _sources(record)
         turns = [turn for node in record.tree.nodes.values() for turn in node.transcript]
         self._marks = {str(one["point"]): one for turn in turns for one in _marks(turn)}
@@ -70,14 +71,31 @@ class Drawn:
         """
         given = Counter(_mark(one) for one in _marks(turn))
         lines = [Entry(0, mark, count(times, "point")) for mark, times in given.items()]
-        lines += [Entry(0, "Evidence")] * bool(turn.evidence)
-        for number, point in enumerate(turn.evidence, 1):
-            item = f" (of item {point.item})" * bool(point.item)
-            lines += [Entry(1, f"{number}{item}", point.point), *self._quoted(2, point.sentences)]
-            if (mark := self._marks.get(point.id)) is not None:
-                lines.append(Entry(2, _mark(mark), str(mark.get("reason", ""))))
+        lines += self._evidence(turn.evidence)
         lines += [Entry(0, "Rests on")] * bool(turn.rests_on)
         return [*lines, *self._quoted(1, turn.rests_on)]
+
+    def own(self, node: Node) -> list[Entry]:
+        """Return the points for a node that was an item of a reply at its parent: an argument."""
+        parent = self._nodes.get(node.parent or "")
+        return [
+            *self._evidence(
+                point.model_copy(update={"item": 0})
+                for turn in (parent.transcript if parent is not None else [])
+                for point in turn.evidence
+                if point.item and node.text in _items(turn, point.item)
+            )
+        ]
+
+    def _evidence(self, points: Iterable[Point]) -> Iterator[Entry]:
+        for number, point in enumerate(points, 1):
+            if number == 1:
+                yield Entry(0, "Evidence")
+            item = f" (of item {point.item})" * bool(point.item)
+            yield Entry(1, f"{number}{item}", point.point)
+            yield from self._quoted(2, point.sentences)
+            if (mark := self._marks.get(point.id)) is not None:
+                yield Entry(2, _mark(mark), str(mark.get("reason", "")))
 
     def _quoted(self, level: int, sentences: Iterable[str]) -> Iterator[Entry]:
         for id in sentences:
@@ -114,6 +132,13 @@ def _sources(record: RunRecord) -> dict[str, tuple[str, str]]:
     }
     found = {one.id.partition(":")[0]: (one.source, one.source) for one in segments if one.source}
     return named | found | named
+
+
+def _items(turn: Turn, number: int) -> Iterator[JsonValue]:
+    """Yield what the item of that number says, of each list in a reply."""
+    for value in turn.fields.values():
+        item = value[number - 1] if isinstance(value, list) and number <= len(value) else None
+        yield from item.values() if isinstance(item, dict) else [item]
 
 
 def _marks(turn: Turn) -> list[Mapping[str, JsonValue]]:

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from dialectree.contests import Change, Replace, start
+from dialectree.contests import Change, Drop, Replace, start
 from dialectree.errors import BudgetReached, InputError
 from dialectree.protocols import plugins
 from dialectree.records import Event, RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.runner import Started, again
-from tests import contesting, running
+from tests import contesting, grounding, running
 from tests.breaking_off import Crash, asked
 from tests.endpoint import LocalEndpoint
 from tests.graphs.role_switching_debate.switching import FIVE, THREE, TWO
@@ -102,6 +102,7 @@ def generated(runs: Path) -> Iterator[Run]:
         yield read(f"{name}, resumed", conduct(again(RunFolder(broken.folder.path), models)))
         if contest := contested(run, models, random):
             yield read(f"{name}, contested", contest)
+    yield from grounded_in_files(runs)
     for name, failing in FAILING.items():
         lost = begin_lossy(lossy(fault="no JSON", lost_from=failing.calls // 2), runs, failing)
         conduct(lost)
@@ -114,6 +115,24 @@ def grounded_runs(drawn: int = 60) -> list[Run]:
     made = [grounded.run(), grounded.contested(), grounded.without_grounds()]
     made += [grounded.drawn(Random(n)) for n in range(drawn)]
     return [(f"grounded {n}", *one) for n, one in enumerate(made)]
+
+
+def grounded_in_files(runs: Path) -> Iterator[Run]:
+    """Yield debates from documents, and contests that take out one, a segment, or another text."""
+    files, random = grounding.written(runs.parent / "files"), Random(37)
+    given: dict[str, dict[str, Any]] = {
+        "rsd": {"options": ["plants", "meat"]},
+        "tsd": {"max_depth": 1},
+        "art": {},
+    }
+    for name, more in given.items():
+        models = {"model": grounding.pointing()}
+        run = conduct(grounding.begin(name, "Cows eat plants.", runs, files, **models, **more))
+        yield read(f"{name} from files", run)
+        segment = random.choice([*run.record().tree.segments])
+        for wish in (Drop("s2"), Drop(segment), Replace(segment, "Another text.")):
+            contest = conduct(start(run, [wish], runs, {**models, "cache": False}))
+            yield read(f"{name} from files, {wish.flag}", contest)
 
 
 def check(runs: Iterable[Run], folder: Path) -> None:

@@ -8,7 +8,7 @@ import {
 } from "./model";
 import { Answer, Figure, Link, Listed, More, Notes, Some, Stance, typed, Value } from "./parts";
 import { winner } from "./strengths";
-import { Grounds, Searches, Sources } from "./sources";
+import { Grounds, OwnPoints, Searches, Sources } from "./sources";
 import { Transcript } from "./turns";
 import { type Comparison, count, declaredOf, figure, joined, label, type Node, texts, type Verdict } from "./record";
 
@@ -203,6 +203,7 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
         <Listed name="Rests on" of={rests} each={(id) => <li key={id}><Link id={id} most={120} /></li>} />
       )}
       <Weighing node={node} />
+      <OwnPoints node={node} />
       <Notes of={node.notes.filter((one) => !verdict?.notes.includes(one))} />
       <Notes of={node.failures.map((one) => `${label(one.role)} ${one.speaker}: ${one.fault}`)} kind="note bad" />
       <Listed name={`${label(unit)}s below`} of={below} each={(one) => (

@@ -5,10 +5,10 @@ import { useEffect, useRef } from "preact/hooks";
 import { Edit } from "./act";
 import { beside } from "./data";
 import { folded, nodes, openSource, printing, record, source, sources } from "./model";
-import { Jump, Listed, More, Some } from "./parts";
+import { Jump, Listed, More, Part, Some } from "./parts";
 import {
-  count, type Fields, joined, label, type Node, piecesOf, type Segment, segmentId, short, type Source, sourceId,
-  type Texts, type Turn, turnName, type Verdict,
+  count, type Fields, joined, label, type Node, piecesOf, type Point, type Segment, segmentId, short, type Source,
+  sourceId, type Texts, texts, type Turn, turnName, type Verdict,
 } from "./record";
 
 /** What the checker says of a point. */
@@ -71,7 +71,19 @@ function Cites({ of, name }: { of: string[]; name?: string }) {
   return of.length > 0 && <>{name && <p class="name">{name}</p>}<ul class="cites">{of.map(each)}</ul></>;
 }
 
-/** What a turn draws from the sources and what the checker says of it, or what a ruling rests on. */
+/** Points with their sentences, and what the checker says of each. */
+const Drawn = ({ of }: { of: Point[] }) => <>{of.map(({ id, item, point, sentences }) => {
+  const mark = drawn.value.marks.get(id);
+  return (
+    <div key={id} class="point">
+      <p class="prose" dir="auto">{item ? <span class="soft">{item}. </span> : ""}{point}</p>
+      <Cites of={sentences} />
+      {mark && <p class="check"><b>{marked(mark.verdict)}.</b> <bdi>{mark.reason}</bdi></p>}
+    </div>
+  );
+})}</>;
+
+/** What a turn draws from the sources, what a checker says in all, or what a ruling rests on. */
 export function Points({ turn }: { turn: Turn }) {
   const { evidence = [], rests_on = [] } = turn;
   const all = marksOf(turn).map((one) => marked(one.verdict));
@@ -80,19 +92,18 @@ export function Points({ turn }: { turn: Turn }) {
     <>
       {[...new Set(all)].map((one) => <p key={one}>{one}: {times(one)}</p>)}
       {evidence.length > 0 && <p class="name">Evidence</p>}
-      {evidence.map(({ id, item, point, sentences }) => {
-        const mark = drawn.value.marks.get(id);
-        return (
-          <div key={id} class="point">
-            <p class="prose" dir="auto">{item && <span class="soft">{item}. </span>}{point}</p>
-            <Cites of={sentences} />
-            {mark && <p class="check"><b>{marked(mark.verdict)}.</b> <bdi>{mark.reason}</bdi></p>}
-          </div>
-        );
-      })}
+      <Drawn of={evidence} />
       <Cites of={rests_on} name="Rests on" />
     </>
   );
+}
+
+/** The points for a node that was an item of a reply at its parent, such as an argument. */
+export function OwnPoints({ node }: { node: Node }) {
+  const said = nodes.value.get(node.parent ?? "")?.transcript ?? [];
+  const own = said.flatMap(({ evidence = [], fields }) => evidence.filter(({ item }) =>
+    item && Object.values(fields).some((all) => Array.isArray(all) && texts(all[item - 1]!).includes(node.text))));
+  return own.length > 0 && <Part name="Evidence"><Drawn of={own.map((one) => ({ ...one, item: 0 }))} /></Part>;
 }
 
 export const Grounds = ({ of: { grounds = [] } }: { of: Verdict }) => (
