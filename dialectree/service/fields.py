@@ -84,6 +84,6 @@ def allowed(
             return path
     path = Path(value)
     if path.is_absolute() or ".." in path.parts or os.path.lexists(path):
-        allowed = f"only files in {', '.join(map(str, folders))}" if folders else "no files"
-        raise InputError(f"{name}: {str(value)!r:.100}: {allowed} can be read here")
+        which = f"only files in {', '.join(map(str, folders))}" if folders else "no files"
+        raise InputError(f"{name}: {str(value)!r:.100}: {which} can be read here")
     return value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from dialectree.records import RunRecord
 from dialectree.report import markdown, result, transcript, tree, verdict_text
 from dialectree.text import clean
+from tests import grounding
 from tests.report.recorded import HOSTILE, flat, read, seen, tokens
 from tests.web import grounded
 
@@ -43,6 +46,16 @@ def test_a_contest_shows_which_source_was_dropped() -> None:
 def test_what_a_retriever_found_is_a_source_too() -> None:
     page = markdown(grounded.retrieved()[0], [])
     assert "- **s2** notes.md: 2 segments retrieved · cited in 2 points" in page
+
+
+def test_an_argument_shows_the_points_that_its_speaker_gave_for_it(tmp_path: Path) -> None:
+    files, model = grounding.written(tmp_path / "files"), grounding.pointing()
+    begun = grounding.begin("art", "Cows eat plants.", tmp_path / "runs", files, model=model)
+    page = markdown(asyncio.run(begun.conduct()), [])
+    argument = page.partition("### 0.0 ")[2].partition("### 0.1 ")[0]
+    assert "- Evidence:\n    - 1: So says supporter." in argument
+    assert "So says attacker." not in argument
+    assert "    - 1 (of item 1): So says supporter." in page.partition("### 0.0 ")[0]
 
 
 def test_the_terminal_shows_the_words_of_each_sentence() -> None:

@@ -189,7 +189,7 @@ def without_grounds() -> tuple[RunRecord, list[Event]]:
 def retrieved() -> tuple[RunRecord, list[Event]]:
     """Return a run whose sources a retriever found: its input names none."""
     told = events()
-    told[0].data["input"] = {"question": QUESTION, "options": OPTIONS}
+    told[0].data["input"] = {"question": QUESTION, "options": [*OPTIONS]}
     return record_of(told), told
 
 

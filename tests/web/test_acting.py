@@ -36,7 +36,8 @@ Open = Callable[[str], "Page"]
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("server")
-    with LocalEndpoint(latency_ms=20.0) as endpoint:
+    points = {"match": r"\[e1\]", "set": {"sentences": ["e1"], "look_for": [], "rests_on": ["e1"]}}
+    with LocalEndpoint(latency_ms=20.0, rules=[points]) as endpoint:
         given: Any = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"}
         given |= {"DIALECTREE_MODEL": "openai:any", "DIALECTREE_EMBEDDINGS": "bm25"}
         with serving(folder, config="langgraph.json", **given) as url:
@@ -122,6 +123,33 @@ def test_a_debate_goes_from_the_form_to_its_verdict_and_is_contested(
     page.get_by_role("button", name="Contest", exact=True).click()
     page.get_by_text(f"This run contests {first}").wait_for()
     assert ended(page) != first
+
+
+def test_a_debate_argues_from_files_and_goes_on_without_one_of_them(opened: Open) -> None:
+    page = opened("?new")
+    question, settings = BEGUN["rsd"]
+    asked = {**question, "question": "How do bridges break?"}
+    begin(page, "rsd", {**asked, "sources": [paper("Stone"), paper("Rope")]}, settings)
+    first = ended(page)
+    page.locator(".ruling .cites a").first.click()
+    source = page.get_by_role("region", name="The source")
+    name = source.get_by_role("heading").inner_text()
+    source.locator("mark.linked").wait_for()
+    source.get_by_text("Contest this").first.click()
+    source.get_by_role("button", name="Take it out").first.click()
+    page.locator(".trial [role=status]", has_text=re.compile("call")).wait_for()
+    page.get_by_role("button", name="Contest", exact=True).click()
+    page.get_by_text(f"This run contests {first}").wait_for()
+    second = ended(page)
+    dropped = page.locator("li", has=page.get_by_text("dropped by a person", exact=True))
+    dropped.get_by_role("link", name=name).click()
+    source.get_by_text("Contest this").first.click()
+    source.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Contest", exact=True).click()
+    page.get_by_text(f"This run contests {second}").wait_for()
+    ended(page)
+    assert page.get_by_text("dropped by a person", exact=True).count() == 0
+    assert page.locator(".ruling .cites a").first.inner_text() == name
 
 
 def test_a_person_judges_on_the_page_and_again_where_the_debate_is_contested(opened: Open) -> None:
