@@ -104,7 +104,8 @@ async def ask(
             valid = read(reply, ids or {}, text, call.finish, refusal, small)
         else:
             whole = read(posed.reply, ids or {}, text, call.finish, refusal, small)
-            valid, said = posed.take(whole, reply, turn.spot())
+            last = asking.repair == REPAIRS
+            valid, said = posed.take(whole, reply, turn.spot(), last=last)
         if check is not None and (wrong := check(valid)):
             raise Fault("invalid", wrong)
         if conflict is not None and call.source != "person" and (wrong := conflict(valid)):

@@ -351,28 +351,34 @@ class Posed(NamedTuple):
     read: Read
     """All that the question shows."""
 
-    def take(self, whole: BaseModel, reply: type[Reply], spot: Spot) -> tuple[Reply, Said]:
+    def take(
+        self, whole: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
+    ) -> tuple[Reply, Said]:
         """Return the protocol's own reply, without false quotations, and what else was said.
 
-        Raises Fault for a sentence that was not shown.
+        Raises Fault for a sentence that was not shown. Of the ``last`` reply asked for, such
+        a name is withdrawn and noted instead, as the debate needs its speakers.
         """
-        here, false = self.here, list[str]()
+        here, false, notes = self.here, list[str](), list[str]()
         known = {**self.dropped, **self.shown}
-        if fault := _unshown(whole, here, known):
-            raise Fault("ids", fault)
+        if wrong := _unshown(whole, here, known):
+            if not last:
+                fault = f"{wrong}: not shown; name sentences as they are named in brackets"
+                raise Fault("ids", fault)
+            notes.append(f"named sentences that it was not shown ({wrong}), which do not count")
         whole = type(whole).model_validate(self._clean(whole.model_dump(), false))
         valid = _own(reply, whole, here.of)
         said = Said(false_quotations=[*dict.fromkeys(false)])
         if here.mode == "cited":
             named = dict.fromkeys(getattr(whole, "rests_on"))  # noqa: B009
             rests = [self.shown[name].id for name in named if name in self.shown]
-            grounds = {str(spot[4]): rests}
-            return valid, said._replace(rests_on=rests, ground={"grounds": grounds})
+            ground: Ground = {"grounds": {str(spot[4]): rests}}
+            return valid, said._replace(rests_on=rests, ground=ground, notes=notes)
         if here.mode != "cites":
             return valid, said
         drawn, points = _drawn(whole, here.of, known, spot)
-        notes = [*_wrong(points, {slot.id: slot.text for slot in known.values()})]
-        ground: Ground = {"drawn": drawn, "look_for": [*getattr(whole, "look_for", [])]}
+        notes += [*_wrong(points, {slot.id: slot.text for slot in known.values()})]
+        ground = {"drawn": drawn, "look_for": [*getattr(whole, "look_for", [])]}
         return valid, said._replace(points=points, ground=ground, notes=notes)
 
     def _clean(self, value: Any, false: list[str]) -> Any:
@@ -465,18 +471,17 @@ def _items(whole: BaseModel, of: str) -> Iterator[tuple[int, str, list[Cited]]]:
         yield number, max(texts, key=len, default="").strip(), one.evidence
 
 
-def _unshown(whole: BaseModel, here: Reading, shown: Mapping[str, Slot]) -> str | None:
-    """Return what is wrong with the names in a reply: a sentence that was not shown."""
+def _unshown(whole: BaseModel, here: Reading, shown: Mapping[str, Slot]) -> str:
+    """Return the names in a reply that were not shown, for a message; "" if there are none."""
     named: list[str] = []
     if here.mode == "cited":
         named = [*getattr(whole, "rests_on")]  # noqa: B009
     elif here.mode == "cites":
         cited = (one for _, _, every in _items(whole, here.of) for one in every)
         named = [name for one in cited for name in one.sentences]
-    if not (wrong := {*named} - {*shown}):
-        return None
-    what = ", ".join(name for name in SENTENCES if name in wrong) or "a name of your own"
-    return f"{what}: not shown; name sentences as they are named in brackets"
+    wrong = {*named} - {*shown}
+    known = ", ".join(name for name in SENTENCES if name in wrong)
+    return known or ("a name of its own" if wrong else "")
 
 
 def _wrong(points: Iterable[Point], words: Mapping[str, str | None]) -> Iterator[str]:
@@ -498,13 +503,9 @@ def _drawn(
     place = "|".join(map(str, spot))
     for item, text, cited in _items(whole, of):
         points = [
-            Point(
-                id=f"{place}#{item}.{number}",
-                point=one.point,
-                sentences=[shown[name].id for name in dict.fromkeys(one.sentences)],
-                item=item,
-            )
+            Point(id=f"{place}#{item}.{number}", point=one.point, sentences=ids, item=item)
             for number, one in enumerate(cited, 1)
+            if (ids := [shown[name].id for name in dict.fromkeys(one.sentences) if name in shown])
         ]
         every += points
         drawn.append({"text": text, "points": [one.model_dump() for one in points]})
