@@ -419,7 +419,7 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
         {slot.name: slot for slot in shown},
         {slot.name: slot for slot in here.slots if slot.text is None},
         {"cites": 4 * POINT_TOKENS, "cited": NAME_TOKENS}.get(here.mode or "", 0),
-        Read([system, user]),
+        Read([system, user, *(slot.text or "" for slot in shown)]),  # names part the sentences
     )
 
 

@@ -159,7 +159,8 @@ def test_a_false_figure_and_a_false_quotation_are_noted(tmp_path: Path) -> None:
 
     model = pointing()
     model.will_point(say)
-    quoting = "It says “cows eat nothing but old shoes”, and “No cow eats animal products”."
+    true = "“No cow eats animal products. A cow of 600 kg eats 50 kg of grass”"
+    quoting = f"It says “cows eat nothing but old shoes”, and {true}."
     model.will_say_now(
         lambda call: ProposalReply(argument=quoting, answer=OPTIONS[call.speaker == "b"]),
         to=ProposalReply,
@@ -173,7 +174,7 @@ def test_a_false_figure_and_a_false_quotation_are_noted(tmp_path: Path) -> None:
     assert "lack the figure 70" in notes
     assert "no source says so): “cows eat nothing but old shoes”" in notes
     judge = next(call.prompt for call in model.calls if call.role == "judge")
-    assert "It says “…”, and “No cow eats animal products”." in judge
+    assert f"It says “…”, and {true}." in judge
 
 
 GROUNDS = st.dictionaries(
