@@ -42,7 +42,7 @@ _SINGLE = {"'", "‘", "‚", "`", "''"}
 _SURE = {"„", "«", "‹", "「", "『", "｢", "〝", "❝"}
 """Marks that open a quotation wherever they stand."""
 _UNSURE = {'"', "“", "'", "‘", "’", "''", "＂", "״"}
-"""Marks that close a quotation only behind a sign, and before no word."""
+"""Marks that close a quotation only where no word goes on behind them."""
 _MARK = re.compile(r"\n[^\S\n]*\n|``|''|\\?\"|[“”„«»‹›＂״「」『』｢｣〝〞〟❝❞'‘’‚`]")
 _ELLIPSIS = re.compile(r"[…⋯]|\.(?:\s?\.){2,}")
 _INITIAL = re.compile(r"\[([^\W\d_])\](?=\w)")
@@ -210,7 +210,9 @@ class _Mark(NamedTuple):
     start: int
     end: int
     opens: bool = False
+    """Whether it can begin a quotation."""
     ends: bool = False
+    """Whether no word goes on behind it."""
     doubtful: bool = False
     """Whether it can be an inch mark, or the apostrophe of "the authors' model"."""
 
@@ -228,7 +230,7 @@ def _marks(text: str) -> Iterator[_Mark]:
         before, after = text[start - 1 : start], text[end : end + 1]
         single = sign in ("'", "’")
         if single and before.isalnum() and (after.isalnum() or after in {*"«“„"}):
-            continue
+            continue  # it's, d'«amour»
         free = after == _FILLER or not (before.isalnum() or before in {*".!?)]}"})
         opens = sign in _SURE or (sign in _CLOSERS and free and after.strip() != "")
         goes_on = after.isalnum() or (after == "…" and free) or (sign == "“" and after == _FILLER)
