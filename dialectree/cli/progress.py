@@ -127,7 +127,8 @@ def reading(*, quiet: bool) -> Iterator[Reading | None]:
     try:
         yield tell
     finally:
-        bars.stop()
+        if bars.live.is_started:  # else it would end a line that nobody began
+            bars.stop()
 
 
 def _watcher(run: Started, *, quiet: bool) -> Watcher:

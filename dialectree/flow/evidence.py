@@ -133,10 +133,12 @@ async def _read(
     here = Reading(node, every.get(node, {}), sources, every, gone)
     if mode is None or (mode == "cited" and context.judge_sees == "none"):
         return here
+    if mode == "pool" and not here.ground.get("pool"):
+        return here  # nothing was looked for, or found
     material = await material_of(sources, context, run)
-    here.mode, here.of = mode, of
+    here.mode, here.of = "cited" if mode == "pool" else mode, of
     here.slots = [*slots(material, here.ground.get("pool", []), changed)]
-    here.whole_pool = mode == "cited" and context.judge_sees == "pool"
+    here.whole_pool = mode == "pool" or (mode == "cited" and context.judge_sees == "pool")
     here.forbidden = context.memory == "forbidden"
 
     async def look_up(words: str) -> str | None:
@@ -325,7 +327,6 @@ async def checker(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
             node=str(_field(state, "id") or root()),
             phase="check",
             role="checker",
-            round=_field(state, "round") or 0,
             take=_field(state, "take") or 1,
         ),
         "evidence/check",

@@ -161,7 +161,8 @@ class Flow:
 
         Of a debate with sources, ``evidence`` says who ``cites``: it reads what was retrieved, and
         points at sentences for its reply, or for each item of its list ``of``. A role that reads
-        only what was ``cited`` says on what its ruling rests. All others hear the points alone.
+        only what was ``cited``, or the whole ``pool``, says on what its ruling rests. All others
+        hear the points alone.
 
         Every other error ends the run, and a resumed run takes the step up again (with LangGraph's
         ``error_handler`` it would not).

@@ -19,16 +19,16 @@ from typing_extensions import TypedDict
 from dialectree import prompts
 from dialectree.models.asking import SENTENCES, Fault
 from dialectree.prompts import disarmed
-from dialectree.quotations import Read, cleaned, numbers_lacking, quotations
+from dialectree.quotations import Read, cleaned, numbers_lacking
 from dialectree.records.place import Spot
 from dialectree.records.tree import Point
 
 Reply = TypeVar("Reply", bound=BaseModel)
 MOST_SEGMENTS, MOST = 32, len(SENTENCES)
 """Segments and sentences of a pool, at most."""
-Mode = Literal["cites", "cited", "checks", "hears"]
+Mode = Literal["cites", "cited", "pool", "checks", "hears"]
 """How a role takes part: it points at sentences of the pool; it reads those that others pointed at,
-and says what its ruling rests on; it checks points; it reads the points alone."""
+or the whole pool, and says what its ruling rests on; it checks points; it reads points alone."""
 POINT_TOKENS, NAME_TOKENS = 110, 60
 """Tokens that a point, and a list of names, may take in a reply."""
 LONG = 40
@@ -348,8 +348,8 @@ class Posed(NamedTuple):
     """Those that a person dropped. A reply from before may name them."""
     tokens: int
     """Tokens that the reply may take besides."""
-    read: Callable[[], Read]
-    """Returns all that the question shows; names part the sentences there, so they come again."""
+    read: Read
+    """All that the question shows."""
 
     def take(
         self, whole: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
@@ -387,9 +387,9 @@ class Posed(NamedTuple):
             return {name: self._clean(one, false) for name, one in value.items()}
         if isinstance(value, list):
             return [self._clean(one, false) for one in value]
-        if not isinstance(value, str) or not quotations(value):
+        if not isinstance(value, str):
             return value
-        text, found = cleaned(value, self.read())
+        text, found = cleaned(value, self.read)
         false += found
         return text
 
@@ -404,6 +404,7 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
         before = "\n".join([before, "<checked>", *marks, "</checked>"])
     parts = _parts(shown)
     about: dict[str, Any] = {"mode": here.mode, "items": here.of, "marks": marks, "parts": parts}
+    about["points"] = bool(heard)
     top, how = prompts.load("material").render(about)
     user = f"{before}{after}"
     if here.mode in ("cites", "cited"):
@@ -419,7 +420,7 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
         {slot.name: slot for slot in shown},
         {slot.name: slot for slot in here.slots if slot.text is None},
         {"cites": 4 * POINT_TOKENS, "cited": NAME_TOKENS}.get(here.mode or "", 0),
-        cache(lambda: Read([system, user, *(slot.text or "" for slot in shown)])),
+        Read([system, user, *(slot.text or "" for slot in shown)]),  # names part the sentences
     )
 
 

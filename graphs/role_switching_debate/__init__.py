@@ -37,7 +37,9 @@ def _vote(role: str) -> Phase:
 
 
 _debater = partial(_phase, "debater")
-_alone = partial(Variant, prepare=f"{_NODES}.candidates:prepare_alone", baseline=True)
+_alone = partial(
+    Variant, prepare=f"{_NODES}.candidates:prepare_alone", baseline=True, grounded=True
+)
 
 protocol = Protocol(
     name="rsd",

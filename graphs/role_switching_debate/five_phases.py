@@ -14,7 +14,13 @@ from dialectree.flow.flow import Flow, Graph
 from dialectree.nodes.role_switching_debate.candidates import meeting, proposed_pair, same_answer
 from dialectree.nodes.role_switching_debate.debater import proposal, rebuttal, switch, uncertainty
 from dialectree.nodes.role_switching_debate.judge import broken_off, judge, person, verdict
-from dialectree.nodes.role_switching_debate.state import Debated, FivePhases, Pair, Settings
+from dialectree.nodes.role_switching_debate.state import (
+    Debated,
+    FivePhases,
+    Pair,
+    RoleSwitchingDebate,
+    Settings,
+)
 
 
 def after_meeting(
@@ -57,7 +63,7 @@ def after_ruling(state: FivePhases) -> Literal["verdict", "broken_off"]:
     return "broken_off" if state.get("failed") else "verdict"
 
 
-def opening_queries(state: FivePhases) -> list[str]:
+def opening_queries(state: FivePhases | RoleSwitchingDebate) -> list[str]:
     """Look for the question, and for each option."""
     question, options = state["question"], state["options"]
     return [question, *(f"{question} {option['text']}" for option in options)]

@@ -16,8 +16,10 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from dialectree.flow import Flow, Graph
+from dialectree.flow.evidence import Queries
 from dialectree.flow.steps import unresolved
 from dialectree.graphs.role_switching_debate import five_phases
+from dialectree.graphs.role_switching_debate.five_phases import opening_queries
 from dialectree.nodes.role_switching_debate.candidates import opening, pairing, standing
 from dialectree.nodes.role_switching_debate.direct_answerer import (
     agreed,
@@ -114,15 +116,24 @@ def after_samples(state: RoleSwitchingDebate) -> Literal["plurality", "unresolve
     return "plurality" if state["samples"] else "unresolved"
 
 
-def direct_answers(name: str, role: str, asked: Callable[[Settings], int]) -> Graph:
+def looked_for(state: RoleSwitchingDebate, settings: Settings) -> list[str]:
+    """Look for question and options, unless judges read nothing of the sources."""
+    return [] if settings.judge_sees == "none" else opening_queries(state)
+
+
+def direct_answers(
+    name: str, role: str, asked: Callable[[Settings], int], queries: Queries = opening_queries
+) -> Graph:
     """Return the baseline in which the model of ``role`` answers as often as ``asked``."""
     first = opening(asked, debated=False)
     flow = Flow(RoleSwitchingDebate, settings=Settings, input=Question, opening=first)
-    flow.role("answerer", direct_answerer(role), on_drop={"dropped": 1})
+    flow.evidence("material", queries)
+    flow.role("answerer", direct_answerer(role), on_drop={"dropped": 1}, evidence="pool")
     flow.step("sampled")
     flow.step("plurality", plurality)
     flow.step("unresolved", unresolved)
-    flow.fan(START, "answerer", requests)
+    flow.then(START, "material")
+    flow.fan("material", "answerer", requests)
     flow.then("answerer", "sampled")
     flow.route("sampled", after_samples)
     flow.then("plurality", END)
@@ -137,4 +148,4 @@ basic = role_switching_debate("rsd_basic", five_phases.basic)
 self_consistency = direct_answers(
     "self_consistency", "answerer", lambda settings: settings.samples or SAMPLES
 )
-judge_alone = direct_answers("judge_alone", "judge", lambda settings: 1)
+judge_alone = direct_answers("judge_alone", "judge", lambda settings: 1, looked_for)

@@ -113,6 +113,11 @@ protocol = Protocol(
         Phase(role="explorer", reply=(f"{_NODES}.answerer:ExplorerReply",), editable=("answer",)),
         Phase(role="critic", reply=(f"{_NODES}.answerer:CriticReply",), editable=("critique",)),
         Phase(
+            role="reviser",
+            reply=(f"{_NODES}.answerer:AnswererReply",),
+            editable=("answer", "explanation"),
+        ),
+        Phase(
             role="synthesiser",
             reply=(f"{_NODES}.answerer:AnswererReply",),
             editable=("answer", "explanation"),
@@ -127,7 +132,7 @@ protocol = Protocol(
         task="answer",
         voters={"tsd": "leaf_debater_a", "two_round": "explorer"},
         vote_by="self_consistency",
-        plainest=("single_shot", "best_of_n", "two_round"),
+        plainest=("single_shot", "best_of_n", "one_critique", "two_round"),
         equal_tokens="best_of_n",
         samples=SAMPLES,
     ),
@@ -141,6 +146,7 @@ protocol = Protocol(
             roles={"answerer": ""},
             prompts=("single_shot",),
             baseline=True,
+            grounded=True,
         ),
         Variant(
             name="best_of_n",
@@ -151,6 +157,17 @@ protocol = Protocol(
             roles={"sampler": "", "picker": ""},
             prompts=("best_of_n",),
             baseline=True,
+        ),
+        Variant(
+            name="one_critique",
+            title="one answer, one critique and a revision",
+            summary="One model answers, a critic examines the answer, and a third call revises it.",
+            graph=f"{_HERE}.baselines:one_critique",
+            reads=(),
+            roles={"answerer": "", "critic": "", "reviser": ""},
+            prompts=("single_shot", "one_critique"),
+            baseline=True,
+            grounded=True,
         ),
         Variant(
             name="two_round",

@@ -1,7 +1,8 @@
-"""TSD's baselines: one answer; several, and a pick among them; two rounds of debate.
+"""TSD's baselines: one answer; several, and a pick among them; one critique; two rounds of debate.
 
 Paper: Tree-Structured Debate, Experiments. Best-of-5 samples at 0.8 and picks at 0. In a two-round
-debate an explorer answers and a critic attacks, twice; then one synthesis.
+debate an explorer answers and a critic attacks, twice; then one synthesis. One critique is not in
+the paper: an answer, what is wrong with it, and a revision.
 """
 
 from __future__ import annotations
@@ -15,19 +16,30 @@ from dialectree.flow.state import Answering, Question
 from dialectree.nodes.tree_structured_debate.answerer import (
     ROUNDS,
     Answers,
+    Revised,
     answerer,
     critic,
     explorer,
+    first_answer,
+    only_critique,
     picker,
+    reviser,
     sampler,
     sole_sample,
     synthesiser,
 )
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, Settings
 
+
+def looked_for(state: Question) -> list[str]:
+    """Look for the question."""
+    return [state["question"]]
+
+
 flow = Flow(Answering, settings=Settings, input=Question)
-flow.role("answerer", answerer, required=True)
-flow.then(START, "answerer", END)
+flow.evidence("material", looked_for)
+flow.role("answerer", answerer, required=True, evidence="pool")
+flow.then(START, "material", "answerer", END)
 single_shot = flow.compile("single_shot")
 
 
@@ -56,6 +68,16 @@ flow.route("sampled", after_samples)
 flow.then("picker", END)
 flow.then("sole_sample", END)
 best_of_n = flow.compile("best_of_n")
+
+
+flow = Flow(Revised, settings=Settings, input=Question)
+flow.evidence("material", looked_for)
+flow.role("answerer", first_answer, required=True, evidence="cites")
+flow.evidence("more_material", lambda state: [])
+flow.role("critic", only_critique, evidence="cites")
+flow.role("reviser", reviser, required=True, evidence="pool")
+flow.then(START, "material", "answerer", "more_material", "critic", "reviser", END)
+one_critique = flow.compile("one_critique")
 
 
 def after_explorer(state: Answers) -> Literal["critic", "synthesiser", "unresolved"]:

@@ -1,4 +1,6 @@
-"""The roles of TSD's baselines: answerer, sampler and picker, explorer, critic and synthesiser."""
+"""The roles of TSD's baselines: answerer, sampler and picker, explorer, critic and synthesiser,
+and a reviser.
+"""
 
 from __future__ import annotations
 
@@ -209,3 +211,49 @@ async def critic(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[T
         rounds=ROUNDS,
     )
     return {"transcript": [{"speaker": "critic", "round": round_, "text": reply.critique}]}
+
+
+class Revised(shared.Answering):
+    """A question, an answer to it, and what is wrong with it; "" if nobody found out."""
+
+    answer: str
+    critique: str
+
+
+async def first_answer(state: Revised, runtime: Runtime[Settings]) -> dict[str, str]:
+    """Answer at once, for a critic to read."""
+    reply = await ask(
+        runtime,
+        Place(node=root(), phase="debate", role="answerer"),
+        "single_shot/answerer",
+        AnswererReply,
+        max_tokens=1200,
+        question=state["question"],
+    )
+    return {"answer": reply.answer}
+
+
+async def only_critique(state: Revised, runtime: Runtime[Settings]) -> dict[str, str]:
+    """Look for errors, gaps and misconceptions in the answer."""
+    reply = await ask(
+        runtime,
+        Place(node=root(), phase="debate", role="critic", step=1),
+        "one_critique/critic",
+        CriticReply,
+        max_tokens=700,
+        question=state["question"],
+        answer=state["answer"],
+    )
+    return {"critique": reply.critique}
+
+
+async def reviser(state: Revised, runtime: Runtime[Settings]) -> Ruling:
+    """Revise the answer by the critique; it stays as it is where the critique is wrong."""
+    return await _ruling(
+        runtime,
+        Place(node=root(), phase="answer", role="reviser"),
+        "one_critique/reviser",
+        question=state["question"],
+        answer=state["answer"],
+        critique=state.get("critique") or "",
+    )

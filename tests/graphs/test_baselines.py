@@ -12,7 +12,12 @@ import pytest
 from dialectree.flow import Graph
 from dialectree.graphs.adaptive_reasoning_tree.graph import cot, direct
 from dialectree.graphs.role_switching_debate.graph import judge_alone, self_consistency
-from dialectree.graphs.tree_structured_debate.baselines import best_of_n, single_shot, two_round
+from dialectree.graphs.tree_structured_debate.baselines import (
+    best_of_n,
+    one_critique,
+    single_shot,
+    two_round,
+)
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ReasonedReply, VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.tree_structured_debate.answerer import (
@@ -70,7 +75,7 @@ def vote(text: str) -> DirectReply:
 # What they have in common
 
 GRAPHS = {name: methods()[name].graph() for name in (
-    "best_of_n", "two_round", "direct", "cot", "self_consistency",
+    "best_of_n", "one_critique", "two_round", "direct", "cot", "self_consistency",
 )}  # fmt: skip
 NAMED = pytest.mark.parametrize("name", GRAPHS)
 
@@ -314,3 +319,29 @@ def test_a_tie_is_drawn_from_the_seed_and_says_so() -> None:
         assert done.verdict.confidence == pytest.approx(3 / 9)
         won[done.verdict.label] += 1
     assert won.keys() == {"A", "C"}
+
+
+# One critique
+
+
+def critiqued(model: ScriptedModel, **settings: Any) -> Debated:
+    return debate(model, graph=one_critique, **settings)
+
+
+def test_an_answer_is_examined_once_and_revised() -> None:
+    model = ScriptedModel()
+    model.will_say(sample("Sea Peoples."), sample("Drought.", 0.7), CriticReply(critique="No."))
+    done = critiqued(model)
+    assert model.places == [("0", "answerer"), ("0", "critic"), ("0", "reviser")]
+    assert "Sea Peoples." in model.prompts[1] and "<critique>\nNo." in model.prompts[2]
+    assert (done.verdict.answer, done.verdict.confidence) == ("Drought.", 0.7)
+    assert done.verdict.confidence_source == "reviser"
+
+
+def test_without_a_critique_the_answer_is_looked_at_once_more() -> None:
+    model = ScriptedModel()
+    model.will_say(sample("Sea Peoples."), sample("Drought."))
+    model.will_say(no_reply(), to=CriticReply)
+    done = critiqued(model)
+    assert "<critique>" not in model.prompts[-1]
+    assert done.verdict.answer == "Drought." and len(done.failures) == 1

@@ -138,6 +138,8 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "explorer": {"transcript": [[], [first, second]]},
         "critic": {"transcript": [[first], [first, second, first]]},
         "synthesiser": {"transcript": [[first], [first, second]]},
+        "one_critique/critic": {"answer": [text]},
+        "one_critique/reviser": {"answer": [text], "critique": ["", text]},
         "distractor": {"options": [options]},
         "same_answer": {"candidates": [[text, text]]},
         "cross_examination": {"opponent": ["C"]},
@@ -222,6 +224,9 @@ SPEAKS_FROM = {
     ("no_self_deliberation", "persona_a"): (),
     ("no_self_deliberation", "persona_b"): (),
     ("no_self_deliberation", "moderator"): ("subtopics",),
+    ("one_critique", "answerer"): (),
+    ("single_shot", "critic"): (),
+    ("single_shot", "reviser"): (),
 }
 """The prompts of a role that has others than the one of its own name, by folder and role."""
 
@@ -274,7 +279,7 @@ def test_a_prompt_asks_for_a_reply_that_exists_and_names_all_its_fields(name: st
             assert f"`{field}`" in asked
 
 
-TSD = ("tree_structured_debate", "single_shot", "best_of_n", "two_round")
+TSD = ("tree_structured_debate", "single_shot", "best_of_n", "one_critique", "two_round")
 OF_TSD = [name for name in NAMES if name.startswith(TSD)]
 REASONS = {"rationale", "explanation", "reason", "coverage_justification"}
 RULINGS = {"winner", "decision", "answer", "number", "difficulty", "stop", "confidence"}

@@ -163,6 +163,7 @@ def test_a_host_that_drives_the_graph_gives_texts(
     (source,) = record.input["sources"]
     assert (source["id"], source["name"]) == ("s1", "cows.md")
     assert record.tree.segments and texts(record.path) == {f"{source['digest']}.json"}
-    with pytest.raises(InputError, match="judge_alone does not argue from sources; rsd, "):
-        alone = method("judge_alone").graph()
-        asyncio.run(alone.ainvoke(asked, context=context))
+    with pytest.raises(InputError, match="best_of_n does not argue from sources; tsd, "):
+        best = method("best_of_n").graph()
+        asked.pop("options")
+        asyncio.run(best.ainvoke(asked, context=None))

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from dialectree import Evaluation, GroundedSettings, Script, Talk, option
+from dialectree import Evaluation, ProtocolSettings, Script, Talk, option
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Settings(GroundedSettings):
+class Settings(ProtocolSettings):
     """The settings of a multi-agent debate."""
 
     rounds: int = option(3, ge=1, le=5, group="Debate", common=True)
@@ -52,19 +52,17 @@ def decided(talk: Talk) -> bool:
 
 
 script = Script(Settings)
-script.retrieves("material", lambda talk: [talk.input["question"]])
-script.speaks("affirmative", Argument, evidence="cites")
-script.speaks("negative", Argument, evidence="cites")
+script.speaks("affirmative", Argument)
+script.speaks("negative", Argument)
 script.speaks("moderator", Moderation, phase="moderation", rules=True, ruled={"decided": True})
 script.speaks("extract", Candidates, role="judge", phase="extraction", required=True)
 script.speaks("choose", Choice, role="judge", phase="choice", required=True, rules=True)
-script.checks()
 script.rounds(
-    ("material", "affirmative", "negative"),
+    ("affirmative", "negative"),
     "moderator",
     times="rounds",
     until=decided,
-    then=("checker", "extract", "choose"),
+    then=("extract", "choose"),
 )
 unmoderated = script.without("moderator")
 
