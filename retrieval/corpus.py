@@ -114,7 +114,8 @@ class Corpus:
             self._by = embedder(embeddings, base_url, access)
         titles = [Source(f"s{n}", one.name, one.title) for n, one in enumerate(documents, 1)]
         self.sources: Mapping[str, Source] = {source.id: source for source in titles}
-        self._pieces, self._words = _prepared(documents, progress)
+        self._place = _place(documents)
+        self._pieces, self._words = _prepared(self._place, documents, progress)
         if not len(self):
             raise InputError("no text in the sources; give documents that have some")
         if self._by is not None:
@@ -197,9 +198,9 @@ class Corpus:
     def _vector_index(self, by: Embedder) -> VectorIndex:
         from dialectree.retrieval.index import VectorIndex
 
-        rows = range(len(self._pieces.first))
-        texts = [Text(self._pieces.text(row), metadata={"number": row}) for row in rows]
-        return VectorIndex(texts, by.passages())
+        name = blake2b(by.name.encode(), digest_size=8).hexdigest()
+        file = self._place / f"vectors-{name}.npy" if self._place.is_dir() else None
+        return VectorIndex(_Rows(self._pieces), by.passages(), file)
 
     def _segment(self, at: int) -> Segment:
         pieces = self._pieces
@@ -307,6 +308,21 @@ class _Pieces:
         return several
 
 
+class _Rows(Sequence[Text]):
+    """The distinct texts, each made when it is looked at."""
+
+    def __init__(self, pieces: _Pieces) -> None:
+        self._pieces = pieces
+
+    def __len__(self) -> int:
+        return len(self._pieces.first)
+
+    def __getitem__(self, row: Any) -> Any:
+        if row >= len(self):
+            raise IndexError(row)
+        return Text(self._pieces.text(row), metadata={"number": row})
+
+
 class _Words:
     """BM25 scores of all rows."""
 
@@ -326,12 +342,16 @@ _Parts: TypeAlias = tuple[_Pieces, _Words]
 _NUMBERS = ("starts", "row", "page", "heading", "first", "ends", "marks", "last")
 
 
-def _prepared(documents: Sequence[Document], progress: Progress) -> _Parts:
-    """Load the corpus of these documents, or make it and keep it."""
+def _place(documents: Sequence[Document]) -> Path:
+    """Return the folder that keeps the corpus of these documents."""
     hashed = blake2b(digest_size=16, key=readers())
     for document in documents:
         hashed.update(document.digest.encode())
-    place = cache_folder() / "corpora" / hashed.hexdigest()
+    return cache_folder() / "corpora" / hashed.hexdigest()
+
+
+def _prepared(place: Path, documents: Sequence[Document], progress: Progress) -> _Parts:
+    """Load the corpus in ``place``, or make it of these documents and keep it there."""
     if place.is_dir():
         try:
             return _loaded(place)

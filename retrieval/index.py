@@ -5,9 +5,18 @@ This file alone imports langchain-community, which is being sunset and warns whe
 
 from __future__ import annotations
 
+import logging
+import os
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TypeAlias
 
+import faiss
+import numpy as np
+import numpy.typing as npt
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
@@ -15,26 +24,42 @@ from dialectree.retrieval.words import scored
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
+    from langchain_community.docstore.base import Docstore
     from langchain_community.vectorstores import FAISS
     from langchain_community.vectorstores.utils import DistanceStrategy
 
+Vectors: TypeAlias = npt.NDArray[np.float32]
+BATCH = 1024
+"""Texts whose vectors are lists of numbers at once; a vector takes ten times the room as a list."""
 DEEP = 64
 """Segments that are ranked for a query; ranking all of them takes seconds for a large corpus."""
+
+
+log = logging.getLogger(__name__)
 
 
 class VectorIndex:
     """Segments by the cosine of their vectors with the query's: FAISS compares them all."""
 
-    def __init__(self, segments: Sequence[Document], embeddings: Embeddings) -> None:
-        """Embed ``segments``; to be called in the embedder's thread."""
-        texts = [segment.page_content for segment in segments]
-        distinct = list(dict.fromkeys(texts))  # equal texts must have equal vectors
-        vectors = dict(zip(distinct, embeddings.embed_documents(distinct), strict=True))
+    def __init__(
+        self, segments: Sequence[Document], embeddings: Embeddings, file: Path | None = None
+    ) -> None:
+        """Embed ``segments``; to be called in the embedder's thread.
+
+        Their vectors are kept in ``file``, and taken from there if they are there already.
+        """
         self._size = len(segments)
-        self._store = FAISS.from_embeddings(
-            [(text, vectors[text]) for text in texts],
+        vectors = _kept(file, self._size)
+        if vectors is None:
+            vectors = _embedded([segment.page_content for segment in segments], embeddings)
+            _keep(file, vectors)
+        index = faiss.IndexFlatIP(vectors.shape[1])
+        index.add(vectors)
+        self._store = FAISS(
             embeddings,
-            metadatas=[segment.metadata for segment in segments],
+            index,
+            _Segments(segments),
+            {place: str(place) for place in range(self._size)},
             distance_strategy=DistanceStrategy.MAX_INNER_PRODUCT,
         )
 
@@ -55,3 +80,45 @@ class VectorIndex:
             if deep >= self._size or ranked[-1][1] < ranked[count - 1][1]:
                 return ranked
             deep *= 4
+
+
+class _Segments(Docstore):
+    """Segments by their place, made when they are looked at."""
+
+    def __init__(self, segments: Sequence[Document]) -> None:
+        self._segments = segments
+
+    def search(self, search: str) -> Document:
+        return self._segments[int(search)]
+
+
+def _embedded(texts: Sequence[str], embeddings: Embeddings) -> Vectors:
+    """Return a vector for each text; equal texts have equal ones."""
+    distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    every = [*distinct]
+    parts = [every[at : at + BATCH] for at in range(0, len(every), BATCH)]
+    rows = [np.array(embeddings.embed_documents(part), dtype=np.float32) for part in parts]
+    vectors: Vectors = np.concatenate(rows)[[distinct[text] for text in texts]]
+    return vectors
+
+
+def _kept(file: Path | None, count: int) -> Vectors | None:
+    """Return the vectors in a file, unless there are none or not so many."""
+    if file is not None:
+        with suppress(OSError, ValueError, EOFError):
+            vectors: Vectors = np.load(file, mmap_mode="r")
+            if vectors.dtype == np.float32 and vectors.ndim == 2 and len(vectors) == count:
+                return vectors
+    return None
+
+
+def _keep(file: Path | None, vectors: Vectors) -> None:
+    """Write vectors whole or not at all; a folder that cannot be written costs time alone."""
+    if file is None:
+        return
+    try:
+        with NamedTemporaryFile(dir=file.parent, suffix=".draft", delete=False) as draft:
+            np.save(draft, vectors)
+        os.replace(draft.name, file)
+    except OSError as error:
+        log.warning("cannot keep vectors in %s: %s", file, error)

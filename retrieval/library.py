@@ -60,6 +60,8 @@ class Embedder:
 
     def __init__(self, encoder: Encoder) -> None:
         self.thread = Threads(1, "embedder")
+        self.name = encoder.name
+        """The encoder's name, by which its vectors are kept."""
         self._encoder = encoder
 
     def passages(self) -> CacheBackedEmbeddings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialectree.errors import InputError
+from dialectree.protocols.sources import cache_folder
 from dialectree.retrieval import corpus as corpora
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.corpus import Corpus, Segment
@@ -190,3 +192,17 @@ def test_a_corpus_needs_no_folder_but_some_text(
 def test_words_are_the_same_with_and_without_a_look_for_wide_signs(text: str) -> None:
     with_wide = words(f"{text} 漢")
     assert [word for word in with_wide if word != "漢"] == [w for w in words(text) if w != "漢"]
+
+
+def test_the_vectors_of_a_corpus_are_kept_and_damaged_ones_made_anew(
+    watched: WatchedEncoder,
+) -> None:
+    made = Corpus(harbours(30), "any")
+    best = find(made, "ships of Hull")
+    shutil.rmtree(cache_folder() / "vectors")
+    watched.passages.clear()
+    assert find(Corpus(harbours(30), "any"), "ships of Hull") == best and not watched.passages
+    [file] = (cache_folder() / "corpora").glob("*/vectors-*.npy")
+    for damage in (b"", file.read_bytes()[:-9], b"\x93NUMPY"):
+        file.write_bytes(damage)
+        assert find(Corpus(harbours(30), "any"), "ships of Hull") == best
