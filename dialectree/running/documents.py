@@ -51,6 +51,11 @@ def retrieves(context: ProtocolSettings) -> bool:
     return getattr(context, "retriever", None) is not None
 
 
+def notices(sources: Iterable[Any]) -> list[str]:
+    """Return what could not be read of papers or sources, a line each."""
+    return [notice for one in sources for notice in one.get("notices", [])]
+
+
 def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
     """Return ``given`` as a graph takes sources, and leave their texts in the cache; blocks.
 
