@@ -144,7 +144,8 @@ def test_documents_that_take_long_are_counted_on_stderr(
         assert told is not None
         for done in range(1, 4):
             told("reading", done, 3)
-    assert "reading documents: 2 of 3" in capsys.readouterr().err
+    lines = capsys.readouterr().err.splitlines()
+    assert "dialectree: reading documents: 2 of 3" in lines and "" not in lines
     with progress.reading(quiet=True) as told:
         assert told is None
 
