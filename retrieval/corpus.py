@@ -16,6 +16,7 @@ import shutil
 import tempfile
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
@@ -35,12 +36,15 @@ from dialectree.retrieval.library import LEXICAL, Embedder, Timing, embedder
 from dialectree.retrieval.segments import cut
 from dialectree.retrieval.sources import Document, readers
 from dialectree.retrieval.words import words
+from dialectree.system import clock
 
 if TYPE_CHECKING:
     from dialectree.retrieval.index import VectorIndex
 
 RANK = 60
 """Added to a rank before its reciprocal is taken (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+KEPT_DAYS = 60
+"""Days after which a corpus that nobody used is removed from the cache."""
 DEEP = 64
 """Ranks of each index that are fused at once."""
 SEGMENTS = 200_000
@@ -354,12 +358,16 @@ def _prepared(place: Path, documents: Sequence[Document], progress: Progress) ->
     """Load the corpus in ``place``, or make it of these documents and keep it there."""
     if place.is_dir():
         try:
-            return _loaded(place)
+            parts = _loaded(place)
+            with suppress(OSError):
+                os.utime(place)
+            return parts
         except (OSError, ValueError, LookupError) as error:
             log.warning("the corpus in %s is damaged and made anew: %s", place, error)
             shutil.rmtree(place, ignore_errors=True)
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _remove_unused(place.parent)
         draft = Path(tempfile.mkdtemp(dir=place.parent))
     except OSError as error:
         log.warning("cannot keep the corpus in %s: %s", place.parent, error)
@@ -373,6 +381,14 @@ def _prepared(place: Path, documents: Sequence[Document], progress: Progress) ->
         return _loaded(place) if place.is_dir() else made
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove corpora that nobody used for long: each can be made again."""
+    with suppress(OSError):
+        for place in folder.iterdir():
+            if clock.now().timestamp() - place.stat().st_mtime > KEPT_DAYS * 86_400:
+                shutil.rmtree(place, ignore_errors=True)
 
 
 def _made(documents: Sequence[Document], folder: Path | None, progress: Progress) -> _Parts:

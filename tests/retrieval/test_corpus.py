@@ -206,3 +206,14 @@ def test_the_vectors_of_a_corpus_are_kept_and_damaged_ones_made_anew(
     for damage in (b"", file.read_bytes()[:-9], b"\x93NUMPY"):
         file.write_bytes(damage)
         assert find(Corpus(harbours(30), "any"), "ships of Hull") == best
+
+
+def test_a_corpus_that_nobody_used_for_long_is_removed_when_another_is_made() -> None:
+    for name in ("old", "used"):
+        Corpus([document(name, f"It is {name}.")])
+    corpora_at = cache_folder() / "corpora"
+    for place in corpora_at.iterdir():
+        os.utime(place, (0, 0))
+    used = Corpus([document("used", "It is used.")])
+    Corpus([document("new", "It is new.")])
+    assert len([*corpora_at.iterdir()]) == 2 and ids(find(used, "used")) == ["s1:1"]
