@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from dialectree.flow.steps import settle as settle
     from dialectree.flow.steps import unresolved as unresolved
     from dialectree.models.door import ask as ask
+    from dialectree.protocols.grounded import GroundedInput as GroundedInput
+    from dialectree.protocols.grounded import GroundedSettings as GroundedSettings
     from dialectree.protocols.inside import root as root
     from dialectree.protocols.look import Look as Look
     from dialectree.protocols.look import Score as Score
@@ -79,6 +81,8 @@ _HOMES = {
     "resume": "dialectree.service.api",
     "run": "dialectree.service.api",
     "ClaimGate": "dialectree.service.claim_gate",
+    "GroundedInput": "dialectree.protocols.grounded",
+    "GroundedSettings": "dialectree.protocols.grounded",
     "ProtocolSettings": "dialectree.protocols.settings",
     "QuestionInput": "dialectree.protocols.script",
     "Script": "dialectree.protocols.script",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +27,7 @@ from dialectree.contests import Change, Drop, Replace, Restore, Rule
 from dialectree.errors import BudgetReached
 from dialectree.flow import Graph
 from dialectree.flow import Rule as Router
-from dialectree.protocols.protocol import installed, protocol
+from dialectree.protocols.protocol import CHECKER, installed, protocol
 from dialectree.records import Event, RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.rehearsal import tokens
@@ -53,7 +54,11 @@ Script = Callable[[Asked], Said]
 
 
 class ScriptedModel(BaseChatModel):
-    """Answers each call by ``script``, and keeps what it was asked in ``calls``."""
+    """Answers each call by ``script``, and keeps what it was asked in ``calls``.
+
+    In a debate from sources its replies point at the first sentence that they may name, and each
+    point is found borne out.
+    """
 
     script: Script | None = None
     wait: Callable[[Asked], float] | None = None
@@ -96,7 +101,7 @@ class ScriptedModel(BaseChatModel):
         said = self._next(call)
         if isinstance(said, BaseException):
             raise said
-        content = said if isinstance(said, str) else said.model_dump_json()
+        content = said if isinstance(said, str) else _pointing(said, call.prompt)
         message = AIMessage(content, usage_metadata=self._usage(call, content))
         return ChatResult(generations=[ChatGeneration(message=message)])
 
@@ -105,7 +110,33 @@ class ScriptedModel(BaseChatModel):
 
     def _next(self, call: Asked) -> Said:
         assert self.script is not None, "a scripted model needs a script"
-        return self.script(call)
+        return _marks(call) if call.role == CHECKER else self.script(call)
+
+
+def _marks(call: Asked) -> str:
+    """Return the reply of a checker that finds every point borne out."""
+    names = re.findall(r"^(p\d+): ", call.prompt, re.MULTILINE)
+    marks = [{"point": name, "reason": "So they say.", "verdict": "yes"} for name in names]
+    return json.dumps({"marks": marks})
+
+
+def _pointing(said: BaseModel, prompt: str) -> str:
+    """Return a reply as JSON that points at the first sentence shown, wherever it has to point."""
+    schema = re.findall(r'^\{"title": .*$', prompt, re.MULTILINE)
+    own: dict[str, Any] = said.model_dump(mode="json")
+    asked: dict[str, Any] = json.loads(schema[0])["properties"] if schema else {}
+    names = re.findall(r"^\[(e\d+)\] ", prompt, re.MULTILINE)[:1]
+    more: dict[str, Any] = {
+        "evidence": [{"point": "So it says.", "sentences": names}] if names else [],
+        "look_for": [],
+        "rests_on": names,
+    }
+    missing = {field: more[field] for field in more.keys() & asked.keys() - own.keys()}
+    for field, form in asked.items():
+        items = [form.get("items"), *form.get("prefixItems", ())]
+        if any("evidence" in one.get("properties", ()) for one in items if isinstance(one, dict)):
+            own[field] = [{"evidence": more["evidence"], **one} for one in own[field]]
+    return json.dumps({**missing, **own}, ensure_ascii=False)
 
 
 class Illustration(ScriptedModel):
@@ -228,7 +259,9 @@ def check_protocol(
     record = api.run(name, model=model, runs=runs, **options)
     assert record.status == "answered" and record.verdict is not None
     assert expected.calls.least <= len(model.calls) <= expected.calls.most, expected
-    told: str = as_tool(name, model=model, runs=None, cache=False, **settings).invoke({**given})
+    files = [Path(one).parent for one in given.get("sources", ()) if isinstance(one, str | Path)]
+    tool = as_tool(name, model=model, runs=None, files_from=files, cache=False, **settings)
+    told: str = tool.invoke({**given})
     assert record.verdict.probability is not None or str(record.verdict.answer) in told
     shown = RunFolder.find(record.run_id, runs).path / "report.md"
     report = shown.read_text(encoding="utf-8")

@@ -47,7 +47,7 @@ _DRAWS = "Draws and replays"
 MODELS_AND_LIMITS = tuple(
     name for name in SHARED if about(ProtocolSettings, name)["group"] != _DRAWS
 )
-NAMED_AGAIN = (
+NAMED_AGAIN: tuple[tuple[type[BaseModel], str], ...] = (
     *((ProtocolSettings, name) for name in MODELS_AND_LIMITS),
     (GroundedSettings, "retriever"),
     (GroundedSettings, "rerank"),

@@ -327,6 +327,7 @@ async def checker(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
             node=str(_field(state, "id") or root()),
             phase="check",
             role="checker",
+            round=_field(state, "round") or 0,
             take=_field(state, "take") or 1,
         ),
         "evidence/check",

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, NotRequired, get_type_hints
 
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
+from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
+from dialectree.flow.evidence import checker
 from dialectree.flow.flow import UNRESOLVED, Flow, Graph, Step
 from dialectree.flow.state import Debate, Ruling
 from dialectree.flow.steps import settle, unresolved
 from dialectree.models.door import ask
 from dialectree.protocols.forms import subject
+from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.inside import root
-from dialectree.protocols.script import NEXT, Rounds, Rule, Script, Speaker, Station, Talk
+from dialectree.protocols.script import NEXT, Queries, Rounds, Rule, Script, Speaker, Station, Talk
 from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.records import Place
 
@@ -28,7 +31,7 @@ def compiled(script: Script, name: str) -> Graph:
     """Return the graph of ``script``, called ``name``."""
     given = {
         _channel(script, name): one.annotation if one.is_required() else NotRequired[one.annotation]
-        for name, one in script.input.model_fields.items()
+        for name, one in _fields(script).items()
     }
     said = Annotated[list[dict[str, Any]], operator.add]
     own = {"round": Annotated[int, operator.add], "said": said, "failed": bool}
@@ -39,9 +42,15 @@ def compiled(script: Script, name: str) -> Graph:
         settings=script.settings,
     )
     stations = [] if script.before is None else [*script.before.speakers, script.before.moderator]
+    repeated = {*_names(map(script.steps, stations))}
     for step, one in script.speakers.items():
-        in_rounds = step in _names(map(script.steps, stations))
-        flow.role(step, _speaking(script, one, in_rounds=in_rounds), required=one.required)
+        speaking = _speaking(script, one, in_rounds=step in repeated)
+        mode = one.evidence or "hears"
+        flow.role(step, speaking, required=one.required, evidence=mode, of=one.of)
+    for step, queries in script.retrievals.items():
+        flow.evidence(step, _looking(script, queries))
+    for step in script.checkers:
+        flow.role(step, _checking(in_rounds=step in repeated), evidence="checks")
     flow.step(UNRESOLVED, unresolved)
     flow.then(UNRESOLVED, END)
     if script.before is None:
@@ -79,6 +88,14 @@ def _names(stations: Iterable[Station]) -> list[str]:
     return [step for one in stations for step in ((one,) if isinstance(one, str) else one)]
 
 
+def _fields(script: Script) -> dict[str, FieldInfo]:
+    """Return the fields of the input, without the sources, which the flow itself takes."""
+    fields = script.input.model_fields
+    return {
+        name: one for name, one in fields.items() if not script.input.grounded or name != "sources"
+    }
+
+
 def _channel(script: Script, field: str) -> str:
     """Return the name by which the graph knows a field of the input."""
     return "question" if field == subject(script.input) else field
@@ -88,14 +105,16 @@ def _talk(
     script: Script, state: Mapping[str, Any], settings: ProtocolSettings, name: str = ""
 ) -> Talk:
     """Return the debate so far as the functions of a script read it."""
-    given = {name: state.get(_channel(script, name)) for name in script.input.model_fields}
+    given = {name: state.get(_channel(script, name)) for name in _fields(script)}
     said, number = state.get("said") or [], state.get("round") or 0
     return Talk(input=given, settings=settings, name=name, round=number, said=said)
 
 
 def _speaking(script: Script, speaker: Speaker, *, in_rounds: bool) -> Step:
     """Return the step in which one speaks."""
-    own = frozenset(script.settings.model_fields) - frozenset(ProtocolSettings.model_fields)
+    grounded = issubclass(script.settings, GroundedSettings)
+    shared = GroundedSettings if grounded else ProtocolSettings
+    own = frozenset(script.settings.model_fields) - frozenset(shared.model_fields)
 
     async def speak(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         context = settings(runtime, script.settings)
@@ -123,6 +142,24 @@ def _speaking(script: Script, speaker: Speaker, *, in_rounds: bool) -> Step:
         return {"said": [{**turn, **reply.model_dump(mode="json")}]}
 
     return speak
+
+
+def _looking(script: Script, queries: Queries) -> Callable[..., Iterable[str]]:
+    """Return what a step looks for."""
+
+    def looking(state: Any, settings: Any) -> Iterable[str]:
+        return queries(_talk(script, state, settings))
+
+    return looking
+
+
+def _checking(*, in_rounds: bool) -> Step:
+    """Return the step in which points are checked."""
+
+    async def check(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        return await checker(state if in_rounds else {**state, "round": 0}, runtime)
+
+    return check
 
 
 def _ruling(script: Script, name: str, rule: Rule) -> Step:

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from dialectree import prompts
 from dialectree.models.asking import SENTENCES, Fault
 from dialectree.prompts import disarmed
-from dialectree.quotations import Read, cleaned, numbers_lacking
+from dialectree.quotations import Read, cleaned, numbers_lacking, quotations
 from dialectree.records.place import Spot
 from dialectree.records.tree import Point
 
@@ -348,8 +348,8 @@ class Posed(NamedTuple):
     """Those that a person dropped. A reply from before may name them."""
     tokens: int
     """Tokens that the reply may take besides."""
-    read: Read
-    """All that the question shows."""
+    read: Callable[[], Read]
+    """Returns all that the question shows; names part the sentences there, so they come again."""
 
     def take(
         self, whole: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
@@ -387,9 +387,9 @@ class Posed(NamedTuple):
             return {name: self._clean(one, false) for name, one in value.items()}
         if isinstance(value, list):
             return [self._clean(one, false) for one in value]
-        if not isinstance(value, str):
+        if not isinstance(value, str) or not quotations(value):
             return value
-        text, found = cleaned(value, self.read)
+        text, found = cleaned(value, self.read())
         false += found
         return text
 
@@ -420,7 +420,7 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
         {slot.name: slot for slot in shown},
         {slot.name: slot for slot in here.slots if slot.text is None},
         {"cites": 4 * POINT_TOKENS, "cited": NAME_TOKENS}.get(here.mode or "", 0),
-        Read([system, user, *(slot.text or "" for slot in shown)]),  # names part the sentences
+        cache(lambda: Read([system, user, *(slot.text or "" for slot in shown)])),
     )
 
 

@@ -7,19 +7,20 @@ A script imports no LangGraph. The module that the declaration names as its grap
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
+from dialectree.protocols.grounded import GroundedInput, GroundedSettings
 from dialectree.protocols.look import PLAIN, Look
 from dialectree.protocols.options import option
 from dialectree.protocols.phases import SET_BY_PERSON
 from dialectree.protocols.plugins import load
-from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput, Variant
+from dialectree.protocols.protocol import CHECKER, Phase, Protocol, ProtocolInput, Variant
 from dialectree.protocols.settings import ProtocolSettings
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 NEXT, UNRESOLVED = "next_round", "unresolved"
 Station = str | tuple[str, ...]
-"""A speaker or a rule, or several speakers side by side."""
+"""A speaker, a rule or a step for evidence; or several speakers side by side."""
 
 
 class QuestionInput(ProtocolInput):
@@ -35,6 +36,10 @@ class QuestionInput(ProtocolInput):
 
     question: str = option(positional=True)
     """One question, in full; - reads it from standard input."""
+
+
+class GroundedQuestion(QuestionInput, GroundedInput):
+    """A question, and the documents to argue from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +71,9 @@ Rule = Callable[[Talk], Mapping[str, Any] | None]
 Ids = Callable[[Talk], Mapping[str, Sequence[str]]]
 Reads = Callable[[Talk], Mapping[str, object]]
 When = Callable[[Talk], bool]
+Queries = Callable[[Talk], Iterable[str]]
+"""Returns what to look for in the sources."""
+Evidence = Literal["", "cites", "cited"]
 
 
 class Speaker(NamedTuple):
@@ -83,6 +91,8 @@ class Speaker(NamedTuple):
     when: When | None
     rules: Rule | None
     ruled: Mapping[str, Any]
+    evidence: Evidence
+    of: str
 
     def declared(self) -> Phase:
         """Return what its turns say, and what a person may change of them."""
@@ -115,13 +125,21 @@ class Script:
     """The speakers of a debate and the order in which they speak."""
 
     def __init__(
-        self, settings: type[ProtocolSettings], input: type[ProtocolInput] = QuestionInput
+        self, settings: type[ProtocolSettings], input: type[ProtocolInput] | None = None
     ) -> None:
-        self.settings, self.input = settings, input
+        """Begin a script; without an ``input`` it takes a question.
+
+        With settings derived from ``GroundedSettings`` it takes documents to argue from as well.
+        """
+        grounded = issubclass(settings, GroundedSettings)
+        self.settings = settings
+        self.input = input or (GroundedQuestion if grounded else QuestionInput)
         self.package = str(sys.modules[settings.__module__].__package__)
         self.speakers: dict[str, Speaker] = {}
         """By the names of their steps."""
         self.rules: dict[str, Rule] = {}
+        self.retrievals: dict[str, Queries] = {}
+        self.checkers: list[str] = []
         self.before: Rounds | None = None
         """The rounds, which go before the other stations."""
         self.stations: tuple[Station, ...] = ()
@@ -142,6 +160,8 @@ class Script:
         when: When | None = None,
         rules: Rule | bool = False,
         ruled: Mapping[str, Any] | None = None,
+        evidence: Evidence = "",
+        of: str = "",
     ) -> None:
         """Add a speaker, or several who do the same.
 
@@ -162,20 +182,38 @@ class Script:
             rules: makes the verdict of what was said (``Talk.last``). ``True`` takes the fields
                 ``answer``, ``label``, ``rationale`` and ``confidence`` of the reply.
             ruled: what a reply says besides where a person changes its verdict.
+            evidence: in a debate from sources, whether the speaker ``cites``: it reads what was
+                retrieved, and points at sentences. One that reads only what others ``cited`` says
+                on what its ruling rests; without a word, whoever ``rules`` does.
+            of: the list in the reply for whose items it cites; "" for the reply as a whole.
         """
         if taken := {"name", "role", "phase", "round"}.intersection(reply.model_fields):
             raise InputError(f"{reply.__name__}: {', '.join(sorted(taken))}: every turn has that")
         role, prompt = role or name, f"{self.package}/{prompt or name}"
         rule, more = _ruling(role) if rules is True else rules or None, ruled or {}
+        if not evidence and rule and issubclass(self.settings, GroundedSettings):
+            evidence = "cited"
         self._groups[name] = [f"{name}_{who}".lower() if who else name for who in speakers]
         for step, who in zip(self._groups[name], speakers, strict=True):
             self.speakers[step] = Speaker(
-                who or name, reply, role, who, phase, prompt, required, ids, reads, when, rule, more
+                *(who or name, reply, role, who, phase, prompt, required),
+                *(ids, reads, when, rule, more, evidence, of),
             )
 
     def decides(self, name: str, rule: Rule) -> None:
         """Add a step that makes the verdict of what was said, without a model."""
         self.rules[name] = rule
+
+    def retrieves(self, name: str, queries: Queries = lambda talk: ()) -> None:
+        """Add a step that retrieves from the sources, without a model.
+
+        It looks for ``queries``, once each, and for what speakers asked for.
+        """
+        self.retrievals[name] = queries
+
+    def checks(self, name: str = CHECKER) -> None:
+        """Add a step that checks every new point against its sentences, by one call of a model."""
+        self.checkers.append(name)
 
     def rounds(
         self,
@@ -222,7 +260,8 @@ class Script:
         """Return the roles that can be given a model of their own, each with its family."""
         every = self.speakers.values()
         several = {f"{one.role}_{one.speaker}".lower(): one.role for one in every if one.speaker}
-        return {**several, **{one.role: "" for one in every if not one.speaker}}
+        alone = [*(one.role for one in every if not one.speaker), *[CHECKER][: len(self.checkers)]]
+        return {**several, **dict.fromkeys(alone, "")}
 
     def phases(self) -> tuple[Phase, ...]:
         """Return what the roles say, and what a person may change of it."""
@@ -251,6 +290,7 @@ class Script:
             self.speakers[step]
             for one in self.before.speakers
             for step in _several(self.steps(one))
+            if step in self.speakers
         ]
         moderator = [self.speakers[self.before.moderator]] if self.before.moderator else []
         phases = dict.fromkeys(one.phase for one in [*spoke, *moderator])

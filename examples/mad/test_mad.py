@@ -23,7 +23,8 @@ def undecided(call: Asked) -> Any:
         case "Choice":
             return Choice(rationale="So it is.", answer="yes", confidence=0.9)
     answer = "yes" if call.role == "affirmative" else "no"
-    return Argument(argument=f"{call.role} in round {call.round}.", answer=answer)
+    words = f"The {call.role} side in round {call.round} has its reasons."
+    return Argument(argument=words, answer=answer)
 
 
 def at_once(call: Asked) -> Any:
@@ -52,6 +53,17 @@ def test_who_speaks_and_who_rules(tmp_path: Path) -> None:
 def test_it_has_all_that_a_protocol_has(tmp_path: Path) -> None:
     check_protocol("mad", GIVEN, at_once, tmp_path / "stopped")
     check_protocol("mad", GIVEN, undecided, tmp_path / "judged", rounds=2)
+
+
+def test_it_argues_from_documents(tmp_path: Path) -> None:
+    source = tmp_path / "fire.md"
+    source.write_text("Fire is hot. A fire of wood has 600 degrees.")
+    given = {**GIVEN, "sources": [str(source)]}
+    record = check_protocol("mad", given, undecided, tmp_path, rounds=1)
+    roles = [turn.role for turn in record.tree.nodes["0"].transcript]
+    assert roles == [*ROUND, "checker", *JUDGE]
+    assert record.verdict is not None
+    assert [ground.id for ground in record.verdict.grounds] == ["s1:1.1"]
 
 
 def test_a_verdict_is_contested_where_it_was_ruled(tmp_path: Path) -> None:

@@ -23,6 +23,16 @@ def test_it_has_all_that_a_protocol_has_and_the_majority_decides(tmp_path: Path)
     assert [turn.speaker for turn in record.tree.nodes["0"].transcript] == [*"ABCABC"]
 
 
+def test_agents_argue_from_documents(tmp_path: Path) -> None:
+    source = tmp_path / "fire.md"
+    source.write_text("Fire is hot. A fire of wood has 600 degrees.")
+    given = {**GIVEN, "sources": [str(source)]}
+    record = check_protocol("majority_debate", given, script, tmp_path)
+    assert [turn.speaker for turn in record.tree.nodes["0"].transcript] == [*"ABCABC", "checker"]
+    assert record.verdict is not None
+    assert [ground.id for ground in record.verdict.grounds] == ["s1:1.1"]
+
+
 def test_those_who_answered_last_are_counted() -> None:
     before = {"round": 1, "label": "A", "reasoning": "So."}
     for labels, winner, share in (("AAB", "A", 2 / 3), ("B", "B", 1 / 3)):

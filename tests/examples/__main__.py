@@ -25,6 +25,7 @@ COMMANDS = {
     "council": [*DEBATE, "council", "Why is the sky blue?"],
     "verifying_agent": [MODEL, "Is the Nile longer than the Amazon?"],
     "literature_assistant": [MODEL, ".", "How do the two papers sample?"],
+    "own_retriever": [MODEL, "archive.db", "Can large ships use the harbour of Aden?"],
     "supervisor": ["Which language do all people in Europe speak?"],
 }
 

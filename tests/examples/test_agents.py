@@ -52,9 +52,10 @@ def calls(name: str, **given: Any) -> AIMessage:
     return AIMessage("", tool_calls=[{"name": name, "args": given, "id": name}])
 
 
-def example(name: str) -> Any:
+def example(name: str, script: str = "") -> Any:
     """Return the module of an example, which is a script."""
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / name / f"{name}.py")
+    file = EXAMPLES / name / f"{script or name}.py"
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -94,3 +95,18 @@ def test_the_literature_assistant_compares_the_papers_of_its_folder(
     assert shown.out == "They differ.\n" and "  0: how orbits are estimated\n" in shown.err
     (run,) = Path("runs").iterdir()
     assert dialectree.load(run.name).status == "answered"
+
+
+def test_a_debate_argues_from_what_a_search_of_ones_own_finds(
+    model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = example("own_retriever")
+    script.main(model, "archive.db", "Can large ships use the harbour of Aden?")
+    answer, *grounds = capsys.readouterr().out.splitlines()
+    assert answer and all(one.startswith("  s100") for one in grounds)
+    record = dialectree.load("last")
+    names = {segment.source for segment in record.tree.segments.values()}
+    assert names == {"pilot.md", "survey of 2021"} and record.status == "answered"
+    monkeypatch.setenv("ARCHIVE", "archive.db")
+    [found] = script.archive().invoke("'Sand'?")
+    assert found.metadata == {"source": "survey of 2021"}

@@ -44,7 +44,7 @@ def test_a_run_goes_on_and_is_contested_with_what_the_retriever_returned(
     assert record.tree.segments["s1001:1"].source == "http://a/cows"
     first = "s2:1.1" if sources else "s1001:1.1"
     assert [ground.id for ground in record.verdict.grounds] == [first]
-    again = {"model": pointing(), "runs": tmp_path / "runs", "cache": False}
+    again: dict[str, Any] = {"model": pointing(), "runs": tmp_path / "runs", "cache": False}
     contested = dialectree.contest(folder.path, [Drop("s1001")], **again)
     assert "s1001" not in str(contested.verdict.grounds) and contested.verdict.grounds
     restored = dialectree.contest(contested, [Restore("s1001")], **again)

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from dialectree import Evaluation, ProtocolSettings, Script, Talk, option
+from dialectree import Evaluation, GroundedSettings, Script, Talk, option
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Settings(ProtocolSettings):
+class Settings(GroundedSettings):
     """The settings of a multi-agent debate."""
 
     rounds: int = option(3, ge=1, le=5, group="Debate", common=True)
@@ -52,17 +52,19 @@ def decided(talk: Talk) -> bool:
 
 
 script = Script(Settings)
-script.speaks("affirmative", Argument)
-script.speaks("negative", Argument)
+script.retrieves("material", lambda talk: [talk.input["question"]])
+script.speaks("affirmative", Argument, evidence="cites")
+script.speaks("negative", Argument, evidence="cites")
 script.speaks("moderator", Moderation, phase="moderation", rules=True, ruled={"decided": True})
 script.speaks("extract", Candidates, role="judge", phase="extraction", required=True)
 script.speaks("choose", Choice, role="judge", phase="choice", required=True, rules=True)
+script.checks()
 script.rounds(
-    ("affirmative", "negative"),
+    ("material", "affirmative", "negative"),
     "moderator",
     times="rounds",
     until=decided,
-    then=("extract", "choose"),
+    then=("checker", "extract", "choose"),
 )
 unmoderated = script.without("moderator")
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from dialectree import Evaluation, ProtocolInput, ProtocolSettings, Script, Talk, chance, option
+from dialectree import Evaluation, GroundedInput, GroundedSettings, Script, Talk, chance, option
 
 AGENTS = ("A", "B", "C")
 
 
-class Input(ProtocolInput):
+class Input(GroundedInput):
     """A question and the answers to choose from."""
 
     question: str = option(positional=True)
@@ -21,7 +21,7 @@ class Input(ProtocolInput):
     """The answers to choose from, 2 to 26."""
 
 
-class Settings(ProtocolSettings):
+class Settings(GroundedSettings):
     """The settings of a majority debate."""
 
     rounds: int = option(2, ge=1, le=5, group="Debate", common=True)
@@ -69,9 +69,11 @@ def vote(talk: Talk) -> Mapping[str, Any] | None:
 
 
 script = Script(Settings, Input)
-script.speaks("agent", AgentReply, speakers=AGENTS, ids=labels, reads=before)
+script.retrieves("material", lambda talk: [talk.input["question"], *talk.input["options"]])
+script.speaks("agent", AgentReply, speakers=AGENTS, ids=labels, reads=before, evidence="cites")
+script.checks()
 script.decides("vote", vote)
-script.rounds(("agent",), times="rounds", then="vote")
+script.rounds(("material", "agent"), times="rounds", then=("checker", "vote"))
 
 protocol = script.protocol(
     name="majority_debate",
