@@ -32,7 +32,7 @@ from dialectree.evals.dataset_items import (
 from dialectree.evals.dataset_sources import Reader
 from dialectree.evals.published_datasets import documented, public
 from dialectree.evals.tasks import TASKS
-from dialectree.protocols.protocol import Dataset, installed
+from dialectree.protocols.protocol import Dataset, Method, installed
 from dialectree.protocols.protocol import load as load_attribute
 from dialectree.protocols.sources import cache_folder
 from dialectree.text import count, fault_lines, line, listed
@@ -279,8 +279,13 @@ def _bare(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def notices(loaded: Loaded, task: Task, items: Sequence[Item]) -> Iterator[str]:
-    """Yield a line each on unread columns, repeated rows and rows without a gold answer."""
+def notices(
+    loaded: Loaded, task: Task, items: Sequence[Item], methods: Sequence[Method] = ()
+) -> Iterator[str]:
+    """Yield a line each on what is unread, on repeated rows and on rows without a gold answer.
+
+    ``methods`` are those that are asked.
+    """
     if loaded.unknown:
         unknown = "column" if len(loaded.unknown) == 1 else "columns"
         names = listed(line(name, 40) for name in loaded.unknown)
@@ -290,6 +295,9 @@ def notices(loaded: Loaded, task: Task, items: Sequence[Item]) -> Iterator[str]:
         numbers = f"{loaded.by_place} of {count(len(loaded.items), 'row')}"
         yield f"{loaded.path}: gold is a number in {numbers}: the option's place, counted from 0"
     yield from loaded.unread
+    unread = dict.fromkeys(one.name for one in methods if not one.grounded)
+    if unread and any(item.inputs.sources for item in items):
+        yield f"{loaded.path}: asked without the sources: {', '.join(unread)}"
     items = [item for item in items if not item.repeat]
     if again := repeated(items, count(len(items), "row")):
         yield f"{loaded.path}: {again}: all count as questions of their own"

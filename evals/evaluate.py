@@ -122,7 +122,8 @@ def _prepared(dataset: str | Path | Rows, values: Mapping[str, Any]) -> Plan:
         out = given.get("out") or Path("evaluations") / dataset
         given["data"], given["out"] = _write_rows(data, out)
     plan = prepare(dataset, read_options(given), settings)
-    for notice in notices(plan.loaded, plan.task, plan.items):
+    methods = [row.method for row in plan.rows]
+    for notice in notices(plan.loaded, plan.task, plan.items, methods):
         warnings.warn(_by_name(notice), stacklevel=3)
     return plan
 

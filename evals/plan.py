@@ -87,7 +87,8 @@ def prepare(dataset: str | Path, options: EvaluationOptions, settings: Mapping[s
     else:
         names, where = options.methods or [usual_method(task)], "--methods"
         matrix = of_methods(names, {n: v for n, v in settings.items() if n in own})
-    rows = ready(matrix.rows, task, settings, where)
+    sources = any(item.inputs.sources for item in loaded.items) or "retriever" in settings
+    rows = ready(matrix.rows, task, settings, where, sources=sources)
     items = taken(loaded.items, options, shared.seed)
     require_input(rows, items)
     if options.vote_first and not any(row.method.name in debates() for row in rows):

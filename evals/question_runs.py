@@ -24,6 +24,7 @@ from dialectree.errors import (
 )
 from dialectree.evals import scoring, tasks, votes
 from dialectree.evals.dataset_items import Item
+from dialectree.evals.grounding import grounding
 from dialectree.evals.results import JUDGING, PAGE, Result, Vote
 from dialectree.evals.results_file import Done
 from dialectree.evals.rows import Ready
@@ -149,6 +150,7 @@ class Asker:
         result.verdict = record.verdict
         result.sides = tasks.sides(record, item.reference.gold, row.method)
         result.rulings = tasks.rulings(record, row.context)
+        result.grounding = grounding(record, item)
         verdict = record.verdict
         if verdict is not None and verdict.answer:
             answer = tasks.unmarked(row.method, verdict.answer)
@@ -198,6 +200,7 @@ class Asker:
             reopen(path)
         if (path / "run.json").is_file():
             record = folder.record()
+            method = method.on(record.input)
             if record.status in ("running", "partial"):  # its page shows how it was broken off
                 with files(path / PAGE):
                     (path / PAGE).unlink(missing_ok=True)

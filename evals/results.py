@@ -162,6 +162,29 @@ class Sides(Stored):
     """Whether the judge ruled otherwise in the other order; None where it was asked once."""
 
 
+class Grounding(Stored):
+    """What a debate made of the sources that it argued from."""
+
+    texts: dict[str, tuple[int, int]] = {}
+    """By role and phase, the texts with a point, and all."""
+    marked: int = 0
+    """Points that the checker marked."""
+    borne_out: int = 0
+    contradicted: int = 0
+    invented: int = 0
+    """Quotations that stand in no source."""
+    misattributed: int = 0
+    """Quotations out of a source that their speaker did not read."""
+    gold: int = 0
+    """Sentences that the data set names as evidence."""
+    retrieved: int = 0
+    """Those among them that were retrieved."""
+    cited: int = 0
+    """Those that a speaker or the verdict points at."""
+    without: bool = False
+    """Whether the verdict was withheld because it rests on no evidence."""
+
+
 class Control(Stored):
     """A judge's score of an answer for which the right score is known."""
 
@@ -216,6 +239,8 @@ class Result(Stored):
     """Those of the judge among them, its controls included."""
     vote: Vote | None = None
     sides: Sides | None = None
+    grounding: Grounding | None = None
+    """None without sources."""
     rulings: dict[str, str | None] = {}
     """The label that each judge of a jury named, by its number; None for no ruling."""
     seconds: float = 0.0

@@ -53,16 +53,24 @@ class Ready:
 
 
 def ready(
-    rows: Sequence[Written], task: Task, flags: Mapping[str, Any], where: str = "--methods"
+    rows: Sequence[Written],
+    task: Task,
+    flags: Mapping[str, Any],
+    where: str = "--methods",
+    *,
+    sources: bool = False,
 ) -> list[Ready]:
-    """Complete rows with the settings of the command line; InputError for one that does not fit."""
+    """Complete rows with the settings of the command line; InputError for one that does not fit.
+
+    Without ``sources`` in the data no method has a checker, or settings on evidence.
+    """
     roles = {*known_roles()}
     for row in rows:
         if unknown := sorted(row.models.keys() - {"model", *roles}):
             raise InputError(f"{where}: row {row.name!r}: there is no role {unknown[0]!r}")
     if unknown := sorted(flags.get("roles", {}).keys() - roles):
         raise InputError(f"--role {unknown[0]}: no method has such a role")
-    made = [_ready(row, task, flags, where) for row in rows]
+    made = [_ready(row, task, flags, where, sources) for row in rows]
     _require_read(flags, {one.method.name: one.method for one in made})
     names: dict[str, str] = {}
     for one in made:
@@ -73,8 +81,10 @@ def ready(
     return made
 
 
-def _ready(written: Written, task: Task, flags: Mapping[str, Any], where: str) -> Ready:
-    method = named_method(written.method)
+def _ready(
+    written: Written, task: Task, flags: Mapping[str, Any], where: str, sources: bool
+) -> Ready:
+    method = named_method(written.method).on({"sources": []} if sources else {})
     if method.name not in tasks.methods(task):
         raise InputError(
             f"{where}: {method.name} does not {task}; the methods for {tasks.TASKS[task].items}: "

@@ -10,7 +10,6 @@ from pydantic import JsonValue
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Sides
-from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.options import juries
 from dialectree.protocols.protocol import Evaluation, Method, Task, installed, load
 from dialectree.protocols.protocol import method as named_method
@@ -167,14 +166,9 @@ def graph_input(
     fields |= dict(zip(("paper_a", "paper_b"), fields.pop("papers", ()), strict=False))
     read = fields.pop("sources", [])
     taken = prepared(method, fields if gold is None else {**fields, "gold": gold}, context)
-    if read and grounded(method):
+    if read and method.grounded:
         taken["sources"] = [{"id": f"s{n}", **one} for n, one in enumerate(read, 1)]
     return taken
-
-
-def grounded(method: Method) -> bool:
-    """Return whether ``method`` argues from sources."""
-    return issubclass(method.protocol.settings, GroundedSettings)
 
 
 def unmarked(method: Method, answer: str) -> str:

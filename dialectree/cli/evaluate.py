@@ -170,7 +170,8 @@ def _follow(plan: Plan, *, quiet: bool) -> int:
         flags.notice(demonstration())
     if plan.evaluation.judge is not None:
         streams.notice(f"scored by {plan.evaluation.judge}")
-    for text in notices(plan.loaded, plan.task, plan.items):
+    methods = [row.method for row in plan.rows]
+    for text in notices(plan.loaded, plan.task, plan.items, methods):
         streams.notice(text)
     seen: list[Standing] = []
     fault: DialectreeError | None = None

@@ -28,6 +28,7 @@ from dialectree.evals.intervals import (
     wilson,
 )
 from dialectree.evals.results import (
+    Grounding,
     Preferred,
     Result,
     Row,
@@ -209,6 +210,7 @@ class Answers:
             "gold_side": sides and sides.gold_side,
             "gold_position": sides and sides.gold_position,
             "flipped": sides and sides.flipped,
+            **self._evidence(result.grounding),
             "run": result.run,
             "item": result.item,
             "group": result.group,
@@ -217,6 +219,19 @@ class Answers:
             "judging_calls": result.judging.calls,
             "judging_tokens": tokens(result.judging),
             "judging_cost": result.judging.cost,
+        }
+
+    def _evidence(self, one: Grounding | None) -> dict[str, Any]:
+        """Return the columns on sources, which other data sets do not have."""
+        if not self._sourced:
+            return {}
+        with_point, texts = self.pointed(one) if one else (None, None)
+        names = (name for name in Grounding.model_fields if name not in ("texts", "without"))
+        return {
+            "texts": texts,
+            "with_a_point": with_point,
+            **{name: one and getattr(one, name) for name in names},
+            "no_evidence": one and one.without,
         }
 
     def _truth(self, result: Result) -> bool | None:
@@ -236,6 +251,28 @@ class Answers:
         """The right label of each question that a jury ruled on, where it is known."""
         known = [self.texts[item] for item in self.rulings if item in self.texts]
         return {one.id: one.reference.gold for one in known if one.reference.gold is not None}
+
+    @cached_property
+    def grounded(self) -> dict[str, Grounding]:
+        """What the row made of the sources of each question that had some."""
+        results = self.results.items()
+        return {item: one.grounding for item, one in results if one.grounding is not None}
+
+    @cached_property
+    def _sourced(self) -> bool:
+        """Whether any question has sources."""
+        return any(item.inputs.sources for item in self.texts.values())
+
+    @cached_property
+    def _pointing(self) -> set[str]:
+        """The roles and phases in which speakers point at sentences."""
+        every = (places for one in self.grounded.values() for places in one.texts.items())
+        return {place for place, (with_point, _) in every if with_point}
+
+    def pointed(self, one: Grounding) -> tuple[int, int]:
+        """Return how many texts have a point, and how many could have one."""
+        own = [counts for place, counts in one.texts.items() if place in self._pointing]
+        return sum(some for some, _ in own), sum(every for _, every in own)
 
     # Right and wrong
 

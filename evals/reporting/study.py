@@ -10,6 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,14 @@ import pandas
 from pandas import DataFrame
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dialectree.errors import InputError, fault_line
+from dialectree.errors import DialectreeError, InputError, fault_line
 from dialectree.evals.dataset_items import Item, Task
+from dialectree.evals.grounding import grounding
 from dialectree.evals.matrix import labels
 from dialectree.evals.reporting.answers import PRIVATE, Answers
 from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score, bare
 from dialectree.evals.results_file import Folder
+from dialectree.records.folder import RunFolder
 
 
 class Rated(BaseModel):
@@ -159,10 +162,21 @@ class Study:
                     f"in {folder}: name one"
                 )
             answers.results[item], answers.homes[item] = result, folder
+            self._complete(answers, item)
             self.group[item] = result.group
         order = {item: n for n, item in enumerate(self.items)}
         for answers in self.rows.values():
             answers.results = dict(sorted(answers.results.items(), key=lambda one: order[one[0]]))
+
+    def _complete(self, answers: Answers, item: str) -> None:
+        """Count what a debate made of its sources where its result does not say so."""
+        result, text, run = answers.results[item], self.texts.get(item), answers.run(item)
+        asked = text is not None and text.inputs.sources and result.status != "failed"
+        if text is None or not asked or result.grounding or run is None:
+            return
+        with suppress(DialectreeError):  # the run is not there any more
+            counted = grounding(RunFolder(run).record(), text)
+            answers.results[item] = result.model_copy(update={"grounding": counted})
 
 
 def study(folders: Sequence[Path]) -> Study:

@@ -21,6 +21,7 @@ from dialectree.evals.reporting.answers import (
     number,
     totals,
 )
+from dialectree.evals.reporting.evidence import evidence_table
 from dialectree.evals.reporting.formatting import Kind, Line, Table, table
 from dialectree.evals.reporting.study import Study, models
 from dialectree.evals.reporting.tables_compared import compared_tables
@@ -41,6 +42,7 @@ def tables(analysis: Analysis) -> list[Table]:
     study = analysis.study
     made = [
         _accuracy(study),
+        evidence_table(study),
         _rubric(study),
         _controls(study),
         _people(study),

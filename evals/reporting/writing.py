@@ -26,9 +26,9 @@ from dialectree.records.folder import RunFolder
 FEW_PAGES = 100
 """Pages of runs that a report writes; of more runs, ``dialectree view`` opens each."""
 TABLES = (
-    *("accuracy", "rubric", "controls", "people", "compared", "preferred", "turned", "places"),
-    *("calibration", "risk-coverage", "risk-coverage-curves", "categories", "juries", "judges"),
-    *("agreement", "cost"),
+    *("accuracy", "evidence", "rubric", "controls", "people", "compared", "preferred"),
+    *("turned", "places", "calibration", "risk-coverage", "risk-coverage-curves"),
+    *("categories", "juries", "judges", "agreement", "cost"),
 )
 PLOTS = ("accuracy", "summaries", "front", "reliability", "risk")
 SOMETIMES = (

@@ -40,6 +40,12 @@ _debater = partial(_phase, "debater")
 _alone = partial(
     Variant, prepare=f"{_NODES}.candidates:prepare_alone", baseline=True, grounded=True
 )
+_static = partial(
+    Variant,
+    prepare=f"{_NODES}.static_debate:prepare",
+    reads=("candidates", "distractor"),
+    prompts=("static_debate",),
+)
 
 protocol = Protocol(
     name="rsd",
@@ -81,16 +87,28 @@ protocol = Protocol(
             labels=lambda settings: ("uncertain",) if settings.allow_uncertain else (),
             judges=Settings.rulings,
         ),
+        _debater("rounds", "static_debate:StatementReply", "argument", withdrawn=_NO_ARGUMENT),
+        _phase(
+            "judge",
+            "weighing",
+            "judge:JudgeReply",
+            "rationale",
+            labels=lambda settings: (),
+            judges=lambda settings: [["judge"], ["swapped"]],
+        ),
         _vote("debater_a"),
         _vote("answerer"),
     ),
     order=PhaseOrder(
-        phases=("direct", *TITLES, "check", "judgment"), beside={"check": "uncertainty"}
+        phases=("direct", "rounds", *TITLES, "check", "judgment", "weighing"),
+        beside={"check": "uncertainty"},
     ),
     demo="demo",
     evaluation=Evaluation(
         task="decide",
-        voters=dict.fromkeys(("rsd", "no_role_switch", "no_uncertainty", "basic"), "debater_a"),
+        voters=dict.fromkeys(
+            ("rsd", "no_role_switch", "no_uncertainty", "basic", "static_debate"), "debater_a"
+        ),
         vote_by="self_consistency",
         plainest=("self_consistency",),
         plainest_on_a_pair=("judge_alone", "self_consistency"),
@@ -106,6 +124,22 @@ protocol = Protocol(
             "basic",
             "role switch and uncertainty reports",
             "Neither a switch of sides nor a word on confidence.",
+        ),
+        _static(
+            name="static_debate",
+            title="three rounds at once (Khan et al.)",
+            summary="Two debaters speak in three rounds at once; a judge reads both orders.",
+            graph=f"{_HERE}.static_debate:static_debate",
+            roles={"debater_a": "debater", "debater_b": "debater", "judge": "", "checker": ""},
+        ),
+        _static(
+            name="consultancy",
+            title="a consultant and the judge (Khan et al.)",
+            summary="One debater argues for an answer that was drawn; a judge reads both orders.",
+            graph=f"{_HERE}.static_debate:consultancy",
+            roles={"debater_a": "debater", "judge": "", "checker": ""},
+            baseline=True,
+            grounded=True,
         ),
         _alone(
             name="self_consistency",
@@ -134,7 +168,8 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     swapped. Return None for a run without a debate.
     """
     nodes = record.tree.nodes.values()
-    debated = [n for n in nodes if any(turn.phase == "proposals" for turn in n.transcript)]
+    opened = ("proposals", "rounds")
+    debated = [n for n in nodes if any(turn.phase in opened for turn in n.transcript)]
     if not debated or not isinstance(record.input.get("options"), list):
         return None
     node = max(debated, key=lambda one: path_key(one.id))
@@ -147,11 +182,18 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     draw = int(str(record.settings.get("seed", 0))), "first", node.id, str(record.input["question"])
     swapped = record.settings.get("candidates") == "balanced" and chance.coin(*draw)
     place = ("first" if side == ("b" if swapped else "a") else "second") if side else None
-    judged = [t for t in node.transcript if (t.role, t.phase) == ("judge", "judgment")]
+    in_rounds = any(turn.phase == "rounds" for turn in node.transcript)
+    judged = [
+        t for t in node.transcript if t.role == "judge" and t.phase in ("judgment", "weighing")
+    ]
     rulings: dict[str, dict[str, str]] = {}
     for turn in judged:
         who = turn.name.removesuffix(SWAPPED).rstrip("_")
         rulings.setdefault(who, {})[turn.speaker] = str(turn.fields.get("label"))
     both = [{*own.values()} for own in rulings.values() if len(own) > 1]
     flipped = any(len(own) > 1 for own in both) if both else None
-    return {"gold_side": side, "gold_position": place, "flipped": flipped}
+    return {
+        "gold_side": side,
+        "gold_position": None if in_rounds else place,  # in rounds each judge reads both orders
+        "flipped": flipped,
+    }

@@ -84,6 +84,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
     first, second = said("explorer", text), said("critic", text)
     turns = [turn(text, ""), turn(text, text)]
     segments = {"a:1": text, "b:1": text}
+    statements = [{"label": "A", "round": 1, "argument": text}]
     asked = [{"id": "q1", "paper": "a", "text": text}, {"id": "q2", "paper": "b", "text": text}]
     topic = {"title": text, "description": text, "raised_by": [text], "open_questions": asked}
     root = {"title": text, "description": "", "raised_by": [], "open_questions": []}
@@ -140,6 +141,8 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "synthesiser": {"transcript": [[first], [first, second]]},
         "one_critique/critic": {"answer": [text]},
         "one_critique/reviser": {"answer": [text], "critique": ["", text]},
+        "static_debate/debater": {"statements": [[], statements], "opponent": [None, "C"]},
+        "static_debate/judge": {"statements": [statements], "alone": [True, False]},
         "distractor": {"options": [options]},
         "same_answer": {"candidates": [[text, text]]},
         "cross_examination": {"opponent": ["C"]},
@@ -224,6 +227,8 @@ SPEAKS_FROM = {
     ("no_self_deliberation", "persona_a"): (),
     ("no_self_deliberation", "persona_b"): (),
     ("no_self_deliberation", "moderator"): ("subtopics",),
+    ("static_debate", "debater_a"): ("debater",),
+    ("static_debate", "debater_b"): ("debater",),
     ("one_critique", "answerer"): (),
     ("single_shot", "critic"): (),
     ("single_shot", "reviser"): (),
@@ -263,7 +268,12 @@ def test_a_prompt_says_its_source_and_is_decoded_as_the_papers_say(name: str) ->
         return
     if name.startswith("evaluation/"):
         assert prompt.temperature == 0
-    warmth = {"best_of_n/sampler": (0.8,), "role_switching_debate/judge": (0.3,)}
+    warmth = {
+        "best_of_n/sampler": (0.8,),
+        "role_switching_debate/judge": (0.3,),
+        "static_debate/debater": (0.4,),
+        "static_debate/judge": (0,),
+    }
     assert prompt.temperature in warmth.get(name, (0, 0.7))
     assert prompt.top_p is None
 

@@ -1,0 +1,98 @@
+"""Count what a debate made of the sources that it argued from, by its record."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from dialectree.evals.dataset_items import Item
+from dialectree.evals.results import Grounding
+from dialectree.flow.evidence import NO_EVIDENCE
+from dialectree.protocols.protocol import CHECKER
+from dialectree.records import RunRecord, Turn
+
+FALSE, NOWHERE = "false quotation", "no source says so"
+"""How the program notes a quotation that its speaker did not read, or that stands nowhere."""
+SHORTEST = 12
+"""Characters from which on a sentence that is a part of a gold passage counts as it."""
+
+
+def grounding(record: RunRecord, item: Item) -> Grounding | None:
+    """Return what a debate made of its sources, or None if it had none."""
+    if record.input.get("sources") is None:
+        return None
+    nodes, verdict = [*record.tree.nodes.values()], record.verdict
+    turns = [turn for node in nodes for turn in node.transcript]
+    marks = dict(mark for turn in turns if turn.role == CHECKER for mark in _marks(turn))
+    notes = [note for node in nodes for note in node.notes if f"{FALSE} (" in note]
+    invented = sum(f"{FALSE} ({NOWHERE})" in note for note in notes)
+    words = _sentences(record)
+    pointed = {id for turn in turns for point in turn.evidence for id in point.sentences}
+    pointed |= {id for turn in turns for id in turn.rests_on}
+    pointed |= {ground.id for ground in verdict.grounds} if verdict else set()
+    gold = [plain(text) for text in item.reference.evidence]
+    return Grounding(
+        texts=_texts(turns),
+        marked=len(marks),
+        borne_out=sum(mark == "yes" for mark in marks.values()),
+        contradicted=sum(mark == "contradicts" for mark in marks.values()),
+        invented=invented,
+        misattributed=len(notes) - invented,
+        gold=len(gold),
+        retrieved=_found(gold, words.values()),
+        cited=_found(gold, (text for id, text in words.items() if id in pointed)),
+        without=verdict is not None and NO_EVIDENCE in verdict.notes,
+    )
+
+
+def _marks(turn: Turn) -> Iterator[tuple[str, str]]:
+    marks: Any = turn.fields.get("marks", [])
+    yield from ((mark["point"], mark["verdict"]) for mark in marks)
+
+
+def _texts(turns: Iterable[Turn]) -> dict[str, tuple[int, int]]:
+    """Count texts with a point, and all, by role and phase."""
+    spoken: dict[str, list[Turn]] = {}
+    for turn in turns:
+        if turn.role != CHECKER:
+            spoken.setdefault(f"{turn.role} {turn.phase}", []).append(turn)
+    counted: dict[str, tuple[int, int]] = {}
+    for place, own in spoken.items():
+        items = [{point.item for point in turn.evidence} for turn in own]
+        listed = any(0 not in numbers for numbers in items if numbers)
+        texts = sum(_entries(turn.fields) if listed else 1 for turn in own)
+        counted[place] = sum(map(len, items)), texts
+    return counted
+
+
+def _entries(fields: Mapping[str, Any]) -> int:
+    """Return the length of the longest list of a reply, which holds what is argued."""
+    return max((len(one) for one in fields.values() if isinstance(one, list)), default=0)
+
+
+def _sentences(record: RunRecord) -> dict[str, str]:
+    """Return the words of the sentences that were retrieved, by id."""
+    return {
+        f"{segment.id}.{number}": plain(segment.text[start:end])
+        for segment in record.tree.segments.values()
+        for number, (start, end) in enumerate(segment.sentences, 1)
+    }
+
+
+def _found(gold: Iterable[str], sentences: Iterable[str]) -> int:
+    """Return how many gold texts hold one of the sentences, or stand in one."""
+    every = {*sentences}
+    return sum(
+        any(_in(one, s) or (len(s) >= SHORTEST and _in(s, one)) for s in every) for one in gold
+    )
+
+
+def _in(words: str, text: str) -> bool:
+    return f" {words} " in f" {text} "
+
+
+def plain(text: str) -> str:
+    """Return the words of a text alone: without case, marks and breaks."""
+    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))

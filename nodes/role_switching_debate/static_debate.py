@@ -1,0 +1,199 @@
+"""A debate in three rounds at once, and a consultancy: one debater alone, then the judge.
+
+Khan et al., Debating with More Persuasive LLMs Leads to More Truthful Answers (arXiv 2402.06782).
+docs/decisions/static-debate.md says what is theirs and what is ours.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from statistics import mean
+from typing import Annotated, Any
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from dialectree import records
+from dialectree.answers import offered, shortened, tokens
+from dialectree.answers import ruling as ruled_candidate
+from dialectree.errors import InputError
+from dialectree.flow import Step
+from dialectree.flow.state import Ruling
+from dialectree.flow.steps import settle
+from dialectree.models.door import ask
+from dialectree.nodes.role_switching_debate import candidates
+from dialectree.nodes.role_switching_debate.candidates import drawn, drawn_at, read_from, texts
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.role_switching_debate.state import (
+    SWAPPED,
+    Candidate,
+    Question,
+    RoleSwitchingDebate,
+    Settings,
+    Side,
+    other,
+)
+from dialectree.records import Place
+
+ROUNDS, WORDS = 3, 100
+"""Rounds, and words of a statement."""
+PHASE, RULING = "rounds", "weighing"
+
+
+class Statement(TypedDict):
+    """What one debater says in one round."""
+
+    side: Side
+    round: int
+    """From 1."""
+    argument: str
+
+
+class Rounds(RoleSwitchingDebate):
+    """A debate about two options, round by round."""
+
+    candidates: dict[Side, Candidate]
+    """Who defends what. A consultant is side a."""
+    statements: Annotated[list[Statement], operator.add]
+    rulings: Annotated[list[dict[str, Any]], operator.add]
+    failed: Annotated[bool, operator.or_]
+
+
+class StatementReply(BaseModel):
+    """One round's case for an answer."""
+
+    argument: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return the question and its options; raise InputError unless two of them are debated."""
+    prepared = candidates.prepare(given, settings, debated=False)
+    count = len(prepared["options"] or [])
+    if count != 2 and not settings.uses_gold():
+        why = f"this debate is about two options, and there are {count or 'none'}"
+        raise InputError(f"`options`: {why}; give two, or in an evaluation `candidates` balanced")
+    return prepared
+
+
+_labelled = candidates.opening(lambda settings: 0, debated=False)
+
+
+async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Draw from the seed who defends which of the two options."""
+    prepare(state, runtime.context)
+    begun: dict[str, Any] = await _labelled(state, runtime)
+    first, second = begun["options"]
+    sides = drawn(first, second, runtime.context.seed, *drawn_at(state["question"]))
+    return {**begun, "candidates": sides}
+
+
+def statement(side: Side, *, alone: bool = False) -> Step:
+    """Argue in a round: without a look at what the other one says in it, or ``alone``."""
+
+    async def statement(state: Rounds, runtime: Runtime[Settings]) -> dict[str, Any]:
+        own, opponent = state["candidates"][side], state["candidates"][other(side)]
+        round_ = 1 + sum(one["side"] == side for one in state["statements"])
+        reply = await ask(
+            runtime,
+            records.Turn(
+                node=state["id"],
+                phase=PHASE,
+                role="debater",
+                speaker=side,
+                round=round_,
+                step=round_,
+                side=shortened(own["text"]),
+                label=own["label"],
+                called=own["label"],
+            ),
+            "static_debate/debater",
+            StatementReply,
+            max_tokens=4 * WORDS,
+            **_shown(state, "a"),
+            label=own["label"],
+            opponent=None if alone else opponent["label"],
+            round=round_,
+            rounds=ROUNDS,
+            word_limit=WORDS,
+        )
+        return {"statements": [{"side": side, "round": round_, "argument": reply.argument}]}
+
+    return statement
+
+
+def judge(*, swapped: bool = False) -> Step:
+    """Rule, in one of the two orders of the answers and their debaters."""
+
+    async def judge(state: Rounds, runtime: Runtime[Settings]) -> dict[str, Any]:
+        possible = texts([*state["candidates"].values()])
+
+        def candidate(reply: JudgeReply) -> str | None:
+            return ruled_candidate(reply.label, reply.answer, possible)
+
+        def fault(reply: JudgeReply) -> str | None:
+            unlike = "answer: it is not the text of the answer that `label` names"
+            return unlike if candidate(reply) is None else None
+
+        speaker = SWAPPED if swapped else ""
+        reply = await ask(
+            runtime,
+            Place(node=state["id"], phase=RULING, role="judge", speaker=speaker),
+            "static_debate/judge",
+            JudgeReply,
+            ids={"label": [*possible]},
+            suggested=offered([*possible.values()]),
+            check=fault,
+            names=candidate,
+            max_tokens=900 + tokens(*possible.values()),
+            **_shown(state, "b" if swapped else "a"),
+            alone=len({one["side"] for one in state["statements"]}) == 1,
+        )
+        return {"rulings": [reply.model_dump()]}
+
+    return judge
+
+
+def _shown(state: Rounds, first: Side) -> dict[str, Any]:
+    """Return what debaters and judge read; in each round the words of ``first`` come first."""
+    said = sorted(state["statements"], key=lambda one: (one["round"], one["side"] != first))
+    return {
+        "question": state["question"],
+        "background": state["background"],
+        "candidates": read_from(first, state["candidates"]),
+        "statements": [{"label": state["candidates"][one["side"]]["label"], **one} for one in said],
+    }
+
+
+async def verdict(state: Rounds, runtime: Runtime[Settings]) -> Ruling:
+    """Take the answer that is likelier in the mean of both orders; equally likely ones withhold it.
+
+    A ruling without a confidence, such as a person's, is a sure one.
+    """
+    if not state["rulings"]:
+        return await settle(runtime, None, notes=["nobody ruled: a person took the rulings out"])
+    labels = texts([*state["candidates"].values()])
+    rulings, named = state["rulings"], {one["label"] for one in state["rulings"]}
+    likely = {label: mean(_probability(one, label) for one in rulings) for label in labels}
+    label = max(likely, key=lambda one: likely[one])
+    notes = ["position bias: the judge ruled otherwise in the other order"] * (len(named) > 1)
+    if len(set(likely.values())) == 1:
+        notes.append("both answers are equally likely in the mean of both orders")
+        return await settle(runtime, None, notes=notes)
+    own = [one["rationale"] for one in rulings if one["label"] == label]
+    return await settle(
+        runtime,
+        labels[label],
+        label=label,
+        winner=label,
+        rationale="\n".join(own),
+        confidence=likely[label],
+        confidence_source="mean of both orders",
+        notes=notes,
+    )
+
+
+def _probability(ruling: Mapping[str, Any], label: str) -> float:
+    sure = 1.0 if ruling["confidence"] is None else float(ruling["confidence"])
+    return sure if ruling["label"] == label else 1 - sure
