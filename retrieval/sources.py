@@ -139,7 +139,7 @@ def _files(given: Sequence[Path], notices: list[str]) -> dict[Path, str]:
     """Return each file once, with its name; names that are alike go with their folders."""
     found: dict[str, tuple[str, Path]] = {}
     for path in given:
-        if not path.exists():
+        if not os.path.exists(path):  # a name may be too long, or no name
             raise InputError(f"{path}: no such file or folder; give a document or a folder of them")
         if path.is_dir():
             for real, name, file in _below(path, notices):

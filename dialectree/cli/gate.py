@@ -52,6 +52,10 @@ def gate(
     method: Annotated[
         str | None, typer.Option(help="The method that verifies a claim.", metavar="NAME")
     ] = None,
+    sources: Annotated[
+        list[str] | None,
+        typer.Option(help="A document or a folder to verify the claims by.", metavar="PATH"),
+    ] = None,
     runs: flags.Runs = Path("runs"),
     quiet: flags.Quiet = False,
     dry_run: flags.DryRun = False,
@@ -62,7 +66,8 @@ def gate(
     Ends with status 0 if all claims pass, and with 5 if some do not.
     """
     from dialectree.cli.finding_formats import FORMATS, Findings
-    from dialectree.cli.progress import STOPPING, demonstration
+    from dialectree.cli.progress import STOPPING, demonstration, reading
+    from dialectree.running import documents
     from dialectree.service.claims import ClaimVerifier, verifying_method
     from dialectree.system import loop
     from dialectree.system.streams import print_file, program
@@ -70,6 +75,12 @@ def gate(
 
     chosen = verifying_method(method)
     verifier = ClaimVerifier(chosen, chosen.configure(settings, notice), minimum)
+    if sources:
+        chosen.require_grounded()
+        with reading(quiet=quiet or format != "text") as told:
+            verifier.sources = documents.taken(sources, told)
+        for gap in documents.notices(verifier.sources):
+            notice(gap)
     text, name = _read(file), "stdin" if file == "-" else file
     loop.tune()
     if dry_run:

@@ -51,6 +51,11 @@ def retrieves(context: ProtocolSettings) -> bool:
     return getattr(context, "retriever", None) is not None
 
 
+def notices(sources: Iterable[Any]) -> list[str]:
+    """Return what could not be read of papers or sources, a line each."""
+    return [notice for one in sources for notice in one.get("notices", [])]
+
+
 def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
     """Return ``given`` as a graph takes sources, and leave their texts in the cache; blocks.
 
@@ -111,7 +116,11 @@ def _as_taken(number: int, source: Mapping[str, Any]) -> dict[str, JsonValue]:
         )
     if not _DIGEST.fullmatch(own["digest"]):
         raise InputError(f"sources: {own['name']!r:.100}: no document has such a digest")
-    return {**own, **{name: source[name] for name in ("path", "notices") if name in source}}
+    if isinstance(path := source.get("path"), str):
+        own["path"] = path
+    if isinstance(missing := source.get("notices"), list):
+        own["notices"] = [str(one) for one in missing]
+    return own
 
 
 def _named(text: Mapping[str, Any], number: int) -> str:

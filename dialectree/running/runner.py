@@ -340,8 +340,8 @@ async def _holding(folder: RunFolder) -> AsyncIterator[None]:
 
 def missing_in_input(record: RunRecord) -> list[str]:
     """Return what is missing in the papers and sources of a run, a line each."""
-    read: list[Any] = [record.input.get(name) or [] for name in ("papers", "sources")]
-    return [notice for every in read for one in every for notice in one.get("notices", [])]
+    papers: Any = record.input.get("papers") or []
+    return documents.notices([*papers, *documents.sources_of(record)])
 
 
 def _mark_as_running(record: RunRecord, folder: RunFolder) -> None:

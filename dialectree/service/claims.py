@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableLambda
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, JsonValue
 
 from dialectree.errors import DialectreeError, InputError
 from dialectree.models.door import Run, ask
@@ -89,6 +89,8 @@ class ClaimVerifier:
     context: ProtocolSettings
     minimum: float
     """The least probability with which a claim passes."""
+    sources: Sequence[JsonValue] = ()
+    """Documents that each claim is debated from, as a graph takes them."""
     budget: Budget = field(init=False)
     fault: DialectreeError | None = field(default=None, init=False)
     """The first reason why a claim could not be verified; no further call is made then."""
@@ -145,7 +147,10 @@ class ClaimVerifier:
     def graph_input(self, claim: str) -> dict[str, Any]:
         """Return what the graph of the method takes of a claim; InputError where it takes none."""
         first = next(iter(self.method.protocol.input.model_fields))
-        return prepared(self.method, {first: claim}, self.context)
+        given: dict[str, Any] = {first: claim}
+        if self.sources:
+            given["sources"] = [*self.sources]
+        return prepared(self.method, given, self.context)
 
     async def estimate(self, example: str, counts: Sequence[int], runs: Path) -> Estimate:
         """Estimate how much it takes to verify claims like ``example``.

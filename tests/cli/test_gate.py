@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
 
@@ -17,6 +18,7 @@ from dialectree.cli.finding_formats import Findings
 from dialectree.service.claims import Finding
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
+from tests.grounding import written
 
 TEXT = "# Heat\n\nFire is hot. Ice is warm.\n\nWater boils at 100 °C\nat sea level.\n\nIs it so?\n"
 CLAIMS = [
@@ -67,6 +69,19 @@ def test_claims_below_the_least_probability_fail_the_gate(least: str, failed: li
     assert f"{3 - len(failed)} of 3 claims reached {least}" in done.err
     assert [dialectree.load(run.name).run_id for run in runs()] == [run.name for run in runs()]
     assert all(any(run.name in line for line in claims) for run in runs()) and len(runs()) == 3
+
+
+def test_each_claim_is_verified_by_sources_that_are_read_once() -> None:
+    notes = written(Path("notes"))
+    (notes / "tool.exe").write_bytes(b"MZ")
+    done = gate("heat.md", "--sources", "notes", "--embeddings", "bm25", "--quiet")
+    assert done.status in (0, 5) and done.err.count("tool.exe: files that end") == 1
+    every: list[Any] = [dialectree.load(run.name).input["sources"] for run in runs()]
+    assert [[one["name"] for one in listed] for listed in every] == [
+        ["clay.md", "cows.txt", "tides.md"]
+    ] * 3
+    refused(gate("heat.md", "--sources", "notes", "--method", "cot"), "--sources: cot does not")
+    refused(gate("heat.md", "--sources", "nowhere"), "nowhere: no such file or folder")
 
 
 def test_the_json_document_holds_every_finding_with_its_lines_and_its_run() -> None:

@@ -84,10 +84,6 @@ WRONG = {
     "nothing to read": (["--sources", "notes/tool.exe"], "tool.exe: files that end in .exe"),
     "nothing at all": (["--sources", "void"], "none of the 0 files of sources can be read"),
     "no text": (["--sources", "notes/empty.md"], "empty.md: an empty file"),
-    "a baseline": (
-        ["--sources", "notes", "--method", "judge_alone"],
-        "--sources: judge_alone does not argue from sources; rsd, no_role_switch",
-    ),
     "a strange check": (["--sources", "notes", "--check", "all"], "--check"),
 }
 
@@ -98,6 +94,11 @@ def test_what_cannot_be_argued_from_is_refused(words: list[str], why: str) -> No
     done = decide(*words, "--model", "openai:any")
     assert (done.status, done.out) == (2, "") and why in done.err, done
     assert runs() == []
+
+
+def test_a_method_that_reads_no_sources_says_which_do() -> None:
+    done = command("verify", CLAIM, "--sources", "notes", "--method", "argllm", "-q")
+    refused(done, "--sources: argllm does not argue from sources; art can")
 
 
 def test_settings_on_evidence_without_sources_are_remarked_on(model: list[str]) -> None:
@@ -144,7 +145,8 @@ def test_documents_that_take_long_are_counted_on_stderr(
         assert told is not None
         for done in range(1, 4):
             told("reading", done, 3)
-    assert "reading documents: 2 of 3" in capsys.readouterr().err
+    lines = capsys.readouterr().err.splitlines()
+    assert "dialectree: reading documents: 2 of 3" in lines and "" not in lines
     with progress.reading(quiet=True) as told:
         assert told is None
 

@@ -25,8 +25,8 @@ def notes(tmp_path: Path) -> Path:
 @pytest.fixture
 def decided(notes: Path) -> RunRecord:
     own: dict[str, Any] = {"model": pointing(), "cache": False, "embeddings": "bm25"}
-    options = ["plants", "meat"]
-    return dialectree.decide("What do cows eat?", options, sources=[notes], **own)
+    given: dict[str, Any] = {"options": ["plants", "meat"], "sources": [notes]}
+    return dialectree.run("rsd", "What do cows eat?", **given, **own)
 
 
 def contest(record: RunRecord, *wishes: Change) -> Any:

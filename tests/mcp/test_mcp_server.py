@@ -15,6 +15,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
+import dialectree
 from dialectree.mcp.server import DebateServer
 from dialectree.protocols import protocol
 from dialectree.protocols.options import about
@@ -22,6 +23,7 @@ from dialectree.service.debates import Debates
 from tests.cli.commands import command, refused
 from tests.endpoint import LocalEndpoint
 from tests.examples.conftest import installed, target
+from tests.grounding import written
 
 __all__ = ["installed", "target"]
 CLAIM = {"claim": "Cows eat grass."}
@@ -225,6 +227,50 @@ def test_papers_come_from_the_allowed_folders_alone(
     assert asyncio.run(estimated(None, "b.md")).is_error
     for name in ("b.md", str(papers / "b.md")):
         assert content(asyncio.run(estimated(papers, name)))["calls"]["most"] == 1
+
+
+def test_sources_come_from_the_allowed_folders_alone_and_so_do_added_ones(
+    endpoint: LocalEndpoint, tmp_path: Path
+) -> None:
+    notes = written(tmp_path / "notes" / "cows").parent
+    (tmp_path / "secret.md").write_text("A secret. Cows eat grass.")
+    (notes / "link.md").symlink_to(tmp_path / "secret.md")
+    (notes / "cows" / "way").symlink_to(tmp_path)
+
+    async def called(folder: Path | None, tool: str, values: dict[str, Any]) -> CallToolResult:
+        async with client(endpoint, papers=folder) as connected:
+            return await connected.call_tool(tool, values)
+
+    def decided(folder: Path | None, *sources: Any) -> CallToolResult:
+        return asyncio.run(called(folder, "decide", {**COWS, "sources": [*sources]}))
+
+    for name in ("../secret.md", str(tmp_path), "link.md", "cows/way", "cows/way/secret.md"):
+        refusal = decided(notes, "cows", name)
+        why = f"{name}: no such file" if "link" in name or "way" in name else "only files in"
+        assert refusal.is_error and why in words(refusal)
+    assert decided(None, "cows").is_error and decided(None, str(notes)).is_error
+    assert "no such file" in words(decided(notes, "nowhere"))
+    assert "no such file" in words(decided(notes, "x" * 5000))
+    text = {"name": "hay.md", "text": "Cows eat hay. They eat grass."}
+    run = content(decided(notes, "cows", text))["run_id"]
+    listed: Any = dialectree.load(run).input["sources"]
+    assert [one["name"] for one in listed] == ["clay.md", "cows.txt", "tides.md", "hay.md"]
+    assert "secret" not in str(dialectree.load(run).tree)
+    stolen = {**listed[0], "id": "s1", "path": str(tmp_path / "secret.md")}
+    again: Any = dialectree.load(content(decided(None, stolen))["run_id"]).input["sources"]
+    assert again == [{name: one for name, one in stolen.items() if name != "path"}]
+
+    def added(folder: Path | None, file: str, **more: str) -> CallToolResult:
+        change = {"change": "add_source", "where": file, **more}
+        return asyncio.run(called(folder, "contest", {"run_id": run, "changes": [change]}))
+
+    for file in ("../secret.md", "link.md", str(tmp_path / "secret.md")):
+        assert added(notes, file).is_error
+    assert added(None, str(notes / "cows" / "clay.md")).is_error
+    (notes / "more.md").write_text("More. Cows eat more.")
+    new = content(added(notes, "more.md"))["run_id"]
+    assert dialectree.load(new).contest.changes == ["s5 (more.md) added"]  # type: ignore[union-attr]
+    assert not added(None, "said.md", text="Cows eat grass and hay.").is_error
 
 
 def test_a_long_debate_goes_on_behind_a_handle(slow_endpoint: LocalEndpoint) -> None:

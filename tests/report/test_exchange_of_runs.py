@@ -18,6 +18,7 @@ from dialectree.nodes.role_switching_debate.debater import ProposalReply, Uncert
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.protocols import plugins, protocol
 from dialectree.protocols.protocol import Phase
+from dialectree.protocols.script import QuestionInput
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord, turns
 from dialectree.records.folder import RunFolder
@@ -178,6 +179,7 @@ def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(
     stranger = replace(
         tsd,
         name="stranger",
+        input=QuestionInput,
         settings=type("Settings", (ProtocolSettings,), {}),
         view="two_sided",
         order=replace(tsd.order, beside_all=("debate",)),

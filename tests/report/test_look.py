@@ -12,6 +12,7 @@ from dialectree.errors import InputError
 from dialectree.protocols import plugins
 from dialectree.protocols.look import Look, Score
 from dialectree.protocols.protocol import Protocol, method, protocol
+from dialectree.protocols.script import QuestionInput
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Node, RunRecord, Tree, Turn, Verdict
 from dialectree.records.declared import declarations
@@ -27,7 +28,7 @@ def declare(monkeypatch: pytest.MonkeyPatch, **fields: Any) -> None:
     of = protocol("tsd")
     told: dict[str, Any] = dict(name="stranger", title="S", summary="Do.", source="", roles={})
     made = Protocol(
-        **{**told, "input": of.input, "settings": Settings, "graph": of.graph, "prompts": ()}
+        **{**told, "input": QuestionInput, "settings": Settings, "graph": of.graph, "prompts": ()}
         | {"outcome": "answer", **fields},
     )
     monkeypatch.setitem(plugins.declared()[0], "stranger", made)

@@ -40,7 +40,7 @@ def decided(sources: Any, **values: Any) -> Any:
     own = {"model": pointing(), "cache": False, **values}
     if sources:
         own["embeddings"] = "bm25"
-    return dialectree.decide(QUESTION, OPTIONS, sources=sources, **own)
+    return dialectree.run("rsd", QUESTION, OPTIONS, sources=sources, **own)
 
 
 def texts(run: Path) -> set[str]:
@@ -70,7 +70,8 @@ def test_a_run_lists_its_sources_keeps_their_texts_and_names_what_it_could_not_r
 
 
 def test_a_run_without_sources_is_recorded_as_before(folder: Path) -> None:
-    for sources in (None, []):
+    nothing: list[Any] = [None, []]
+    for sources in nothing:
         record = decided(sources)
         assert not (record.path / "sources").exists() and "sources" not in record.input
         assert not {"memory", "check", "embeddings", "segments"}.intersection(record.settings)
@@ -160,7 +161,8 @@ def test_a_host_that_drives_the_graph_gives_texts(
     monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path / "kept"))
     state = asyncio.run(chosen.graph().ainvoke(asked, context=context))
     record = dialectree.load(state["run_id"])
-    (source,) = record.input["sources"]
+    listed: Any = record.input["sources"]
+    (source,) = listed
     assert (source["id"], source["name"]) == ("s1", "cows.md")
     assert record.tree.segments and texts(record.path) == {f"{source['digest']}.json"}
     with pytest.raises(InputError, match="best_of_n does not argue from sources; tsd, "):

@@ -55,6 +55,27 @@ def test_papers_are_read_from_the_files_that_a_client_sends(client: TestClient) 
     assert [one["title"] for one in answer["input"]["papers"]] == ["Stone", "Rope"]
 
 
+def test_sources_are_read_from_what_a_client_sends_and_from_no_file_of_the_server(
+    client: TestClient, tmp_path: Path
+) -> None:
+    content = b64encode(b"Cows eat grass. They eat hay.").decode()
+    sent = [{"name": "a.md", "base64": content}, {"name": "b.md", "text": "Cows eat hay."}]
+    answer = prepared(client, "rsd", {**ASKED, "sources": sent}, embeddings="bm25").json()
+    listed = answer["input"]["sources"]
+    assert [(one["id"], one["name"]) for one in listed] == [("s1", "a.md"), ("s2", "b.md")]
+    assert "path" not in listed[0] and answer["estimate"]["calls"]["most"] >= 10
+    assert not [path for path in tmp_path.glob("*/run.json") if path.parent.name != "art"][1:]
+    again = prepared(client, "rsd", {**ASKED, "sources": listed}, embeddings="bm25").json()
+    assert again["input"]["sources"] == listed
+    (tmp_path / "own.md").write_text("Cows eat grass.")
+    for sources in (["own.md"], "own.md", [str(tmp_path / "own.md")], [*listed, "own.md"]):
+        refused = prepared(client, "rsd", {**ASKED, "sources": sources})
+        assert refused.status_code == 422 and "attach the file" in refused.json()["detail"]
+    change = {"change": "add_source", "where": str(tmp_path / "own.md")}
+    refused = client.post("/debates/art/contest", json={"changes": [change]})
+    assert refused.status_code == 422 and "no files can be read here" in refused.json()["detail"]
+
+
 PATHS = {"paper_a": "/etc/passwd", "paper_b": "2502.14767", "topic": "It"}
 REFUSED: list[tuple[str, Any, dict[str, Any], str]] = [
     ("tod", PATHS, {}, "attach the file"),

@@ -54,6 +54,12 @@ def reply(name: str, *messages: Any, **sent: Any) -> str:
     return str(state["messages"][-1].text)
 
 
+def test_a_chat_reads_no_file_of_the_server(tmp_path: Path) -> None:
+    (tmp_path / "own.md").write_text("Plants take in CO2.")
+    asked = "Which file is it?\n- own.md\n- two"
+    assert "sources" not in given("rsd", asked, sources=["own.md"])
+
+
 GAS = "Which gas do plants take in?"
 GASES = ["O2", "CO2"]
 

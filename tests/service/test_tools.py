@@ -40,7 +40,7 @@ def called(tool: Any, **given: Any) -> ToolMessage:
 
 def test_a_tool_has_the_name_of_ones_choice_and_the_record_as_artifact(model: str) -> None:
     tool = dialectree.as_tool("art", name="check", description="Checks.", model=model, breadth=2)
-    assert (tool.name, tool.description, [*tool.args]) == ("check", "Checks.", ["claim"])
+    assert (tool.name, tool.description, [*tool.args]) == ("check", "Checks.", ["claim", "sources"])
     message = called(tool, claim=CLAIM)
     record = RunRecord.model_validate(message.artifact)
     assert record == dialectree.load(record.run_id) and record.settings["breadth"] == 2
