@@ -24,6 +24,8 @@ Memory = Literal["allowed", "forbidden"]
 Seen = Literal["none", "cited", "pool"]
 
 
+EVIDENCE = "Evidence"
+"""The group of the settings that only a run with sources reads."""
 WORDS = "bm25"
 VECTORS = "BAAI/bge-small-en-v1.5"
 
@@ -102,28 +104,28 @@ class GroundedSettings(RetrievalSettings):
         "auto",
         min_length=1,
         operator=True,
-        group="Evidence",
+        group=EVIDENCE,
         metavar="NAME",
         validate_default=True,
     )
     """What retrieves beside words: ``bm25`` (words alone), a sentence-transformers model by name,
     path or installed package, or ``openai:NAME@URL``. ``auto``: BAAI/bge-small-en-v1.5 where it is
     on this machine with the extra ``compare``, else words alone; the record names which."""
-    segments: int = option(8, ge=1, le=32, group="Evidence")
+    segments: int = option(8, ge=1, le=32, group=EVIDENCE)
     """Segments of the sources that a query retrieves."""
-    memory: Memory = option("allowed", group="Evidence", common=True)
+    memory: Memory = option("allowed", group=EVIDENCE, common=True)
     """Whether a debater may argue from what it knows besides. Forbidden: a point without evidence
     is withdrawn, and a verdict that rests on none is unresolved."""
-    judge_sees: Seen = option("cited", group="Evidence", common=True)
+    judge_sees: Seen = option("cited", group=EVIDENCE, common=True)
     """What judges read of the sources: nothing, the sentences that debaters cite, or all that was
     retrieved."""
-    check: Literal["none", "points"] = option("points", group="Evidence", common=True)
+    check: Literal["none", "points"] = option("points", group=EVIDENCE, common=True)
     """Whether a checker says of each point if its sentences bear it out."""
-    rerank: str | None = option(None, operator=True, code=True, group="Evidence", metavar="NAME")
+    rerank: str | None = option(None, operator=True, code=True, group=EVIDENCE, metavar="NAME")
     """A cross-encoder of sentence-transformers, by name or folder, that orders what was found. Only
     a flag, a variable or a program names it."""
     retriever: Retriever = option(
-        None, operator=True, code=True, group="Evidence", metavar="MODULE:ATTRIBUTE"
+        None, operator=True, code=True, group=EVIDENCE, metavar="MODULE:ATTRIBUTE"
     )
     """A LangChain retriever, or what returns one, that finds beside the sources: on the web, in a
     vector database. It runs code: only a flag, a variable or a program names it."""

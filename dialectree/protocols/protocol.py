@@ -198,13 +198,17 @@ class Protocol(Declaration):
         return self.input.grounded
 
     def evidence_settings(self) -> frozenset[str]:
-        """Return the settings that say what is retrieved from sources, and who reads it."""
-        from dialectree.protocols.grounded import GroundedSettings
+        """Return the settings that say what is retrieved from sources, and what comes of it.
 
-        if not (self.grounded and issubclass(self.settings, GroundedSettings)):
+        A protocol's own stand in the group of the others.
+        """
+        from dialectree.protocols.grounded import EVIDENCE, GroundedSettings
+
+        kind = self.settings
+        if not (self.grounded and issubclass(kind, GroundedSettings)):
             return frozenset()
-        shared = frozenset(ProtocolSettings.model_fields)
-        return frozenset(GroundedSettings.model_fields) - shared
+        own = {name for name in kind.model_fields if about(kind, name).get("group") == EVIDENCE}
+        return frozenset(own.union(GroundedSettings.model_fields) - {*ProtocolSettings.model_fields})
 
     @property
     def ours(self) -> bool:

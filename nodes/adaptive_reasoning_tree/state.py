@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from dialectree.flow.state import Debate
-from dialectree.protocols.grounded import GroundedInput, GroundedSettings
+from dialectree.protocols.grounded import EVIDENCE, GroundedInput, GroundedSettings
 from dialectree.protocols.options import Jury, Unit, option
 
 Stance = Literal["support", "attack"]
@@ -112,7 +112,7 @@ class Settings(GroundedSettings):
     """Compare each pair once, or in either order."""
     prune_below: Unit | None = option(None, group="Strengths")
     """Arguments weaker than this take no part, nor does what hangs below them; none: all do."""
-    unsupported_at_most: Unit = option(0.5, group="Evidence")
+    unsupported_at_most: Unit = option(0.5, group=EVIDENCE)
     """Weight that an argument without evidence has at most, in a run with sources; with ``memory``
     forbidden it is 0."""
     trees: int = option(1, ge=1, le=25, group="Tree")

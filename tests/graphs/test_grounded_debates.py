@@ -57,6 +57,7 @@ class Way(NamedTuple):
         return asyncio.run(self.begin(runs, model or speaking(), **more).conduct())
 
 
+ART = Way("art", 5, 2, 0)
 SHORT = {"max_depth": 1, "leaf_rounds": 2, "synthesis_rounds": 1}
 WAYS = {
     "rsd": Way("rsd", 10, 6, 1, {"options": [*OPTIONS[:2]]}),
@@ -68,7 +69,9 @@ WAYS = {
     "mad": Way("mad", 6, 6, 1, {"rounds": 1}),
     "majority_debate": Way("majority_debate", 7, 3, 1, {"options": [*OPTIONS[:2]]}),
 }
+SMALL = ("rsd", "tsd at a leaf", "tsd", "majority_debate")
 every = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+some = pytest.mark.parametrize("way", [*map(WAYS.get, SMALL), ART], ids=[*SMALL, "art"])
 
 
 @pytest.fixture
@@ -163,7 +166,7 @@ def some_time(call: Asked) -> float:
     return 0.004 * (crc32(repr(call).encode()) % 997) / 997
 
 
-@every
+@some
 def test_which_call_returns_first_never_matters(way: Way, tmp_path: Path) -> None:
     straight = way.debate(tmp_path / "straight")
     late = speaking()
@@ -223,7 +226,7 @@ def changeable(record: RunRecord) -> Iterator[str]:
                 yield turns.printed(record, node, turn)
 
 
-@every
+@some
 def test_a_run_that_crashes_at_any_call_goes_on_and_pays_nothing_twice(
     way: Way, tmp_path: Path
 ) -> None:
@@ -240,7 +243,7 @@ def test_a_run_that_crashes_at_any_call_goes_on_and_pays_nothing_twice(
 # Hosts
 
 
-@every
+@some
 def test_a_host_goes_on_where_it_stopped(way: Way, tmp_path: Path) -> None:
     sources = [{"name": name, "text": text} for name, text in SOURCES.items()]
     chosen = method(way.method)
@@ -279,7 +282,7 @@ def test_a_host_goes_on_where_it_stopped(way: Way, tmp_path: Path) -> None:
 JUDGES = ("judge", "leaf_judge", "synthesis_judge", "scorer", "pairwise_judge", "moderator")
 
 
-@pytest.mark.parametrize("way", [WAYS["tsd"], Way("art", 5, 2, 0), WAYS["mad"]])
+@pytest.mark.parametrize("way", [WAYS["tsd"], ART, WAYS["mad"]])
 def test_a_judge_sees_what_the_settings_say(way: Way, tmp_path: Path) -> None:
     for sees in ("none", "cited", "pool"):
         model = steady()
@@ -294,7 +297,7 @@ def test_a_judge_sees_what_the_settings_say(way: Way, tmp_path: Path) -> None:
         assert record.verdict is not None and record.verdict.grounds
 
 
-@pytest.mark.parametrize("name", [name for name in WAYS if name != "art"])
+@pytest.mark.parametrize("name", ["rsd", "knockout", "tsd", "majority_debate"])
 def test_what_rests_on_no_evidence_is_noted_or_left_open(name: str, tmp_path: Path) -> None:
     silent = speaking()
     silent.will_point(lambda call, shown: {"evidence": [], "look_for": [], "rests_on": []})
@@ -326,9 +329,6 @@ def test_a_second_pass_rests_on_what_it_found(tmp_path: Path) -> None:
 
 
 # Arguments without evidence
-
-
-ART = Way("art", 5, 2, 0)
 
 
 def one_sided(call: Asked, sentences: Mapping[str, str]) -> Mapping[str, Any]:
