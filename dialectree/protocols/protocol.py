@@ -208,7 +208,8 @@ class Protocol(Declaration):
         if not (self.grounded and issubclass(kind, GroundedSettings)):
             return frozenset()
         own = {name for name in kind.model_fields if about(kind, name).get("group") == EVIDENCE}
-        return frozenset(own.union(GroundedSettings.model_fields) - {*ProtocolSettings.model_fields})
+        every = frozenset(own).union(GroundedSettings.model_fields)
+        return every.difference(ProtocolSettings.model_fields)
 
     @property
     def ours(self) -> bool:
