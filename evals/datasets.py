@@ -97,7 +97,7 @@ def load(
     own = columns(mapped) if mapped is not None else {}
     same = (one for one in known.values() if one.published and one.sha256 == sha256 and not own)
     dataset = known.get(name) or next(same, None)
-    if dataset and dataset.published and dataset.sha256 == sha256 and not own:
+    if dataset and dataset.published and dataset.sha256 in ("", sha256) and not own:
         read = [Row(path, n, row) for n, row in enumerate(_published(dataset, path, text), 1)]
     else:
         read = rows(path, text)
@@ -172,10 +172,11 @@ def fetched(dataset: Dataset, timeout_s: float = TIMEOUT_S) -> Path:
 
 def _published(dataset: Dataset, path: Path, text: str) -> list[Mapping[str, Any]]:
     try:
-        if published := [*load_attribute(dataset.published)(text)]:
+        about = [text] if dataset.sha256 else [text, path.parent]
+        if published := [*load_attribute(dataset.published)(*about)]:
             return published
         raise ValueError("it holds no rows")
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OSError) as error:
         raise InputError(f"{path} is not the published file: {str(error)[:200]}") from None
 
 

@@ -171,6 +171,6 @@ def public() -> list[Dataset]:
     sets: list[Dataset] = []
     for name, declared in tomllib.loads(text).items():
         code = {what: declared[what] for what in ("row", "published") if what in declared}
-        paths = {what: f"{__name__}:{function}" for what, function in code.items()}
+        paths = {n: code[n] if ":" in code[n] else f"{__name__}:{code[n]}" for n in code}
         sets.append(Dataset(name=name, **{**declared, **paths}))
     return sets

@@ -31,7 +31,8 @@ class Dataset:
     sha256: str = ""
     """Of the published file."""
     published: str = ""
-    """Yields rows of the documented form from the text of the published file."""
+    """Yields rows of the documented form from the text of the published file. Without ``sha256``,
+    from any file of the user's, whose folder it is given, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
