@@ -131,12 +131,12 @@ def _pointing(said: BaseModel, prompt: str) -> str:
         "look_for": [],
         "rests_on": names,
     }
-    missing = {field: more[field] for field in more.keys() & asked.keys() - own.keys()}
+    added = {field: more[field] for field in more.keys() & asked.keys() - own.keys()}
     for field, form in asked.items():
         items = [form.get("items"), *form.get("prefixItems", ())]
         if any("evidence" in one.get("properties", ()) for one in items if isinstance(one, dict)):
-            own[field] = [{"evidence": more["evidence"], **one} for one in own[field]]
-    return json.dumps({**missing, **own}, ensure_ascii=False)
+            added[field] = [{"evidence": more["evidence"], **one} for one in own[field]]
+    return json.dumps({**own, **added}, ensure_ascii=False) if added else said.model_dump_json()
 
 
 class Illustration(ScriptedModel):
