@@ -76,7 +76,7 @@ def start(
     with chosen.packages():
         for change in wishes:
             _take_up(draft, change)
-    sources = [*draft.sources.values()]
+    sources: Any = [*draft.sources.values()]
     texts = located(sources, folder.path / FOLDER)
     rulings.forget_rulings(draft, person=person)
     chosen.require_roles(nobody, given)

@@ -89,7 +89,7 @@ class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
             input = {**input, "sources": here.sources, "evidence": here.evidence}
         apart = reading.set(None)  # its own steps read for themselves
         try:
-            ended = await super().ainvoke(input, *args, **options)
+            ended: Any = await super().ainvoke(input, *args, **options)
         finally:
             reading.reset(apart)
         here.left = merged(here.left, ended.get("evidence"))

@@ -437,14 +437,13 @@ def _parts(shown: Iterable[Slot]) -> list[dict[str, Any]]:
 @cache
 def form_of(reply: type[BaseModel], mode: Mode, of: str) -> type[BaseModel]:
     """Return the class of the reply with what it says of the sources before its own fields."""
-    about = {"__module__": reply.__module__, "__doc__": reply.__doc__}
+    about: dict[str, Any] = {"__module__": reply.__module__, "__doc__": reply.__doc__}
     if mode in ("checks", "hears"):
         return reply
-    if mode == "cited":
-        return type(reply.__name__, (reply, Resting), about)
-    if not of:
-        return type(reply.__name__, (reply, Citing), about)
-    (item,) = get_args(reply.model_fields[of].annotation)
+    if not of or mode == "cited":
+        both: Any = (reply, Resting if mode == "cited" else Citing)
+        return type(reply.__name__, both, about)
+    item: Any = get_args(reply.model_fields[of].annotation)[0]
     within = {"__module__": item.__module__, "__doc__": item.__doc__}
     citing = type(item.__name__, (item, CitingItem), within)
     limits = reply.model_fields[of].metadata
@@ -465,9 +464,10 @@ def _own(reply: type[Reply], whole: BaseModel, of: str) -> Reply:
 
 def _items(whole: BaseModel, of: str) -> Iterator[tuple[int, str, list[Cited]]]:
     """Yield number (0: the whole reply), text and points of what is cited for."""
-    every: Iterable[tuple[int, Any]] = enumerate(getattr(whole, of), 1) if of else [(0, whole)]
+    items: list[Any] = getattr(whole, of) if of else [whole]
+    every = enumerate(items, 1 if of else 0)
     for number, one in every:
-        fields = one.model_dump(exclude=_OURS)
+        fields: dict[str, Any] = one.model_dump(exclude={*_OURS})
         texts = [value for value in fields.values() if isinstance(value, str)]
         yield number, max(texts, key=len, default="").strip(), one.evidence
 

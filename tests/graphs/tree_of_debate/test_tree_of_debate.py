@@ -425,7 +425,7 @@ def test_evidence_that_was_retrieved_stands_in_the_record_with_its_place() -> No
         ("a", "topic"), ("b", "topic"), ("b", "a1"), ("a", "b1"),
     ]  # fmt: skip
     for found in root.retrievals:
-        assert [hit.score for hit in found.found] == sorted(h.score for h in found.found)[::-1]
+        assert [hit.score for hit in found.found] == sorted(h.score or 0 for h in found.found)[::-1]
         assert {hit.id for hit in found.found} <= {*done.tree.segments}
     queries = [found.query for found in root.retrievals]
     assert queries[:2] == [TOPIC, TOPIC]
