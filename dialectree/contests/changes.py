@@ -90,14 +90,20 @@ class Draft:
         return self.overrides.get((name, "", what))
 
     def touched(self) -> set[str]:
-        """Return the nodes at which this contest changes something."""
-        return {turn.node for one in self._taken_up.values() for turn in one.spots}
+        """Return the nodes at which this contest changes something; sources change all rulings."""
+        nodes = {turn.node for one in self._taken_up.values() for turn in one.spots}
+        return nodes | {*self.rulings} if self._changes_sources() else nodes
+
+    def _changes_sources(self) -> bool:
+        return any(not one.spots for one in self._taken_up.values())
 
     def may_be_settled(self) -> bool:
         """Return whether all that it changes may settle its node without a ruling."""
         changed = [turn for one in self._taken_up.values() for turn in one.spots]
         phases = [self.phase_of(turn) for turn in changed]
-        return all(phase is not None and phase.settles for phase in phases)
+        return not self._changes_sources() and all(
+            phase is not None and phase.settles for phase in phases
+        )
 
     # Say
 

@@ -121,3 +121,20 @@ def test_a_run_without_sources_has_none_to_change() -> None:
         dialectree.contest(record, [AddSource("x.md", "It is so.")])
     with pytest.raises(InputError, match="no such turn, node or segment"):
         dialectree.contest(record, [Drop("s2")])
+
+
+def test_a_person_who_judges_rules_again_where_a_source_is_gone(notes: Path) -> None:
+    asked: list[str] = []
+
+    def rules(request: Any) -> str:
+        asked.append(request["node"])
+        return "A"
+
+    own: dict[str, Any] = {"model": pointing(), "cache": False, "embeddings": "bm25"}
+    given: dict[str, Any] = {"options": ["plants", "meat"], "sources": [notes], "judge": "me"}
+    judged = dialectree.run("rsd", "What do cows eat?", ask=rules, **given, **own)
+    assert len(asked) == 1
+    with pytest.raises(InputError, match="nobody is there to rule"):
+        contest(judged, Drop("s2"))
+    dialectree.contest(judged, [Drop("s2")], ask=rules, model=pointing(), cache=False)
+    assert len(asked) == 2
