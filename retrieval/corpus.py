@@ -22,7 +22,7 @@ from hashlib import blake2b
 from itertools import chain
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import bm25s
 import numpy as np
@@ -85,6 +85,37 @@ class Segment(NamedTuple):
         """Return a sentence, from 1."""
         start, end = self.sentences[number - 1]
         return self.text[start:end]
+
+
+class Material(Protocol):
+    """Sources under lasting ids, and a search over all of them."""
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """Return the sources by id, in the order of the ids."""
+        ...
+
+    async def search(
+        self,
+        queries: Sequence[str],
+        count: int,
+        dropped: Collection[str] = (),
+        timing: Timing | None = None,
+    ) -> list[list[Segment]]:
+        """Return for each query the ``count`` best segments, without ``dropped`` ones."""
+        ...
+
+    async def near(self, text: str, count: int) -> list[Segment]:
+        """Return the ``count`` segments that share most words with ``text``, and ask nobody."""
+        ...
+
+    def segment(self, id: str) -> Segment:
+        """Return the segment ``s2:17``; raise InputError where there is none."""
+        ...
+
+    def sentence(self, id: str) -> str:
+        """Return the words of sentence ``s2:17.3``; raise InputError where there is none."""
+        ...
 
 
 class Corpus:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from dialectree.errors import InputError
@@ -23,45 +23,13 @@ if TYPE_CHECKING:
     from dialectree.models.run import Run
     from dialectree.protocols.grounded import GroundedSettings
     from dialectree.protocols.trust import Access
-    from dialectree.retrieval.corpus import Corpus, Progress, Segment, Source
-    from dialectree.retrieval.library import Timing
+    from dialectree.retrieval.corpus import Corpus, Material, Progress
     from dialectree.retrieval.reranking import Reranked
     from dialectree.retrieval.retriever import Retrieved
     from dialectree.retrieval.sources import Document
 
 SPARE = 8
 """Corpora that stay in memory for the next run when no run uses them."""
-
-
-class Material(Protocol):
-    """Sources under lasting ids, and a search over all of them."""
-
-    @property
-    def sources(self) -> Mapping[str, Source]:
-        """Return the sources by id, in the order of the ids."""
-        ...
-
-    async def search(
-        self,
-        queries: Sequence[str],
-        count: int,
-        dropped: Collection[str] = (),
-        timing: Timing | None = None,
-    ) -> list[list[Segment]]:
-        """Return for each query the ``count`` best segments, without ``dropped`` ones."""
-        ...
-
-    async def near(self, text: str, count: int) -> list[Segment]:
-        """Return the ``count`` segments that share most words with ``text``, and ask nobody."""
-        ...
-
-    def segment(self, id: str) -> Segment:
-        """Return the segment ``s2:17``; raise InputError where there is none."""
-        ...
-
-    def sentence(self, id: str) -> str:
-        """Return the words of sentence ``s2:17.3``; raise InputError where there is none."""
-        ...
 
 
 _thread = Threads(1, "corpora")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dialectree.errors import SettingsError
 from dialectree.records.journal import Retrieval, Retrievals
-from dialectree.retrieval.corpus import DEEP, Segment, Source
+from dialectree.retrieval.corpus import DEEP, Material, Segment, Source
 from dialectree.retrieval.encoders import load, place_of
 from dialectree.system.loop import Threads
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
     from dialectree.retrieval.library import Timing
-    from dialectree.retrieval.material import Material
 
 
 class Reranker:

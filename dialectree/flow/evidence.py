@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, Literal, NotRequired, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, get_type_hints
 
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -39,9 +39,12 @@ from dialectree.protocols.settings import settings
 from dialectree.quotations import Read
 from dialectree.records import Place
 from dialectree.records.folding import path_key
-from dialectree.retrieval.material import Material, material_of
+from dialectree.retrieval.material import material_of
 from dialectree.system.platform_internals import read_state
 from dialectree.trace.events import tell
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.corpus import Material
 
 Queries = Callable[..., Iterable[str]]
 """Returns what to look for, of the state, and of the settings if it has that parameter."""

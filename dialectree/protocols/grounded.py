@@ -14,8 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, PlainSerializer, WithJsonSchema
 
-from dialectree.protocols.options import option
-from dialectree.protocols.protocol import ProtocolInput
+from dialectree.protocols.options import ProtocolInput, option
 from dialectree.protocols.settings import ProtocolSettings, RetrievalSettings, embeddings_name
 from dialectree.protocols.trust import ADDRESS
 from dialectree.system.packages import missing

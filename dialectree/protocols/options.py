@@ -6,9 +6,16 @@ import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+)
 
 from dialectree.protocols.plugins import known_roles
 from dialectree.protocols.trust import ADDRESS
@@ -125,3 +132,17 @@ def juries(kind: type[BaseModel]) -> dict[str, str]:
     """Return the settings that list the models of a jury, by the role that the jury plays."""
     played = {name: about(kind, name).get("jury_of") for name in kind.model_fields}
     return {role: name for name, role in played.items() if role}
+
+
+class ProtocolInput(BaseModel):
+    """Declare the user's input: a question and what belongs to it. Each field has a docstring."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        use_attribute_docstrings=True,
+        arbitrary_types_allowed=True,
+        coerce_numbers_to_str=True,
+        defer_build=True,
+    )
+    grounded: ClassVar[bool] = False
+    """Whether it takes the sources that debaters argue from."""

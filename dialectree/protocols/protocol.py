@@ -12,16 +12,18 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from dialectree.errors import ArgumentError, InputError, SettingsError
 from dialectree.protocols import plugins
 from dialectree.protocols.evaluation import Dataset as Dataset
 from dialectree.protocols.evaluation import Evaluation as Evaluation
 from dialectree.protocols.evaluation import Task as Task
+from dialectree.protocols.grounded import EVIDENCE, GroundedSettings
 from dialectree.protocols.look import PLAIN, Look
+from dialectree.protocols.options import ProtocolInput as ProtocolInput
 from dialectree.protocols.options import about, juries
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.protocols.phases import Phase as Phase
@@ -51,20 +53,6 @@ without a family names itself."""
 CHECKER, CHECK = "checker", "check"
 """The role that says whether sentences bear a point out, and its phase."""
 CHECK_REPLY = "dialectree.flow.evidence:CheckReply"
-
-
-class ProtocolInput(BaseModel):
-    """Declare the user's input: a question and what belongs to it. Each field has a docstring."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        use_attribute_docstrings=True,
-        arbitrary_types_allowed=True,
-        coerce_numbers_to_str=True,
-        defer_build=True,
-    )
-    grounded: ClassVar[bool] = False
-    """Whether it takes the sources that debaters argue from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,8 +190,6 @@ class Protocol(Declaration):
 
         A protocol's own stand in the group of the others.
         """
-        from dialectree.protocols.grounded import EVIDENCE, GroundedSettings
-
         kind = self.settings
         if not (self.grounded and issubclass(kind, GroundedSettings)):
             return frozenset()

@@ -18,7 +18,8 @@ from dialectree.protocols.settings import build
 from dialectree.retrieval import corpus as corpora
 from dialectree.retrieval import material
 from dialectree.retrieval.blocks import Block
-from dialectree.retrieval.material import Material, material_of
+from dialectree.retrieval.corpus import Material
+from dialectree.retrieval.material import material_of
 from dialectree.retrieval.sources import (
     Document,
     documents_folder,

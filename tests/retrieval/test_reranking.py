@@ -18,7 +18,7 @@ from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.settings import rebuilt
 from dialectree.retrieval import reranking
 from dialectree.retrieval.blocks import Block
-from dialectree.retrieval.material import Material
+from dialectree.retrieval.corpus import Material
 from dialectree.retrieval.sources import Document
 from tests.retrieval.test_retriever import find, made, material, opened
 

@@ -21,7 +21,8 @@ from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.settings import build, from_client, rebuilt
 from dialectree.records.journal import Journal
 from dialectree.retrieval.blocks import Block
-from dialectree.retrieval.material import Material, material_of
+from dialectree.retrieval.corpus import Material
+from dialectree.retrieval.material import material_of
 from dialectree.retrieval.retriever import imported
 from dialectree.retrieval.sources import Document, documents_folder, write_document
 from tests.retrieval.test_material import listed
