@@ -21,7 +21,13 @@ class Question(TypedDict):
     """In the user's own words."""
 
 
-VerdictFields = Annotated[dict[str, Any], WithJsonSchema(Verdict.model_json_schema())]
+def _whole(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a verdict, with that of its grounds where they stand."""
+    schema["properties"]["grounds"]["items"] = schema.pop("$defs")["Ground"]
+    return schema
+
+
+VerdictFields = Annotated[dict[str, Any], WithJsonSchema(_whole(Verdict.model_json_schema()))]
 """A :class:`dialectree.records.Verdict` as plain data, its ``model_dump()``."""
 
 

@@ -164,7 +164,7 @@ def test_an_agent_and_a_server_have_it() -> None:
         return load("majority_debate:AgentReply")(reasoning="So.", label="A")
 
     tool = dialectree.as_tool("majority_debate", model=ScriptedModel(script=script))
-    assert tool.args.keys() == {"question", "options"}
+    assert tool.args.keys() == {"question", "options", "sources"}
     assert tool.invoke(GIVEN).startswith("A: yes\n")
     served = json.loads(command("server-file").out)["graphs"]
     for name, setting in {
@@ -218,6 +218,7 @@ def test_an_example_tests_itself(package: str, tmp_path: Path) -> None:
     tests = [test for name, test in vars(module).items() if name.startswith("test_")]
     assert len(tests) >= 4
     for number, test in enumerate(tests):
+        (tmp_path / str(number)).mkdir()
         test(*[tmp_path / str(number)][: len(inspect.signature(test).parameters)])
 
 

@@ -279,6 +279,7 @@ def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(n
     graph = methods()[name].graph()
     protocol = methods()[name].protocol.name
     more = {"rsd": {"options", "background"}, "tod": {"papers"}}.get(protocol, set())
+    more |= {"sources"} if methods()[name].protocol.grounded else set[str]()
     assert graph.get_input_jsonschema()["properties"].keys() == {"question", *more}
     needed = {"question", *(["papers"] if protocol == "tod" else [])}
     assert {*graph.get_input_jsonschema()["required"]} == needed
