@@ -44,7 +44,7 @@ def counted(*turns: Turn, gold: tuple[str, ...] = (), **more: Any) -> Grounding:
     """What is counted of a record with these turns."""
     spans = [(0, 15), (16, 16 + len(GOLD)), (17 + len(GOLD), len(TEXT))]
     notes = more.pop("notes", [])
-    about = {"run_id": "r", "protocol": "rsd", "method": "rsd", "started": sample.STAMP}
+    about: Any = {"run_id": "r", "protocol": "rsd", "method": "rsd", "started": sample.STAMP}
     sources: Any = {"sources": [{"id": "s1"}]}
     record = RunRecord(**about, input=sources, verdict=more.pop("verdict", None))
     record.tree.nodes["0"] = Node(id="0", text="?", depth=0, transcript=[*turns], notes=notes)
