@@ -68,7 +68,8 @@ def test_a_form_holds_a_protocols_own_settings_and_its_input(
 ) -> None:
     schemas = httpx.get(f"{server}/assistants/{graph_id(server, protocol.name)}/schemas").json()
     fields: dict[str, Any] = schemas["context_schema"]["properties"]
-    own = protocol.own_settings() - {*protocol.only_variants} - {"embeddings", "distractor"}
+    hidden = {"embeddings", "rerank", "retriever", "distractor"}
+    own = protocol.own_settings() - {*protocol.only_variants} - hidden
     assert {*fields} == own | {*EVERYBODYS}
     for name, field in fields.items():
         assert field["title"] and field["description"] == plain(field["description"]), name
