@@ -183,7 +183,8 @@ def test_a_budget_counts_over_all_claims_and_what_is_known_is_printed() -> None:
     done = gate("heat.md", "--max-calls", "8", "--no-cache", "--format", "json")
     found = json.loads(done.out)
     assert (done.status, found["complete"], found["passed"]) == (4, False, False)
-    assert all("`max_calls` 8 is used up" in one["reason"] for one in found["claims"][2:])
+    broken_off = ["`max_calls` 8 is used up" in one["reason"] for one in found["claims"]]
+    assert sum(broken_off) >= len(broken_off) - 1  # eight calls are enough for one claim of six
     assert "the budget --max-calls 8 is used up; broken off" in done.err
     assert gate("heat.md", "--min", "0.1").status == 0
 
