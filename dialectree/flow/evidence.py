@@ -60,21 +60,24 @@ _typed_dict: Any = TypedDict
 
 def grounded(schema: type[Any], *, sources: bool = True) -> type[Any]:
     """Return a TypedDict with the channels of the evidence, and of the sources if it takes them."""
-    hints = get_type_hints(schema, include_extras=True)
-    own: dict[str, Any] = {"evidence": Annotated[dict[str, Any], merged]}
-    if sources:
-        own["sources"] = NotRequired[list[Any]]
-    made = _typed_dict(schema.__name__, {**hints, **own})
-    made.__doc__, made.__module__ = schema.__doc__, schema.__module__
-    return made  # type: ignore[no-any-return]
+    evidence = {"evidence": Annotated[dict[str, Any], merged]}
+    return _with(schema, {**evidence, **_SOURCES} if sources else evidence)
 
 
 def with_sources(schema: type[Any]) -> type[Any]:
     """Return the input of a whole protocol with the documents to argue from."""
+    return _with(schema, _SOURCES)
+
+
+_SOURCES: Mapping[str, Any] = {"sources": NotRequired[list[Any]]}
+
+
+def _with(schema: type[Any], channels: Mapping[str, Any]) -> type[Any]:
+    """Return a TypedDict with further channels."""
     hints = get_type_hints(schema, include_extras=True)
-    made = _typed_dict(schema.__name__, {**hints, "sources": NotRequired[list[Any]]})
+    made: type[Any] = _typed_dict(schema.__name__, {**hints, **channels})
     made.__doc__, made.__module__ = schema.__doc__, schema.__module__
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -374,9 +377,7 @@ def unsupported(node: str, text: str) -> bool:
 
 
 def without_evidence(*nodes: str) -> list[str]:
-    """Return those of ``nodes`` whose ruling rests on no evidence; none in a debate without
-    sources.
-    """
+    """Return those of ``nodes`` whose ruling rests on no evidence, in a debate with sources."""
     here = reading.get()
     return [] if here is None else [node for node in nodes if not here.rests_on(node)]
 

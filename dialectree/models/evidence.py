@@ -370,8 +370,7 @@ class Posed(NamedTuple):
         valid = _own(reply, whole, here.of)
         said = Said(false_quotations=[*dict.fromkeys(false)])
         if here.mode == "cited":
-            named = dict.fromkeys(getattr(whole, "rests_on"))  # noqa: B009
-            rests = [self.shown[name].id for name in named if name in self.shown]
+            rests = [self.shown[one].id for one in _rests_on(whole) if one in self.shown]
             ground: Ground = {"grounds": {str(spot[4]): rests}}
             return valid, said._replace(rests_on=rests, ground=ground, notes=notes)
         if here.mode != "cites":
@@ -472,11 +471,16 @@ def _items(whole: BaseModel, of: str) -> Iterator[tuple[int, str, list[Cited]]]:
         yield number, max(texts, key=len, default="").strip(), one.evidence
 
 
+def _rests_on(whole: Any) -> list[str]:
+    """Return the names of the sentences that a ruling rests on, each once."""
+    return [*dict.fromkeys(whole.rests_on)]
+
+
 def _unshown(whole: BaseModel, here: Reading, shown: Mapping[str, Slot]) -> str:
     """Return the names in a reply that were not shown, for a message; "" if there are none."""
     named: list[str] = []
     if here.mode == "cited":
-        named = [*getattr(whole, "rests_on")]  # noqa: B009
+        named = _rests_on(whole)
     elif here.mode == "cites":
         cited = (one for _, _, every in _items(whole, here.of) for one in every)
         named = [name for one in cited for name in one.sentences]

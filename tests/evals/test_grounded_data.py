@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,9 +76,9 @@ def test_many_rows_on_one_folder_are_read_once(monkeypatch: pytest.MonkeyPatch) 
     read = list[object]()
     documents = dataset_sources.Reader._documents
 
-    def counted(self: dataset_sources.Reader, written: object) -> object:
+    def counted(self: dataset_sources.Reader, written: Any) -> object:
         read.append(written)
-        return documents(self, written)  # type: ignore[arg-type]
+        return documents(self, written)
 
     monkeypatch.setattr(dataset_sources.Reader, "_documents", counted)
     rows = [{**ROW, "question": f"Question {n}?", "sources": ["docs"]} for n in range(200)]
