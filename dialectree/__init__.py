@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dialectree.protocols.options import option as option
     from dialectree.protocols.phases import PhaseOrder as PhaseOrder
     from dialectree.protocols.phases import jurors as jurors
+    from dialectree.protocols.protocol import EarlyEnd as EarlyEnd
     from dialectree.protocols.protocol import Evaluation as Evaluation
     from dialectree.protocols.protocol import Phase as Phase
     from dialectree.protocols.protocol import Protocol as Protocol
@@ -110,6 +111,7 @@ _HOMES = {
     "set_score": "dialectree.flow.debate",
     "ask_person": "dialectree.flow.human_input",
     "ask": "dialectree.models.door",
+    "EarlyEnd": "dialectree.protocols.protocol",
     "Evaluation": "dialectree.protocols.protocol",
     "Phase": "dialectree.protocols.protocol",
     "Protocol": "dialectree.protocols.protocol",

@@ -80,6 +80,20 @@ class Variant:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EarlyEnd:
+    """Declare that speakers answer first, and that no debate is held where enough of them agree."""
+
+    phase: str
+    """The phase in which they answer."""
+    score: str
+    """The root's score: the share of the answers that are the most frequent one, 0 to 1."""
+    threshold: str
+    """The setting with the least score at which no debate is held; above 1 there is always one."""
+    source: str
+    """The ``confidence_source`` of a verdict without a debate."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Protocol(Declaration):
     """Declare a way in which models debate. Code that is loaded later is ``module:attribute``."""
 
@@ -129,6 +143,8 @@ class Protocol(Declaration):
     evaluation: Evaluation | None = None
     demo: str = ""
     """The folder of a recorded debate, beside the graph; ``dialectree demo`` plays it."""
+    early: EarlyEnd | None = None
+    """How it can end without a debate; estimates and ``eval route`` tell the two ends apart."""
     inner: Callable[[Any], Collection[str]] | None = None
     """Returns the names of the protocols that :func:`dialectree.debate` may hold inside this one
     with these settings."""
