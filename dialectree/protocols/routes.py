@@ -1,0 +1,119 @@
+"""Read the file that says below which agreement of votes a debate pays.
+
+``dialectree eval route --save`` writes it from an evaluation of votes and debates. It holds for the
+models of that evaluation and for no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from dialectree.errors import InputError, fault_line
+
+SCHEMA: Final = "dialectree.route/1"
+ALWAYS = 1.01
+"""A threshold that no share reaches: every question is debated. At 0 none is."""
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def without_address(spec: str) -> str:
+    """Return a model without its address: ``openai:NAME`` for ``openai:NAME@http://...``."""
+    return spec.partition("@http")[0]
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class Interval(_Stored):
+    """A figure and its 95 % interval; None where the answers do not tell."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class RouteFigures(_Stored):
+    """What the rule came to on questions that it was not chosen by."""
+
+    accuracy: Interval
+    """Its share of right answers, 0 to 1."""
+    difference: Interval
+    """That less the share of debating every question, -1 to 1."""
+    vote: Interval
+    """The share of right answers of the vote alone, 0 to 1."""
+    debate: Interval
+    """The share of right answers of debating every question, 0 to 1."""
+    tokens: Annotated[float, Field(ge=0)]
+    """Its tokens by those of debating every question without a vote, 1 for as many."""
+    debates: Share
+    """The share of the questions that it debates."""
+
+
+class Route(_Stored):
+    """A threshold, what it was computed from, and the models that it holds for."""
+
+    schema_: Literal["dialectree.route/1"] = Field(default=SCHEMA, alias="schema")
+    protocol: str
+    """The protocol that debates where the votes do not agree."""
+    method: str
+    """It or one of its variants."""
+    settings: dict[str, JsonValue] = {}
+    """Those of the debate that were set."""
+    task: Literal["answer", "decide", "verify"]
+    """What the questions asked for."""
+    voters: Annotated[list[str], Field(min_length=1)]
+    """The model of each vote, without its address."""
+    models: dict[str, str]
+    """The model of each role of the debate, without its address."""
+    agree_at: Annotated[float, Field(ge=0, le=2)]
+    """The least share of the largest answer at which no debate is held: 0 never debates, a value
+    above 1 always does."""
+    n: Annotated[int, Field(ge=1)]
+    """The questions that it was computed from."""
+    figures: RouteFigures
+    sentence: str
+    """What ``eval route`` said."""
+    data: str = ""
+    """The name of the data set."""
+
+    def require(self, *, voters: Sequence[str], models: Mapping[str, str]) -> None:
+        """Raise InputError, naming both, where a run has other voters or another role's model.
+
+        Args:
+            voters: the model of each vote; their order does not matter.
+            models: the model of each role of the debate.
+        """
+        own, given = sorted(self.voters), sorted(map(without_address, voters))
+        if own != given:
+            raise InputError(
+                f"--route: it holds for the voters {', '.join(own)}, and these are "
+                f"{', '.join(given) or 'none'}: compute a route for them, or leave --route out"
+            )
+        for role in sorted({*self.models, *models}):
+            ours, theirs = self.models.get(role, "none"), models.get(role, "none")
+            if without_address(ours) != without_address(theirs):
+                raise InputError(
+                    f"--route: it holds for {role} {without_address(ours)}, and this is "
+                    f"{without_address(theirs)}: compute a route for it, or leave --route out"
+                )
+
+
+def read_route(path: str | Path) -> Route:
+    """Return the route in a file; InputError, in one line, for any other file."""
+    again = "write it again with dialectree eval route DIR --save FILE"
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"--route {path}: the file cannot be read: {why}") from None
+    try:
+        return Route.model_validate_json(data)
+    except ValidationError as error:
+        fault = fault_line(error)
+        what = f"is not a file of {SCHEMA}" if fault.startswith("schema") else "cannot be read"
+        raise InputError(f"--route {path}: it {what} ({fault}): {again}") from None
