@@ -86,22 +86,24 @@ def methods(task: Task) -> list[str]:
     return [
         name
         for name, one in every_method().items()
-        if one.protocol.evaluation and one.protocol.evaluation.task == task
+        if (how := one.protocol.evaluation) and task in (how.task, *how.also)
     ]
 
 
 def usual_method(task: Task) -> str:
     """Return the protocol that answers a task by default."""
     of_task = [
-        one for one in installed().values() if one.evaluation and one.evaluation.task == task
+        (not one.ours, how.task != task, one.name)
+        for one in installed().values()
+        if (how := one.evaluation) and task in (how.task, *how.also)
     ]
     if not of_task:
         raise InputError(f"no installed protocol is evaluated by {TASKS[task].items}")
-    return min(of_task, key=lambda one: (not one.ours, one.name)).name
+    return min(of_task)[-1]
 
 
 def evaluations(task: Task | None = None) -> list[Evaluation]:
-    """Return how the protocols of a task, or all, are evaluated."""
+    """Return how the protocols that a task is the main one of, or all, are evaluated."""
     declared = [one.evaluation for one in installed().values() if one.evaluation]
     return [one for one in declared if task in (None, one.task)]
 
@@ -159,10 +161,13 @@ def graph_input(
 ) -> dict[str, JsonValue]:
     """Return what the graph of ``method`` takes of an item.
 
-    A method that argues from nothing is not given the sources. Raises InputError for an item that
-    the method does not take.
+    A method that argues from nothing is not given the sources. Where the method's input has no
+    ``claim``, a claim is its ``question``. Raises InputError for an item that the method does not
+    take.
     """
     fields = item.inputs.model_dump(mode="json", exclude_defaults=True)
+    if "claim" in fields and "claim" not in (own := method.protocol.input.model_fields):
+        fields |= {"question": fields.pop("claim")} if "question" in own else {}
     fields |= dict(zip(("paper_a", "paper_b"), fields.pop("papers", ()), strict=False))
     read = fields.pop("sources", [])
     taken = prepared(method, fields if gold is None else {**fields, "gold": gold}, context)

@@ -40,6 +40,10 @@ class Evaluation:
     """Declare how a protocol and its variants are evaluated."""
 
     task: Task
+    also: tuple[Task, ...] = ()
+    """Other tasks by whose data sets it is evaluated; its methods are compared with the baselines
+    of the protocols whose ``task`` that is. A claim is put to it as its ``question`` where its
+    input has no ``claim``."""
     voters: Mapping[str, str] = field(default_factory=dict[str, str])
     """By method, the role whose model answers directly in the vote before a debate. It argues in
     the debate, and so do the other roles of its family."""
