@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
+from dialectree.flow.debate import debate, open_part, set_score
 from dialectree.flow.evidence import checker
 from dialectree.flow.flow import UNRESOLVED, Flow, Graph, Step
 from dialectree.flow.state import Debate, Ruling
@@ -19,11 +20,27 @@ from dialectree.models.door import ask
 from dialectree.protocols.forms import subject
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.inside import root
-from dialectree.protocols.script import NEXT, Queries, Rounds, Rule, Script, Speaker, Station, Talk
+from dialectree.protocols.script import (
+    DEBATED,
+    NEXT,
+    Inner,
+    Queries,
+    Rounds,
+    Rule,
+    Script,
+    Speaker,
+    Station,
+    Talk,
+)
 from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.records import Place
 
 _OVER = "round_over"
+_RULED = (
+    *("answer", "label", "rationale", "confidence", "confidence_source", "notes"),
+    *("agreement", "dissent"),
+)
+"""The fields of a verdict that ``settle`` takes."""
 _typed_dict: Any = TypedDict
 
 
@@ -34,7 +51,8 @@ def compiled(script: Script, name: str) -> Graph:
         for name, one in _fields(script).items()
     }
     said = Annotated[list[dict[str, Any]], operator.add]
-    own = {"round": Annotated[int, operator.add], "said": said, "failed": bool}
+    number = Annotated[int, operator.add]
+    own = {"round": number, "dropped": number, "said": said, "failed": bool}
     shared = get_type_hints(Debate, include_extras=True)
     flow = Flow(
         _typed_dict("Talk", {**shared, **given, **own}),
@@ -46,11 +64,14 @@ def compiled(script: Script, name: str) -> Graph:
     for step, one in script.speakers.items():
         speaking = _speaking(script, one, in_rounds=step in repeated)
         mode = one.evidence or "hears"
-        flow.role(step, speaking, required=one.required, evidence=mode, of=one.of)
+        gone = None if one.required else {"dropped": 1}
+        flow.role(step, speaking, required=one.required, on_drop=gone, evidence=mode, of=one.of)
     for step, queries in script.retrievals.items():
         flow.evidence(step, _looking(script, queries))
     for step in script.checkers:
         flow.role(step, _checking(in_rounds=step in repeated), evidence="checks")
+    for step, inner in script.inner.items():
+        flow.step(step, _debating(script, step, inner))
     flow.step(UNRESOLVED, unresolved)
     flow.then(UNRESOLVED, END)
     if script.before is None:
@@ -107,7 +128,8 @@ def _talk(
     """Return the debate so far as the functions of a script read it."""
     given = {name: state.get(_channel(script, name)) for name in _fields(script)}
     said, number = state.get("said") or [], state.get("round") or 0
-    return Talk(input=given, settings=settings, name=name, round=number, said=said)
+    dropped = state.get("dropped") or 0
+    return Talk(input=given, settings=settings, name=name, round=number, said=said, dropped=dropped)
 
 
 def _speaking(script: Script, speaker: Speaker, *, in_rounds: bool) -> Step:
@@ -142,6 +164,27 @@ def _speaking(script: Script, speaker: Speaker, *, in_rounds: bool) -> Step:
         return {"said": [{**turn, **reply.model_dump(mode="json")}]}
 
     return speak
+
+
+def _debating(script: Script, name: str, inner: Inner) -> Step:
+    """Return the step in which another protocol debates, at a part of the question."""
+    part = [*script.inner].index(name)
+
+    async def hold(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        talk = _talk(script, state, settings(runtime, script.settings))
+        if inner.scores is not None:
+            await set_score(runtime, root(), **inner.scores(talk))
+        if inner.unless is not None and inner.unless(talk):
+            return {}
+        other, given = inner.held(talk)
+        node, text = f"{root()}.{part}", state["question"]
+        await open_part(runtime, node, text)
+        verdict = await debate(runtime, other, node=node, text=text, **given)
+        ruled = {field: getattr(verdict, field) for field in _RULED}
+        turn = {"name": name, "role": name, "phase": DEBATED, "round": 0}
+        return {"said": [{**turn, "verdict": ruled}]}
+
+    return hold
 
 
 def _looking(script: Script, queries: Queries) -> Callable[..., Iterable[str]]:

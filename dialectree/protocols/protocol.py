@@ -88,9 +88,11 @@ class EarlyEnd:
     score: str
     """The root's score: the share of the answers that are the most frequent one, 0 to 1."""
     threshold: str
-    """The setting with the least score at which no debate is held; above 1 there is always one."""
+    """The setting with the least score at which no debate is held; above 1 there always is one."""
     source: str
     """The ``confidence_source`` of a verdict without a debate."""
+    debate: str = ""
+    """The setting that names the protocol that debates, if one does."""
 
 
 @dataclass(frozen=True, kw_only=True)

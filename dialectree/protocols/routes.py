@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from dialectree.errors import InputError, fault_line
+from dialectree.protocols.options import option
+from dialectree.protocols.protocol import EarlyEnd, inner_settings, protocol
+from dialectree.protocols.settings import ProtocolSettings
 
 SCHEMA: Final = "dialectree.route/1"
 ALWAYS = 1.01
@@ -117,3 +120,41 @@ def read_route(path: str | Path) -> Route:
         fault = fault_line(error)
         what = f"is not a file of {SCHEMA}" if fault.startswith("schema") else "cannot be read"
         raise InputError(f"--route {path}: it {what} ({fault}): {again}") from None
+
+
+class RoutedSettings(ProtocolSettings):
+    """Add the file that says below which agreement a debate pays; see ``Protocol.early``."""
+
+    route: str | None = option(None, operator=True, group="Vote", metavar="FILE")
+    """A file that ``eval route --save`` wrote: what it says of threshold and protocol counts, for
+    the models that it was measured with."""
+
+    @model_validator(mode="after")
+    def _follow_route(self) -> Self:
+        """Read the file once: the record of a run has the threshold itself."""
+        early = self.declaration.early if self.declaration else None
+        if self.route and early and early.threshold not in self.model_fields_set:
+            try:
+                self._follow(read_route(self.route), early)
+            except InputError as error:
+                raise ValueError(str(error)) from None
+        return self
+
+    def _follow(self, route: Route, early: EarlyEnd) -> None:
+        """Take the threshold from ``route``; raise InputError where it holds for other models."""
+        read = {early.threshold: route.agree_at, "inner": {route.protocol: route.settings}}
+        read |= {early.debate: route.protocol} if early.debate else {}
+        for name, value in read.items():
+            if name not in self.model_fields_set:
+                object.__setattr__(self, name, value)  # frozen for everybody else
+        if [route.protocol] != self.declaration.holds(self) or route.method != route.protocol:
+            raise InputError(f"--route: it is for debates by {route.method} alone")
+        families = {one.role for one in self.declaration.phases if one.name == early.phase}
+        roles = self.declaration.methods()[self.protocol].models(self)
+        voters = [
+            str(roles[r]) for r, f in self.declaration.roles.items() if f in families and r in roles
+        ]
+        debate = protocol(route.protocol).methods()[route.protocol]
+        models = debate.models(inner_settings(self, debate))
+        own = {role: str(models[role]) for role in route.models if role in models}
+        route.require(voters=voters, models=own)

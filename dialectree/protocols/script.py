@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 NEXT, UNRESOLVED = "next_round", "unresolved"
+DEBATED = "debated"
+"""The phase of a turn whose ``verdict`` is that of a debate by another protocol."""
 Station = str | tuple[str, ...]
 """A speaker, a rule or a step for evidence; or several speakers side by side."""
 
@@ -55,6 +57,8 @@ class Talk:
     said: Sequence[Mapping[str, Any]] = ()
     """Every turn: the ``name`` of its speaker, its ``role``, ``phase`` and ``round`` (0 outside of
     the rounds), and the fields of its reply."""
+    dropped: int = 0
+    """Turns that a person took out, of speakers whom the debate can do without."""
 
     @property
     def last(self) -> Mapping[str, Any]:
@@ -73,7 +77,10 @@ Reads = Callable[[Talk], Mapping[str, object]]
 When = Callable[[Talk], bool]
 Queries = Callable[[Talk], Iterable[str]]
 """Returns what to look for in the sources."""
-Evidence = Literal["", "cites", "cited"]
+Held = Callable[[Talk], tuple[str, Mapping[str, Any]]]
+"""Returns the name of another protocol and its input."""
+Scores = Callable[[Talk], Mapping[str, float]]
+Evidence = Literal["", "cites", "cited", "pool"]
 
 
 class Speaker(NamedTuple):
@@ -112,6 +119,14 @@ class Speaker(NamedTuple):
         )
 
 
+class Inner(NamedTuple):
+    """A debate by another protocol; see :meth:`Script.debates`."""
+
+    held: Held
+    unless: When | None
+    scores: Scores | None
+
+
 class Rounds(NamedTuple):
     """The rounds of a script; see :meth:`Script.rounds`."""
 
@@ -125,21 +140,28 @@ class Script:
     """The speakers of a debate and the order in which they speak."""
 
     def __init__(
-        self, settings: type[ProtocolSettings], input: type[ProtocolInput] | None = None
+        self,
+        settings: type[ProtocolSettings],
+        input: type[ProtocolInput] | None = None,
+        *,
+        prompts: str = "",
     ) -> None:
         """Begin a script; without an ``input`` it takes a question.
 
         With settings derived from ``GroundedSettings`` it takes documents to argue from as well.
+        ``prompts`` names the folder of its prompts, where that is not its package.
         """
         grounded = issubclass(settings, GroundedSettings)
         self.settings = settings
         self.input = input or (GroundedQuestion if grounded else QuestionInput)
         self.package = str(sys.modules[settings.__module__].__package__)
+        self.prompts = prompts or self.package
         self.speakers: dict[str, Speaker] = {}
         """By the names of their steps."""
         self.rules: dict[str, Rule] = {}
         self.retrievals: dict[str, Queries] = {}
         self.checkers: list[str] = []
+        self.inner: dict[str, Inner] = {}
         self.before: Rounds | None = None
         """The rounds, which go before the other stations."""
         self.stations: tuple[Station, ...] = ()
@@ -183,13 +205,14 @@ class Script:
                 ``answer``, ``label``, ``rationale`` and ``confidence`` of the reply.
             ruled: what a reply says besides where a person changes its verdict.
             evidence: in a debate from sources, whether the speaker ``cites``: it reads what was
-                retrieved, and points at sentences. One that reads only what others ``cited`` says
-                on what its ruling rests; without a word, whoever ``rules`` does.
+                retrieved, and points at sentences. One that reads only what others ``cited``, or
+                the whole ``pool``, says on what its ruling rests; without a word, whoever ``rules``
+                reads what was cited.
             of: the list in the reply for whose items it cites; "" for the reply as a whole.
         """
         if taken := {"name", "role", "phase", "round"}.intersection(reply.model_fields):
             raise InputError(f"{reply.__name__}: {', '.join(sorted(taken))}: every turn has that")
-        role, prompt = role or name, f"{self.package}/{prompt or name}"
+        role, prompt = role or name, f"{self.prompts}/{prompt or name}"
         rule, more = _ruling(role) if rules is True else rules or None, ruled or {}
         if not evidence and rule and issubclass(self.settings, GroundedSettings):
             evidence = "cited"
@@ -203,6 +226,23 @@ class Script:
     def decides(self, name: str, rule: Rule) -> None:
         """Add a step that makes the verdict of what was said, without a model."""
         self.rules[name] = rule
+
+    def debates(
+        self, name: str, held: Held, *, unless: When | None = None, scores: Scores | None = None
+    ) -> None:
+        """Add a debate by another protocol, at a part of the question.
+
+        It stands alone between other stations, outside of the rounds. Its verdict is a turn of the
+        phase ``DEBATED`` with the field ``verdict``, as a rule returns it. ``Protocol.inner`` names
+        the other protocol.
+
+        Args:
+            name: the name of the step.
+            held: returns the other protocol's name and its input, as ``question_for`` makes it.
+            unless: a pure rule by which no debate is held.
+            scores: returns scores of the question, each 0 to 1, which stand in the record.
+        """
+        self.inner[name] = Inner(held, unless, scores)
 
     def retrieves(self, name: str, queries: Queries = lambda talk: ()) -> None:
         """Add a step that retrieves from the sources, without a model.
@@ -275,7 +315,7 @@ class Script:
             "settings": self.settings,
             "graph": f"{self.package}.graph:graph",
             "roles": self.roles(),
-            "prompts": (self.package,),
+            "prompts": (self.prompts,),
             "phases": self.phases(),
             "unit": "debate",
             "look": self._look(),

@@ -249,7 +249,7 @@ def test_our_own_declarations_are_sound() -> None:
 def test_the_signatures_for_editors_are_those_of_the_functions() -> None:
     written = ast.parse(stub.stub())
     shown = {one.name: one for one in written.body if isinstance(one, ast.FunctionDef)}
-    assert {*shown} == {"answer", "decide", "verify", "compare"}
+    assert {*shown} == {"answer", "decide", "verify", "compare", "vote"}
     for name, one in shown.items():
         parameters = inspect.signature(getattr(made, name)).parameters
         assert [*parameters] == [a.arg for a in (*one.args.args, *one.args.kwonlyargs)]

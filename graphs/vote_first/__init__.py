@@ -1,0 +1,193 @@
+"""Vote first: several models answer side by side; where too few agree, a debate decides.
+
+After the routing by agreement before a debate in ARMOR-MAD (Niu and Zhang, arXiv 2606.13197).
+"""
+
+from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from dialectree.answers import LONGEST, distinct_options, normal
+from dialectree.errors import InputError
+from dialectree.protocols.grounded import GroundedInput, GroundedSettings
+from dialectree.protocols.look import Look, Score
+from dialectree.protocols.options import Unit, option
+from dialectree.protocols.protocol import EarlyEnd, Evaluation
+from dialectree.protocols.questions import question_for
+from dialectree.protocols.routes import RoutedSettings
+from dialectree.protocols.script import DEBATED, Script, Talk
+from dialectree.system import chance
+from dialectree.text import line
+
+USUAL = {"options": "rsd", "claim": "art", "question": "tsd"}
+"""What debates choices, claims and open questions, unless ``then`` names another protocol."""
+EARLY = EarlyEnd(
+    phase="vote", score="agreement", threshold="agree_at", source="agreement", debate="then"
+)
+
+
+class Input(GroundedInput):
+    """A question, or a claim."""
+
+    question: str = option(positional=True)
+    """One question, or a claim to verify, in full; - reads it from standard input. Without options,
+    a text that does not end with a question mark is a claim."""
+    options: list[str] | None = option(None, alias="option", metavar="TEXT")
+    """The answers to choose from, 2 to 26, or none where the question is open."""
+
+
+class Settings(GroundedSettings, RoutedSettings):
+    """The settings of a vote before a debate."""
+
+    voters: int = option(3, ge=1, le=5, group="Vote", common=True)
+    """How many answer first; each can have a model of its own (voter_1, voter_2 ...)."""
+    agree_at: float = option(0.67, ge=0, group="Vote", common=True)
+    """The least share of the votes at which the most frequent answer stands without a debate: of
+    three voters all have to agree; 0.66 lets two do. 0: never debate; above 1: always."""
+    sure_at: Unit | None = option(None, group="Vote")
+    """Debate where a voter is less sure than this of its own answer (none: no matter how sure)."""
+    then: str | None = option(None, group="Vote", common=True, metavar="NAME")
+    """The protocol that debates (none: rsd for options, art for a claim, else tsd)."""
+
+
+class VoteReply(BaseModel):
+    """An answer, after the reasons for it."""
+
+    reasoning: Annotated[str, Field(max_length=3000)]
+    answer: Annotated[str, Field(min_length=1, max_length=LONGEST)]
+    confidence: Unit
+
+
+def put(given: Mapping[str, Any], then: str | None, among: Sequence[str] = ()) -> tuple[str, Any]:
+    """Return the protocol that debates, and its input; ``among`` are the options to debate."""
+    question, options = given["question"], given.get("options") or []
+    asks = bool(options) or question.rstrip(" \"'”’»)").endswith(("?", "？", "؟"))
+    name = then or USUAL["options" if options else "question" if asks else "claim"]
+    asked = question_for(name, question, options=among or options, claim="" if asks else question)
+    if options and "options" not in asked:
+        raise InputError(f"`then` {name}: it takes no options to choose from")
+    return name, asked
+
+
+def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return the question and its options as texts; raise InputError for what cannot be put."""
+    taken = {**given, "options": distinct_options(given.get("options") or []) or None}
+    put(taken, settings.then)
+    return taken
+
+
+def claim(talk: Talk) -> str:
+    """Return the claim to vote on; empty where there are options, or an open question."""
+    return str(put(talk.input, talk.settings.then)[1].get("claim", ""))
+
+
+def labels(talk: Talk) -> dict[str, str]:
+    """Return the answers that there are by their labels; none where the question is open."""
+    options = dict(zip(ascii_uppercase, talk.input["options"] or (), strict=False))
+    return options or ({name: name for name in ("True", "False")} if claim(talk) else {})
+
+
+def counted(talk: Talk) -> list[list[Mapping[str, Any]]]:
+    """Return the votes by their answer, most votes first; among equals the first voter's first."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for vote in talk.said:
+        if vote["phase"] == EARLY.phase:
+            groups.setdefault(normal(vote["answer"]), []).append(vote)
+    return sorted(groups.values(), key=len, reverse=True)
+
+
+def share(talk: Talk) -> float:
+    """Return the share of the most frequent answer in the votes that were asked for, 0 to 1."""
+    most, voters = max(map(len, counted(talk)), default=0), int(talk.settings.voters)
+    return most / max(1, voters - talk.dropped)
+
+
+def agree(talk: Talk) -> bool:
+    """Stop where enough voters give the same answer, and all are sure enough."""
+    at, votes = talk.settings.agree_at, counted(talk)
+    least = (talk.settings.sure_at or 0) if at else 0
+    sure = all(vote["confidence"] >= least for group in votes for vote in group)
+    return bool(votes) and sure and share(talk) >= at
+
+
+def debate(talk: Talk) -> tuple[str, Any]:
+    """Debate the answers that were voted for, or all if there are not two."""
+    known = labels(talk)
+    voted = [known.get(group[0]["answer"], group[0]["answer"]) for group in counted(talk)]
+    voted = sorted(voted, key=[*known.values(), *voted].index)
+    return put(talk.input, talk.settings.then, voted if len(voted) > 1 else ())
+
+
+def told(talk: Talk) -> str:
+    """Return ``3 votes: B 2, A 1; samples of one model``."""
+    asked, came = talk.settings.voters - talk.dropped, sum(map(len, votes := counted(talk)))
+    counts = [f"{line(group[0]['answer'], 60)} {len(group)}" for group in votes]
+    failed = [f"{asked - came} failed"] if came < asked else []
+    models = [talk.settings.speaker("voter", str(n + 1)) for n in range(talk.settings.voters)]
+    alike = len(models) > 1 and all(model == models[0] for model in models)
+    one = "; samples of one model" if alike else ""
+    return f"{asked} vote{'s' * (asked != 1)}: {', '.join([*counts, *failed])}{one}"
+
+
+def rule(talk: Talk) -> dict[str, Any]:
+    """Take over the verdict of the debate, or the most frequent answer; the seed draws a tie."""
+    known, votes = labels(talk), counted(talk)
+    if talk.last.get("phase") == DEBATED:
+        ruled, name = talk.last["verdict"], put(talk.input, talk.settings.then)[0]
+        label = next((k for k, text in known.items() if text == ruled["answer"]), ruled["label"])
+        notes = [f"{told(talk)}; debated by {name}", *ruled["notes"]]
+        return {**ruled, "label": label, "notes": notes}
+    tied = [group[0] for group in votes if len(group) == len(votes[0])]
+    drawn = (talk.settings.seed, "tie", talk.input["question"])
+    won = min(tied, key=lambda vote: chance.seed(*drawn, vote["answer"]))
+    return {
+        "answer": known.get(won["answer"], won["answer"]),
+        "label": won["answer"] if known else None,
+        "rationale": won["reasoning"],
+        "confidence": share(talk),
+        "confidence_source": EARLY.source,
+        "notes": [f"{told(talk)}; no debate"],
+    }
+
+
+script = Script(Settings, Input, prompts="vote_first")
+script.retrieves(
+    "material", lambda talk: [" ".join([talk.input["question"], *labels(talk).values()])]
+)
+script.speaks(
+    "voter",
+    VoteReply,
+    speakers="12345",
+    phase=EARLY.phase,
+    prompt="vote",
+    ids=lambda talk: {"answer": [*labels(talk)]} if labels(talk) else {},
+    reads=lambda talk: {"claim": claim(talk), "labels": labels(talk)},
+    when=lambda talk: int(talk.name) <= talk.settings.voters,
+    evidence="pool",
+)
+script.debates("debate", debate, unless=agree, scores=lambda talk: {EARLY.score: share(talk)})
+script.decides("ruling", rule)
+script.turns("material", "voter", "debate", "ruling")
+
+protocol = script.protocol(
+    name="vote_first",
+    title="Vote First",
+    summary="Ask several models first, and debate only where they do not agree.",
+    source="ARMOR-MAD, routing by agreement before a debate (Niu and Zhang, arXiv 2606.13197)",
+    command="vote",
+    examples=(
+        '"Which gas do plants take in?" --option O2 --option CO2',
+        '"Bats are blind." --role voter_1=openai:NAME --role voter_2=openai:OTHER',
+    ),
+    outcome="choice",
+    view="tree",
+    unit="question",
+    look=Look(scores={EARLY.score: Score(sign="agreement", meaning="of the votes")}),
+    speaking=lambda settings: [f"voter_{n + 1}" for n in range(settings.voters)],
+    prepare="dialectree.graphs.vote_first:prepare",
+    early=EARLY,
+    inner=lambda settings: [settings.then] if settings.then else [*USUAL.values()],
+    evaluation=Evaluation(task="decide"),
+)
