@@ -26,6 +26,7 @@ from dialectree.errors import RunFolderError
 from dialectree.flow.human_input import payload_of
 from dialectree.models.limits import price
 from dialectree.protocols.protocol import Method
+from dialectree.protocols.routes import ALWAYS
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, RetrievalSettings
 from dialectree.records import Call, critical_path, fold, seconds
 from dialectree.records.folder import RunFolder
@@ -39,6 +40,8 @@ SECONDS, SECONDS_HERE = 2.0, 6.0
 """Assumed length of a call where no run shows how fast the model is, and the embedded model's."""
 MOST, MOST_CALLS = 32, 800
 """Rehearsals of a debate, and calls in all of them, which take about a second."""
+NEVER = 0.0
+"""A threshold that every share of votes reaches."""
 FEW = 4
 """Rehearsals after which it shows whether the calls are fixed."""
 
@@ -55,6 +58,10 @@ class Estimate(BaseModel, frozen=True):
     """The calls, tokens, time and money that a debate or an evaluation will take."""
 
     calls: Span
+    early: Span | None = None
+    """The calls where the first answers agree, of a protocol that holds no debate then."""
+    late: Span | None = None
+    """The calls of such a protocol where they do not."""
     in_a_row: Span
     """The longest chain of calls in which each needs the one before."""
     tokens: Span
@@ -79,8 +86,11 @@ class Estimate(BaseModel, frozen=True):
         pace = f"if a call takes {self.seconds_per_call:.2g} s"
         if self.measured_in is not None:
             pace = f"at {self.seconds_per_call:.2g} s a call, as in {self.measured_in}"
+        calls = _exactly(self.calls, "call")
+        if self.early is not None and self.late is not None:
+            calls = f"{_exactly(self.early, 'call')} if they agree, {_exactly(self.late)} if not"
         parts = [
-            f"{_exactly(self.calls, 'call')}, {_exactly(self.in_a_row)} in a row",
+            f"{calls}, {_exactly(self.in_a_row)} in a row",
             f"{_roughly(self.tokens, _rounded)} tokens",
             f"{_roughly(self.seconds, duration)} {pace}",
         ]
@@ -125,6 +135,8 @@ class Size(NamedTuple):
     cost: float | None
     slots: int
     """Requests that its models take at once."""
+    early: bool = False
+    """Whether it ended early, without a debate (``Protocol.early``)."""
 
 
 class Pace(NamedTuple):
@@ -173,10 +185,17 @@ def _pace(chosen: Method, context: ProtocolSettings, runs: Path) -> Pace:
 def expected(sizes: Sequence[Size], pace: Pace) -> Estimate:
     """Return the estimate of a debate that was rehearsed."""
     costs = [size.cost for size in sizes if size.cost is not None]
+    ends = [[one for one in sizes if one.early == early] for early in (True, False)]
+    ends = [*filter(None, ends)]
+    calls = [_counted([size.calls for size in end]) for end in ends]
+    rows = [_counted([size.in_a_row for size in end]) for end in ends]
+    early, late = calls if len(ends) > 1 else (None, None)
     waits = [max(size.in_a_row, size.calls / size.slots) for size in sizes]
     return Estimate(
-        calls=_counted([size.calls for size in sizes]),
-        in_a_row=_counted([size.in_a_row for size in sizes]),
+        calls=_joined(calls),
+        early=early,
+        late=late,
+        in_a_row=_joined(rows),
         tokens=_span(size.tokens for size in sizes),
         seconds=_span(pace.seconds * wait for wait in waits),
         seconds_per_call=pace.seconds,
@@ -189,6 +208,12 @@ def expected(sizes: Sequence[Size], pace: Pace) -> Estimate:
 def _span(values: Iterable[int | float]) -> Span:
     every = [*values]
     return Span(least=min(every), median=median_high(every), most=max(every))
+
+
+def _joined(spans: Sequence[Span]) -> Span:
+    """Return the span of two ends; its median is that of the larger one."""
+    longest = max(spans, key=lambda span: span.most)
+    return Span(least=min(span.least for span in spans), median=longest.median, most=longest.most)
 
 
 def _counted(counts: Sequence[int]) -> Span:
@@ -216,10 +241,20 @@ async def rehearsed(
 ) -> list[Size]:
     """Return the sizes of as many rehearsals as make ``calls`` calls, beside those of the ``past``.
 
+    Of a protocol that can end early, both ends are rehearsed.
+
     A few are enough where they differ by one call at most, and those do, too, in which every choice
     is the first one, or the last one: chance may miss a way out that is seldom taken.
     """
     context = context.model_copy(update={"cache": False, "replay": False})
+    early = chosen.protocol.early
+    if past is None and early is not None and 0 < getattr(context, early.threshold) <= 1:
+        no_debate, debate = (
+            context.model_copy(update={early.threshold: at}) for at in (NEVER, ALWAYS)
+        )
+        short = await rehearsed(chosen, graph_input, no_debate, words, FEW)
+        long = await rehearsed(chosen, graph_input, debate, words, calls)
+        return [*(size._replace(early=True) for size in short), *long]
     if past is None and isinstance(context, RetrievalSettings):  # words instead of vectors
         context = context.model_copy(update={"embeddings": "bm25"})
 
