@@ -100,6 +100,7 @@ class Speaker(NamedTuple):
     ruled: Mapping[str, Any]
     evidence: Evidence
     of: str
+    edits: Sequence[str]
 
     def declared(self) -> Phase:
         """Return what its turns say, and what a person may change of them."""
@@ -110,7 +111,7 @@ class Speaker(NamedTuple):
             role=self.role,
             name=self.phase,
             reply=(f"{self.reply.__module__}:{self.reply.__qualname__}",),
-            editable=tuple(name for name, kind in fields.items() if kind is str),
+            editable=tuple(self.edits or (n for n, kind in fields.items() if kind is str)),
             switches=tuple(name for name, kind in fields.items() if kind is bool),
             optional=not self.required,
             ruling=(lambda text: {**self.ruled, **set_by_person, "answer": text})
@@ -184,6 +185,7 @@ class Script:
         ruled: Mapping[str, Any] | None = None,
         evidence: Evidence = "",
         of: str = "",
+        edits: Sequence[str] = (),
     ) -> None:
         """Add a speaker, or several who do the same.
 
@@ -209,6 +211,8 @@ class Script:
                 the whole ``pool``, says on what its ruling rests; without a word, whoever ``rules``
                 reads what was cited.
             of: the list in the reply for whose items it cites; "" for the reply as a whole.
+            edits: the texts of the reply that a person may replace, the one that a turn is known by
+                first; without it all of them, in their order.
         """
         if taken := {"name", "role", "phase", "round"}.intersection(reply.model_fields):
             raise InputError(f"{reply.__name__}: {', '.join(sorted(taken))}: every turn has that")
@@ -220,7 +224,8 @@ class Script:
         for step, who in zip(self._groups[name], speakers, strict=True):
             self.speakers[step] = Speaker(
                 *(who or name, reply, role, who, phase, prompt, required),
-                *(ids, reads, when, rule, more, evidence, of),
+                *(ids, reads, when, rule, more),
+                *(evidence, of, edits),
             )
 
     def decides(self, name: str, rule: Rule) -> None:

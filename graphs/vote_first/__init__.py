@@ -166,6 +166,7 @@ script.speaks(
     reads=lambda talk: {"claim": claim(talk), "labels": labels(talk)},
     when=lambda talk: int(talk.name) <= talk.settings.voters,
     evidence="pool",
+    edits=("answer", "reasoning"),
 )
 script.debates("debate", debate, unless=agree, scores=lambda talk: {EARLY.score: share(talk)})
 script.decides("ruling", rule)
