@@ -14,6 +14,7 @@ from typing import Any
 from zlib import crc32
 
 from dialectree.contests import Change, start
+from dialectree.graphs.vote_first import VoteReply
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     ClaimScorerReply,
@@ -120,6 +121,9 @@ def speakers(fragile_at: int = 0, split: int = 2, model: Fragile | None = None) 
         SummaryReply: lambda c: comparing.summarise(comparing.sentence(words(c), "0.0")),
         PaperSummaryReply: lambda c: PaperSummaryReply(summary=words(c)),
         ComparisonReply: lambda c: ComparisonReply(summary=words(c)),
+        VoteReply: lambda c: VoteReply(
+            reasoning=words(c), answer="AB"[drawn(c) % 2], confidence=sure(c)
+        ),
         Rating: lambda c: Rating(rating=sure(c)),
         Meeting: lambda c: Meeting(winner="SUPPORT"),
     }

@@ -14,6 +14,7 @@ from dialectree.errors import InputError
 from dialectree.protocols.grounded import GroundedInput, GroundedSettings
 from dialectree.protocols.look import Look, Score
 from dialectree.protocols.options import Unit, option
+from dialectree.protocols.phases import PhaseOrder
 from dialectree.protocols.protocol import EarlyEnd, Evaluation
 from dialectree.protocols.questions import question_for
 from dialectree.protocols.routes import RoutedSettings
@@ -188,6 +189,7 @@ protocol = script.protocol(
     look=Look(scores={EARLY.score: Score(sign="agreement", meaning="of the votes")}),
     speaking=lambda settings: [f"voter_{n + 1}" for n in range(settings.voters)],
     prepare="dialectree.graphs.vote_first:prepare",
+    order=PhaseOrder(phases=(EARLY.phase,)),
     early=EARLY,
     inner=lambda settings: [settings.then] if settings.then else [*USUAL.values()],
     evaluation=Evaluation(task="decide"),

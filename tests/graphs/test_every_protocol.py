@@ -82,6 +82,7 @@ WAYS = {
     "tod": Way("tod", COMPARED, PAPERS),
     "no_self_deliberation": Way("no_self_deliberation", COMPARED, PAPERS),
     "two_stage": Way("two_stage", {}, PAPERS),
+    "vote": Way("vote_first", {"agree_at": 1.1}, {"options": [*TWO]}),
     "best_of_n": Way("best_of_n"),
     "two_round": Way("two_round"),
     "self_consistency": Way("self_consistency", {"samples": 3}, {"options": [*TWO]}),
@@ -314,7 +315,7 @@ def test_checkpoints_grow_in_step_with_the_tree_and_hold_plain_data(
     assert caplog.records == []
 
 
-CALLED = {"tsd": "question", "rsd": "question", "art": "claim", "tod": "topic"}
+CALLED = {"art": "claim", "tod": "topic"}
 NOTHING: dict[str, tuple[dict[str, Any], str]] = {
     "missing": ({}, "empty"),
     "null": ({"question": None}, "empty"),
@@ -332,6 +333,6 @@ def test_a_question_that_is_none_is_refused_before_any_call(
     protocol = chosen.protocol.name
     papers = PAPERS if protocol == "tod" else {}
     settings = build(chosen.protocol.settings, model=model)
-    with pytest.raises(InputError, match=f"^the {CALLED[protocol]} is {fault}"):
+    with pytest.raises(InputError, match=f"^the {CALLED.get(protocol, 'question')} is {fault}"):
         asyncio.run(chosen.graph().ainvoke({**given, **papers}, context=settings))
     assert model.calls == []
