@@ -32,7 +32,7 @@ from dialectree.evals.tasks import TASKS
 from dialectree.models.limits import Budget
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Evaluated, from_cache, usage
+from dialectree.records import Evaluated, Verdict, from_cache, usage
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
 from dialectree.running.runner import Started, Watch, begin
@@ -158,6 +158,9 @@ class Asker:
         result.scores = await scoring.scores(
             self.scorers, item, verdict, begun.folder, self.judge, self.budget, refused
         )
+        if (voted := votes.inside(row, item, record, begun.folder.calls())) is not None:
+            result.vote, plurality = voted
+            await self._score(result.vote, item, plurality, begun.folder, refused)
         if self.judge is not None and (row.row.name, item.id) in self.controls:
             result.controls = await scoring.controlled(
                 self.scorers, item, begun.folder, self.judge, self.budget
@@ -182,11 +185,21 @@ class Asker:
             pair=row.gold(item) is not None,
             usage=votes.usage_of(begun),
         )
-        if not vote.given:
-            return
+        if vote.given:
+            await self._score(vote, item, verdict, begun[0].folder, refused)
+
+    async def _score(
+        self,
+        vote: Vote,
+        item: Item,
+        verdict: Verdict | None,
+        folder: RunFolder,
+        refused: list[InputError],
+    ) -> None:
+        """Say whether a vote is right; a judge's calls are kept in ``folder``."""
         right = [name for name in self.scorers if name == TASKS[item.inputs.task].right]
         scores = await scoring.scores(
-            right, item, verdict, begun[0].folder, self.judge, self.budget, refused
+            right, item, verdict, folder, self.judge, self.budget, refused
         )
         vote.right = next((one.score == 1 for one in scores if one.score is not None), None)
 

@@ -126,17 +126,19 @@ class Score(Stored):
 
 
 class Vote(Stored):
-    """The plurality of direct answers before the debate."""
+    """The plurality of the answers before a debate."""
 
     answers: list[str | None]
-    """One a sample: a label where there are options, else the answer."""
+    """One a sample: a label where there are options or a claim, else the answer."""
     label: str | None = None
     pair: bool = False
     """True where the vote chose between the two options of the debate, not among all."""
     right: bool | None = None
     """None without an answer, without a reference, and without a judgement."""
     usage: Usage = Usage()
-    """Counted apart from the debate's own calls."""
+    """Counted apart from the debate's own calls, but where it is ``inside``."""
+    inside: bool = False
+    """True where the debate itself began with the vote: the debate's usage has that of the vote."""
 
     @property
     def given(self) -> bool:

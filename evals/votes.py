@@ -1,7 +1,8 @@
 """Takes a vote of direct answers before a debate: what its model says without debating.
 
 Only a comparison with that tells whether a debate corrects or spoils. The votes are runs of their
-own beside the debate's, and the debate does not read them.
+own beside the debate's, and the debate does not read them. A protocol that begins with a vote has
+one in its own run.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Any
 
-from dialectree.answers import match_candidate
+from dialectree.answers import match_candidate, normal
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
+from dialectree.evals.results import Vote
 from dialectree.evals.rows import Ready
 from dialectree.evals.tasks import evaluated, graph_input
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.protocol import method as every_method
 from dialectree.protocols.settings import ProtocolSettings, within
-from dialectree.records import RunRecord, Usage, Verdict, usage
+from dialectree.records import Call, RunRecord, Usage, Verdict, critical_path, seconds, usage
 from dialectree.running.runner import Started, Watch
 from dialectree.system import chance
 
@@ -102,6 +104,44 @@ def usage_of(runs: Sequence[Started]) -> Usage:
         "critical_path_calls": max(one.critical_path_calls for one in used),
     }
     return usage(calls).model_copy(update=longest)
+
+
+def inside(
+    row: Ready, item: Item, record: RunRecord, calls: Sequence[Call]
+) -> tuple[Vote, Verdict | None] | None:
+    """Return the vote with which a debate began, and what it says; None where it has none.
+
+    The answers stand in the order of the speakers, None for one that failed. Texts are alike that
+    are equal after normalising; a tie is drawn from the seed.
+    """
+    early = row.method.protocol.early
+    families = {one.role for one in row.method.protocol.phases if early and one.name == early.phase}
+    own = row.method.own_roles()
+    asked = [role for role in row.method.roles(row.context) if own.get(role) in families]
+    turns = [
+        turn
+        for turn in record.tree.nodes[record.tree.root].transcript
+        if early and turn.phase == early.phase
+    ]
+    if early is None or not turns:
+        return None
+    replies = {t.speaker: str(t.fields.get("label") or t.fields["answer"]).strip() for t in turns}
+    given = [replies[speaker] for speaker in sorted(replies)]
+    closed = bool(item.inputs.options) or item.inputs.claim is not None
+    answers = given if closed else [*map(normal, given)]
+    most = max(answers.count(one) for one in answers)
+    first = {one: text for one, text in zip(answers[::-1], given[::-1], strict=True)}
+    tied = [text for one, text in first.items() if answers.count(one) == most]
+    won = min(tied, key=lambda text: chance.seed(row.context.seed, "tie", item.inputs.text, text))
+    spoke = [call for call in calls if call.phase == early.phase and call.node == record.tree.root]
+    longest = {"wall_s": seconds(spoke), "critical_path_calls": critical_path(record.tree, spoke)}
+    vote = Vote(
+        answers=[*answers, *[None] * (len(asked) - len(answers))],
+        label=won if closed else normal(won),
+        usage=usage(spoke).model_copy(update=longest),
+        inside=True,
+    )
+    return vote, Verdict(answer=won, label=won if closed else None)
 
 
 async def conducted(runs: Sequence[Started], watch: Watch | None = None) -> list[RunRecord]:

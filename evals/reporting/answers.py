@@ -443,7 +443,8 @@ def totals(rows: Iterable[Answers], preferences: Iterable[Preferred]) -> tuple[S
     """Return what rows took in all, votes and judging included, and what their judges took."""
     results = {row.name: [*row.results.values()] for row in rows}
     every = [result for own in results.values() for result in own]
-    debates = [used for r in every for used in (r.usage, r.vote.usage if r.vote else Usage())]
+    debates = [result.usage for result in every]
+    debates += [vote.usage for result in every if (vote := result.vote) and not vote.inside]
     judges = [used for r in every for used in (r.judging, r.controlling)]
     judges += [one.judging for one in preferences if one.row in results]
 
