@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from dialectree.protocols.script import QuestionInput as QuestionInput
     from dialectree.protocols.script import Script as Script
     from dialectree.protocols.script import Talk as Talk
+    from dialectree.protocols.script import stop_when_agreed as stop_when_agreed
     from dialectree.protocols.settings import ProtocolSettings as ProtocolSettings
     from dialectree.protocols.settings import settings as settings
     from dialectree.records import Place as Place
@@ -96,6 +97,7 @@ _HOMES = {
     "jurors": "dialectree.protocols.phases",
     "jury": "dialectree.flow.jury",
     "Talk": "dialectree.protocols.script",
+    "stop_when_agreed": "dialectree.protocols.script",
     "option": "dialectree.protocols.options",
     "root": "dialectree.protocols.inside",
     "settings": "dialectree.protocols.settings",

@@ -83,6 +83,17 @@ Scores = Callable[[Talk], Mapping[str, float]]
 Evidence = Literal["", "cites", "cited", "pool"]
 
 
+def stop_when_agreed(talk: Talk, field: str = "label") -> bool:
+    """Return whether all who said a ``field`` in the last round said the same, two at least.
+
+    A rule for ``until`` of :meth:`Script.rounds`. It holds only where a setting of this name, if
+    there is one, says so.
+    """
+    said = [turn[field] for turn in talk.in_round(talk.round) if field in turn]
+    alike = len(said) > 1 and said.count(said[0]) == len(said)
+    return alike and bool(getattr(talk.settings, "stop_when_agreed", True))
+
+
 class Speaker(NamedTuple):
     """One who speaks in a script; :meth:`Script.speaks` describes the fields."""
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from majority_debate import AgentReply, Settings, vote
 
+import dialectree
 from dialectree import Talk
-from dialectree.testing import Asked, check_demo, check_protocol
+from dialectree.testing import Asked, ScriptedModel, check_demo, check_protocol
 
 GIVEN: dict[str, Any] = {"question": "Is fire hot?", "options": ["yes", "no"]}
 
@@ -31,6 +32,17 @@ def test_agents_argue_from_documents(tmp_path: Path) -> None:
     assert [turn.speaker for turn in record.tree.nodes["0"].transcript] == [*"ABCABC", "checker"]
     assert record.verdict is not None
     assert [ground.id for ground in record.verdict.grounds] == ["s1:1.1"]
+
+
+def test_rounds_end_early_where_all_agree_and_the_settings_say_so(tmp_path: Path) -> None:
+    def alike(call: Asked) -> AgentReply:
+        return AgentReply(reasoning=f"{call.speaker} in round {call.round}", label="A")
+
+    for stop, calls in ((True, 3), (False, 9)):
+        options: dict[str, Any] = {"rounds": 3, "stop_when_agreed": stop, "runs": tmp_path}
+        model = ScriptedModel(script=alike)
+        dialectree.run("majority_debate", **GIVEN, model=model, cache=False, **options)
+        assert len(model.calls) == calls
 
 
 def test_those_who_answered_last_are_counted() -> None:

@@ -192,5 +192,6 @@ protocol = script.protocol(
     order=PhaseOrder(phases=(EARLY.phase,)),
     early=EARLY,
     inner=lambda settings: [settings.then] if settings.then else [*USUAL.values()],
-    evaluation=Evaluation(task="decide"),
+    evaluation=Evaluation(task="decide", also=("verify", "answer")),
+    demo="demo",
 )

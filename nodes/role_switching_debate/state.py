@@ -51,8 +51,8 @@ class Settings(GroundedSettings):
     )
     """A model that judges beside others; the majority of all of them rules."""
     gate: int = option(0, ge=0, le=25, group="Candidates", common=True)
-    """Direct answers that are asked for first; if all agree there is no debate. 0: none. The paper
-    gives no number; 3 is a good one."""
+    """Direct answers of one model that are asked for first, without a debate if all agree; `vote`
+    asks unlike models, before any protocol. 0: none. The paper gives no number; 3 is a good one."""
     allow_uncertain: bool = option(False, group="Debate")
     """Let the judge rule that neither side convinced."""
     judge: Literal["model", "me"] = option("model", group="Debate", person=True)

@@ -3,7 +3,7 @@
 import { Edit, Request, stops } from "./act";
 import { Contest, Sums } from "./head";
 import {
-  change, changes, finished, folded, isOut, isWeighed, look, nodes, pane, picked, record, recorded, ROOT, share,
+  change, changes, finished, folded, isOut, isWeighed, look, multiplied, nodes, pane, picked, record, recorded, ROOT, share,
   touched,
 } from "./model";
 import { Answer, Figure, Link, Listed, More, Notes, Some, Stance, typed, Value } from "./parts";
@@ -193,7 +193,7 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
       {top && <Contest />}
       {verdict && <Ruling verdict={verdict} name={top ? "Verdict" : "Ruling"} />}
       {node.status === "answered" && <Edit where={node.id} text={verdict?.label ?? verdict?.answer ?? ""} may={may} />}
-      {declaredOf(record.value).view === "tree" && own !== undefined && (
+      {declaredOf(record.value).view === "tree" && own !== undefined && multiplied.value && (
         <>
           <Slider node={node} own={own} name="Confidence of this node alone" told={`Confidence of ${node.id} alone`} />
           {touched.value > 0 && <p class="moved">with all below it {figure(share(node))}</p>}

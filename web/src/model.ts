@@ -108,6 +108,11 @@ const figures = computed(() => {
 
 export const isOut = (node: Node) => node.dropped || changes.value.dropped.has(node.id);
 export const recorded = (node: Node) => node.scores.strength ?? node.verdict?.confidence ?? undefined;
+/** Whether the confidences of the debate are products along its tree, as a trial would reckon them. */
+export const multiplied = computed(() => {
+  const reckoned = confidences(nodes.value, ROOT, new Map());
+  return [...reckoned].every(([id, own]) => Math.abs(own - (recorded(nodes.value.get(id)!) ?? own)) < 1e-6);
+});
 /** Return the figure of a node: its strength or its confidence, with a person's changes. */
 export function share(node: Node): number | undefined {
   const told = recorded(node);

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+import dialectree as dt
 from dialectree import Evaluation, GroundedInput, GroundedSettings, Script, Talk, chance, option
 
 AGENTS = ("A", "B", "C")
@@ -26,6 +27,8 @@ class Settings(GroundedSettings):
 
     rounds: int = option(2, ge=1, le=5, group="Debate", common=True)
     """How often each agent answers."""
+    stop_when_agreed: bool = option(False, group="Debate")
+    """End the rounds once all agents answer alike; the paper holds them all."""
 
 
 class AgentReply(BaseModel):
@@ -73,7 +76,9 @@ script.retrieves("material", lambda talk: [talk.input["question"], *talk.input["
 script.speaks("agent", AgentReply, speakers=AGENTS, ids=labels, reads=before, evidence="cites")
 script.checks()
 script.decides("vote", vote)
-script.rounds(("material", "agent"), times="rounds", then=("checker", "vote"))
+script.rounds(
+    ("material", "agent"), times="rounds", until=dt.stop_when_agreed, then=("checker", "vote")
+)
 
 protocol = script.protocol(
     name="majority_debate",
