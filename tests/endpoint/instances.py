@@ -32,6 +32,19 @@ def quoted_schema(prompt: str) -> Schema | None:
     return None
 
 
+def resolved(schema: Any, root: Schema | None = None) -> Any:
+    """Return ``schema`` with its references to ``$defs`` replaced by what they name."""
+    if isinstance(schema, list):
+        return [resolved(part, root) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    root = root or schema
+    if "$ref" in schema:
+        named = root["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+        return resolved(named, root)
+    return {name: resolved(part, root) for name, part in schema.items() if name != "$defs"}
+
+
 @dataclass
 class Inventor:
     """Makes up instances. A property named in ``fixed`` has that value wherever it stands."""
@@ -47,7 +60,9 @@ class Inventor:
         return " ".join(self.rng.choices(self.words, k=self.rng.randint(least, most)))
 
     def instance(self, schema: Schema) -> Any:
-        """A valid instance of ``schema``, which has no references as those of replies have none."""
+        """A valid instance of ``schema``, which has no references (see :func:`resolved`)."""
+        if "const" in schema:
+            return schema["const"]
         if "enum" in schema:
             return self.rng.choice(schema["enum"])
         if "anyOf" in schema:

@@ -25,6 +25,9 @@ class Entry:
     """0 where the client left."""
     fault: str | None = None
     body: str | None = None
+    prompt_tokens: int = 0
+    """Of the messages, and of the schemas and tools sent along."""
+    completion_tokens: int = 0
 
 
 @dataclass

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-FAULTS = ("malformed_json", "empty", "http_500")
+FAULTS = ("malformed_json", "empty", "http_500", "http_429", "hang")
+HUNG_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Options:
     """Items of an array that sets no least number, as far as it may have them; 0: 2 to 4."""
     key: str = ""
     """The key that a client must send; any other is a 401; empty: none is asked for."""
+    call_tools: bool = False
+    """Answer a request that offers tools by a call of the first one."""
     keep_bodies: bool = False
     """Keep each request as it came, as ``body`` of its call."""
 
@@ -36,3 +39,7 @@ class Options:
     """An empty text."""
     http_500: float = 0.0
     """Status 500."""
+    http_429: float = 0.0
+    """Status 429, to be tried again after a second."""
+    hang: float = 0.0
+    """Status 504 after ``HUNG_S`` seconds, as from a gateway whose model does not answer."""

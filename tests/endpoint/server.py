@@ -17,9 +17,9 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.endpoint.instances import Inventor, Schema, quoted_schema, words_of
+from tests.endpoint.instances import Inventor, Schema, quoted_schema, resolved, words_of
 from tests.endpoint.ledger import Entry, Ledger
-from tests.endpoint.options import FAULTS, Options
+from tests.endpoint.options import FAULTS, HUNG_S, Options
 
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
 
@@ -85,10 +85,11 @@ class Server:
         delay_s = self.options.latency_ms / 1000
         if self.options.spread:
             delay_s *= math.exp(chance.gauss(0.0, self.options.spread))
+        delay_s = HUNG_S if entry.fault == "hang" else delay_s
         await asyncio.sleep(max(0.0, entry.started + delay_s - time.monotonic()))
-        if entry.fault == "http_500":
-            entry.status = 500
-            return _error(500, "failed on purpose")
+        if status := _FAILED.get(entry.fault or ""):
+            entry.status, entry.completion_tokens = status, 0
+            return _error(status, "failed on purpose")
         return web.Response(body=reply, content_type="application/json")
 
     def _completion(
@@ -96,14 +97,22 @@ class Server:
     ) -> dict[str, Any]:
         """Return a chat completion, with the entry's fault in it."""
         prompt = "\n\n".join(_text(message.get("content")) for message in body["messages"])
-        content, finish = self._content(body, entry, prompt, chance)
+        tool = _tool(body) if self.options.call_tools else None
+        content, finish = self._content(body, entry, prompt, tool, chance)
+        along = [body[name] for name in ("tools", "response_format") if body.get(name)]
         read, written = _tokens(prompt), _tokens(content)
+        entry.prompt_tokens = read + sum(_tokens(json.dumps(part)) for part in along)
+        entry.completion_tokens = written
         usage = {
             "prompt_tokens": read,
             "completion_tokens": written,
             "total_tokens": read + written,
         }
-        message = {"role": "assistant", "content": content, "refusal": None}
+        message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
+        if tool and content:
+            called = {"name": tool["name"], "arguments": content}
+            call = {"id": f"call_{entry.digest}", "type": "function", "function": called}
+            message, finish = {**message, "content": None, "tool_calls": [call]}, "tool_calls"
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
         return {
             "id": f"chatcmpl-{entry.digest}",
@@ -115,9 +124,14 @@ class Server:
         }
 
     def _content(
-        self, body: Mapping[str, Any], entry: Entry, prompt: str, chance: random.Random
+        self,
+        body: Mapping[str, Any],
+        entry: Entry,
+        prompt: str,
+        tool: Mapping[str, Any] | None,
+        chance: random.Random,
     ) -> tuple[str, str]:
-        """Return the text of a reply and why it ends."""
+        """Return the text of a reply, or the arguments of ``tool``, and why it ends."""
         if entry.fault == "empty":
             return "", "stop"
         fixed: dict[str, Any] = {}
@@ -127,13 +141,13 @@ class Server:
         rng = random.Random(entry.digest)
         inventor = Inventor(rng, words_of(prompt), fixed, self.options.array_items)
         kind = (body.get("response_format") or {}).get("type", "text")
-        schema = _schema(kind, body, prompt)
+        schema = resolved(tool["parameters"]) if tool else _schema(kind, body, prompt)
         if schema is None:
             text = inventor.text(40, 80)
             most = 4 * (body.get("max_completion_tokens") or body.get("max_tokens") or len(text))
             return text[:most], "length" if len(text) > most else "stop"
         text = json.dumps(inventor.instance(schema), ensure_ascii=False)
-        if kind == "text":
+        if kind == "text" and not tool:
             text = f"Here it is:\n```json\n{text}\n```"
         if entry.fault == "malformed_json":
             cut, quoted = text[:-1], text.replace('"', "'")
@@ -141,22 +155,29 @@ class Server:
         return text, "stop"
 
 
+def _tool(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the first tool that the request offers."""
+    return next((tool["function"] for tool in body.get("tools") or ()), None)
+
+
 def _schema(kind: str, body: Mapping[str, Any], prompt: str) -> Schema | None:
     """Return the schema sent along, else one that the prompt shows."""
     if kind == "json_schema":
-        schema: Schema = body["response_format"]["json_schema"]["schema"]
+        schema: Schema = resolved(body["response_format"]["json_schema"]["schema"])
         return schema
     any_object = {"type": "object", "properties": {"answer": {"type": "string"}}}
     return quoted_schema(prompt) or (any_object if kind == "json_object" else None)
 
 
+_FAILED = {"http_500": 500, "http_429": 429, "hang": 504}
 _MODEL = {"id": "no-model", "object": "model", "created": 0, "owned_by": "tests"}
 
 
 def _error(status: int, message: str, code: str | None = None) -> web.Response:
     kind = "server_error" if status >= 500 else "invalid_request_error"
     error = {"message": message, "type": kind, "param": None, "code": code}
-    return web.json_response({"error": error}, status=status)
+    headers = {"retry-after": "1"} if status == 429 else None
+    return web.json_response({"error": error}, status=status, headers=headers)
 
 
 def _text(content: object) -> str:

@@ -67,3 +67,25 @@ def test_the_ledger_counts_duplicates_and_keeps_the_requests(plain: LocalEndpoin
     assert (stats["calls"], stats["unique_requests"]) == (3, 2)
     assert (stats["duplicate_requests"], stats["paid_twice"]) == (1, 1)
     assert [json.loads(call["body"]) for call in calls] == [body(t) for t in ("one", "two", "one")]
+
+
+def test_a_tool_is_called_where_the_options_say_so(plain: LocalEndpoint) -> None:
+    defs = {"Note": {"type": "object", "properties": {"kind": {"const": "note"}}}}
+    fields = {"notes": {"type": "array", "items": {"$ref": "#/$defs/Note"}, "minItems": 2}}
+    schema = {"type": "object", "properties": fields, "$defs": defs}
+    tools = [{"type": "function", "function": {"name": "write", "parameters": schema}}]
+    with LocalEndpoint(call_tools=True) as calling:
+        (call,) = ask(calling, "Write.", tools=tools).json()["choices"][0]["message"]["tool_calls"]
+        tokens = calling.calls()[0]["prompt_tokens"]
+    assert call["function"]["name"] == "write"
+    assert {"kind": "note"} in json.loads(call["function"]["arguments"])["notes"]
+    assert tokens == -(-len("Write.") // 4) + -(-len(json.dumps(tools)) // 4)
+    assert content(ask(plain, "Write.", tools=tools))  # and elsewhere not
+
+
+@pytest.mark.parametrize(("fault", "status"), [("http_500", 500), ("http_429", 429)])
+def test_a_fault_is_answered_by_its_status(fault: str, status: int) -> None:
+    with LocalEndpoint(**{fault: 1.0}) as endpoint:
+        response = ask(endpoint, "Hello.")
+        (call,) = endpoint.calls()
+    assert (response.status_code, call["status"], call["completion_tokens"]) == (status, status, 0)
