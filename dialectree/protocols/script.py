@@ -117,6 +117,7 @@ class Speaker(NamedTuple):
         """Return what its turns say, and what a person may change of them."""
         fields = {name: field.annotation for name, field in self.reply.model_fields.items()}
         rules = self.rules is not None and fields.get("answer") is str
+        by_label = self.rules is not None and "answer" not in fields and fields.get("label") is str
         set_by_person = {"rationale": SET_BY_PERSON} if "rationale" in fields else {}
         return Phase(
             role=self.role,
@@ -128,6 +129,7 @@ class Speaker(NamedTuple):
             ruling=(lambda text: {**self.ruled, **set_by_person, "answer": text})
             if rules
             else None,
+            labels=(lambda settings: ()) if by_label else None,
         )
 
 

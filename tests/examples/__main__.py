@@ -22,6 +22,8 @@ COMMANDS = {
     "majority_debate": [*DEBATE, "majority_debate", *FIRE],
     "mad": [*DEBATE, "mad", "Why is the sky blue?"],
     "atomic_claims": [*DEBATE, "atomic_claims", "Bats are blind birds."],
+    "reconcile": [*DEBATE, "reconcile", *FIRE],
+    "tribunal": [*DEBATE, "tribunal", *FIRE],
     "council": [*DEBATE, "council", "Why is the sky blue?"],
     "verifying_agent": [MODEL, "Is the Nile longer than the Amazon?"],
     "literature_assistant": [MODEL, ".", "How do the two papers sample?"],

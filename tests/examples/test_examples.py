@@ -27,7 +27,14 @@ from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-OWN = {"atomic_claims": 170, "council": 100, "mad": 100, "majority_debate": 100}
+OWN = {
+    "atomic_claims": 170,
+    "council": 100,
+    "mad": 100,
+    "majority_debate": 100,
+    "reconcile": 100,
+    "tribunal": 100,
+}
 """The packages, and how many lines of Python each may have."""
 FIRE = ["majority_debate", "Is fire hot?", "--option", "yes", "--option", "no"]
 GIVEN: dict[str, Any] = {"question": "Is fire hot?", "options": ["yes", "no"]}
@@ -172,6 +179,8 @@ def test_an_agent_and_a_server_have_it() -> None:
         "council": {"members", "merged"},
         "mad": {"rounds"},
         "majority_debate": {"rounds"},
+        "reconcile": {"rounds"},
+        "tribunal": {"rounds", "questions"},
     }.items():
         assert served[name]["path"] == f"{name}.graph:graph"
         assert served[f"{name}_chat"]["path"] == f"dialectree.server.chat:{name}_chat"

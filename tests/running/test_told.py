@@ -175,6 +175,8 @@ THEIRS: dict[str, dict[str, tuple[Any, ...]]] = {
     "mad": {"rounds": (1, 2, 3)},
     "council": {"members": (2, 3, 4), "merged": (1, 3)},
     "majority_debate": {"rounds": (1, 2, 3), "options": (TWO, THREE)},
+    "reconcile": {"rounds": (0, 1, 3), "options": (TWO, THREE)},
+    "tribunal": {"rounds": (1, 2), "questions": (0, 2), "options": (TWO, THREE)},
     "atomic_claims": {
         "most": (1, 3),
         "settled_by": ("art", "rsd", "tsd", "mad", "council", "majority_debate"),

@@ -187,6 +187,8 @@ DRAWN: dict[str, dict[str, list[Any]]] = {
 EXAMPLES: dict[str, dict[str, Any]] = {
     "mad": {"rounds": 2},
     "majority_debate": {"options": ["yes", "no"], "rounds": 2},
+    "reconcile": {"options": ["yes", "no"], "rounds": 2},
+    "tribunal": {"options": ["yes", "no", "both"], "rounds": 2},
     "council": {"members": 4},
     "atomic_claims": {"most": 2},
     "atomic_claims settled by rsd": {"most": 2, "settled_by": "rsd"},

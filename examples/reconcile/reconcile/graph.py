@@ -1,0 +1,5 @@
+"""The graph of ReConcile."""
+
+from reconcile import script
+
+graph = script.compile("reconcile")

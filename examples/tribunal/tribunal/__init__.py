@@ -1,0 +1,97 @@
+"""Tribunal: an advocate for each option, who may concede, and a judge who asks, rules or passes."""
+
+from pydantic import BaseModel, Field
+
+from dialectree import Evaluation, GroundedInput, GroundedSettings, Script, Talk, option
+
+
+class Input(GroundedInput):
+    """A question and the answers to choose from."""
+
+    question: str = option(positional=True)
+    """One question, in full; - reads it from standard input."""
+    options: list[str] = option(alias="option", metavar="TEXT", min_length=2, max_length=6)
+    """The answers to choose from, 2 to 6. Each has an advocate."""
+
+
+class Settings(GroundedSettings):
+    """The settings of a tribunal."""
+
+    rounds: int = option(2, ge=1, le=5, group="Debate", common=True)
+    """How often each advocate pleads at most. In the first round none has read another."""
+    questions: int = option(2, ge=0, le=5, group="Debate", common=True)
+    """How many questions the judge may ask single advocates after that."""
+
+
+class Plea(BaseModel):
+    """An argument, and the option that its advocate now holds right."""
+
+    argument: str
+    label: str
+
+
+class Judgment(BaseModel):
+    """Whom the judge asks what. If nobody, the ruling counts."""
+
+    rationale: str
+    question: str
+    ask: str
+    label: str
+    confidence: float | None = Field(ge=0, le=1)
+
+
+def standing(talk: Talk) -> list[str]:
+    """Return who has not conceded. Where all who stand concede at once, they stand on."""
+    stand = [*"ABCDEF"[: len(talk.input["options"])]]
+    for number in range(2, talk.round + 1):
+        gone = {t["name"] for t in talk.in_round(number) if t["name"] not in ("judge", t["label"])}
+        stand = [letter for letter in stand if letter not in gone] or stand
+    return stand
+
+
+def ids(talk: Talk) -> dict[str, list[str]]:
+    """Return which options a speaker may name, and whom the judge may ask while it may."""
+    stand = standing(talk)
+    own = stand if talk.round > 1 else [talk.name]
+    asked = sum(turn.get("ask", "nobody") != "nobody" for turn in talk.said)
+    ask = ["nobody", *(stand if asked < talk.settings.questions else [])]
+    return {"label": [*stand, "undecided"], "ask": ask} if talk.name == "judge" else {"label": own}
+
+
+def pleads(talk: Talk) -> bool:
+    """Let those plead who stand, or only the one whom the judge has asked."""
+    return talk.name in talk.last.get("ask", standing(talk))
+
+
+def heard(talk: Talk) -> bool:
+    """Let the judge speak once the pleas are over. Stop where it has no question."""
+    open = talk.last.get("ask", "nobody") != "nobody" and talk.last["round"] == talk.round
+    return not open and (talk.round >= talk.settings.rounds or len(standing(talk)) == 1)
+
+
+def rule(talk: Talk) -> dict[str, object]:
+    """Rule as the judge does. Undecided leaves the question open."""
+    said = {name: talk.last[name] for name in ("label", "rationale", "confidence")}
+    if said["label"] == "undecided":
+        return {"answer": None, "rationale": said["rationale"], "notes": ["the judge is undecided"]}
+    answer = talk.input["options"]["ABCDEF".index(said["label"])]
+    return {**said, "answer": answer, "confidence_source": "judge"}
+
+
+script = Script(Settings, Input)
+script.retrieves("material", lambda talk: [talk.input["question"], *talk.input["options"]])
+script.speaks("advocate", Plea, speakers="ABCDEF", ids=ids, when=pleads, evidence="cites")
+script.checks()
+script.speaks("judge", Judgment, required=True, ids=ids, reads=ids, when=heard, rules=rule)
+script.rounds(("material", "advocate", "checker"), "judge", times=10, until=heard)
+
+protocol = script.protocol(
+    name="tribunal",
+    title="Tribunal",
+    summary="Let an advocate plead for each option; a judge asks, rules or leaves it undecided.",
+    source="our own; nearest is D3 (arXiv 2410.04663)",
+    examples=('"Which?" --option A --option B', '"Which?" --option A --option B --rounds 3'),
+    outcome="choice",
+    evaluation=Evaluation(task="decide"),
+    demo="demo",
+)

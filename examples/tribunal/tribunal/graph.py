@@ -1,0 +1,3 @@
+from tribunal import script
+
+graph = script.compile("tribunal")
