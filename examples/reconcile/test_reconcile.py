@@ -144,7 +144,9 @@ def test_a_vote_that_is_dropped_leaves_a_consensus(tmp_path: Path) -> None:
 def test_agents_argue_from_documents(tmp_path: Path) -> None:
     source = tmp_path / "fire.md"
     source.write_text("Fire is hot. A fire of wood has 600 degrees.")
-    record = check_protocol("reconcile", {**GIVEN, "sources": [str(source)]}, at_once, tmp_path)
+    model, given = ScriptedModel(script=convinced), {**GIVEN, "sources": [str(source)]}
+    record = dialectree.run("reconcile", **given, model=model, runs=tmp_path)
+    assert [call.role for call in model.calls] == [*["agent"] * 6, "checker"]
     assert record.verdict is not None
     assert [ground.id for ground in record.verdict.grounds] == ["s1:1.1"]
 

@@ -147,8 +147,10 @@ def test_an_advocate_who_fails_does_not_end_the_debate(tmp_path: Path) -> None:
 def test_advocates_argue_from_documents(tmp_path: Path) -> None:
     source = tmp_path / "fire.md"
     source.write_text("Fire is hot. A fire of wood has 600 degrees.")
-    given = {**GIVEN, "sources": [str(source)]}
-    record = check_protocol("tribunal", given, court(), tmp_path, rounds=1, questions=0)
+    model, given = ScriptedModel(script=court(asks="A")), {**GIVEN, "sources": [str(source)]}
+    record = dialectree.run("tribunal", **given, model=model, rounds=1, runs=tmp_path)
+    roles = [*["advocate"] * 3, "checker", "judge", "advocate", "checker", "judge"]
+    assert [call.role for call in model.calls] == roles
     assert record.verdict is not None
     assert [ground.id for ground in record.verdict.grounds] == ["s1:1.1"]
 
