@@ -180,8 +180,8 @@ protocol = script.protocol(
     source="ARMOR-MAD, routing by agreement before a debate (Niu and Zhang, arXiv 2606.13197)",
     command="vote",
     examples=(
-        '"Which gas do plants take in?" --option O2 --option CO2',
-        '"Bats are blind." --role voter_1=openai:NAME --role voter_2=openai:OTHER',
+        '"Is a whale a fish?" --option yes --option no',
+        '"Bats are blind." --voters 5 --role voter_1=openai:NAME',
     ),
     outcome="choice",
     view="tree",
