@@ -181,7 +181,7 @@ protocol = script.protocol(
     command="vote",
     examples=(
         '"Is a whale a fish?" --option yes --option no',
-        '"Bats are blind." --voters 5 --role voter_1=openai:NAME',
+        '"Bats are blind." --role voter_1=openai:NAME',
     ),
     outcome="choice",
     view="tree",
