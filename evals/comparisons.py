@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -83,6 +83,7 @@ def mcnemar(
     return ledger._replace(p=exact_flips([round(one) for one in differences]))
 
 
+@lru_cache(maxsize=4096)
 def mcnemar_counts(both: int, first_only: int, second_only: int, neither: int) -> McNemar:
     """Return McNemar's exact test of the four counts."""
     differing = first_only + second_only

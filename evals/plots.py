@@ -19,6 +19,7 @@ from pandas import DataFrame
 
 from dialectree import text as words
 from dialectree.evals.calibration import reliability
+from dialectree.evals.intervals import Proportion
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.answers import RUBRIC
 from dialectree.evals.reporting.formatting import cell
@@ -289,6 +290,30 @@ def _front(analysis: Analysis) -> Plot | None:
         along="y",
         dashed=steps,
     )
+
+
+def rules_plot(rules: Sequence[tuple[str, float, Proportion, bool]], *, recommended: bool) -> Plot:
+    """Return the accuracy of rules by their tokens.
+
+    ``rules`` are name, tokens a question, accuracy, and whether it is the one that is recommended.
+    """
+    title = "Accuracy by tokens"
+    drawn = _drawn(
+        "rules",
+        f"{title} (filled: recommended)" if recommended else title,
+        "; ".join(f"{name} {cell(share)[0]}" for name, _, share, _ in rules),
+        [
+            {"row": name, "place": place, "x": tokens, "y": share.share}
+            | {"low": share.low, "high": share.high, "size": 7.0, "hollow": not chosen}
+            for place, (name, tokens, share, chosen) in enumerate(rules)
+        ],
+        height=3.2,
+        axes={"xlabel": "tokens a question"},
+        percent="y",
+        along="y",
+    )
+    assert drawn is not None  # there are always two rules
+    return drawn
 
 
 def _plain_numbers(axes: Axes) -> None:

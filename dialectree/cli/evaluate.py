@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import BaseModel
 
-from dialectree.cli import evaluation_report, flags
+from dialectree.cli import evaluation_report, flags, routing
 from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.protocols.options import about
@@ -231,3 +231,4 @@ def _price(spent: Spent, cached: int) -> str:
 app.command("report")(evaluation_report.report)
 app.command("rate")(evaluation_report.rate)
 app.command("score", cls=GroupedCommand)(evaluation_report.score)
+app.command("route")(routing.route)

@@ -18,8 +18,8 @@ from dialectree.protocols.protocol import EarlyEnd, inner_settings, protocol
 from dialectree.protocols.settings import ProtocolSettings
 
 SCHEMA: Final = "dialectree.route/1"
-ALWAYS = 1.01
-"""A threshold that no share reaches: every question is debated. At 0 none is."""
+NEVER, ALWAYS = 0.0, 1.01
+"""A threshold that every share reaches, so that nothing is debated, and one that none reaches."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

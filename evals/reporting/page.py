@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
@@ -25,7 +25,7 @@ from markupsafe import Markup
 from dialectree import text as words
 from dialectree.evals.plots import COLOURS, DARK, Plot, inline
 from dialectree.evals.reporting.answers import Answers, answer, asked, gold
-from dialectree.evals.reporting.formatting import Table, WrittenTable
+from dialectree.evals.reporting.formatting import Table, WrittenTable, written
 from dialectree.evals.reporting.study import Study, models, tails
 from dialectree.evals.results import PAGE
 from dialectree.evals.tasks import TASKS
@@ -76,6 +76,40 @@ def pages(
     look = {"light": COLOURS, "dark": DARK, "inline": lambda plot: Markup(inline(plot))}
     html = rendered("page", "questions.js", listed_questions(study, out), **shared, **look)
     return html, _template("report.md").render(**shared)
+
+
+def short_pages(
+    *,
+    title: str,
+    kicker: str,
+    sentences: Sequence[str],
+    tables: Sequence[Table],
+    plots: Mapping[str, Sequence[Plot]],
+    pairs: Sequence[tuple[str, str]],
+    demonstration: bool,
+) -> tuple[str, str]:
+    """Return a page without a list of questions, and its Markdown.
+
+    Args:
+        tables: each with its notes.
+        plots: those above each table, by its key.
+        pairs: what was computed from what, as names and values.
+        demonstration: whether a model took part that answers at chance.
+    """
+    shared: dict[str, Any] = {
+        "title": title,
+        "kicker": kicker,
+        "sentences": sentences,
+        "tables": [(one, written(one)) for one in tables],
+        "plots": plots,
+        "pairs": pairs,
+        "demonstration": demonstration,
+    }
+    look = {"light": COLOURS, "dark": DARK, "inline": lambda plot: Markup(inline(plot))}
+    return (
+        _template("short.html").render(**shared, **look),
+        _template("short.md").render(**shared),
+    )
 
 
 def rendered(template: str, script: str, data: object, **values: Any) -> str:

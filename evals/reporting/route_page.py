@@ -1,0 +1,293 @@
+"""Say below which agreement a debate pays: a sentence, a table, a plot, a page and a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dialectree import text as words
+from dialectree.errors import InputError
+from dialectree.evals.intervals import Figure, Proportion
+from dialectree.evals.plots import Plot, rules_plot
+from dialectree.evals.reporting.formatting import Table, cell, in_brackets, probability, signed
+from dialectree.evals.reporting.formatting import table as made
+from dialectree.evals.reporting.page import short_pages
+from dialectree.evals.reporting.writing import put
+from dialectree.evals.routing import FOLDS, WORTH, Line, Routing
+from dialectree.evals.tasks import TASKS
+from dialectree.evals.voted_debates import VotedDebates
+from dialectree.protocols.routes import ALWAYS, NEVER, Interval, Route, RouteFigures
+
+
+def sentence(routing: Routing, votes: int | None = None) -> str:
+    """Return the one sentence that the votes and debates come to.
+
+    ``votes`` is the number of votes on a question, if it is the same on all.
+    """
+    sample, call = routing.sample, routing.call
+    dearer = f"{_mean(sample.debate_tokens) / max(_mean(sample.vote_tokens), 1):.1f} times"
+    if call == "unknown":
+        return f"cannot be told from {sample.n} questions; about {routing.needed:,} would tell"
+    if call == "never":
+        most = signed(100 * routing.at_most, 1, "+")
+        return (
+            f"do not debate: {dearer} the tokens of the vote to debate everything, and no rule "
+            f"gains more than {most} points (95 %)"
+        )
+    if call == "everything":
+        gain = routing.less(ALWAYS, NEVER)
+        more = signed(100 * (gain.value or 0), 1)
+        return (
+            f"debate everything: {more} points more right answers than the vote "
+            f"({_points(gain)}), for {dearer} its tokens"
+        )
+    share, difference = routing.tokens(routing.at).value or 0, routing.difference
+    shown = difference.low is not None and (difference.low > 0 or (difference.high or 0) < 0)
+    how = f"{signed(100 * (difference.value or 0), 1, '+')} points" if shown else "no difference"
+    what = "of right answers" if shown else "in accuracy shown"
+    return (
+        f"debate below {below(routing.at, votes)}: {100 * share:.0f} % of the tokens, {how} {what} "
+        f"({_points(difference)})"
+    )
+
+
+def below(at: float, votes: int | None) -> str:
+    """Return a threshold, and what it means for a number of votes: ``0.66 (fewer than 2 of 3)``."""
+    if votes is None:
+        return f"{at:g}"
+    return f"{at:g} (fewer than {math.ceil(at * votes - 1e-6)} of {votes} votes agree)"
+
+
+def _mean(values: Any) -> float:
+    return float(values.mean())
+
+
+def _points(figure: Figure) -> str:
+    """Return an interval in points: ``−1.2 to +2.0 points``."""
+    low, high = (signed(100 * (one or 0), 1, "+") for one in (figure.low, figure.high))
+    return f"{low} to {high} points"
+
+
+def named(at: float, votes: int | None = None) -> str:
+    """Return the name of a rule."""
+    if at == NEVER:
+        return "never debate"
+    return "debate everything" if at == ALWAYS else f"debate below {below(at, votes)}"
+
+
+def rules_table(voted: VotedDebates, routing: Routing) -> Table:
+    """Return a line for each rule."""
+    lines = [
+        {
+            "rule": named(one.at, voted.votes),
+            "accuracy": one.accuracy,
+            "less debating everything": one.difference,
+            "debated": one.debates,
+            "tokens a question": one.tokens,
+            "of the tokens of debating everything": _percent(routing.tokens(one.at)),
+        }
+        for one in routing.lines
+    ]
+    made_of_them = made(
+        "rules",
+        "What each rule comes to",
+        lines,
+        *notes(voted, routing),
+        kinds={"less debating everything": "points", "tokens a question": "mean"},
+    )
+    assert made_of_them is not None  # there are always two rules
+    return made_of_them
+
+
+def _percent(figure: Figure) -> str:
+    text = f"{100 * (figure.value or 0):.0f}%"
+    if figure.low is None or figure.high is None:
+        return text
+    return f"{text} ({100 * figure.low:.0f} to {100 * figure.high:.0f})"
+
+
+def notes(voted: VotedDebates, routing: Routing) -> Iterator[str]:
+    """Yield how the figures were computed, and what they leave out."""
+    sample, gain = routing.sample, routing.gain
+    groups = len({*sample.clusters})
+    clusters = f" in {groups} clusters" if groups < sample.n else ""
+    yield (
+        f"{words.count(sample.n, 'answer')}{clusters}, each voted on and debated; no call was made "
+        "for this. A rule takes the debate's answer below its share of the votes, else the vote's."
+    )
+    yield from remarks(voted)
+    before, after = (count / sample.n for count in (gain.both + gain.second_only, _first(gain)))
+    yield (
+        f"Picked by cross-fitting: {min(FOLDS, groups)} times a rule was picked on all questions "
+        f"but one part, and tried on that part. There {100 * after:.1f}% were right, and "
+        f"{100 * before:.1f}% by the vote (exact test, p {probability(gain.p)}); a debate is "
+        "recommended only where that shows a gain. Among rules without a shown loss it is the "
+        "cheapest."
+    )
+    yield (
+        f"Each interval is of {100 * routing.level:.1f}%, so that all {len(sample.rules)} rules "
+        "together, and with them the one that is picked, have 95% (Bonferroni): by Wilson for a "
+        "share, by Tango for a difference on the same questions, by bootstrap of 95% for tokens."
+    )
+    yield (
+        f"“Do not debate” is said where a gain of {100 * WORTH:.0f} points is ruled out (95%, "
+        "one-sided). Debating everything counts without the vote, for which nobody would pay."
+    )
+    yield (
+        "The debates were handed the answers that were voted for."
+        if voted.inside
+        else "The debates did not read the votes. A debate that is handed the answers that were "
+        "voted for may come out differently."
+    )
+
+
+def remarks(voted: VotedDebates) -> Iterator[str]:
+    """Yield which questions are left out, and which debates count as wrong."""
+    if voted.evaluation.demonstration:
+        yield "A demonstration: a model below 1 billion parameters answers at chance."
+    if voted.left_out:
+        parts = [f"{number} {reason}" for reason, number in voted.left_out.items()]
+        yield f"Left out: {words.listed(parts)}."
+    if voted.withheld:
+        yield f"{words.count(voted.withheld, 'debate')} withheld an answer, which counts as wrong."
+
+
+def _first(gain: Any) -> int:
+    return int(gain.both + gain.first_only)
+
+
+def as_json(voted: VotedDebates, routing: Routing) -> dict[str, Any]:
+    """Return everything as plain data."""
+    return {
+        "row": voted.row.name,
+        "call": routing.call,
+        "agree_at": routing.at if routing.call != "unknown" else None,
+        "sentence": sentence(routing, voted.votes),
+        "n": routing.sample.n,
+        "left_out": dict(voted.left_out),
+        "voters": voted.voters,
+        "demonstration": voted.evaluation.demonstration,
+        "figures": figures(routing).model_dump(),
+        "rules": [_plain(routing, one) for one in routing.lines],
+    }
+
+
+def _plain(routing: Routing, one: Line) -> dict[str, Any]:
+    return {
+        "below": one.at,
+        "accuracy": _interval(one.accuracy).model_dump(),
+        "difference": _interval(one.difference).model_dump(),
+        "debates": _interval(one.debates).model_dump(),
+        "tokens": one.tokens,
+        "tokens_of_everything": _interval(routing.tokens(one.at)).model_dump(),
+    }
+
+
+def _interval(one: Figure | Proportion) -> Interval:
+    value = one.share if isinstance(one, Proportion) else one.value
+    return Interval(value=value, low=one.low, high=one.high)
+
+
+def figures(routing: Routing) -> RouteFigures:
+    """Return the figures that a file of the route keeps."""
+    own = routing.line(routing.at)
+    return RouteFigures(
+        accuracy=_interval(routing.accuracy),
+        difference=_interval(routing.difference),
+        vote=_interval(routing.line(NEVER).accuracy),
+        debate=_interval(routing.line(ALWAYS).accuracy),
+        tokens=routing.tokens(routing.at).value or 0.0,
+        debates=own.debates.share or 0.0,
+    )
+
+
+def route(voted: VotedDebates, routing: Routing) -> Route:
+    """Return the file that a vote reads; InputError where none can be written."""
+    if routing.call == "unknown":
+        raise InputError(f"--save: no file is written: {sentence(routing, voted.votes)}")
+    method, settings, models = voted.debate()
+    if method.name != method.protocol.name:
+        raise InputError(
+            f"--save: no file is written: a vote leads to a debate by {method.protocol.name}, and "
+            f"row {voted.row.name!r} is {method.name}, a variant of it"
+        )
+    if not all(voted.voters) or voted.evaluation.task == "compare":
+        raise InputError("--save: no file is written: the results do not say who voted")
+    return Route(
+        protocol=method.protocol.name,
+        method=method.name,
+        settings=settings,
+        task=voted.evaluation.task,
+        voters=voted.voters,
+        models=models,
+        agree_at=routing.at,
+        n=routing.sample.n,
+        figures=figures(routing),
+        sentence=sentence(routing, voted.votes),
+        data=voted.evaluation.data.name,
+    )
+
+
+def plot(voted: VotedDebates, routing: Routing) -> Plot:
+    """Return accuracy against tokens, a mark for each rule."""
+    return rules_plot(
+        [(named(one.at), one.tokens, one.accuracy, one.at == routing.at) for one in routing.lines],
+        recommended=routing.call != "unknown",
+    )
+
+
+def write(voted: VotedDebates, routing: Routing, out: Path) -> Path:
+    """Write route.html and route.md into a folder, and return the page."""
+    one = rules_table(voted, routing)
+    evaluation = voted.evaluation
+    drawn = plot(voted, routing)
+    html, markdown = short_pages(
+        title=f"{evaluation.data.name}: below which agreement does a debate pay?",
+        kicker=f"Route · {TASKS[evaluation.task].items} · {words.moment(evaluation.started)}",
+        sentences=[f"{voted.row.name}: {sentence(routing, voted.votes)}."],
+        tables=[one],
+        plots={"rules": [drawn]},
+        pairs=[
+            ("Row", voted.row.name),
+            ("Votes by", words.listed(dict.fromkeys(voted.voters))),
+            ("Models", words.listed(f"{role} {model}" for role, model in _models(voted).items())),
+            ("SHA-256 of the data", evaluation.data.sha256),
+            ("Seed", str(evaluation.seed)),
+        ],
+        demonstration=evaluation.demonstration,
+    )
+    put(out / "route.html", html)
+    put(out / "route.md", markdown)
+    put(out / "report/rules.svg", drawn.svg)
+    return out / "route.html"
+
+
+def _models(voted: VotedDebates) -> dict[str, str]:
+    return {role: spec.partition("@http")[0] for role, spec in voted.row.models.items()}
+
+
+def terminal(voted: VotedDebates, routing: Routing) -> str:
+    """Return the table of rules for a terminal."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawn
+
+    shown = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("rule", "accuracy", "less debating everything", "debated", "tokens", "of all"):
+        shown.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
+    for one in routing.lines:
+        mark = " ←" if one.at == routing.at and routing.call != "unknown" else ""
+        shown.add_row(
+            f"{named(one.at)}{mark}",
+            in_brackets(*cell(one.accuracy)),
+            in_brackets(*cell(one.difference, "points")),
+            in_brackets(*cell(one.debates)),
+            cell(one.tokens, "mean")[0],
+            f"{100 * (routing.tokens(one.at).value or 0):.0f}%",
+        )
+    console = Console(width=120, color_system=None, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(shown)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines() if line.strip())

@@ -1,0 +1,296 @@
+"""Find below which agreement of votes a debate pays, from votes and debates of the same questions.
+
+A rule debates the questions whose largest answer has less than a share of the votes, and takes the
+vote's answer on the others. No call is made. The rule is picked by cross-fitting: for each of ten
+parts of the questions it is chosen on the other nine, and its answers to that part are those by
+which it is compared with the vote. So chance that favours one of several rules does not recommend
+it. An interval is as wide as for one of so many rules (Bonferroni): it holds for each of them, and
+so for the one that was picked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from dialectree.evals.comparisons import ALPHA, FEWEST, POWER, McNemar, mcnemar, tango
+from dialectree.evals.intervals import (
+    LEVEL,
+    Figure,
+    Floats,
+    Proportion,
+    design,
+    floats,
+    resampled,
+    wilson,
+)
+from dialectree.protocols.routes import ALWAYS, NEVER
+from dialectree.system import chance
+
+FOLDS = 10
+WORTH = 0.05
+"""A gain in right answers, 0 to 1, that is called worth a debate: "do not debate" rules it out."""
+Call = Literal["everything", "below", "never", "unknown"]
+"""Debate everything, below a share of the votes, or nothing; or that cannot be told."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Votes and debates on the same questions, an entry a question in each field."""
+
+    shares: Floats
+    """The share of the votes for the largest answer, 0 to 1; 0 without an answer."""
+    votes: Floats
+    """1 where the largest answer is right, else 0."""
+    debates: Floats
+    """1 where the debate's answer is right, else 0, also without an answer."""
+    vote_tokens: Floats
+    debate_tokens: Floats
+    """Without those of the vote."""
+    clusters: Sequence[str]
+    """Questions of one cluster are not independent of one another."""
+
+    @property
+    def n(self) -> int:
+        """The number of questions."""
+        return len(self.shares)
+
+    @cached_property
+    def rules(self) -> tuple[float, ...]:
+        """The shares below which a rule debates: none, each that occurs, and above all.
+
+        The lowest of those that occur is left out, since below it nothing is debated. They are
+        rounded down to hundredths, so that they can be written.
+        """
+        floors = {math.floor(100 * share + 1e-6) / 100 for share in self.shares.tolist()}
+        return (NEVER, *sorted(floors)[1:], ALWAYS)
+
+    def part(self, taken: NDArray[np.bool_]) -> Sample:
+        """Return some of the questions."""
+        return Sample(
+            self.shares[taken],
+            self.votes[taken],
+            self.debates[taken],
+            self.vote_tokens[taken],
+            self.debate_tokens[taken],
+            [*compress(self.clusters, taken)],
+        )
+
+    def debated(self, at: float) -> Floats:
+        """Return 1 for each question that is debated below the share ``at``, else 0."""
+        return (self.shares < at).astype(np.float64)
+
+    def answers(self, at: float) -> Floats:
+        """Return 1 for each right answer of the rule that debates below ``at``, else 0."""
+        return np.where(self.shares < at, self.debates, self.votes)
+
+    def spent(self, at: float) -> Floats:
+        """Return the tokens of each question; nobody who debates everything pays for a vote."""
+        if at == ALWAYS:
+            return self.debate_tokens
+        return self.vote_tokens + self.debated(at) * self.debate_tokens
+
+
+def pick(sample: Sample, rules: Sequence[float]) -> tuple[float, bool]:
+    """Return the rule among ``rules`` that a sample speaks for, and whether it shows a gain.
+
+    Of the rules that are shown to be better than the vote, and not shown to be worse than the most
+    accurate rule, it is the one of fewest tokens; without any, the most accurate one that debates.
+    Shown is what the exact test of McNemar, or of the clusters' sums, shows at 0.05.
+    """
+    answers = {at: sample.answers(at) for at in rules if at != NEVER}
+    tokens = {at: float(sample.spent(at).mean()) for at in answers}
+    right = {at: float(own.sum()) for at, own in answers.items()}
+
+    def better(first: Floats, second: Floats) -> bool:
+        return first.sum() > second.sum() and _paired(sample, first, second).p < ALPHA
+
+    best = min(answers, key=lambda at: (-right[at], tokens[at]))
+    proven = [at for at, own in answers.items() if better(own, sample.answers(NEVER))]
+    kept = [at for at in proven if not better(answers[best], answers[at])]
+    at = min(kept, key=lambda at: (tokens[at], at)) if kept else best
+    return at, at in proven
+
+
+def _paired(sample: Sample, first: Floats, second: Floats) -> McNemar:
+    return mcnemar(first.tolist(), second.tolist(), sample.clusters)
+
+
+class Line(NamedTuple):
+    """What one rule comes to on all questions."""
+
+    at: float
+    accuracy: Proportion
+    difference: Figure
+    """Its share of right answers less that of debating everything, -1 to 1."""
+    debates: Proportion
+    """The share of questions that it debates."""
+    tokens: float
+    """Of a question."""
+
+
+@dataclass(frozen=True)
+class Routing:
+    """What the votes and debates of a row say of debating fewer questions."""
+
+    sample: Sample
+    seed: int = 0
+
+    @cached_property
+    def level(self) -> float:
+        """The level of an interval that holds for each of all rules with 95 %."""
+        return 1 - (1 - LEVEL) / len(self.sample.rules)
+
+    @cached_property
+    def picked(self) -> tuple[float, bool]:
+        """The rule that is picked on all questions, and whether it shows a gain there."""
+        return pick(self.sample, self.sample.rules)
+
+    @cached_property
+    def folds(self) -> Floats:
+        """The number of the part that each question is in, from 0; a cluster stays together."""
+        groups = {*self.sample.clusters}
+        drawn = sorted(groups, key=lambda group: (chance.seed(self.seed, "fold", group), group))
+        place = {group: n % FOLDS for n, group in enumerate(drawn)}
+        return floats([place[group] for group in self.sample.clusters])
+
+    @cached_property
+    def rule_of(self) -> Floats:
+        """The rule for each question: picked on the questions of the other parts."""
+        rules = np.zeros(self.sample.n)
+        for fold in np.unique(self.folds) if len({*self.sample.clusters}) > 1 else ():
+            rules[self.folds == fold] = pick(
+                self.sample.part(self.folds != fold), self.sample.rules
+            )[0]
+        return rules
+
+    @cached_property
+    def held_out(self) -> Floats:
+        """1 for each right answer of the rules that were picked without the question, else 0."""
+        return np.where(self.sample.shares < self.rule_of, self.sample.debates, self.sample.votes)
+
+    @cached_property
+    def gain(self) -> McNemar:
+        """The right answers on held-out questions beside those of the vote."""
+        return _paired(self.sample, self.held_out, self.sample.votes)
+
+    @cached_property
+    def call(self) -> Call:
+        """What is recommended.
+
+        A debate, only where the picked rule is better than the vote on held-out answers, by the
+        exact test at 0.05. None, only where no rule gains ``WORTH``: with 95 % (one-sided) each
+        gains less.
+        """
+        at, proven = self.picked
+        if len({*self.sample.clusters}) < FEWEST:
+            return "unknown"
+        better = self.gain.first_only > self.gain.second_only
+        if proven and better and self.gain.p < ALPHA:
+            return "everything" if at == ALWAYS else "below"
+        return "never" if self.at_most < WORTH else "unknown"
+
+    @cached_property
+    def at(self) -> float:
+        """The share below which it is recommended to debate; 0 unless a debate is."""
+        return self.picked[0] if self.call in ("everything", "below") else NEVER
+
+    @cached_property
+    def at_most(self) -> float:
+        """The largest upper limit (one-sided, 95 %) of what a rule gains over the vote."""
+        limits = [self.less(at, NEVER, 2 * LEVEL - 1).high for at in self.sample.rules[1:]]
+        return max(1.0 if limit is None else limit for limit in limits)
+
+    def less(self, at: float, other: float, level: float | None = None) -> Figure:
+        """Return the share of right answers of one rule less that of another one, -1 to 1."""
+        level = self.level if level is None else level
+        first, second = self.sample.answers(at), self.sample.answers(other)
+        if at == other:
+            return Figure(0.0, 0.0, 0.0, self.sample.n)
+        effect = design((first - second).tolist(), self.sample.clusters, level)
+        return tango(_paired(self.sample, first, second), level, effect)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """What each rule comes to, from no debate to all."""
+        return [self.line(at) for at in self.sample.rules]
+
+    def line(self, at: float) -> Line:
+        """Return what the rule that debates below ``at`` comes to."""
+        sample = self.sample
+        return Line(
+            at,
+            self._share(sample.answers(at)),
+            self.less(at, ALWAYS),
+            self._share(sample.debated(at)),
+            float(sample.spent(at).mean()),
+        )
+
+    def _share(self, values: Floats) -> Proportion:
+        effect = design(values.tolist(), self.sample.clusters, self.level)
+        return wilson(round(values.sum()), self.sample.n, self.level, effect)
+
+    @cached_property
+    def accuracy(self) -> Figure:
+        """The share of right answers of the recommended rule, measured on held-out questions.
+
+        The interval is the one that holds for every rule.
+        """
+        own = self._share(self.sample.answers(self.at))
+        return _around(self._measured, own.low, own.high, self.sample.n)
+
+    @cached_property
+    def difference(self) -> Figure:
+        """That less the share of right answers of debating everything, -1 to 1."""
+        _, low, high, n = self.less(self.at, ALWAYS, self.level)
+        if self.at == ALWAYS:
+            return Figure(0.0, 0.0, 0.0, n)
+        return _around(self._measured - float(self.sample.debates.mean()), low, high, n)
+
+    @property
+    def _measured(self) -> float:
+        fixed = {NEVER: self.sample.votes, ALWAYS: self.sample.debates}
+        return float(fixed.get(self.at, self.held_out).mean())
+
+    def tokens(self, at: float) -> Figure:
+        """Return a rule's tokens by those of debating everything, with its interval."""
+        return resampled(
+            lambda own, all_of_them: float(own.sum() / all_of_them.sum()),
+            [self.sample.spent(at), self.sample.spent(ALWAYS)],
+            seed=self.seed,
+            clusters=self.sample.clusters,
+        )
+
+    @cached_property
+    def needed(self) -> int:
+        """About how many such questions would tell, to two digits.
+
+        So many that a difference h is shown with a power of 0.8 (Connor 1987, by the normal
+        distribution): n = ((z₀.₉₇₅ √ψ + z₀.₈ √(ψ − h²)) / h)², where ψ is the share of held-out
+        questions that only one of rule and vote gets right. h is the gain there, or what it lacks
+        of ``WORTH``: whichever is larger decides it. Clusters count by the design effect.
+        """
+        less = self.held_out - self.sample.votes
+        gain = float(less.mean())
+        h = max(gain, WORTH - gain)
+        differing = max(float(np.abs(less).mean()), h)
+        z, power = norm.isf(ALPHA / 2), norm.ppf(POWER)
+        n = ((z * math.sqrt(differing) + power * math.sqrt(differing - h**2)) / h) ** 2
+        n = max(n * design(less.tolist(), self.sample.clusters), self.sample.n + 1.0)
+        digit = 10 ** max(0, math.floor(math.log10(n)) - 1)
+        return int(math.ceil(n / digit) * digit)
+
+
+def _around(value: float, low: float | None, high: float | None, n: int) -> Figure:
+    """Return a figure whose interval contains it."""
+    if low is None or high is None:
+        return Figure(value, None, None, n)
+    return Figure(value, min(value, low), max(value, high), n)

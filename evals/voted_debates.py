@@ -1,0 +1,191 @@
+"""Read the votes and debates of one row of an evaluation, from its folder alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from dialectree.answers import normal
+from dialectree.errors import InputError
+from dialectree.evals.intervals import floats
+from dialectree.evals.reporting.answers import tokens
+from dialectree.evals.results import Evaluation, Result, Row, Vote, bare, measure, outcome
+from dialectree.evals.results_file import Folder
+from dialectree.evals.routing import Sample
+from dialectree.evals.tasks import evaluated
+from dialectree.protocols.protocol import EarlyEnd, Method, installed
+from dialectree.protocols.protocol import method as named_method
+from dialectree.protocols.routes import ALWAYS
+from dialectree.records.folder import RunFolder
+
+
+@dataclass(frozen=True)
+class VotedDebates:
+    """A row whose questions were all voted on, and all debated."""
+
+    folder: Path
+    evaluation: Evaluation
+    row: Row
+    method: Method
+    sample: Sample
+    voters: list[str]
+    """The model of each vote, without its address; empty where it is not known."""
+    votes: int | None
+    """The votes on a question, where it is the same number on all."""
+    left_out: Counter[str]
+    """Questions without a vote and a debate that are right or wrong, by the reason."""
+    withheld: int
+    """Debates without an answer, which is not right."""
+    runs: list[str]
+    """Ids of the runs."""
+
+    @property
+    def inside(self) -> bool:
+        """Whether the debates were handed the answers that were voted for."""
+        return self.method.protocol.early is not None
+
+    def debate(self) -> tuple[Method, dict[str, JsonValue], dict[str, str]]:
+        """Return the method that debates, its settings that were set, and its models by role.
+
+        Raises InputError where another protocol debates inside, and no run says which.
+        """
+        models = {role: bare(spec) for role, spec in self.row.models.items()}
+        if not self.inside:
+            return self.method, self.row.settings, models
+        named = sorted({name for run in self.runs[:1] for name in _inner(self.folder, run)})
+        if len(named) != 1:
+            raise InputError(f"{self.folder}: its runs do not say which protocol debated")
+        inner = named_method(named[0], named[0])
+        settings = self.row.settings.get("inner", {})
+        own = settings.get(inner.name, {}) if isinstance(settings, dict) else {}
+        roles = inner.own_roles()
+        return (
+            inner,
+            own if isinstance(own, dict) else {},
+            {role: model for role, model in models.items() if role in roles},
+        )
+
+
+def _inner(folder: Path, run: str) -> Iterator[str]:
+    record = RunFolder(Folder(folder).runs / run).record()
+    yield from (node.protocol for node in record.tree.nodes.values() if node.protocol)
+
+
+def read(path: Path, name: str | None = None) -> VotedDebates:
+    """Return the votes and debates of the row ``name``, or of the only one that voted first.
+
+    Raises InputError, with what to run, where there is no such row, where it spared debates, and
+    where its votes cannot agree or disagree.
+    """
+    folder = Folder(path)
+    evaluation = folder.begun()
+    items, rows = {*evaluation.items}, {row.name: row for row in evaluation.rows}
+    last = {(one.row, one.item): one for one in folder.results() if one.item in items}
+    results = {row: [one for (of, _), one in last.items() if of == row] for row in rows}
+    row = rows[_chosen(path, name, results)]
+    method = named_method(row.method)
+    own, early = results[row.name], method.protocol.early
+    _require_debates(row, early, own)
+    key = measure(own)
+    ends = [(one, _reason(one, key)) for one in own]
+    kept = [one for one, reason in ends if not reason]
+    if not kept:
+        raise InputError(f"{path}: row {row.name!r} has no question with a vote and a debate")
+    votes = [vote for one in kept if (vote := one.vote)]
+    if any(vote.pair for vote in votes):
+        raise InputError(f"{path}: row {row.name!r} was handed the right answer and a wrong one")
+    if min(len(vote.answers) for vote in votes) < 2:
+        raise InputError(f"{path}: a single vote agrees with itself: ask with --vote-first 3")
+    sample = Sample(
+        floats([_share(vote) for vote in votes]),
+        floats([vote.right is True for vote in votes]),
+        floats([outcome(one, key) == "right" for one in kept]),
+        floats([float(tokens(vote.usage)) for vote in votes]),
+        floats([float(tokens(o.usage) - _within(o)) for o in kept]),
+        [one.group for one in kept],
+    )
+    return VotedDebates(
+        path,
+        evaluation,
+        row,
+        method,
+        sample,
+        _voters(evaluation, row, method, early),
+        len(votes[0].answers) if len({len(vote.answers) for vote in votes}) == 1 else None,
+        Counter(reason for _, reason in ends if reason),
+        sum(outcome(one, key) == "unanswered" for one in kept),
+        [one.run for one in kept if one.run],
+    )
+
+
+def _chosen(path: Path, name: str | None, results: dict[str, list[Result]]) -> str:
+    """Return the row that is meant."""
+    voted = [row for row, own in results.items() if any(one.vote for one in own)]
+    if name is not None and name not in results:
+        raise InputError(f"--row {name}: there is no such row; rows are {', '.join(results)}")
+    if not (voted if name is None else name in voted):
+        begin = [one for one in installed().values() if one.early]
+        ways = [f"--methods {one.name} --{_flag(one.early)} {ALWAYS}" for one in begin if one.early]
+        which = "no row" if name is None else f"row {name!r} has not"
+        how = " or ".join(["--vote-first 3", *ways])
+        raise InputError(f"{path}: {which} voted first: evaluate with {how}")
+    if name is None and len(voted) > 1:
+        raise InputError(f"{path}: several rows voted first; --row is one of {', '.join(voted)}")
+    return name or voted[0]
+
+
+def _require_debates(row: Row, early: EarlyEnd | None, results: list[Result]) -> None:
+    spared = sum(
+        early is not None
+        and one.verdict is not None
+        and one.verdict.confidence_source == early.source
+        for one in results
+    )
+    if early and spared:
+        raise InputError(
+            f"row {row.name!r} held no debate on {spared} of {len(results)} questions: evaluate "
+            f"with --{_flag(early)} {ALWAYS}, so that every question is debated, or a debate with "
+            "--vote-first 3"
+        )
+
+
+def _flag(early: EarlyEnd) -> str:
+    return early.threshold.replace("_", "-")
+
+
+def _reason(result: Result, key: str | None) -> str:
+    """Return why a question is left out; empty for one that counts."""
+    vote, end = result.vote, outcome(result, key)
+    if end == "failed":
+        return "failed"
+    if end in ("unparsed", "unscored"):
+        return "without a judgement of the debate"
+    if vote is None:
+        return "without a vote"
+    return "without a judgement of the vote" if vote.given and vote.right is None else ""
+
+
+def _share(vote: Vote) -> float:
+    """Return the share of the votes for the largest answer; texts count that are alike."""
+    if vote.label is not None:
+        return vote.confidence or 0.0
+    texts = Counter(normal(text) for text in vote.answers if text is not None)
+    return max(texts.values(), default=0) / len(vote.answers)
+
+
+def _within(result: Result) -> int:
+    """Return the tokens of the vote that the debate's own have in them."""
+    return tokens(result.vote.usage) if result.vote and result.vote.inside else 0
+
+
+def _voters(evaluation: Evaluation, row: Row, method: Method, early: EarlyEnd | None) -> list[str]:
+    if early is None:
+        role = evaluated(method).voters[method.name]
+        return [bare(row.models.get(role, ""))] * evaluation.vote_first
+    families = {one.role for one in method.protocol.phases if one.name == early.phase}
+    own = method.own_roles()
+    return [bare(spec) for role, spec in row.models.items() if own.get(role) in families]
