@@ -9,17 +9,21 @@ import pytest
 
 from dialectree.evals.reporting.answers import totals
 from dialectree.evals.reporting.study import study
+from dialectree.evals.scorers import TruthReply
 from dialectree.graphs.vote_first import VoteReply
 from tests.evals.evaluating import (
     OPTIONS,
     choices,
+    claims,
     evaluate,
     model,
+    opens,
     plan,
     results,
     row,
 )
-from tests.scripted import ScriptedModel
+from tests.graphs.adaptive_reasoning_tree.arguing import arguers
+from tests.scripted import Asked, ScriptedModel
 
 
 def vote(*answers: str, confidence: float = 0.8) -> list[VoteReply]:
@@ -43,3 +47,26 @@ def test_the_vote_before_a_choice_is_scored_and_counted_inside(at: float) -> Non
     assert spared == (at < 1) == (one.usage.calls == 3)
     spent, _ = totals(study([Path("out")]).rows.values(), ())
     assert spent.calls == one.usage.calls
+
+
+def test_the_vote_on_a_claim_says_true_or_false() -> None:
+    speaker = arguers()
+    speaker.will_say(*vote("False", "True", "True"))
+    evaluated(claims(1), speaker, agree_at=0.6)
+    (one,) = results()
+    assert one.vote and one.verdict and one.verdict.label == "True"
+    assert (one.vote.label, one.vote.right, one.vote.confidence) == ("True", True, 2 / 3)
+
+
+def test_open_answers_that_are_alike_are_one_and_a_judge_scores_it() -> None:
+    speaker = model()
+    speaker.will_say(*vote("Hay", "Grass.", " grass."))
+
+    def judged(call: Asked) -> str:
+        return "TRUE" if "Grass." in call.prompt else "FALSE"
+
+    speaker.will_say_now(judged, to=TruthReply)
+    evaluated(opens(1), speaker, agree_at=0.5)
+    (one,) = results()
+    assert one.vote and one.vote.right
+    assert (one.vote.answers, one.vote.label) == (["hay", "grass.", "grass."], "grass.")
