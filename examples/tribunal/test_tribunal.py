@@ -24,12 +24,12 @@ def court(concessions: str = "", asks: str = "", rules: str = "C") -> Script:
         who, number = call.speaker, call.round
         if call.kind == "Plea":
             label = conceding.get(f"{who}{number}", who)
-            return Plea(argument=f"{who} pleads in round {number}", label=label)
+            return Plea(argument=f"{who} pleads in round {number}", sides_with=label)
         ask = (*asks, "nobody")[call.prompt.count("Judge, to advocate")]
         return Judgment(
             rationale=f"The judge weighs in round {number}",
             question=f"What does {ask} say in round {number}?",
-            ask=ask,
+            asks=ask,
             label="undecided" if ask != "nobody" else rules,
             confidence=0.8,
         )
@@ -100,13 +100,13 @@ def test_what_can_be_named_is_closed(tmp_path: Path) -> None:
     model = ScriptedModel(script=court("B2C", asks="A"))
     dialectree.run("tribunal", **GIVEN, model=model, runs=tmp_path, questions=1)
     named = {f"{call.speaker}{call.round}": call for call in model.calls}
-    assert [closed(named[one], "label") for one in ("A1", "C1")] == [["A"], ["C"]]
-    assert closed(named["A2"], "label") == ["A", "B", "C"]
-    assert closed(named["A3"], "label") == ["A", "C"]
+    assert [closed(named[one], "sides_with") for one in ("A1", "C1")] == [["A"], ["C"]]
+    assert closed(named["A2"], "sides_with") == ["A", "B", "C"]
+    assert closed(named["A3"], "sides_with") == ["A", "C"]
     first, second = (call for call in model.calls if call.role == "judge")
     assert closed(first, "label") == closed(second, "label") == ["A", "C", "undecided"]
-    assert closed(first, "ask") == ["nobody", "A", "C"]
-    assert closed(second, "ask") == ["nobody"]
+    assert closed(first, "asks") == ["nobody", "A", "C"]
+    assert closed(second, "asks") == ["nobody"]
 
 
 def test_who_has_conceded_does_not_stand() -> None:
@@ -119,7 +119,8 @@ def test_who_has_conceded_does_not_stand() -> None:
         ("A2B B2C C2A", 2, "ABC"),
     ):
         turns = [
-            {"name": one[0], "round": int(one[1]), "label": one[2]} for one in concessions.split()
+            {"name": one[0], "round": int(one[1]), "sides_with": one[2]}
+            for one in concessions.split()
         ]
         assert standing(Talk(input=GIVEN, settings=Settings(), round=number, said=turns)) == [
             *stand

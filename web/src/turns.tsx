@@ -80,20 +80,19 @@ function grouped<T>(items: T[], alike: (one: T) => string): T[][] {
 }
 
 function Round({ node, group, round }: { node: Node; group: Turn[]; round: number }) {
-  const turns = group.filter((one) => one.round === round);
-  const sides = facing(group);
-  const speakers = new Set(turns.map((one) => one.speaker)).size;
-  const beside = speakers > 1 && turns.every((one) => sides.includes(one.speaker));
+  const [turns, sides] = [group.filter((one) => one.round === round), facing(group)];
   const side = ({ side, speaker }: Turn) => (side === "support" ? 0 : side === "attack" ? 1 : sides.indexOf(speaker));
-  if (beside) turns.sort((a, b) => side(a) - side(b));
   return (
     <>
       {round > 0 && turns.length < group.length && <h4 class="round">Round {round}</h4>}
-      <div class={!beside ? "alone" : speakers > 2 ? "facing many" : "facing"}>
-        {turns.map((one) => (
-          <TurnView key={turnName(node, one)} node={node} turn={one} side={beside ? side(one) : -1} />
-        ))}
-      </div>
+      {grouped(turns, (one) => String(sides.includes(one.speaker))).map((part, n) => {
+        const columns = sides.includes(part[0]!.speaker) ? new Set(part.map((one) => one.speaker)).size : 1;
+        if (columns > 1) part.sort((a, b) => side(a) - side(b));
+        const turn = (one: Turn) => (
+          <TurnView key={turnName(node, one)} node={node} turn={one} side={columns > 1 ? side(one) : -1} />
+        );
+        return <div key={n} class={columns < 2 ? "alone" : columns > 2 ? "facing many" : "facing"}>{part.map(turn)}</div>;
+      })}
     </>
   );
 }

@@ -27,7 +27,7 @@ class Plea(BaseModel):
     """An argument, and the option that its advocate now holds right."""
 
     argument: str
-    label: str
+    sides_with: str
 
 
 class Judgment(BaseModel):
@@ -35,7 +35,7 @@ class Judgment(BaseModel):
 
     rationale: str
     question: str
-    ask: str
+    asks: str
     label: str
     confidence: float | None = Field(ge=0, le=1)
 
@@ -44,28 +44,28 @@ def standing(talk: Talk) -> list[str]:
     """Return who has not conceded. Where all who stand concede at once, they stand on."""
     stand = [*"ABCDEF"[: len(talk.input["options"])]]
     for number in range(2, talk.round + 1):
-        gone = {t["name"] for t in talk.in_round(number) if t["name"] not in ("judge", t["label"])}
-        stand = [letter for letter in stand if letter not in gone] or stand
+        sides = {turn["name"]: turn.get("sides_with") for turn in talk.in_round(number)}
+        stand = [letter for letter in stand if sides.get(letter, letter) == letter] or stand
     return stand
 
 
 def ids(talk: Talk) -> dict[str, list[str]]:
     """Return which options a speaker may name, and whom the judge may ask while it may."""
     stand = standing(talk)
-    own = stand if talk.round > 1 else [talk.name]
-    asked = sum(turn.get("ask", "nobody") != "nobody" for turn in talk.said)
-    ask = ["nobody", *(stand if asked < talk.settings.questions else [])]
-    return {"label": [*stand, "undecided"], "ask": ask} if talk.name == "judge" else {"label": own}
+    put = sum(turn.get("asks", "nobody") != "nobody" for turn in talk.said)
+    asks = ["nobody", *(stand if put < talk.settings.questions else [])]
+    own = {"sides_with": stand if talk.round > 1 else [talk.name]}
+    return own if talk.name != "judge" else {"label": [*stand, "undecided"], "asks": asks}
 
 
 def pleads(talk: Talk) -> bool:
     """Let those plead who stand, or only the one whom the judge has asked."""
-    return talk.name in talk.last.get("ask", standing(talk))
+    return talk.name in talk.last.get("asks", standing(talk))
 
 
 def heard(talk: Talk) -> bool:
     """Let the judge speak once the pleas are over. Stop where it has no question."""
-    open = talk.last.get("ask", "nobody") != "nobody" and talk.last["round"] == talk.round
+    open = talk.last.get("asks", "nobody") != "nobody" and talk.last["round"] == talk.round
     return not open and (talk.round >= talk.settings.rounds or len(standing(talk)) == 1)
 
 
