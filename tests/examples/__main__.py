@@ -18,6 +18,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MODEL = "openai:made-up"
 FIRE = ["Is fire hot?", "--option", "yes", "--option", "no"]
 DEBATE = [sys.executable, "-m", "dialectree", "run"]
+ENDED = (0, 5)
+"""A judge who rules by chance leaves a debate undecided now and then."""
 COMMANDS = {
     "majority_debate": [*DEBATE, "majority_debate", *FIRE],
     "mad": [*DEBATE, "mad", "Why is the sky blue?"],
@@ -52,7 +54,7 @@ def main() -> int:
             script = EXAMPLES / name / f"{name}.py"
             command = [sys.executable, str(script)] if script.is_file() else []
             done = subprocess.run([*command, *COMMANDS[name]], cwd=folder, env=environment)
-            failed += [name] if done.returncode else []
+            failed += [] if done.returncode in ENDED else [name]
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

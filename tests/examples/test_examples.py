@@ -136,10 +136,11 @@ def journals() -> list[Path]:
 
 def test_it_stands_beside_ours_in_an_evaluation(model: list[str]) -> None:
     Path("q.jsonl").write_text(json.dumps({**GIVEN, "gold": "A"}) + "\n")
-    done = command("eval", "q.jsonl", "--methods", "majority_debate,rsd", *model)
+    methods = ["majority_debate", "reconcile", "tribunal", "rsd"]
+    done = command("eval", "q.jsonl", "--methods", ",".join(methods), *model)
     assert done.status == 0, done.err
     rows = Path("evaluations/q/results.jsonl").read_text().splitlines()
-    assert {json.loads(row)["row"] for row in rows} == {"majority_debate", "rsd"}
+    assert {json.loads(row)["row"] for row in rows} == {*methods}
     Path("c.jsonl").write_text(json.dumps({"claim": "Fire is hot.", "label": True}) + "\n")
     done = command("eval", "c.jsonl", "--methods", "atomic_claims,whole,direct", *model)
     assert done.status == 0, done.err
