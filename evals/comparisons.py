@@ -83,12 +83,15 @@ def mcnemar(
     return ledger._replace(p=exact_flips([round(one) for one in differences]))
 
 
-@lru_cache(maxsize=4096)
 def mcnemar_counts(both: int, first_only: int, second_only: int, neither: int) -> McNemar:
     """Return McNemar's exact test of the four counts."""
-    differing = first_only + second_only
-    p = float(binomtest(first_only, differing).pvalue) if differing else 1.0
-    return McNemar(both, first_only, second_only, neither, min(1.0, p))
+    p = _binomial(first_only, first_only + second_only)
+    return McNemar(both, first_only, second_only, neither, p)
+
+
+@lru_cache(maxsize=4096)
+def _binomial(one_way: int, differing: int) -> float:
+    return min(1.0, float(binomtest(one_way, differing).pvalue)) if differing else 1.0
 
 
 def exact_flips(differences: Sequence[int]) -> float:

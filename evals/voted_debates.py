@@ -100,6 +100,8 @@ def read(path: Path, name: str | None = None) -> VotedDebates:
         raise InputError(f"{path}: row {row.name!r} was handed the right answer and a wrong one")
     if min(len(vote.answers) for vote in votes) < 2:
         raise InputError(f"{path}: a single vote agrees with itself: ask with --vote-first 3")
+    if not any(tokens(one.usage) for one in kept):
+        raise InputError(f"{path}: no tokens were counted: the endpoint does not report them")
     sample = Sample(
         floats([_share(vote) for vote in votes]),
         floats([vote.right is True for vote in votes]),

@@ -40,13 +40,15 @@ def route(
     if json:
         streams.print_file(to_json(route_page.as_json(voted, routing), indent=1).decode())
     else:
-        streams.say(route_page.terminal(voted, routing))
-        for line in route_page.remarks(voted):
-            streams.say(line)
-        print(route_page.sentence(routing, voted.votes))
+        sentence = route_page.sentence(routing, voted.votes)
+        for text in (
+            route_page.terminal(voted, routing),
+            *route_page.remarks(voted),
+            f"{voted.row.name}: {sentence}",
+        ):
+            streams.say(text)
+        print(page)
     if save is not None:
         text = route_page.route(voted, routing).model_dump_json(by_alias=True, indent=1)
         replace_file(save, f"{text}\n", "compute the route again")
         streams.notice(f"saved {save}")
-    if not json:
-        print(page)

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from dialectree import testing
 from dialectree.evals.reporting.answers import totals
 from dialectree.evals.reporting.study import study
 from dialectree.evals.scorers import TruthReply
+from dialectree.evals.voted_debates import read
 from dialectree.graphs.vote_first import VoteReply
 from tests.evals.evaluating import (
     OPTIONS,
@@ -70,3 +72,19 @@ def test_open_answers_that_are_alike_are_one_and_a_judge_scores_it() -> None:
     (one,) = results()
     assert one.vote and one.vote.right
     assert (one.vote.answers, one.vote.label) == (["hay", "grass.", "grass."], "grass.")
+
+
+def test_a_route_says_which_protocol_debated_and_by_which_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(testing.ScriptedModel, "_usage", testing.Illustration._usage)
+    speaker = model(winner=OPTIONS[1])
+    speaker.will_say(*vote("A", "A", "B"))
+    evaluated(choices(2), speaker, agree_at=1.01)
+    voted = read(Path("out"))
+    assert (voted.sample.n, voted.inside, voted.votes) == (2, True, 3)
+    assert (voted.sample.debate_tokens > 0).all() and (voted.sample.vote_tokens > 0).all()
+    method, settings, models = voted.debate()
+    assert (method.name, settings) == ("rsd", {})
+    assert {"debater_a", "debater_b", "judge"} <= {*models} and "voter_1" not in models
+    assert len(voted.voters) == 3
