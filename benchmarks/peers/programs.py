@@ -87,7 +87,9 @@ PAIRS = (
     (
         "an advocate for each of two answers, a judge who rules",
         Program("enbanc 0.1.0", "enbanc", ("enbanc==0.1.0",)),
-        Program("ours: rsd, basic", "ours", arguments=("rsd", "method_name=basic", OPTIONS)),
+        Program(
+            "ours: tribunal", "ours", arguments=("tribunal", "rounds=1", "questions=0", OPTIONS)
+        ),
     ),
     (
         "three answer, read one another and answer again",
