@@ -116,7 +116,7 @@ def test_without_a_name_all_are_listed_and_two_who_face_each_other_are_played() 
     done = command("demo", "--json")
     assert done.status == 0
     assert json.loads(done.out)["protocol"] == "rsd"
-    listed = [line for line in done.err.splitlines() if re.match("  [a-z]+  [A-Z]", line)]
+    listed = [line for line in done.err.splitlines() if re.match("  [a-z_]+  [A-Z]", line)]
     assert [line.split()[0] for line in listed] == [*recorded()]
     assert all(len(line) <= 80 and recorded()[line.split()[0]].title in line for line in listed)
     first, *others = (name for name in recorded() if name != "rsd")
