@@ -34,6 +34,7 @@ DRAWINGS = {
     "Role-Switching Debate": methods()["rsd"].graph().get_graph(xray=True),
     "Adaptive Reasoning Trees": methods()["art"].graph().get_graph(xray=True),
     "Tree-of-Debate": methods()["tod"].graph().get_graph(xray=True),
+    "Vote First": methods()["vote_first"].graph().get_graph(),
 }
 
 
