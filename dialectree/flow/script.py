@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, get_type_hints
 
 from langgraph.graph import END, START
@@ -72,13 +72,15 @@ def compiled(script: Script, name: str) -> Graph:
         flow.role(step, _checking(in_rounds=step in repeated), evidence="checks")
     for step, inner in script.inner.items():
         flow.step(step, _debating(script, step, inner))
+    for gate, step in script.gates().items():
+        flow.step(gate, _scoring(script, script.inner[step]))
     flow.step(UNRESOLVED, unresolved)
     flow.then(UNRESOLVED, END)
     if script.before is None:
-        flow.then(START, *script.closing())
+        _lead(flow, script, [START, *script.closing()])
     else:
         _add_rounds(flow, script, script.before)
-        flow.then(*script.closing())
+        _lead(flow, script, script.closing())
     for ruling, rule in script.verdicts().items():
         flow.step(ruling, _ruling(script, ruling.removesuffix("_rules"), rule))
         flow.then(ruling, END)
@@ -102,6 +104,29 @@ def _add_rounds(flow: Flow, script: Script, rounds: Rounds) -> None:
     flow.then(START, NEXT, *speakers, last)
     ways = script.closing()[0], script.ruling(rounds.moderator) if rounds.until else ""
     flow.route(last, after_round, NEXT, *_names(filter(None, ways)), UNRESOLVED)
+
+
+def _lead(flow: Flow, script: Script, stations: Sequence[Station]) -> None:
+    """Lead from each station to the next; where a debate may be needless, a rule leads past it."""
+    gates, chain = script.gates(), list[Station]()
+    for place, one in enumerate(stations):
+        chain.append(one)
+        if one in gates:
+            due, past = map(str, stations[place + 1 : place + 3])
+            flow.then(*chain)
+            flow.route(one, _due(script, script.inner[due], due, past), due, past)
+            chain = []
+    flow.then(*chain)
+
+
+def _due(script: Script, inner: Inner, due: str, past: str) -> Callable[..., str]:
+    """Return the rule that leads to a debate, or past it."""
+
+    def debate_due(state: Any, settings: Any) -> str:
+        spared = inner.unless is not None and inner.unless(_talk(script, state, settings))
+        return past if spared else due
+
+    return debate_due
 
 
 def _names(stations: Iterable[Station]) -> list[str]:
@@ -171,12 +196,7 @@ def _debating(script: Script, name: str, inner: Inner) -> Step:
     part = [*script.inner].index(name)
 
     async def hold(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        talk = _talk(script, state, settings(runtime, script.settings))
-        if inner.scores is not None:
-            await set_score(runtime, root(), **inner.scores(talk))
-        if inner.unless is not None and inner.unless(talk):
-            return {}
-        other, given = inner.held(talk)
+        other, given = inner.held(_talk(script, state, settings(runtime, script.settings)))
         node, text = f"{root()}.{part}", state["question"]
         await open_part(runtime, node, text)
         verdict = await debate(runtime, other, node=node, text=text, **given)
@@ -185,6 +205,17 @@ def _debating(script: Script, name: str, inner: Inner) -> Step:
         return {"said": [{**turn, "verdict": ruled}]}
 
     return hold
+
+
+def _scoring(script: Script, inner: Inner) -> Step:
+    """Return the step that gives the question the scores by which a debate is held or not."""
+
+    async def score(state: Any, runtime: Runtime[Any]) -> None:
+        if inner.scores is not None:
+            talk = _talk(script, state, settings(runtime, script.settings))
+            await set_score(runtime, root(), **inner.scores(talk))
+
+    return score
 
 
 def _looking(script: Script, queries: Queries) -> Callable[..., Iterable[str]]:

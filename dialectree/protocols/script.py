@@ -258,7 +258,8 @@ class Script:
             name: the name of the step.
             held: returns the other protocol's name and its input, as ``question_for`` makes it.
             unless: a pure rule by which no debate is held.
-            scores: returns scores of the question, each 0 to 1, which stand in the record.
+            scores: returns scores of the question, each 0 to 1, which stand in the record; only
+                with ``unless``, which may go by them.
         """
         self.inner[name] = Inner(held, unless, scores)
 
@@ -376,9 +377,17 @@ class Script:
         speaking = {step: f"{step}_rules" for step, one in self.speakers.items() if one.rules}
         return {**speaking, **{one: one for one in self.rules}}.get(str(name), "")
 
+    def gates(self) -> dict[str, str]:
+        """Return the debates that a rule may find needless, by the steps before them."""
+        return {f"{name}_due": name for name, one in self.inner.items() if one.unless}
+
     def closing(self) -> list[Station]:
         """Return the steps after the rounds, down to the one that makes the verdict."""
-        stations = [self.steps(one) for one in self.stations]
+        gates = {debate: gate for gate, debate in self.gates().items()}
+        stations: list[Station] = []
+        for one in self.stations:
+            stations += [gates[str(one)]] if one in gates else []
+            stations.append(self.steps(one))
         last = stations[-1] if stations else self.before.moderator if self.before else ""
         if not (end := self.ruling(last)):
             raise InputError(f"the script ends with {last!r}, which makes no verdict")
