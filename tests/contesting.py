@@ -28,6 +28,7 @@ from dialectree.nodes.role_switching_debate.debater import (
     UncertaintyReply,
 )
 from dialectree.nodes.tree_of_debate.comparison import (
+    ComparisonPickReply,
     ComparisonReply,
     PaperSummaryReply,
     SummaryReply,
@@ -124,6 +125,7 @@ def speakers(fragile_at: int = 0, split: int = 2, model: Fragile | None = None) 
         VoteReply: lambda c: VoteReply(
             reasoning=words(c), answer="AB"[drawn(c) % 2], confidence=sure(c)
         ),
+        ComparisonPickReply: lambda c: ComparisonPickReply(rationale=words(c), number="1"),
         Rating: lambda c: Rating(rating=sure(c)),
         Meeting: lambda c: Meeting(winner="SUPPORT"),
     }
@@ -148,7 +150,7 @@ def debate(
 ) -> RunRecord:
     """A run from its start to its end; of TSD with two leaves and two rounds in each."""
     values: dict[str, Any] = {"model": model, **SHAPES.get(name, {})}
-    if name in ("tod", "single_stage", "two_stage"):
+    if name in ("tod", "single_stage", "two_stage", "best_comparison"):
         values = {**values, "paper_a": comparing.PAPER_A, "paper_b": comparing.PAPER_B}
         question = comparing.TOPIC
     if options:

@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 Task = Literal["answer", "decide", "verify", "compare"]
 """What the items of a data set ask for."""
+Part = Literal["alone", "critique", "consultancy", "samples", "debate"]
+"""What a method is in an audit: one model's answer, the same after one critique, one debater before
+the judge, a debate's tokens spent on samples, and the debate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,5 +67,10 @@ class Evaluation:
     """The method that spends the tokens of a debate on samples of one model instead."""
     samples: int = 0
     """Its samples, where a row does not say how many."""
+    audit: Mapping[Part, str] = field(default_factory=dict[Part, str])
+    """The methods of an audit. A part that is not there is one that the protocol does not have."""
+    argue: tuple[str, ...] = ()
+    """The roles that argue in these methods. Of several models each takes another, in this
+    order."""
     datasets: tuple[Dataset, ...] = ()
     """The data sets of the paper that no other protocol is measured by."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.graphs.adaptive_reasoning_tree.look import look
-from dialectree.nodes.adaptive_reasoning_tree.state import Input, Settings
+from dialectree.nodes.adaptive_reasoning_tree.state import SAMPLES, Input, Settings
 from dialectree.protocols.phases import jurors
 from dialectree.protocols.protocol import Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
@@ -49,6 +49,7 @@ protocol = Protocol(
     roles={**_GROWING, "pairwise_judge": "evaluator"},
     speaking=lambda settings: (*_GROWING, "pairwise_judge"),  # no checker: see Settings.unused
     prompts=("adaptive_reasoning_tree",),
+    only_variants=("samples",),
     phases=(
         Phase(
             role="scorer",
@@ -77,6 +78,12 @@ protocol = Protocol(
             reply=(f"{_NODES}.arguer:ArgumentsReply",),
             inserts=True,
         ),
+        Phase(
+            role="verifier",
+            name="direct",
+            reply=(f"{_NODES}.scorer:ClaimScorerReply",),
+            optional=True,
+        ),
     ),
     presets={
         "wide": {"breadth": 2},
@@ -87,7 +94,7 @@ protocol = Protocol(
     },
     prepare=f"{_HERE}.graph:prepare",
     order=PhaseOrder(
-        phases=("strength", "generation", "tournament", "answer"),
+        phases=("direct", "strength", "generation", "tournament", "answer"),
         beside_all=("strength",),
         beside_children=("tournament",),
     ),
@@ -97,6 +104,10 @@ protocol = Protocol(
         voters=dict.fromkeys(("art", "argllm"), "supporter"),
         vote_by="direct",
         plainest=("direct", "cot", "argllm"),
+        equal_tokens="direct_samples",
+        audit={"alone": "direct", "samples": "direct_samples", "debate": "art"},
+        argue=("supporter", "attacker"),
+        samples=SAMPLES,
     ),
     variants=(
         Variant(
@@ -134,6 +145,16 @@ protocol = Protocol(
             reads=(),
             roles=_ALONE,
             prompts=("cot",),
+            baseline=True,
+        ),
+        Variant(
+            name="direct_samples",
+            title="the mean of several direct verdicts, without debate",
+            summary="One model says several times how likely the claim is; the mean counts.",
+            graph=f"{_HERE}.graph:direct_samples",
+            reads=("samples",),
+            roles=_ALONE,
+            prompts=("direct_samples",),
             baseline=True,
         ),
     ),

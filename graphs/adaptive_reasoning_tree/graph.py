@@ -2,13 +2,14 @@
 
 Paper: ART: Adaptive Reasoning Trees for Explainable Claim Verification (Wadhwa et al.). The tree is
 ``argument_growth``, where its arguments meet in tournaments; here it is weighed.
-Direct and chain-of-thought verification are baselines: one model, one claim, yes or no.
+Direct and chain-of-thought verification are baselines: one model, one claim, yes or no. Direct
+samples are not in the paper: one model says several times how likely the claim is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
@@ -18,16 +19,20 @@ from dialectree.errors import InputError
 from dialectree.flow import Flow, Graph, Step
 from dialectree.flow.state import Answering, Question
 from dialectree.flow.steps import opening as usual_opening
-from dialectree.flow.steps import require_question
+from dialectree.flow.steps import require_question, unresolved
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     ReasonedReply,
+    Sampled,
     VerifierReply,
     claim_scorer,
+    mean_verdict,
+    sampled_verifier,
     unasked,
     verifier,
 )
 from dialectree.nodes.adaptive_reasoning_tree.state import (
+    SAMPLES,
     AdaptiveReasoningTree,
     Settings,
     Sprout,
@@ -112,7 +117,34 @@ def baseline(name: str, verifier: Step) -> Graph:
     return flow.compile(name)
 
 
+def samples(state: Sampled, settings: Settings) -> list[dict[str, object]]:
+    """Return what each verifier is asked; all are asked at once."""
+    count = settings.samples or SAMPLES
+    return [{"question": state["question"], "number": number} for number in range(1, count + 1)]
+
+
+def after_samples(state: Sampled) -> Literal["mean_verdict", "unresolved"]:
+    """One verdict is enough for a mean."""
+    return "mean_verdict" if state["samples"] else "unresolved"
+
+
+def sampled() -> Graph:
+    """Return the baseline that takes the mean of several direct verdicts."""
+    flow = Flow(Sampled, settings=Settings, input=Question, opening=alone)
+    flow.role("verifier", sampled_verifier)
+    flow.step("sampled")
+    flow.step("mean_verdict", mean_verdict)
+    flow.step("unresolved", unresolved)
+    flow.fan(START, "verifier", samples)
+    flow.then("verifier", "sampled")
+    flow.route("sampled", after_samples)
+    flow.then("mean_verdict", END)
+    flow.then("unresolved", END)
+    return flow.compile("direct_samples")
+
+
 graph = adaptive_reasoning_tree("adaptive_reasoning_tree")
 argllm = adaptive_reasoning_tree("argllm", tournament=False)
 direct = baseline("direct", verifier("direct/verifier", VerifierReply))
 cot = baseline("cot", verifier("cot/verifier", ReasonedReply))
+direct_samples = sampled()

@@ -115,6 +115,13 @@ protocol = Protocol(
         given_gold=Settings.uses_gold,
         sides=f"{_HERE}:sides",
         equal_tokens="self_consistency",
+        audit={
+            "alone": "judge_alone",
+            "consultancy": "consultancy",
+            "samples": "self_consistency",
+            "debate": "rsd",
+        },
+        argue=("debater_a", "debater_b"),
         samples=SAMPLES,
     ),
     variants=(

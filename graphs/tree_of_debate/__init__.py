@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dialectree.nodes.tree_of_debate.state import Input, Settings
+from dialectree.nodes.tree_of_debate.state import SAMPLES, Input, Settings
 from dialectree.protocols.look import Look
 from dialectree.protocols.protocol import WITHDRAWN, Dataset, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
@@ -69,6 +69,7 @@ protocol = Protocol(
     requires="dialectree[compare]",
     install_advice="brings PyTorch: 3 GB on Linux, or 0.3 GB after "
     "pip install torch --index-url https://download.pytorch.org/whl/cpu",
+    only_variants=("samples",),
     presets={
         "paper_expansion": {"expansion_rule": "paper"},
         "per_segment": {"filter": "per_segment"},
@@ -113,6 +114,12 @@ protocol = Protocol(
             withdrawn={"summary": WITHDRAWN},
         ),
         Phase(
+            role="sampler",
+            reply=(f"{_NODES}.comparison:ComparisonReply",),
+            editable=("summary",),
+            optional=True,
+        ),
+        Phase(
             role="comparer",
             reply=(f"{_NODES}.comparison:ComparisonReply",),
             editable=("summary",),
@@ -121,7 +128,16 @@ protocol = Protocol(
     ),
     order=PhaseOrder(
         phases=(
-            *("present", "respond", "revise", "progress", "claims", "relevance", "subtopics"),
+            *(
+                "direct",
+                "present",
+                "respond",
+                "revise",
+                "progress",
+                "claims",
+                "relevance",
+                "subtopics",
+            ),
             *("summary", "answer"),
         )
     ),
@@ -129,6 +145,10 @@ protocol = Protocol(
     evaluation=Evaluation(
         task="compare",
         plainest=("single_stage", "two_stage"),
+        equal_tokens="best_comparison",
+        audit={"alone": "single_stage", "samples": "best_comparison", "debate": "tod"},
+        argue=("persona_a", "persona_b"),
+        samples=SAMPLES,
         unmarked=f"{_NODES}.comparison:unmarked",
         datasets=(_PAIRS,),
     ),
@@ -166,6 +186,16 @@ protocol = Protocol(
             reads=(),
             roles={"summariser": "", "comparer": ""},
             prompts=("two_stage",),
+            baseline=True,
+        ),
+        Variant(
+            name="best_comparison",
+            title="the best of several comparisons, without debate",
+            summary="One model compares both papers several times, and a picker takes the best.",
+            graph=f"{_HERE}.graph:best_comparison",
+            reads=("samples",),
+            roles={"sampler": "", "picker": ""},
+            prompts=("single_stage", "best_comparison"),
             baseline=True,
         ),
     ),

@@ -3,7 +3,7 @@
 Paper: Tree-of-Debate: Multi-Persona Debate Trees Elicit Critical Thinking for Scientific
 Comparative Analysis. The debate of a topic is ``topic_debate``; here the papers are taken up, and
 the tree becomes a summary. The baselines compare in one call, or by way of a
-summary of each paper (section 4.2).
+summary of each paper (section 4.2). The best of several comparisons is not in the paper.
 """
 
 from __future__ import annotations
@@ -16,11 +16,20 @@ from langgraph.runtime import Runtime
 from dialectree.flow import Flow, Graph
 from dialectree.flow.steps import opening as usual_opening
 from dialectree.graphs.tree_of_debate.topic_debate import topic_debate
-from dialectree.nodes.tree_of_debate.comparison import comparer, comparison, summariser
+from dialectree.nodes.tree_of_debate.comparison import (
+    Sampled,
+    comparer,
+    comparison,
+    picker,
+    sampler,
+    sole_sample,
+    summariser,
+)
 from dialectree.nodes.tree_of_debate.evidence import at_hand, contested
 from dialectree.nodes.tree_of_debate.moderator import comparison_topic, open_topic
 from dialectree.nodes.tree_of_debate.papers import authors, require
 from dialectree.nodes.tree_of_debate.state import (
+    SAMPLES,
     DebatedTopic,
     Papers,
     Settings,
@@ -101,8 +110,37 @@ def by_summaries() -> Graph:
     return flow.compile("two_stage")
 
 
+def samples(state: Sampled, settings: Settings) -> list[dict[str, object]]:
+    """Return what each sampler is asked; all are asked at once."""
+    asked: dict[str, object] = {"authors": state["authors"], "question": state["question"]}
+    return [{**asked, "number": n} for n in range(1, (settings.samples or SAMPLES) + 1)]
+
+
+def after_samples(state: Sampled) -> Literal["picker", "sole_sample", "unresolved"]:
+    """Pick among the samples that came; it takes two to choose between."""
+    if not state["samples"]:
+        return "unresolved"
+    return "sole_sample" if len(state["samples"]) == 1 else "picker"
+
+
+def by_samples() -> Graph:
+    """Return the baseline that picks among several comparisons of both introductions."""
+    flow = Flow(Sampled, settings=Settings, input=Papers, opening=introduced)
+    flow.role("sampler", sampler)
+    flow.step("sampled")
+    flow.role("picker", picker, required=True)
+    flow.step("sole_sample", sole_sample)
+    flow.fan(START, "sampler", samples)
+    flow.then("sampler", "sampled")
+    flow.route("sampled", after_samples)
+    flow.then("picker", END)
+    flow.then("sole_sample", END)
+    return flow.compile("best_comparison")
+
+
 graph = tree_of_debate("tree_of_debate")
 no_tree = tree_of_debate("no_tree", splits=False)
 no_self_deliberation = tree_of_debate("no_self_deliberation", deliberates=False)
 single_stage = one_call()
 two_stage = by_summaries()
+best_comparison = by_samples()

@@ -134,6 +134,13 @@ protocol = Protocol(
         vote_by="self_consistency",
         plainest=("single_shot", "best_of_n", "one_critique", "two_round"),
         equal_tokens="best_of_n",
+        audit={
+            "alone": "single_shot",
+            "critique": "one_critique",
+            "samples": "best_of_n",
+            "debate": "tsd",
+        },
+        argue=("leaf_debater_a", "leaf_debater_b", "critic"),
         samples=SAMPLES,
     ),
     variants=(

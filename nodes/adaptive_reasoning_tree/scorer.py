@@ -6,16 +6,19 @@ of the baselines says yes or no at once.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
+from typing_extensions import TypedDict
 
 from dialectree.answers import normal
 from dialectree.flow import Step
 from dialectree.flow.jury import count, jury
-from dialectree.flow.state import Question, Ruling
+from dialectree.flow.state import Answering, Question, Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
@@ -237,3 +240,57 @@ def verifier(prompt: str, kind: type[VerifierReply] | type[ReasonedReply]) -> St
         return await settle(runtime, label, label=label, rationale=reasoning)
 
     return verifier
+
+
+class DirectVerdict(TypedDict):
+    """One direct verdict among several."""
+
+    number: int
+    """From 1."""
+    truth: float
+    """How likely the claim is, 0 to 1."""
+    rationale: str
+
+
+class Sampled(Answering):
+    """A claim and several direct verdicts on it."""
+
+    number: int
+    """The number of the verdict that a step is to give, from 1."""
+    samples: Annotated[list[DirectVerdict], operator.add]
+
+
+async def sampled_verifier(
+    state: Sampled, runtime: Runtime[Settings]
+) -> dict[str, list[DirectVerdict]]:
+    """Say how likely the claim is, without knowing what the other samples say."""
+    number = state["number"]
+    reply = await ask(
+        runtime,
+        Place(node=root(), phase="direct", role="verifier", speaker=str(number)),
+        "direct_samples/verifier",
+        ClaimScorerReply,
+        max_tokens=512,
+        claim=state["question"],
+    )
+    return {"samples": [{"number": number, "truth": reply.truth, "rationale": reply.rationale}]}
+
+
+async def mean_verdict(state: Sampled, runtime: Runtime[Settings]) -> Ruling:
+    """Take the mean of the probabilities; the reason is that of the sample nearest to it."""
+    samples = sorted(state["samples"], key=lambda sample: sample["number"])
+    probability = fmean(sample["truth"] for sample in samples)
+    nearest = min(samples, key=lambda sample: abs(sample["truth"] - probability))
+    notes = [f"the mean of {len(samples)} direct verdicts"]
+    if probability == NEUTRAL:
+        notes.append("undecided: P(claim) is exactly 0.5")
+    label = str(probability > NEUTRAL)
+    return await settle(
+        runtime,
+        label,
+        label=label,
+        rationale=nearest["rationale"],
+        confidence=probability,
+        confidence_source="P(claim)",
+        notes=notes,
+    )

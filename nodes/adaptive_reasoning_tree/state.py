@@ -16,6 +16,9 @@ Stance = Literal["support", "attack"]
 STANCES: tuple[Stance, Stance] = ("support", "attack")
 Winner = Literal["SUPPORT", "ATTACK", "TIE"]
 Order = Literal["support_first", "attack_first"]
+SAMPLES = 8
+"""Direct verdicts of ``direct_samples`` where the settings name no number: about as many tokens as
+one debate."""
 NEUTRAL = 0.5
 """The claim's own strength where nobody estimates it, and the threshold of its truth."""
 
@@ -117,6 +120,8 @@ class Settings(GroundedSettings):
     forbidden it is 0."""
     trees: int = option(1, ge=1, le=25, group="Tree")
     """Independent trees; the claim's strength is the mean of theirs."""
+    samples: int | None = option(None, ge=1, le=100, group="Baselines")
+    """Samples of ``direct_samples`` (none: 8)."""
 
     def tie_rule(self) -> Literal["ignore", "half"]:
         """Return how ties count under the strength rule."""

@@ -6,12 +6,14 @@ whether the ground is there, is ours.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
+from typing_extensions import TypedDict
 
 from dialectree.flow import Step
 from dialectree.flow.state import Ruling
@@ -246,3 +248,71 @@ def comparer(prompt: str, *, step: int = 0) -> Step:
         return await settle(runtime, reply.summary)
 
     return comparer
+
+
+class ComparisonSample(TypedDict):
+    """One comparison among several."""
+
+    number: int
+    """From 1."""
+    summary: str
+
+
+class Sampled(TreeOfDebate):
+    """Two papers, and several comparisons of them."""
+
+    number: int
+    """The number of the comparison that a step is to give, from 1."""
+    samples: Annotated[list[ComparisonSample], operator.add]
+
+
+async def sampler(state: Sampled, runtime: Runtime[Settings]) -> dict[str, list[ComparisonSample]]:
+    """Compare both papers in one step, without knowing the other samples."""
+    number = state["number"]
+    reply = await ask(
+        runtime,
+        Place(node=root(), phase="direct", role="sampler", speaker=str(number)),
+        "single_stage/comparer",
+        ComparisonReply,
+        max_tokens=1500,
+        papers=state["authors"],
+        question=state["question"],
+    )
+    return {"samples": [{"number": number, "summary": reply.summary}]}
+
+
+class ComparisonPickReply(BaseModel):
+    """The number of the best comparison, after the reason for it."""
+
+    rationale: Annotated[str, Field(max_length=2500)]
+    number: Annotated[str, BeforeValidator(lambda v: str(v) if type(v) is int else v)]
+
+
+async def picker(state: Sampled, runtime: Runtime[Settings]) -> Ruling:
+    """Pick by accuracy, completeness and depth; the picker has the papers at hand."""
+    samples = sorted(state["samples"], key=lambda sample: sample["number"])
+    by_number = {str(sample["number"]): sample for sample in samples}
+    reply = await ask(
+        runtime,
+        Place(node=root(), phase="summary", role="picker", round=1),
+        "best_comparison/picker",
+        ComparisonPickReply,
+        ids={"number": [*by_number]},
+        max_tokens=700,
+        papers=state["authors"],
+        question=state["question"],
+        samples=samples,
+    )
+    return await settle(
+        runtime,
+        by_number[reply.number]["summary"],
+        rationale=reply.rationale,
+        notes=[f"sample {reply.number} was picked out of {len(samples)}"],
+    )
+
+
+async def sole_sample(state: Sampled, runtime: Runtime[Settings]) -> Ruling:
+    """Take the only comparison without a call."""
+    (sample,) = state["samples"]
+    note = "there was one sample, and nothing to pick from"
+    return await settle(runtime, sample["summary"], notes=[note])

@@ -19,6 +19,8 @@ from dialectree.protocols.settings import RetrievalSettings
 Letter = Literal["a", "b"]
 """One of two papers, and the persona that speaks for it."""
 LETTERS: tuple[Letter, Letter] = ("a", "b")
+SAMPLES = 20
+"""Comparisons of ``best_comparison`` where the settings name no number."""
 Stage = Literal["present", "respond", "revise"]
 
 
@@ -68,6 +70,8 @@ class Settings(RetrievalSettings):
     """Whether one call weighs all the segments that may answer a claim, or one call each."""
     turns: Literal["parallel", "alternating"] = option("parallel", group="Debate")
     """Whether paper b's persona sees what a's said in the same stage (alternating)."""
+    samples: int | None = option(None, ge=1, le=100, group="Baselines")
+    """Samples of ``best_comparison`` (none: 20)."""
 
 
 class PaperGiven(TypedDict):

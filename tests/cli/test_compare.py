@@ -58,7 +58,7 @@ WRONG: dict[str, tuple[tuple[str, str], list[str], str]] = {
     "another protocol": (
         ("ladder.txt", "mesh.json"),
         [*WORDS, "--method", "rsd"],
-        "known: tod, no_tree, no_self_deliberation, single_stage, two_stage",
+        "known: tod, no_tree, no_self_deliberation, single_stage, two_stage, best_comparison",
     ),
     "a role of another protocol": (
         ("ladder.txt", "mesh.json"), [*WORDS, "--role", "judge=openai:x"], "judge",

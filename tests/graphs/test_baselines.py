@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dialectree.flow import Graph
-from dialectree.graphs.adaptive_reasoning_tree.graph import cot, direct
+from dialectree.graphs.adaptive_reasoning_tree.graph import cot, direct, direct_samples
 from dialectree.graphs.role_switching_debate.graph import judge_alone, self_consistency
 from dialectree.graphs.tree_structured_debate.baselines import (
     best_of_n,
@@ -18,7 +18,11 @@ from dialectree.graphs.tree_structured_debate.baselines import (
     single_shot,
     two_round,
 )
-from dialectree.nodes.adaptive_reasoning_tree.scorer import ReasonedReply, VerifierReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import (
+    ClaimScorerReply,
+    ReasonedReply,
+    VerifierReply,
+)
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.tree_structured_debate.answerer import (
     AnswererReply,
@@ -68,6 +72,10 @@ def pick(number: int, confidence: float = 0.9) -> PickerReply:
     return PickerReply(rationale="It is accurate.", number=str(number), confidence=confidence)
 
 
+def likely(truth: float) -> ClaimScorerReply:
+    return ClaimScorerReply(rationale=f"About {truth}.", truth=truth)
+
+
 def vote(text: str) -> DirectReply:
     return DirectReply(reasoning=f"Because of {text}.", answer=text)
 
@@ -75,7 +83,7 @@ def vote(text: str) -> DirectReply:
 # What they have in common
 
 GRAPHS = {name: methods()[name].graph() for name in (
-    "best_of_n", "one_critique", "two_round", "direct", "cot", "self_consistency",
+    "best_of_n", "one_critique", "two_round", "direct", "cot", "direct_samples", "self_consistency",
 )}  # fmt: skip
 NAMED = pytest.mark.parametrize("name", GRAPHS)
 
@@ -86,6 +94,7 @@ def speakers() -> ScriptedModel:
     model.will_say(sample(), pick(2), vote("a drought"), VerifierReply(answer="yes"))
     model.will_say(ExplorerReply(answer="A drought."), CriticReply(critique="Which one?"))
     model.will_say(ReasonedReply(reasoning="It was dry.", answer="yes"))
+    model.will_say(likely(0.8))
     return model
 
 
@@ -96,7 +105,8 @@ def test_every_baseline_tells_a_leaf_from_its_opening_to_its_conclusion(
 ) -> None:
     model = speakers()
     if mute:
-        for kind in (AnswererReply, DirectReply, ExplorerReply, VerifierReply, ReasonedReply):
+        kinds = AnswererReply, DirectReply, ExplorerReply, VerifierReply, ReasonedReply
+        for kind in (*kinds, ClaimScorerReply):
             model.will_say_now(no_reply(), to=kind)
     done = debate(model, CLAIM, graph=GRAPHS[name])
     kinds = Counter(event.kind for event in done.events)
@@ -255,6 +265,33 @@ def test_what_is_neither_yes_nor_no_decides_nothing(said: str) -> None:
     assert model.asked == ["VerifierReply"] * 3
     assert (done.verdict.answer, done.verdict.label) == (None, None)
     assert [failure.role for _, failure in done.failures] == ["verifier"]
+
+
+# Direct samples
+
+
+def test_direct_samples_take_the_mean_of_the_probabilities() -> None:
+    model = ScriptedModel()
+    model.will_say(*map(likely, (0.1, 0.7, 0.9, 0.5)))
+    done = debate(model, CLAIM, graph=direct_samples, samples=4)
+    assert model.places == [("0", "verifier")] * 4
+    assert (done.usage.calls, done.usage.critical_path_calls) == (4, 1)
+    verdict = done.verdict
+    assert (verdict.answer, verdict.label, verdict.confidence) == ("True", "True", 0.55)
+    assert (verdict.confidence_source, verdict.rationale) == ("P(claim)", "About 0.5.")
+    assert verdict.notes == ["the mean of 4 direct verdicts"]
+    assert len({call.seed for call in done.calls}) == 4
+    assert all(CLAIM in prompt for prompt in model.prompts)
+
+
+def test_a_failed_verdict_counts_for_nobody_and_half_is_undecided() -> None:
+    model = ScriptedModel()
+    model.will_say(failing(2, otherwise=likely(0.5)), to=ClaimScorerReply)
+    done = debate(model, CLAIM, graph=direct_samples)
+    assert done.usage.calls == 8 and len(done.failures) == 1
+    assert (done.verdict.label, done.verdict.confidence) == ("False", 0.5)
+    assert done.verdict.notes[0] == "the mean of 7 direct verdicts"
+    assert done.verdict.notes[1].startswith("undecided")
 
 
 # Self-consistency

@@ -85,6 +85,8 @@ WAYS = {
     "vote": Way("vote_first", {"agree_at": 1.1}, {"options": [*TWO]}),
     "best_of_n": Way("best_of_n"),
     "two_round": Way("two_round"),
+    "direct_samples": Way("direct_samples", {"samples": 3}),
+    "best_comparison": Way("best_comparison", {"samples": 3}, PAPERS),
     "self_consistency": Way("self_consistency", {"samples": 3}, {"options": [*TWO]}),
 }
 every = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)

@@ -34,6 +34,8 @@ WAYS = {
     "single_stage": Way("single_stage", {}, PAPERS),
     "two_stage": Way("two_stage", {}, PAPERS),
     "two_round": Way("two_round"),
+    "direct_samples": Way("direct_samples", {"samples": 2}),
+    "best_comparison": Way("best_comparison", {"samples": 2}, PAPERS),
 }
 SHOWN = {
     "the question": "It is so.",

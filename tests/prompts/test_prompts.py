@@ -159,6 +159,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "factuality": {"papers": [judged]},
         "breadth": {"papers": [judged], "topic": [text]},
         "contextualisation": {"papers": [judged], "topic": [text]},
+        "best_comparison/picker": {"samples": [[{"number": 1, "summary": text}] * 2]},
         "splitter": {"lines": [{"1": text}, {"1": text, "7": text}]},
     }
     special = own.get(name, own.get(name.rpartition("/")[2], {}))
@@ -229,6 +230,9 @@ SPEAKS_FROM = {
     ("no_self_deliberation", "moderator"): ("subtopics",),
     ("static_debate", "debater_a"): ("debater",),
     ("static_debate", "debater_b"): ("debater",),
+    ("single_stage", "sampler"): (),
+    ("single_stage", "picker"): (),
+    ("best_comparison", "sampler"): (),
     ("one_critique", "answerer"): (),
     ("single_shot", "critic"): (),
     ("single_shot", "reviser"): (),

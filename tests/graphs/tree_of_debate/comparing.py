@@ -8,6 +8,7 @@ from typing import Any
 
 from dialectree.graphs.tree_of_debate.graph import graph
 from dialectree.nodes.tree_of_debate.comparison import (
+    ComparisonPickReply,
     ComparisonReply,
     PaperSummaryReply,
     SentenceText,
@@ -222,6 +223,7 @@ def personas(
         summarise(sentence("They differ.", "0.0"), similarities=(sentence("Alike.", "0.0"),))
     )
     model.will_say(PaperSummaryReply(summary="It does."), ComparisonReply(summary="They do."))
+    model.will_say(ComparisonPickReply(rationale="It is accurate.", number="2"))
     return model
 
 

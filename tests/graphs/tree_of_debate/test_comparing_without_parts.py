@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.nodes.tree_of_debate.comparison import (
+    ComparisonPickReply,
     ComparisonReply,
     PaperSummaryReply,
     SummaryReply,
@@ -192,6 +193,7 @@ def test_without_a_summary_the_comparison_is_unresolved_and_the_tree_stands(faul
         ("single_stage", ComparisonReply, "comparer", [""]),
         ("two_stage", ComparisonReply, "comparer", [""]),
         ("two_stage", PaperSummaryReply, "summariser", ["a", "b"]),
+        ("best_comparison", ComparisonPickReply, "picker", [""]),
     ],
 )
 def test_a_baseline_with_a_failed_part_is_unresolved(

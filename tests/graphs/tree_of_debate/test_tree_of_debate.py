@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
+from dialectree.nodes.tree_of_debate.comparison import ComparisonReply
 from dialectree.nodes.tree_of_debate.evidence import Relevance, RelevanceReply
 from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
 from dialectree.nodes.tree_of_debate.persona import (
@@ -17,6 +18,7 @@ from dialectree.nodes.tree_of_debate.persona import (
     ClaimText,
     ResponseReply,
 )
+from dialectree.nodes.tree_of_debate.state import SAMPLES
 from dialectree.protocols.protocol import methods
 from dialectree.records import topic_of
 from tests.graphs.debating import debate
@@ -37,7 +39,7 @@ from tests.graphs.tree_of_debate.comparing import (
     split,
     turn,
 )
-from tests.scripted import Asked
+from tests.scripted import Asked, no_reply
 
 Reply = type[BaseModel]
 
@@ -99,6 +101,21 @@ def test_an_ablation_and_a_baseline_cost_what_their_page_says(
     assert cost("no_self_deliberation") == without_self_deliberation(k, depth, steps)
     assert cost("single_stage") == (1, 1)
     assert cost("two_stage") == (3, 2)
+    assert cost("best_comparison") == (SAMPLES + 1, 2)
+
+
+def test_the_best_of_several_comparisons_is_picked_once() -> None:
+    model, graph = personas(), methods()["best_comparison"].graph()
+    usual = lambda call: ComparisonReply(summary=f"Take {call.speaker}.")  # noqa: E731
+    model.will_say_now(usual, to=ComparisonReply)
+    done = compare(model, graph=graph, samples=3)
+    assert sorted(done.spoke()) == ["1", "2", "3", "picker"]
+    assert (done.verdict.answer, done.verdict.rationale) == ("Take 2.", "It is accurate.")
+    assert done.verdict.notes == ["sample 2 was picked out of 3"]
+    assert all(f"{n}: Take {n}." in model.prompts[-1] for n in (1, 2, 3))
+    model.will_say_now(lambda c: usual(c) if c.speaker == "3" else no_reply(), to=ComparisonReply)
+    alone = compare(model, graph=graph, samples=3)
+    assert alone.verdict.answer == "Take 3." and len(alone.failures) == 2
 
 
 # Who reads what
