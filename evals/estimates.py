@@ -51,7 +51,7 @@ async def estimate(folder: Folder, plan: Plan) -> Estimate | None:
         ]
         for method, context in debates:
             sizes: list[Size] = []
-            for given in islice(_inputs(row, method, context, items), ITEMS):
+            for given in islice(inputs(row, method, context, items), ITEMS):
                 calls = MOST_CALLS // (ITEMS * len(debates) * len(todo))
                 sizes += await rehearsed(method, given, context, pace.words, calls)
             if sizes:  # else the method takes none of them, and they fail without a call
@@ -79,7 +79,7 @@ async def estimate(folder: Folder, plan: Plan) -> Estimate | None:
     )
 
 
-def _inputs(
+def inputs(
     row: Ready, method: Method, context: ProtocolSettings, items: Sequence[Item]
 ) -> Iterator[dict[str, Any]]:
     """Yield what the graph of ``method`` takes of each item; one that it does not take fails."""

@@ -12,7 +12,7 @@ from dialectree.errors import InputError
 from dialectree.evals import datasets, scoring, votes
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.datasets import Loaded
-from dialectree.evals.matrix import of_methods, read_matrix
+from dialectree.evals.matrix import Matrix, of_methods, read_matrix
 from dialectree.evals.options import EvaluationOptions
 from dialectree.evals.results import DataUsed, Evaluation, Row, bare
 from dialectree.evals.results_file import Done, Folder
@@ -72,17 +72,25 @@ class Plan:
         return max(2, round(AHEAD * max(row.slots for row in self.rows)))
 
 
-def prepare(dataset: str | Path, options: EvaluationOptions, settings: Mapping[str, Any]) -> Plan:
+def prepare(
+    dataset: str | Path,
+    options: EvaluationOptions,
+    settings: Mapping[str, Any],
+    matrix: Matrix | None = None,
+) -> Plan:
     """Return what is to be asked; InputError where it cannot be.
 
-    ``settings`` are those of the methods, models and limits.
+    ``settings`` are those of the methods, models and limits. The rows are those of ``matrix``, else
+    of the options.
     """
     loaded = datasets.load(dataset, options.data, options.columns, cluster=options.cluster)
     task = task_of(loaded)
     own = {name for one in installed().values() for name in one.own_settings()}
     common = {n: v for n, v in settings.items() if n not in own and n != "roles"}
     shared = build(ProtocolSettings, **common)
-    if options.matrix is not None:
+    if matrix is not None:
+        where = "the matrix"
+    elif options.matrix is not None:
         matrix, where = read_matrix(options.matrix), f"--matrix {options.matrix}"
     else:
         names, where = options.methods or [usual_method(task)], "--methods"

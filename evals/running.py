@@ -39,7 +39,11 @@ def _engine(asker: Asker, plan: Plan, spending: Spending) -> AbstractAsyncContex
 
 
 async def conduct(
-    plan: Plan, *, progress: bool | None = False, watch: Watch = lambda standing: None
+    plan: Plan,
+    *,
+    progress: bool | None = False,
+    watch: Watch = lambda standing: None,
+    spending: Spending | None = None,
 ) -> Standing:
     """Run ``plan`` in its folder to its end; finished questions are not asked again.
 
@@ -49,6 +53,7 @@ async def conduct(
         plan: What is asked, and where the results are kept.
         progress: Whether to show how far it is. None: in notebooks only.
         watch: Gets the standing after each result.
+        spending: A budget that others share. None: one of its own.
     """
     newest, runs = list[Standing](), Several()
 
@@ -62,11 +67,10 @@ async def conduct(
 
     with plan.folder.locked():
         async with show(line, progress):
-            return await _run(plan, note, runs)
+            return await _run(plan, note, runs, spending or Spending(plan.shared))
 
 
-async def _run(plan: Plan, watch: Watch, runs: Several) -> Standing:
-    spending = Spending(plan.shared)
+async def _run(plan: Plan, watch: Watch, runs: Several, spending: Spending) -> Standing:
     standing = await _ask_questions(plan, spending, watch, runs)
     if plan.against is not None:
         watch(standing)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,7 +64,7 @@ def _fields() -> dict[str, type[BaseModel]]:
     return fields
 
 
-def _help_texts() -> dict[str, str]:
+def help_texts() -> dict[str, str]:
     """Return the help of settings that several protocols declare, with each one's own words."""
     declared: dict[str, dict[str, str]] = {}
     for protocol in installed().values():
@@ -104,7 +105,7 @@ _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
 )
 @flags.with_fields(
     *((kind, name) for name, kind in FIELDS.items()),
-    help_texts=_help_texts(),
+    help_texts=help_texts(),
     own="Settings of protocols",
 )
 def run(
@@ -129,6 +130,7 @@ def run(
     from dialectree.evals import langsmith_upload
     from dialectree.evals.estimates import estimate
     from dialectree.evals.plan import prepare
+    from dialectree.evals.running import conduct
     from dialectree.system import loop
 
     if langsmith is not None:
@@ -145,7 +147,7 @@ def run(
         streams.notice(line)
     if expected is not None and not yes and consent.terminal():  # a script's own flags say how much
         consent.require(expected, plan.shared)
-    status = _follow(plan, quiet=quiet)
+    status = follow(plan, partial(conduct, plan), quiet=quiet)
     if status in (3, 4, 130):
         streams.notice("broken off; the same command goes on")
     if status in (0, 5):
@@ -158,12 +160,13 @@ def run(
     raise typer.Exit(status)
 
 
-def _follow(plan: Plan, *, quiet: bool) -> int:
-    """Run an evaluation with progress on stderr; return the exit status."""
+def follow(
+    plan: Plan, conduct: Callable[..., Coroutine[Any, Any, Standing]], *, quiet: bool
+) -> int:
+    """Run an evaluation by ``conduct`` with progress on stderr; return the exit status."""
     from dialectree.cli.progress import STOPPING, demonstration
     from dialectree.errors import DialectreeError
     from dialectree.evals.datasets import notices
-    from dialectree.evals.running import conduct
     from dialectree.system import loop
 
     if plan.evaluation.demonstration:
@@ -176,7 +179,7 @@ def _follow(plan: Plan, *, quiet: bool) -> int:
     seen: list[Standing] = []
     fault: DialectreeError | None = None
     try:
-        work = conduct(plan, progress=not quiet, watch=seen.append)
+        work = conduct(progress=not quiet, watch=seen.append)
         standing = loop.run(loop.stopped_aloud(work, lambda: streams.notice(STOPPING)))
         seen.append(standing)
         status = 5 if standing.incomplete else 0

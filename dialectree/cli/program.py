@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 import dialectree
 from dialectree.cli import debate, evaluate, export, flags
+from dialectree.cli.audit import audit
 from dialectree.cli.contest import OneText, contest
 from dialectree.cli.demo import demo
 from dialectree.cli.doctor import doctor
@@ -59,6 +60,7 @@ app.command("show", rich_help_panel=LOOK)(show)
 app.command("view", cls=GroupedCommand, rich_help_panel=LOOK)(view)
 app.add_typer(export.app, name="export", rich_help_panel=LOOK)
 app.command("protocols", rich_help_panel=LOOK)(debate.protocols)
+evaluate.app.command("audit", cls=GroupedCommand, no_args_is_help=True)(audit)
 app.add_typer(evaluate.app, name="eval", rich_help_panel=EVALUATE)
 app.command("doctor", cls=GroupedCommand, rich_help_panel=SET_UP)(doctor)
 app.command("mcp", cls=GroupedCommand, rich_help_panel=SET_UP)(mcp)

@@ -92,18 +92,18 @@ def analysed(study: Study, wanted: str | None = None) -> Analysis:
     for one, other in ((one, other) for one in rows for other in rows):
         if _is_sampled(study, one, other):
             pairs.setdefault((one.name, other.name), False)
-    made = [_paired(study, study.rows[a], study.rows[b], main) for (a, b), main in pairs.items()]
+    made = [paired(study, study.rows[a], study.rows[b], main) for (a, b), main in pairs.items()]
     made += [_voted(study, row) for row in rows]
-    made += [_marked(study, *pair) for pair in beside]
+    made += [marked(study, *pair) for pair in beside]
     comparisons = [one for one in made if one is not None]
     return Analysis(
         study, beside, comparisons, leanings(study), _priced(rows), correct(comparisons)
     )
 
 
-def _paired(study: Study, row: Answers, beside: Answers, main: bool) -> Comparison | None:
+def paired(study: Study, row: Answers, beside: Answers, main: bool) -> Comparison | None:
     """Return a row beside its baseline (``main``), or a debate beside samples of its model."""
-    first, second = row.right(*ASKED), beside.right(*ASKED)
+    first, second, withheld = row.right(*ASKED), beside.right(*ASKED), row.withheld
     both = [item for item in study.items if item in first and item in second]
     if not first or not second or not (both or main):
         return None
@@ -125,10 +125,12 @@ def _paired(study: Study, row: Answers, beside: Answers, main: bool) -> Comparis
         second=[second[item] for item in both],
         clusters=study.groups(both),
         against_baseline=beside.baseline and not row.baseline,
-        withheld=sum(item in row.withheld for item in both),
+        withheld=sum(item in withheld for item in both),
         as_many=_as_many(
             study, row, beside.name, first, second, _confidence(beside), beside.withheld
-        ),
+        )
+        if withheld
+        else None,
         failed=len(lost),
         bounds=(least / n, most / n) if lost else None,
         main=main,
@@ -225,7 +227,7 @@ def _voted(study: Study, row: Answers) -> Comparison | None:
     )
 
 
-def _marked(study: Study, row: Answers, beside: Answers) -> Comparison | None:
+def marked(study: Study, row: Answers, beside: Answers) -> Comparison | None:
     first, second = row.marks("overall"), beside.marks("overall")
     both = [item for item in study.items if item in first and item in second]
     if not both:

@@ -75,7 +75,7 @@ def pages(
     }
     look = {"light": COLOURS, "dark": DARK, "inline": lambda plot: Markup(inline(plot))}
     html = rendered("page", "questions.js", listed_questions(study, out), **shared, **look)
-    return html, _template("report.md").render(**shared)
+    return html, template("report.md").render(**shared)
 
 
 def short_pages(
@@ -107,15 +107,15 @@ def short_pages(
     }
     look = {"light": COLOURS, "dark": DARK, "inline": lambda plot: Markup(inline(plot))}
     return (
-        _template("short.html").render(**shared, **look),
-        _template("short.md").render(**shared),
+        template("short.html").render(**shared, **look),
+        template("short.md").render(**shared),
     )
 
 
-def rendered(template: str, script: str, data: object, **values: Any) -> str:
+def rendered(name: str, script: str, data: object, **values: Any) -> str:
     """Return a page of this folder with its one script and the data that the script reads."""
     code = (files("dialectree.evals.reporting") / script).read_text("utf-8")
-    return _template(f"{template}.html").render(
+    return template(f"{name}.html").render(
         script=Markup(code),
         digest=b64encode(sha256(code.encode()).digest()).decode(),
         data=htmlsafe_json_dumps(data, ensure_ascii=False, separators=(",", ":")),
@@ -124,7 +124,8 @@ def rendered(template: str, script: str, data: object, **values: Any) -> str:
 
 
 @lru_cache
-def _template(name: str) -> Template:
+def template(name: str) -> Template:
+    """Return a template of this folder by its name, such as ``report.md``."""
     loaders = {
         "run": PackageLoader("dialectree", "report"),
         "evaluation": PackageLoader("dialectree.evals", "reporting"),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import norm
 
+from dialectree.evals.audit import Layout
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.audited import Audited, audited
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import DataUsed, Evaluation, Result, Row, Score, Sides, Status, Vote
@@ -29,6 +32,8 @@ RIGHT, WORSE = 0.71, 0.47
 """Shares of right answers: of the samples and of an equal debate, and of a worse one."""
 
 USAGE = Usage(calls=3, prompt_tokens=900, completion_tokens=100)
+NOTHING = dict.fromkeys(("judging", "controlling", "cached", "cached_judging"), Usage())
+"""Defaults that need not be copied for each of a million results."""
 VOTES = {right: Vote(answers=["A"], right=right, pair=True) for right in (True, False)}
 SIDES = {
     (side, place): Sides(
@@ -82,7 +87,7 @@ def _result(row: str, place: int, end: str, verdict: Verdict, **fields: Any) -> 
         scores=[] if end == "failed" else [score],
         usage=USAGE,
         ended=sample.STAMP,
-        **fields,
+        **{**NOTHING, "controls": [], "rulings": {}, **fields},
     )
 
 
@@ -159,3 +164,87 @@ def says(study: Study, kind: Kind) -> bool:
     """Return whether a report says of a debate what its kind is looked at for."""
     analysis = analysed(study)
     return any(KINDS[kind] in text for text in (*opening(analysis)[:1], *findings(analysis)))
+
+
+# Audits
+
+
+def decided(rows: list[Row], n: int, right: Callable[[str, int], bool]) -> Study:
+    """Return rows that answered n questions, ``right`` by the row's name and the question."""
+    ends = {True: "right", False: "wrong"}
+    results = [
+        _result(row.name, place, ends[right(row.name, place)], BARE)
+        for row in rows
+        for place in range(n)
+    ]
+    return _study(rows, n, results)
+
+
+MODELS = ("openai:a", "openai:b", "openai:c")
+Shape = Literal["alike", "clustered", "unlike", "strongest", "withholding", "helps", "harms"]
+SHAPES: dict[Shape, dict[str, float]] = {
+    "alike": {},
+    "clustered": {},
+    "unlike": {"b": 0.4, "c": 0.8, "debate, unlike models": 0.4},
+    # As good as the best model, which has to be found out; everything else is weak.
+    "strongest": {
+        **{"b": 0.5, "c": 1.0, "samples": -1.0, "one critique": -1.0, "consultancy": -1.0},
+        **{"debate, one model": 1.0, "debate, unlike models": 1.0},
+    },
+    "withholding": {},
+    "helps": {"debate, one model": 0.0, "debate, unlike models": 1.6},
+    "harms": {"debate, one model": -0.6, "debate, unlike models": -0.6},
+}
+"""By how much a model or a row is better than the plainest, in logits. Debating changes something
+in ``helps`` and ``harms`` alone."""
+
+
+def audit(seed: int, shape: Shape, n: int = 120) -> Audited:
+    """Return an audit of three models, whose answers share how hard a question is."""
+    rng = np.random.default_rng([seed, n, [*SHAPES].index(shape)])
+    skill, clustered = SHAPES[shape], shape == "clustered"
+    layout = Layout(
+        alone={model: f"alone, {model}" for model in MODELS},
+        samples={model: f"samples, {model}" for model in MODELS},
+        critique="one critique",
+        consultancy="consultancy",
+        one_model="debate, one model",
+        unlike="debate, unlike models",
+    )
+    size = SIZE if clustered else 1
+    places = np.arange(n) // size
+
+    def luck(scale: float) -> Any:
+        return rng.normal(0, scale, n // size + 1)[places]
+
+    hardness = luck(0.8) + rng.normal(0, 1, n)
+    rows: list[Row] = []
+    results: list[Result] = []
+    made: dict[Any, Result] = {}
+    of_models = {**{name: model for model, name in layout.alone.items()}}
+    of_models |= {name: model for model, name in layout.samples.items()}
+    methods = {layout.critique: "consultancy", layout.consultancy: "consultancy"}
+    for name in (*of_models, layout.critique, layout.consultancy, *layout.debates):
+        assert name is not None
+        model, part = of_models.get(name, ""), name.partition(",")[0]
+        usual = {"alone": "judge_alone", "samples": "self_consistency", "debate": "rsd"}
+        method = usual.get(part) or str(methods[name])
+        rows.append(sample.row(method, model or MODELS[0], name=name))
+        better = (
+            skill.get(name, 0.0) + skill.get(part, 0.0) + skill.get(model.rpartition(":")[2], 0.0)
+        )
+        right = rng.random(n) < 1 / (1 + np.exp(-0.4 - better - hardness - luck(1.2) * clustered))
+        withheld = rng.random(n) < np.where(right, 0.1, 0.5)
+        failed = rng.random(n) < 0.02
+        for place in range(n):
+            end = "right" if right[place] else "wrong"
+            if shape == "withholding" and part == "debate" and withheld[place]:
+                end = "unanswered"
+            end = "failed" if failed[place] else end
+            sure = ANSWERS[0.5 if withheld[place] else 0.9]
+            cluster = f"topic {places[place]}" if clustered else None
+            if (kind := (name, end, id(sure))) not in made:
+                made[kind] = _result(name, place, end, sure)
+            results.append(made[kind].model_copy(update={"item": f"q{place}", "cluster": cluster}))
+    fields = {"cluster": "topic"} if clustered else {}
+    return audited(_study(rows, n, results, seed=seed, **fields), layout)

@@ -1,0 +1,319 @@
+"""Audit a debate: a fixed matrix of what it must be worth more than, over one data set.
+
+Protocols declare which of their methods take part, and as what (``Evaluation.audit``). The rows are
+asked in two stages. Samples come last: only debates that were held show how many samples spend as
+many tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from dialectree.errors import InputError
+from dialectree.evals import datasets, running, tasks
+from dialectree.evals.dataset_items import Item, Task
+from dialectree.evals.estimates import inputs
+from dialectree.evals.matrix import Matrix, Written
+from dialectree.evals.options import EvaluationOptions
+from dialectree.evals.plan import Plan, prepare, taken, task_of
+from dialectree.evals.results import Result, bare
+from dialectree.evals.rows import Ready, ready
+from dialectree.evals.running import Watch
+from dialectree.evals.standing import Spending, Standing
+from dialectree.protocols.evaluation import Part
+from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import method as named_method
+from dialectree.records.folder import RunFolder
+from dialectree.running.estimates import pace_of, rehearsed
+from dialectree.running.recorded_settings import speakers
+
+MOST_SAMPLES = 100
+"""The most samples that a setting takes."""
+REHEARSED, REHEARSED_CALLS = 2, 20
+"""Questions by which a sample's tokens are rehearsed, and about as many calls for each."""
+
+
+@dataclass
+class Layout:
+    """The names of an audit's rows, by the part that each plays."""
+
+    alone: dict[str, str] = field(default_factory=dict[str, str])
+    """By model, the row in which it answers alone; the judge first."""
+    samples: dict[str, str] = field(default_factory=dict[str, str])
+    """By model, the row of its samples."""
+    critique: str | None = None
+    consultancy: str | None = None
+    one_model: str | None = None
+    """The debate in which one model plays every role."""
+    unlike: str | None = None
+    """The debate between unlike models."""
+    left_out: list[str] = field(default_factory=list[str])
+    """A sentence on each part that the audit lacks."""
+
+    @property
+    def debates(self) -> list[str]:
+        """The rows of debates."""
+        return [name for name in (self.one_model, self.unlike) if name]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The models of an audit."""
+
+    judge: str
+    """The model of every role that does not argue; empty: the one of the settings."""
+    arguing: Sequence[str]
+    """The models that take the arguing roles in turn."""
+
+    @property
+    def models(self) -> list[str]:
+        """Every model, the judge first."""
+        return [*dict.fromkeys([self.judge, *self.arguing])]
+
+    def of(self, roles: Sequence[str]) -> dict[str, str]:
+        """Return the models of a method whose ``roles`` argue."""
+        turns = {role: self.arguing[n % len(self.arguing)] for n, role in enumerate(roles)}
+        return {"model": self.judge, **turns}
+
+
+def pool_of(models: Sequence[str], judge: str | None = None) -> Pool:
+    """Return who speaks for whom. Without a ``judge`` the first model judges and argues last.
+
+    Of models A, B and C, A judges, and the arguing roles take B, C, A, B ... InputError where one
+    model is named at two addresses.
+    """
+    every = [*dict.fromkeys(models)]
+    names = [bare(one) for one in dict.fromkeys([*every, *filter(None, [judge])])]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"--model {twice[0]}: it is named at two addresses; name each model once")
+    if judge:
+        return Pool(judge, every or [judge])
+    return Pool(every[0], [*every[1:], every[0]]) if every else Pool("", [""])
+
+
+@dataclass(frozen=True)
+class Audit:
+    """An audit, ready to be run."""
+
+    dataset: str | Path
+    options: EvaluationOptions
+    settings: Mapping[str, Any]
+    layout: Layout
+    rows: Sequence[Written]
+    """Those of the first stage: every one but the samples."""
+    sampling: Mapping[str, Written]
+    """By model, the row of its samples, without their number."""
+    plan: Plan
+    """Of the first stage."""
+    _rehearsed: dict[str, float] = field(default_factory=dict[str, float])
+    """Tokens that were rehearsed before; models whose texts are as long take as many."""
+
+    async def samples(self, *, measured: bool) -> dict[str, int]:
+        """Return by model how many samples spend as many tokens as a debate.
+
+        A row that was begun keeps its number. ``measured`` takes the tokens of the results, where
+        there are some; else those of rehearsals count.
+        """
+        evaluation = self.plan.folder.evaluation()
+        before = {row.name: row.settings for row in evaluation.rows} if evaluation else {}
+        results = [*self.plan.folder.results()] if measured else []
+        rows = {one.row.name: one for one in self.plan.rows}
+        counts: dict[str, int] = {}
+        for model, written in self.sampling.items():
+            known = before.get(written.name, {}).get("samples")
+            if isinstance(known, int):
+                counts[model] = known
+                continue
+            alone = rows[self.layout.alone[model]]
+            scale = await self._tokens(alone, results) / await self._tokens(alone)
+            debates = [await self._tokens(rows[name], results) for name in self.layout.debates]
+            two, six = [await self._tokens(self._ready(numbered(written, n))) for n in (2, 6)]
+            each = (six - two) / 4  # where somebody picks, a sample is also read
+            count = (fmean(debates) / scale - (two - 2 * each)) / each
+            counts[model] = max(1, min(MOST_SAMPLES, round(count)))
+        return counts
+
+    def whole(self, samples: Mapping[str, int]) -> Plan:
+        """Return the plan of all rows, with so many samples of each model."""
+        more = [numbered(one, samples[model]) for model, one in self.sampling.items()]
+        return _plan(self.dataset, self.options, self.settings, [*self.rows, *more], self.layout)
+
+    async def conduct(
+        self, *, progress: bool | None = False, watch: Watch = lambda standing: None
+    ) -> Standing:
+        """Run both stages on one budget; what is done is not asked again."""
+        spending = Spending(self.plan.shared)
+        first = await running.conduct(self.plan, progress=progress, watch=watch, spending=spending)
+        if not self.sampling:
+            return first
+        whole = self.whole(await self.samples(measured=True))
+        standing = await running.conduct(whole, progress=progress, watch=watch, spending=spending)
+        standing.started = first.started
+        standing.before, standing.done = standing.before - first.done, standing.done + first.done
+        return standing
+
+    def _ready(self, written: Written) -> Ready:
+        return _ready(written, self.plan.task, self.settings, self.plan.items)
+
+    async def _tokens(self, row: Ready, results: Sequence[Result] = ()) -> float:
+        """Return the tokens of a question: the mean of its results, else of rehearsals."""
+        ended = [one.usage for one in results if one.row == row.row.name and one.status != "failed"]
+        spent = [one.prompt_tokens + one.completion_tokens for one in ended]
+        if any(spent):
+            return fmean(spent)
+        names = {spec.name for spec in speakers(row.method, row.context).values()}
+        pace = pace_of(RunFolder.all(self.plan.folder.runs), names)
+        key = f"{row.method.name} {row.row.settings} {pace.words}"
+        if key not in self._rehearsed:
+            given = islice(inputs(row, row.method, row.context, self.plan.items), REHEARSED)
+            sizes = [
+                size.tokens
+                for one in given
+                for size in await rehearsed(
+                    row.method, one, row.context, pace.words, REHEARSED_CALLS
+                )
+            ]
+            self._rehearsed[key] = max(1.0, fmean(sizes or [1.0]))
+        return self._rehearsed[key]
+
+
+def audit(
+    dataset: str | Path,
+    options: EvaluationOptions,
+    settings: Mapping[str, Any],
+    models: Sequence[str] = (),
+    debate: str | None = None,
+) -> Audit:
+    """Return an audit of ``debate``, or of the protocol of the task; InputError where none can be.
+
+    Args:
+        dataset: A name of ``dialectree eval list``, or a file.
+        options: Those of an evaluation; an audit makes its own rows.
+        settings: Of the methods, models and limits.
+        models: The pool: specs of models, the first of which judges. None: the settings' model.
+        debate: The method that is audited.
+    """
+    roles = dict(settings.get("roles", {}))
+    judge = roles.pop("judge", None)
+    if roles:
+        raise InputError(
+            f"--role {next(iter(roles))}: an audit shares the models out itself; only judge=SPEC "
+            "can be given"
+        )
+    pool = pool_of(models, judge)
+    given = {name: value for name, value in settings.items() if name not in ("roles", "samples")}
+    if pool.judge:
+        given["model"] = pool.judge
+    loaded = datasets.load(dataset, options.data, options.columns, cluster=options.cluster)
+    task = task_of(loaded)
+    items = taken(loaded.items, options, int(given.get("seed") or 0))
+    layout, rows, sampling = _laid_out(_parts(task, debate), task, pool, given, items)
+    plan = _plan(dataset, options, given, rows, layout)
+    return Audit(dataset, options, given, layout, rows, sampling, plan)
+
+
+def numbered(written: Written, samples: int) -> Written:
+    """Return a row of samples with their number."""
+    return written.model_copy(update={"settings": {**written.settings, "samples": samples}})
+
+
+def _plan(
+    dataset: str | Path,
+    options: EvaluationOptions,
+    settings: Mapping[str, Any],
+    rows: Sequence[Written],
+    layout: Layout,
+) -> Plan:
+    matrix = Matrix(title="Audit", missing=layout.left_out, rows=[*rows])
+    return prepare(dataset, options, settings, matrix)
+
+
+def _parts(task: Task, debate: str | None) -> dict[Part, str]:
+    """Return the methods of an audit: those of the debate's protocol, else of the task's others."""
+    usual = tasks.usual_method(task)
+    if (name := debate or usual) not in tasks.methods(task) or tasks.is_baseline(name):
+        known = [one for one in tasks.methods(task) if not tasks.is_baseline(one)]
+        items = tasks.TASKS[task].items
+        raise InputError(f"--debate {name}: the debates for {items} are {', '.join(known)}")
+    own = tasks.evaluated(named_method(name)).audit
+    parts: dict[Part, str] = {}
+    for declared in (own, tasks.evaluated(named_method(usual)).audit):
+        parts = {**declared, **parts}
+    if "alone" not in parts:
+        raise InputError(f"--debate {name}: no installed method answers alone, so nothing to audit")
+    return {**parts, "debate": name}
+
+
+def _laid_out(
+    parts: Mapping[Part, str],
+    task: Task,
+    pool: Pool,
+    settings: Mapping[str, Any],
+    items: Sequence[Item],
+) -> tuple[Layout, list[Written], dict[str, Written]]:
+    """Return the rows by part, those of the first stage, and those of samples by model."""
+    layout, rows, sampling = Layout(), list[Written](), dict[str, Written]()
+    several = len(pool.models) > 1
+
+    def row(name: str, part: Part, models: Mapping[str, str]) -> Written:
+        known = {role: spec for role, spec in models.items() if spec}
+        return Written(name=name, method=parts[part], models=known)
+
+    for model in pool.models:
+        end = f", {bare(model)}" if several else ""
+        layout.alone[model] = f"alone{end}"
+        rows.append(row(layout.alone[model], "alone", {"model": model}))
+        if "samples" in parts:
+            layout.samples[model] = f"samples{end}"
+            sampling[model] = row(layout.samples[model], "samples", {"model": model})
+    what = tasks.TASKS[task].items
+    once: list[tuple[Part, str]] = [("critique", "one critique"), ("consultancy", "consultancy")]
+    for part, title in once:
+        if part not in parts:
+            layout.left_out.append(f"{title}: no method for {what} has it")
+            continue
+        try:
+            made = _ready(row(title, part, {}), task, settings, items)
+            for item in items:
+                tasks.graph_input(made.method, item, made.gold(item), made.context)
+        except InputError as error:
+            layout.left_out.append(f"{title}: {error}")
+            continue
+        rows.append(row(title, part, pool.of(_arguing(made))))
+        setattr(layout, part, title)
+    if "samples" not in parts:
+        layout.left_out.append(f"equal-token samples: no method for {what} has them")
+    layout.one_model = "debate, one model" if several else "debate"
+    rows.append(row(layout.one_model, "debate", {"model": pool.judge}))
+    if several:
+        layout.unlike = "debate, unlike models"
+        debate = _ready(row(layout.unlike, "debate", {}), task, settings, items)
+        rows.append(row(layout.unlike, "debate", pool.of(_arguing(debate))))
+    return layout, rows, sampling
+
+
+def _arguing(made: Ready) -> list[str]:
+    """Return the roles of a row that argue, in their order, those of debates inside included."""
+    own = made.method.protocol
+    others = (one for one in installed().values() if one is not own)
+    declared = [one.evaluation for one in (own, *others) if one.evaluation]
+    names = dict.fromkeys(role for one in declared for role in one.argue)
+    roles = made.method.roles(made.context)
+    return [role for role in names if role in roles]
+
+
+def _ready(
+    written: Written, task: Task, settings: Mapping[str, Any], items: Sequence[Item]
+) -> Ready:
+    """Return a row, completed with those of the settings that it reads."""
+    own = frozenset[str]().union(*(one.own_settings() for one in installed().values()))
+    read = named_method(written.method).reads()
+    flags = {n: value for n, value in settings.items() if n not in own or n in read}
+    sources = any(item.inputs.sources for item in items) or "retriever" in settings
+    (made,) = ready([written], task, flags, "an audit", sources=sources)
+    return made

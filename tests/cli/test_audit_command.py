@@ -1,0 +1,64 @@
+"""``dialectree eval audit`` as a person or a script meets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import command, refused
+from tests.endpoint import LocalEndpoint
+from tests.evals import evaluating
+from tests.evals.test_audit import ANSWERS
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(seed=3) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The evaluation's report has tests of its own."""
+    after_run = "dialectree.cli.evaluation_report.report_after_run"
+    monkeypatch.setattr(after_run, lambda folder: [])
+
+
+def test_an_audit_of_two_models_prints_figures_pages_and_one_sentence(
+    endpoint: LocalEndpoint,
+) -> None:
+    models = [word for name in "ab" for word in ("--model", f"openai:{name}@{endpoint.url}")]
+    asking = ["eval", "audit", str(evaluating.claims(2)), *models, "--out", "out"]
+    dry = command(*asking, "--dry-run")
+    assert "calls" in dry.out and "tokens" in dry.out and not Path("out").exists()
+    done = command(*asking, "--yes")
+    assert done.status == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0].startswith("judge alone: openai:a: right ") and "tokens" in lines[0]
+    assert ANSWERS.fullmatch(lines[-1])
+    assert lines[-1] in Path("out/audit.html").read_text()
+    assert "left out: consultancy" in done.err
+    told = json.loads(command(*asking, "--json", "-q").out)
+    assert told["sentence"] == lines[-1] and told["questions"] == 2
+    ratios = [one["tokens_ratio"] for one in told["comparisons"] if one["tokens_ratio"]]
+    assert len(ratios) == 2 and all(0.8 <= ratio <= 1.25 for ratio in ratios)
+    assert {one["debate"] for one in told["comparisons"]} == {
+        "debate, one model",
+        "debate, unlike models",
+    }
+    assert command(*asking, "--dry-run").out == "no calls\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["--role", "supporter=openai:x"], "only judge=SPEC can be given"),
+        (["--debate", "direct"], "--debate direct"),
+        (["--points", "0"], "--points"),
+    ],
+)
+def test_a_wrong_audit_is_refused(words: list[str], fault: str) -> None:
+    refused(command("eval", "audit", str(evaluating.claims(1)), *words), fault)
