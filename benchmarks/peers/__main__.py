@@ -30,7 +30,8 @@ BEHAVIOUR: dict[str, Any] = {
     # An advocate of enbanc may cite what its tools returned, and it has none here.
     "rules": [{"match": "", "set": {"exhibits": []}}],
 }
-TIMED = ("calls", "in a row", "prompt tokens", "completion tokens", "wall", "CPU, ms")
+WALL, CPU = "wall", "CPU, ms"
+TIMED = ("calls", "in a row", "prompt tokens", "completion tokens", WALL, CPU)
 """Columns of a verdict. The wall time is over that of the calls in a row."""
 CAME = "came of 20"
 """Column of the verdicts under faults."""
@@ -138,7 +139,7 @@ def _figures(measured: Measured) -> Iterator[Figure]:
 
 
 def _markdown(measured: Measured) -> Iterator[str]:
-    """Return the table of the documents."""
+    """Return the table of the documents: medians, and the least where a busy machine adds."""
     yield f"| | {' | '.join(COLUMNS)} |"
     yield f"| --- |{' --- |' * len(COLUMNS)}"
     for debate, *programs in PAIRS:
@@ -151,10 +152,11 @@ def _markdown(measured: Measured) -> Iterator[str]:
 def _cell(name: str, values: Sequence[float]) -> str:
     if not values:
         return ""
-    if name == "wall":
-        return f"{median(values):.2f}"
-    spread = f" ({min(values):.0f} to {max(values):.0f})" if name == CAME else ""
-    return f"{median(values):,.0f}{spread}"
+    form = ".2f" if name == WALL else ",.0f"
+    least, middle, most = (f"{of(values):{form}}" for of in (min, median, max))
+    if name == CAME and least != most:
+        return f"{middle} ({least} to {most})"
+    return f"{middle} ({least})" if name in (WALL, CPU) else middle
 
 
 if __name__ == "__main__":
