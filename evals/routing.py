@@ -280,7 +280,7 @@ class Routing:
         """
         less = self.held_out - self.sample.votes
         gain = float(less.mean())
-        h = max(gain, WORTH - gain)
+        h = min(1.0, max(gain, WORTH - gain))
         differing = max(float(np.abs(less).mean()), h)
         z, power = norm.isf(ALPHA / 2), norm.ppf(POWER)
         n = ((z * math.sqrt(differing) + power * math.sqrt(differing - h**2)) / h) ** 2

@@ -188,6 +188,17 @@ def test_the_page_shows_sentence_table_plot_and_how_it_was_computed(tmp_path: Pa
     assert "<svg" in page and "<script" not in page
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 13])
+@pytest.mark.parametrize("right", ["01", "10", "00", "11"])
+def test_few_questions_have_a_sentence_and_a_table_too(n: int, right: str) -> None:
+    own = sample("harms", n, n)
+    votes, debates = (np.full(n, float(sign)) for sign in right)
+    routing = Routing(replace(own, votes=votes, debates=debates, clusters=["one"] * n))
+    for one in (routing, Routing(replace(routing.sample, clusters=own.clusters))):
+        assert route_page.sentence(one) and route_page.figures(one).accuracy.value is not None
+        assert len(one.lines) == len(one.sample.rules) >= 2
+
+
 # Simulated evaluations of known truth
 
 
@@ -201,7 +212,7 @@ def _hold(truth: Truth, runs: int, n: int, *, clustered: bool) -> tuple[float, f
 
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_few_simulated_intervals_miss_and_few_debates_are_recommended_in_vain(truth: Truth) -> None:
-    runs = 20
+    runs = 50
     right, less, debating = _hold(truth, runs, 120, clustered=truth == "changes nothing")
     least = binom.ppf(0.001, runs, 0.93) / runs
     assert min(right, less) >= least
