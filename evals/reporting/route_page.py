@@ -44,11 +44,12 @@ def sentence(routing: Routing, votes: int | None = None) -> str:
             f"({_points(gain)}), for {dearer} its tokens"
         )
     share, difference = routing.tokens(routing.at).value or 0, routing.difference
-    shown = difference.low is not None and (difference.low > 0 or (difference.high or 0) < 0)
-    how = f"{signed(100 * (difference.value or 0), 1, '+')} points" if shown else "no difference"
-    what = "of right answers" if shown else "in accuracy shown"
+    value, low, high = (one or 0.0 for one in difference[:3])
+    how = "no difference in accuracy shown"
+    if low > 0 or high < 0:
+        how = f"{signed(100 * abs(value), 1)} points {'more' if low > 0 else 'fewer'} right answers"
     return (
-        f"debate below {below(routing.at, votes)}: {100 * share:.0f} % of the tokens, {how} {what} "
+        f"debate below {below(routing.at, votes)}: {100 * share:.0f} % of the tokens, {how} "
         f"({_points(difference)})"
     )
 

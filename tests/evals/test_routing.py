@@ -156,6 +156,11 @@ def test_every_call_has_one_sentence_with_figures(tmp_path: Path) -> None:
         "debate below 1 (fewer than 3 of 3 votes agree): 75 % of the tokens, no difference in "
         "accuracy shown (−11.5 to +11.5 points)"
     )
+    helps_and_harms = Routing(sample("helps and harms", 3, 400))
+    assert route_page.sentence(helps_and_harms) == (
+        "debate below 0.66: 42 % of the tokens, 6.2 points more right answers "
+        "(+0.4 to +12.2 points)"
+    )
     assert said["everything"].startswith("debate everything: 100.0 points more right answers than")
     assert said["never"].startswith("do not debate: 4.0 times the tokens of the vote")
     assert said["unknown"].startswith("cannot be told from 8 questions; about ")
