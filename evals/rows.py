@@ -113,7 +113,7 @@ def _ready(
     return Ready(
         row,
         method,
-        context.model_copy(update=dict.fromkeys(BUDGETS)),
+        context.model_copy(update=dict.fromkeys((*BUDGETS, "calibration"))),
         min(context.concurrency, 2) if local else context.concurrency,
         any(map(at_chance, specs.values())),
     )

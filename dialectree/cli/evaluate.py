@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import BaseModel
 
-from dialectree.cli import evaluation_report, flags, routing
+from dialectree.cli import calibrating, evaluation_report, flags, routing
 from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.protocols.options import about
@@ -54,12 +54,12 @@ app = typer.Typer(
 def _fields() -> dict[str, type[BaseModel]]:
     """Return the settings of all protocols, each with a class that declares it.
 
-    A person takes no part in an evaluation.
+    A person takes no part in an evaluation, and it measures confidences as they were said.
     """
     fields: dict[str, type[BaseModel]] = {}
     for protocol in installed().values():
         for kind, name in protocol.declared_settings():
-            if not about(kind, name).get("person"):
+            if not about(kind, name).get("person") and name != "calibration":
                 fields.setdefault(name, kind)
     return fields
 
@@ -235,3 +235,4 @@ app.command("report")(evaluation_report.report)
 app.command("rate")(evaluation_report.rate)
 app.command("score", cls=GroupedCommand)(evaluation_report.score)
 app.command("route")(routing.route)
+app.command("calibrate")(calibrating.calibrate)

@@ -43,9 +43,9 @@ def print_estimate(expected: Estimate, *, json: bool) -> None:
     print(expected.model_dump_json(indent=1) if json else expected)
 
 
-_DRAWS = "Draws and replays"
+_OF_ITS_RUN = ("Draws and replays", "Calibration")
 MODELS_AND_LIMITS = tuple(
-    name for name in SHARED if about(ProtocolSettings, name)["group"] != _DRAWS
+    name for name in SHARED if about(ProtocolSettings, name)["group"] not in _OF_ITS_RUN
 )
 NAMED_AGAIN: tuple[tuple[type[BaseModel], str], ...] = (
     *((ProtocolSettings, name) for name in MODELS_AND_LIMITS),

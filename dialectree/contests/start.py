@@ -100,6 +100,7 @@ def start(
         input={**old.input, **({"sources": sources} if sources else {})},
         settings=kept(context, chosen) if specs else old.settings,
         models=named(specs, spoken(old.models, calls)) if specs else old.models,
+        calibration=old.calibration,
         declared=old.declared,
         contest=verdict_diff.begun(old, draft.changes, [*draft.overrides.values()]),
         started=clock.stamp(),

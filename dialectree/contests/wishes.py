@@ -173,6 +173,6 @@ def _code() -> set[str]:
 def only_models_and_limits(given: Mapping[str, Any], what: str = "a contest is reckoned") -> None:
     """Raise InputError for a setting that would make another debate of it."""
     models = {name for one in installed().values() for name in juries(one.settings).values()}
-    own = known() - {*SHARED} - models - _code() | {"seed"}
+    own = known() - {*SHARED} - models - _code() | {"seed", "calibration"}
     if found := sorted(given.keys() & own):
         raise InputError(f"`{found[0]}`: {what} with the settings of its run")

@@ -22,8 +22,12 @@ class Question(TypedDict):
 
 
 def _whole(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a verdict, with that of its grounds where they stand."""
-    schema["properties"]["grounds"]["items"] = schema.pop("$defs")["Ground"]
+    """Return the schema of a verdict, with those of its parts where they stand."""
+    parts, fields = schema.pop("$defs"), schema["properties"]
+    fields["grounds"]["items"], fields["calibrated"]["anyOf"][0] = (
+        parts["Ground"],
+        parts["Calibrated"],
+    )
     return schema
 
 

@@ -11,8 +11,9 @@ from langgraph.runtime import Runtime
 from dialectree.errors import InputError
 from dialectree.flow.hosting import HostedRun
 from dialectree.flow.state import Hosted, Question, Ruling
-from dialectree.models.run import run_of
+from dialectree.models.run import Run, run_of
 from dialectree.protocols import forms
+from dialectree.protocols.calibrations import calibration_of
 from dialectree.protocols.inside import inside, root
 from dialectree.protocols.phases import SET_BY_PERSON
 from dialectree.protocols.settings import ProtocolSettings, host_run
@@ -157,6 +158,7 @@ async def conclusion(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
         verdict["notes"] = [*verdict["notes"], ILLUSTRATION]
     if verdict["confidence"] is None and verdict["confidence_source"] != PERSON:
         verdict["confidence_source"] = None
+    verdict |= _calibrated(verdict, run)
     tell(runtime, root(), "concluded", {**verdict})
     if run.demonstration and run is not runtime.control:
         verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
@@ -164,6 +166,19 @@ async def conclusion(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
     if state.get("run") and isinstance(driven, HostedRun):
         return {"verdict": verdict, **await driven.finish()}
     return {"verdict": verdict}
+
+
+def _calibrated(verdict: Mapping[str, Any], run: Run) -> dict[str, Any]:
+    """Return the second figure by the run's calibration, or a note on why there is none."""
+    if not run.calibration or verdict["confidence"] is None:
+        return {}
+    source = verdict["confidence_source"] or "unknown"
+    own = calibration_of(source, run.calibration, run.models)
+    if isinstance(own, str):
+        return {"notes": [*verdict["notes"], f"not calibrated: {own}"]}
+    before, after = own.brier.before.value, own.brier.after.value
+    figures = {"brier_before": before, "brier_after": after}
+    return {"calibrated": {"confidence": own.figure(verdict["confidence"]), "n": own.n, **figures}}
 
 
 def stop(why: str, **update: object) -> Callable[[Any, Runtime[Any]], Awaitable[Any]]:

@@ -36,6 +36,7 @@ from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.models.overrides import Overrides
 from dialectree.models.sizes import SMALL_BELOW, at_chance, parameters
 from dialectree.models.specs import Spec
+from dialectree.protocols.calibrations import Calibration
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, settings
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import ILLUSTRATION, Call, Override
@@ -99,6 +100,10 @@ class Run(RunControl):
         """Lines for the record on what the run did without."""
         self.demonstration = context.model == EMBEDDED and not context.roles
         """True when a model takes part whose answers are no better than chance."""
+        self.calibration: Sequence[Calibration] = ()
+        """What the confidence of its verdict is worth, by its source."""
+        self.models: Mapping[str, str] = {}
+        """The model of each role, as the record has it."""
         self.illustration = False
         """True when a reply was written by hand: no model gave it."""
         self._retrievals = Retrievals()

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import replace
+from pathlib import Path
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -150,6 +151,9 @@ class ProtocolSettings(BaseModel):
     """Keep in the run's folder what every call sent."""
     replay: bool = option(False, operator=True, group="Draws and replays")
     """Answer from the reply cache alone; a request that it does not hold is an error."""
+    calibration: Path | None = option(None, operator=True, group="Calibration", metavar="FILE")
+    """Show beside the verdict's confidence what it has been worth, by a file of ``eval calibrate``.
+    A file for another protocol or other models is refused. The run keeps what it needs of it."""
 
     _trust: Trust = PrivateAttr(default=Trust())
     _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)

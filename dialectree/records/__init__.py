@@ -51,6 +51,7 @@ from dialectree.records.topics import Position as Position
 from dialectree.records.topics import Sentence as Sentence
 from dialectree.records.topics import Topic as Topic
 from dialectree.records.topics import topic_of as topic_of
+from dialectree.records.tree import Calibrated as Calibrated
 from dialectree.records.tree import Comparison as Comparison
 from dialectree.records.tree import Failure as Failure
 from dialectree.records.tree import Found as Found

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, PrivateAttr
 
+from dialectree.protocols.calibrations import Calibration
 from dialectree.protocols.phases import PhaseOrder
 from dialectree.records.contest import Contest
 from dialectree.records.declared import Declared
 from dialectree.records.ledger import Usage
 from dialectree.records.place import Strict
-from dialectree.records.tree import Failure, Tree, Turn, Verdict
+from dialectree.records.tree import Failure, Sparse, Tree, Turn, Verdict
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -44,9 +45,10 @@ class Evaluated(Strict):
     """The id of the question in the data set."""
 
 
-class RunRecord(Strict):
+class RunRecord(Sparse):
     """run.json: a run from the question to the verdict."""
 
+    few = {"calibration": []}
     schema_: Literal["dialectree.run/3"] = Field(default=SCHEMA, alias="schema")
     run_id: str
     protocol: str
@@ -64,6 +66,8 @@ class RunRecord(Strict):
     settings: dict[str, JsonValue] = {}
     models: dict[str, str] = {}
     """By role; all that spoke in it, where the run was resumed or contested with another one."""
+    calibration: list[Calibration] = []
+    """What the verdict's confidence is worth, by its source; empty unless a file was named."""
     prompts: dict[str, int] = {}
     declared: dict[str, Declared] = {}
     """By protocol, its own first, what was declared of those that take part."""

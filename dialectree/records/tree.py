@@ -50,11 +50,24 @@ class Ground(Strict):
     """The page on which its segment begins, from 1; None where the source has no pages."""
 
 
+class Calibrated(Strict):
+    """A confidence by what such confidences have been worth in an evaluation."""
+
+    confidence: float = Field(ge=0, le=1)
+    """The share of right answers, or of true claims, among those of this confidence."""
+    n: int = Field(ge=1)
+    """The answers that it was fitted to."""
+    brier_before: float
+    """Their Brier score as the confidences were said, 0 to 1."""
+    brier_after: float
+    """The same, calibrated, each answer by a fit to others."""
+
+
 class Verdict(Sparse):
     """The ruling on a question, a claim or a comparison."""
 
     few = {
-        **dict.fromkeys(("probability", "agreement", "local_confidence", "winner")),
+        **dict.fromkeys(("probability", "agreement", "local_confidence", "winner", "calibrated")),
         **{"dissent": {}, "grounds": [], "take": 1},
     }
     answer: str | None = None
@@ -81,6 +94,8 @@ class Verdict(Sparse):
     """1 for the first pass over the tree, 2 for a second one."""
     grounds: list[Ground] = []
     """The sentences of the user's sources that it rests on."""
+    calibrated: Calibrated | None = None
+    """The confidence by the run's calibration; None without one. ``confidence`` stays as said."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

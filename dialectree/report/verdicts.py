@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-from dialectree.records import RunRecord, Verdict
+from dialectree.records import Calibrated, RunRecord, Verdict
 from dialectree.report import arguments, contested, view, words
 from dialectree.report.grounds import Drawn
 from dialectree.text import clean, count, duration, figure, line, listed, money, share
@@ -117,16 +117,32 @@ def likely(probability: float) -> str:
 def headline(verdict: Verdict) -> str:
     """``B: oxygen``; of a claim ``P(claim) 0.73: more likely true than false``; empty if none."""
     if verdict.confidence is not None and verdict.probable:
-        return f"P(claim) {figure(verdict.confidence)}: {likely(verdict.confidence)}"
+        said, means = f"P(claim) {figure(verdict.confidence)}", likely(verdict.confidence)
+        if (made := verdict.calibrated) is None:
+            return f"{said}: {means}"
+        if likely(made.confidence) != means:
+            means = f"{means} as said, {likely(made.confidence)} calibrated"
+        return f"{said} as said; {calibrated(made)}: {means}"
     parts = dict.fromkeys(part for part in (verdict.label, verdict.answer) if part)
     return ": ".join(parts)
 
 
 def confidence(verdict: Verdict) -> str:
-    """``Confidence 0.64 · source: judges``."""
+    """``Confidence 0.64 · source: judges``.
+
+    With a calibration ``Confidence 0.90 as the judge said; 0.71 calibrated (n = 212)``.
+    """
+    if verdict.calibrated is not None:
+        said = f"{share(verdict.confidence)} as the {verdict.confidence_source or 'verdict'} said"
+        return f"Confidence {said}; {calibrated(verdict.calibrated)}"
     known = verdict.confidence is not None
     source = f" · source: {verdict.confidence_source or 'unknown'}" if known else ""
     return f"Confidence {share(verdict.confidence)}{source}"
+
+
+def calibrated(one: Calibrated) -> str:
+    """``0.71 calibrated (n = 212)``."""
+    return f"{figure(one.confidence)} calibrated (n = {one.n:,})"
 
 
 def agreement(verdict: Verdict) -> str:

@@ -40,7 +40,14 @@ from dialectree.protocols.trust import CLIENT, reserved
 from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
 from dialectree.running.documents import FOLDER, keep, located, retrieves, sources_of, taken
-from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken, unspoken
+from dialectree.running.recorded_settings import (
+    BUDGETS,
+    calibration,
+    named,
+    speakers,
+    spoken,
+    unspoken,
+)
 from dialectree.running.runner import (
     GRACE_S,
     began_with,
@@ -117,6 +124,8 @@ class HostedRun(Run):
         self.ignored = of_others(passed, type(context))
         """The settings of other protocols in there."""
         self.record = record
+        if record is not None:
+            self.calibration, self.models = record.calibration, record.models
         self.keeper = keeper
         """Where events and calls go; None until the files of an earlier part are found."""
         self.hear = self._hear
@@ -280,6 +289,9 @@ class HostedRun(Run):
         folder = None if runs is None else _folder_of(runs, self.key, self.owner)
         if folder is None:
             self.keeper = Unkept()  # what was told before is lost, and there is no record
+            if self.method is not None:
+                self.models = named(speakers(self.method, self.context), {})
+                self.calibration = calibration(self.method, self.context, self.models)
             return
         self._open(folder)
         record = folder.record()
@@ -299,6 +311,7 @@ class HostedRun(Run):
             self._untold.append(event)
         record.status, record.ended, record.notices = "running", None, []
         folder.write_record(record)
+        self.calibration, self.models = record.calibration, record.models
         self.run_id, self.record, self.keeper = record.run_id, record, folder
 
     def _fork(self, folder: RunFolder, record: RunRecord) -> RunFolder:

@@ -14,6 +14,7 @@ from dialectree.errors import SettingsError
 from dialectree.models import embedded
 from dialectree.models.limits import require_prices
 from dialectree.models.specs import Spec, resolve
+from dialectree.protocols.calibrations import Calibration, calibrations_for
 from dialectree.protocols.options import juries
 from dialectree.protocols.protocol import Method, inner_settings, protocol
 from dialectree.protocols.settings import (
@@ -39,7 +40,8 @@ def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     recorded = chosen.reads().union(SHARED)
     jurors = recorded.intersection(juries(type(context)).values())
     values: dict[str, JsonValue] = context.model_dump(
-        mode="json", include={*recorded} - {"model", "roles", "inner", "replay", *jurors}
+        mode="json",
+        include={*recorded} - {"model", "roles", "inner", "replay", "calibration", *jurors},
     )
     if (inside := _inner(context, chosen)) or "inner" in recorded:
         values["inner"] = inside
@@ -139,6 +141,21 @@ def spoken(models: Mapping[str, str], calls: Iterable[Call]) -> dict[str, str]:
     """Return those of a record's ``models`` whose roles made one of ``calls``."""
     made = {name for call in calls for name in (call.role, f"{call.role}_{call.speaker}".lower())}
     return {role: model for role, model in models.items() if role in made}
+
+
+def calibration(
+    chosen: Method, context: ProtocolSettings, models: Mapping[str, str]
+) -> list[Calibration]:
+    """Return what the file of ``context`` says of the confidences of a run; empty without one.
+
+    The record keeps it, and no path, so that a run that goes on reads no file. Raises InputError
+    for a file that does not hold for the run, and SettingsError for one that a client named.
+    """
+    if context.calibration is None:
+        return []
+    context.trust.require_permitted()
+    name = chosen.protocol.name
+    return calibrations_for(context.calibration.expanduser(), name, chosen.name, models)
 
 
 @cache

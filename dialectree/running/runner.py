@@ -56,6 +56,7 @@ from dialectree.records.declared import declarations
 from dialectree.records.folder import RunFolder, Unkept
 from dialectree.running import documents, verdict_diff
 from dialectree.running.recorded_settings import (
+    calibration,
     kept,
     named,
     settled,
@@ -169,6 +170,7 @@ def new_record(
 ) -> RunRecord:
     """Return the record of a run that has no id yet; raise an error for a wrong model."""
     specs, settings = speakers(chosen, context), kept(context, chosen)
+    models = named(specs, {})
     return RunRecord(
         run_id="",
         protocol=chosen.protocol.name,
@@ -176,7 +178,8 @@ def new_record(
         demonstration=any(map(at_chance, specs.values())),
         input={name: value for name, value in graph_input.items() if value is not None},
         settings=settings,
-        models=named(specs, {}),
+        models=models,
+        calibration=calibration(chosen, context, models),
         declared=declarations(chosen, settings),
         started=clock.stamp(),
         versions={**versions()},
@@ -266,6 +269,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
                 started.budget,
                 ended_before=bool(record.earlier),
             ) as run:
+                run.calibration, run.models = record.calibration, record.models
                 try:
                     with started.method.packages():
                         await _walk(started, run, ask, watch)

@@ -21,7 +21,7 @@ from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Place
 from dialectree.records.folder import RunFolder
-from dialectree.report.verdicts import verdict_text
+from dialectree.report.verdicts import calibrated, verdict_text
 from dialectree.running.estimates import Estimate, Size, expected, pace_of, rehearsed
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.runner import Watch, begin, prepared
@@ -199,6 +199,8 @@ class ClaimVerifier:
         probability = verdict.probability
         sure = verdict.label == "True" if probability is None else probability >= self.minimum
         reason = on_one_line(verdict_text(run.record, "reason"), _REASON)
+        if verdict.calibrated is not None:  # beside the probability, by which the gate decides
+            reason = f"{calibrated(verdict.calibrated)}. {reason}"
         return finding.model_copy(
             update={"probability": probability, "passed": sure, "reason": reason}
         )

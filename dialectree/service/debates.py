@@ -35,6 +35,7 @@ from dialectree.report.progress import Progress
 from dialectree.running import runner
 from dialectree.running.documents import Reading
 from dialectree.running.estimates import Estimate, estimate, estimate_change
+from dialectree.running.recorded_settings import calibration, named, speakers
 from dialectree.running.runner import Started, Watch
 from dialectree.service.fields import allowed, allowed_files
 from dialectree.system import clock
@@ -279,6 +280,8 @@ class Debates:
         given = runner.prepared(chosen, inputs, context, reading)
         remarks += [*_long(inputs), *_without_sources(chosen, given, settings)]
         chosen = chosen.on(given)
+        if context.calibration is not None:  # before a person is asked whether it may begin
+            calibration(chosen, context, named(speakers(chosen, context), {}))
         return Planned(
             partial(estimate, chosen, given, context, self.runs),
             partial(runner.begin, chosen, given, context, self.runs),

@@ -178,6 +178,8 @@ OPERATORS = [
     ("cache", False),
     ("call_deadline", 1.0),
     ("prices", {"openai:any": [1, 1]}),
+    ("calibration", "/etc/hostname"),
+    ("calibration", "/no/such/file"),
 ]
 
 

@@ -75,7 +75,7 @@ function sparse<T extends object>(whole: T, ...names: (keyof T)[]): T {
 /** Return a verdict as a record has it: what few have is left out where it says nothing. */
 function verdictOf({ probability: _, ...told }: Fields): Verdict {
   const verdict = { ...VERDICT, ...told } as Verdict;
-  for (const name of ["agreement", "local_confidence", "winner"] as const)
+  for (const name of ["agreement", "local_confidence", "winner", "calibrated"] as const)
     if (verdict[name] == null) delete verdict[name];
   if ((verdict.take ?? 1) === 1) delete verdict.take;
   verdict.grounds = verdict.grounds?.map((one) => ({ ...GROUND, ...one }));

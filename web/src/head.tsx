@@ -7,7 +7,7 @@ import {
   recorded, ROOT, share, shut, sort, touched,
 } from "./model";
 import { Answer, Link, Listed, More, Notes, Part, Search, Select, To, typed, Value } from "./parts";
-import { count, figure, joined, label, short } from "./record";
+import { calibrated, count, figure, joined, label, short } from "./record";
 
 const DEMONSTRATION = "A model answered that is no better than chance: see how it works, and no more.";
 const moved = (before?: number | null, after?: number | null) => (
@@ -89,6 +89,9 @@ export function Head() {
         <div class="big" aria-live="polite">
           <span class="share">{figure(value)}</span>
           <span class="soft">{weighed ? "probability of the claim" : "confidence"}</span>
+          {!touched.value && verdict?.calibrated && (
+            <span class="soft">as the {verdict.confidence_source} said; {calibrated(verdict)}</span>
+          )}
           {touched.value > 0 && before !== undefined && <span class="moved">was {figure(before)}</span>}
         </div>
       )}

@@ -8,7 +8,7 @@ import { restart } from "./model";
 import { Figure, Later, Reading, Search, Select, Some, Stance, To, Value } from "./parts";
 import { Points } from "./sources";
 import type { Head, Moved, RunRecord, Turn, Verdict } from "./record";
-import { count, joined, label, phaseOf, short, speaking, turnName, when } from "./record";
+import { calibrated, count, joined, label, phaseOf, short, speaking, turnName, when } from "./record";
 
 /** What is asked of the list, and the runs to compare: they outlast a look into a run. */
 const asked = signal({ text: "", protocol: "", status: "", sort: "newest" });
@@ -33,7 +33,9 @@ function Item({ one, again }: { one: Head; again: boolean }) {
       <div>
         <To id={id}>{again ? id : short(one.question, 160)}</To>
         <p class="answer" dir="auto">{short(verdict?.answer ?? "", 160)}</p>
-        <p class={one.waits ? "warn" : ""}>{known != null && <><Figure value={known} /> · </>}{facts}</p>
+        <p class={one.waits ? "warn" : ""}>
+          {known != null && <><Figure value={known} /> · </>}{joined(calibrated(verdict), facts)}
+        </p>
         {evaluated && <p>{evaluated.row} · {evaluated.item} of {evaluated.evaluation}</p>}
         {contests && <p>contests <To id={contests}>{contests}</To> · <To id={contests} other={id}>what moved</To></p>}
       </div>

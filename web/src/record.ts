@@ -12,7 +12,7 @@ export interface Point { id: string; point: string; sentences: string[]; item?: 
 export interface Verdict {
   answer: string | null; label: string | null; confidence: number | null; confidence_source: string | null;
   rationale: string | null; notes: string[]; agreement?: number; dissent?: Texts; local_confidence?: number;
-  winner?: string; take?: number; probability?: number; grounds?: Ground[];
+  winner?: string; take?: number; probability?: number; grounds?: Ground[]; calibrated?: { confidence: number; n: number };
 }
 interface Place {
   node: string; phase: string; role: string; speaker: string; round: number; step: number; take: number;
@@ -87,6 +87,10 @@ export function figure(value: number | null | undefined): string {
   }
   return `${value > 0.5 ? "<" : ">"}${Number(value.toFixed(1))}`;
 }
+
+/** Return the second figure of a verdict, as report/verdicts.py; empty without a calibration. */
+export const calibrated = (verdict?: Verdict | null) =>
+  verdict?.calibrated && `${figure(verdict.calibrated.confidence)} calibrated (n = ${verdict.calibrated.n.toLocaleString("en")})`;
 
 export const label = (name: string) => name.replaceAll("_", " ").trim().replace(/^./, (first) => first.toUpperCase());
 

@@ -1,0 +1,165 @@
+"""Read the file that says what the confidences of a protocol have been worth.
+
+``dialectree eval calibrate --save`` writes it from an evaluation. Each calibration in it holds for
+one protocol, method, table of models and source of the confidence, and for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp, log
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dialectree.errors import InputError, fault_line
+from dialectree.protocols.routes import without_address
+
+SCHEMA: Final = "dialectree.calibration/1"
+CLIP = 0.01
+"""A confidence counts as at least this and at most 1 less this: 0 and 1 have no finite logit."""
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False
+    )
+
+
+class Estimate(_Stored):
+    """A figure and its 95 % interval; None where the answers do not tell."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Change(_Stored):
+    """A figure before and after calibration, on answers that the calibration was not fitted to."""
+
+    before: Estimate
+    after: Estimate
+    difference: Estimate
+    """After less before, with the interval of the pairs; less is better."""
+
+
+class Calibration(_Stored):
+    """What the confidences of one source are worth: Platt scaling and what it came to."""
+
+    row: str
+    """The row of the evaluation that it was fitted to."""
+    protocol: str
+    method: str
+    """The protocol or one of its variants."""
+    models: dict[str, str]
+    """The model of each role, without its address."""
+    source: str
+    """The verdicts' ``confidence_source``."""
+    a: float
+    b: float
+    n: Annotated[int, Field(ge=1)]
+    """The answers that it was fitted to."""
+    groups: Annotated[int, Field(ge=1)]
+    """The questions, or the clusters of them, that these answers are of."""
+    brier: Change
+    """The mean of (confidence − outcome)², 0 to 1."""
+    ece: Change
+    """The expected calibration error, 0 to 1."""
+    aurc: Change
+    """The area under risk against coverage, 0 to 1."""
+
+    def figure(self, confidence: float) -> float:
+        """Return the calibrated confidence: 1 / (1 + exp(−(a · logit(confidence) + b))).
+
+        Platt 1999, on the logit of the confidence, which is clipped to :data:`CLIP` and 1 less it.
+        """
+        sure = min(max(confidence, CLIP), 1 - CLIP)
+        exponent = self.a * log(sure / (1 - sure)) + self.b
+        return 1 / (1 + exp(-exponent)) if exponent >= 0 else 1 - 1 / (1 + exp(exponent))
+
+
+class Calibrations(_Stored):
+    """A file of calibrations."""
+
+    schema_: Literal["dialectree.calibration/1"] = Field(default=SCHEMA, alias="schema")
+    data: str = ""
+    """The name of the data set."""
+    calibrations: Annotated[list[Calibration], Field(min_length=1)]
+
+
+def read_calibrations(path: str | Path) -> Calibrations:
+    """Return the calibrations in a file; InputError, in one line, for any other file."""
+    again = "write it again with dialectree eval calibrate DIR --save FILE"
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(f"`calibration` {path}: the file cannot be read: {why}") from None
+    try:
+        return Calibrations.model_validate_json(data)
+    except ValidationError as error:
+        fault = fault_line(error)
+        what = f"is not a file of {SCHEMA}" if fault.startswith("schema") else "cannot be read"
+        raise InputError(f"`calibration` {path}: it {what} ({fault}): {again}") from None
+
+
+def calibrations_for(
+    path: str | Path, protocol: str, method: str, models: Mapping[str, str]
+) -> list[Calibration]:
+    """Return the calibrations in a file that hold for a run, one for each source of a confidence.
+
+    Args:
+        path: the file.
+        protocol: the protocol of the run, by name.
+        method: it or one of its variants.
+        models: the model of each role that speaks in the run.
+
+    Raises InputError, naming what differs, where the file has none.
+    """
+    every = read_calibrations(path).calibrations
+    of_method = [one for one in every if (one.protocol, one.method) == (protocol, method)]
+    if not of_method:
+        methods = ", ".join(dict.fromkeys(one.method for one in every))
+        raise InputError(
+            f"`calibration` {path}: it holds for {methods}, and this run is by {method}: "
+            "calibrate that, or leave `calibration` out"
+        )
+    if fitting := [one for one in of_method if not other_model(one, models)]:
+        return fitting
+    raise InputError(
+        f"`calibration` {path}: it holds for {other_model(of_method[0], models)}: calibrate "
+        "these models, or leave `calibration` out"
+    )
+
+
+def other_model(one: Calibration, models: Mapping[str, str]) -> str:
+    """Name the first role with another model than a calibration holds for; empty if there is none.
+
+    ``judge openai:a, and this is openai:b``.
+    """
+    for role in sorted({*one.models, *models}):
+        ours, theirs = (_spoke(of.get(role, "none")) for of in (one.models, models))
+        if ours != theirs:
+            return f"{role} {ours}, and this is {theirs}"
+    return ""
+
+
+def _spoke(specs: str) -> str:
+    """Return the models of a role without addresses; a run that was contested may have several."""
+    return ", ".join(dict.fromkeys(map(without_address, specs.split(", "))))
+
+
+def calibration_of(
+    source: str, calibrations: Sequence[Calibration], models: Mapping[str, str]
+) -> Calibration | str:
+    """Return the calibration of a confidence from ``source``, or in words why there is none.
+
+    ``models`` are those that spoke: a contest may have asked another one.
+    """
+    own = next((one for one in calibrations if one.source == source), None)
+    if own is None:
+        known = ", ".join(one.source for one in calibrations)
+        return f"the calibration is of {known}, and this confidence is of {source}"
+    other = other_model(own, models)
+    return f"the calibration holds for {other}" if other else own
