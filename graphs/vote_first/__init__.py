@@ -18,7 +18,7 @@ from dialectree.protocols.phases import PhaseOrder
 from dialectree.protocols.protocol import EarlyEnd, Evaluation
 from dialectree.protocols.questions import question_for
 from dialectree.protocols.routes import RoutedSettings
-from dialectree.protocols.script import DEBATED, Script, Talk
+from dialectree.protocols.script import Script, Talk
 from dialectree.system import chance
 from dialectree.text import line
 
@@ -90,6 +90,12 @@ def labels(talk: Talk) -> dict[str, str]:
     return options or ({name: name for name in ("True", "False")} if claim(talk) else {})
 
 
+def shown(talk: Talk) -> dict[str, Any]:
+    """Return what a voter reads."""
+    question = claim(talk) or talk.input["question"]
+    return {"question": question, "claim": claim(talk), "labels": labels(talk)}
+
+
 def counted(talk: Talk) -> list[list[Mapping[str, Any]]]:
     """Return the votes by their answer, most votes first; among equals the first voter's first."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
@@ -107,9 +113,8 @@ def share(talk: Talk) -> float:
 
 def agree(talk: Talk) -> bool:
     """Stop where enough voters give the same answer, and all are sure enough."""
-    at, votes = talk.settings.agree_at, counted(talk)
-    least = (talk.settings.sure_at or 0) if at else 0
-    sure = all(vote["confidence"] >= least for group in votes for vote in group)
+    at, least, votes = talk.settings.agree_at, talk.settings.sure_at or 0, counted(talk)
+    sure = not at or all(vote["confidence"] >= least for group in votes for vote in group)
     return bool(votes) and sure and share(talk) >= at
 
 
@@ -125,23 +130,21 @@ def told(talk: Talk) -> str:
     """Return ``3 votes: B 2, A 1; samples of one model``."""
     asked, came = talk.settings.voters - talk.dropped, sum(map(len, votes := counted(talk)))
     counts = [f"{line(group[0]['answer'], 60)} {len(group)}" for group in votes]
-    failed = [f"{asked - came} failed"] if came < asked else []
+    counts += [f"{asked - came} failed"] * (came < asked)
     models = [talk.settings.speaker("voter", str(n + 1)) for n in range(talk.settings.voters)]
-    alike = len(models) > 1 and all(model == models[0] for model in models)
-    one = "; samples of one model" if alike else ""
-    return f"{asked} vote{'s' * (asked != 1)}: {', '.join([*counts, *failed])}{one}"
+    one = "; samples of one model" if len(models) == models.count(models[0]) > 1 else ""
+    return f"{asked} vote{'s' * (asked != 1)}: {', '.join(counts)}{one}"
 
 
 def rule(talk: Talk) -> dict[str, Any]:
     """Take over the verdict of the debate, or the most frequent answer; the seed draws a tie."""
     known, votes = labels(talk), counted(talk)
-    if talk.last.get("phase") == DEBATED:
-        ruled, name = talk.last["verdict"], put(talk.input, talk.settings.then)[0]
+    if ruled := talk.last.get("verdict"):
         label = next((k for k, text in known.items() if text == ruled["answer"]), ruled["label"])
-        notes = [f"{told(talk)}; debated by {name}", *ruled["notes"]]
-        return {**ruled, "label": label, "notes": notes}
+        note = f"{told(talk)}; debated by {put(talk.input, talk.settings.then)[0]}"
+        return {**ruled, "label": label, "notes": [note, *ruled["notes"]]}
     tied = [group[0] for group in votes if len(group) == len(votes[0])]
-    drawn = (talk.settings.seed, "tie", talk.input["question"])
+    drawn = (talk.settings.seed, talk.input["question"])
     won = min(tied, key=lambda vote: chance.seed(*drawn, vote["answer"]))
     return {
         "answer": known.get(won["answer"], won["answer"]),
@@ -164,7 +167,7 @@ script.speaks(
     phase=EARLY.phase,
     prompt="vote",
     ids=lambda talk: {"answer": [*labels(talk)]} if labels(talk) else {},
-    reads=lambda talk: {"claim": claim(talk), "labels": labels(talk)},
+    reads=shown,
     when=lambda talk: int(talk.name) <= talk.settings.voters,
     evidence="pool",
     edits=("answer", "reasoning"),

@@ -105,8 +105,8 @@ def test_every_baseline_tells_a_leaf_from_its_opening_to_its_conclusion(
 ) -> None:
     model = speakers()
     if mute:
-        kinds = AnswererReply, DirectReply, ExplorerReply, VerifierReply, ReasonedReply
-        for kind in (*kinds, ClaimScorerReply):
+        direct = AnswererReply, DirectReply, ExplorerReply, VerifierReply, ReasonedReply
+        for kind in (*direct, ClaimScorerReply):
             model.will_say_now(no_reply(), to=kind)
     done = debate(model, CLAIM, graph=GRAPHS[name])
     kinds = Counter(event.kind for event in done.events)

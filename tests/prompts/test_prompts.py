@@ -160,6 +160,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "breadth": {"papers": [judged], "topic": [text]},
         "contextualisation": {"papers": [judged], "topic": [text]},
         "best_comparison/picker": {"samples": [[{"number": 1, "summary": text}] * 2]},
+        "vote_first/vote": {"claim": ["", text], "labels": [{}, options]},
         "splitter": {"lines": [{"1": text}, {"1": text, "7": text}]},
     }
     special = own.get(name, own.get(name.rpartition("/")[2], {}))
@@ -185,6 +186,7 @@ _OTHER_REPLIES = (
     "dialectree.service.claims",
     "dialectree.evals.scorers",
     "dialectree.flow.evidence",
+    "dialectree.graphs.vote_first",
 )
 
 
@@ -222,6 +224,7 @@ SPEAKS_FROM = {
     ("role_switching_debate", "judge"): ("judge", "same_answer"),
     ("role_switching_debate", "answerer"): ("direct_answer",),
     ("adaptive_reasoning_tree", "scorer"): ("scorer", "claim_scorer"),
+    **{("vote_first", f"voter_{number}"): ("vote",) for number in range(1, 6)},
     ("tree_of_debate", "persona_a"): PERSONA,
     ("tree_of_debate", "persona_b"): PERSONA,
     ("tree_of_debate", "moderator"): ("subtopics", "progress", "summary"),
@@ -244,8 +247,8 @@ def test_every_role_has_its_prompts_and_every_prompt_its_role() -> None:
     spoken = {
         f"{folder}/{prompt}"
         for one in methods().values()
-        for folder in one.prompts(one.protocol.settings())
-        for role in one.roles(one.protocol.settings())
+        for folder in one.variant.prompts or one.protocol.prompts
+        for role in one.own_roles()
         if role != "checker"  # of the kernel
         for prompt in SPEAKS_FROM.get((folder, role), (role,))
     }

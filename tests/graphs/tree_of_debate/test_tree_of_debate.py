@@ -106,7 +106,10 @@ def test_an_ablation_and_a_baseline_cost_what_their_page_says(
 
 def test_the_best_of_several_comparisons_is_picked_once() -> None:
     model, graph = personas(), methods()["best_comparison"].graph()
-    usual = lambda call: ComparisonReply(summary=f"Take {call.speaker}.")  # noqa: E731
+
+    def usual(call: Asked) -> ComparisonReply:
+        return ComparisonReply(summary=f"Take {call.speaker}.")
+
     model.will_say_now(usual, to=ComparisonReply)
     done = compare(model, graph=graph, samples=3)
     assert sorted(done.spoke()) == ["1", "2", "3", "picker"]
