@@ -43,13 +43,19 @@ def _jurors(models: object) -> object:
     return named
 
 
+_LISTED = 20
+"""Roles that a message lists, the most alike first."""
+
+
 def known_role(name: str) -> str:
     """Return ``name`` if some installed protocol has such a role; else raise ValueError."""
     roles = known_roles()
     if name not in roles:
         near = get_close_matches(name, roles, n=len(roles))
-        known = ", ".join(dict.fromkeys([*near, *roles]))
-        raise ValueError(f"no method has such a role; known: {known}")
+        listed = [*dict.fromkeys([*near, *roles])]
+        known = ", ".join(listed[:_LISTED])
+        more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+        raise ValueError(f"no method has such a role; known: {known}{more}")
     return name
 
 
