@@ -14,8 +14,10 @@ import dialectree
 from dialectree.contests import Drop, Replace, Restore
 from dialectree.errors import InputError, SettingsError
 from dialectree.graphs.vote_first import EARLY, VoteReply, agree, put, share
+from dialectree.protocols.protocol import protocol
 from dialectree.protocols.routes import Interval, Route, RouteFigures
 from dialectree.protocols.script import Talk
+from dialectree.protocols.settings import build
 from dialectree.records import RunRecord
 from dialectree.testing import ScriptedModel, check_protocol
 from tests.contesting import speakers
@@ -190,7 +192,7 @@ def route(path: Path, *voters: str, **fields: Any) -> Path:
     figures = RouteFigures(
         accuracy=known, difference=known, vote=known, debate=known, tokens=0.4, debates=0.3
     )
-    of_rsd = dict.fromkeys(("debater_a", "debater_b", "judge"), "openai:m")
+    of_rsd: dict[str, str] = dict.fromkeys(["debater_a", "debater_b", "judge"], "openai:m")
     written = Route(
         protocol="rsd", method="rsd", task="decide", voters=[*voters], models=of_rsd,
         agree_at=0.5, n=100, figures=figures, sentence="debate below 0.5",
@@ -200,13 +202,13 @@ def route(path: Path, *voters: str, **fields: Any) -> Path:
 
 
 def test_a_route_sets_the_threshold_for_its_own_models(tmp_path: Path) -> None:
-    settings = dialectree.protocols.protocol.protocol("vote_first").settings
+    settings: Any = protocol("vote_first").settings
     path = str(route(tmp_path / "route.json", *["openai:m"] * 3))
     taken = settings(model="openai:m", route=path)
-    assert (taken.agree_at, taken.then) == (0.5, "rsd")  # type: ignore[attr-defined]
+    assert (taken.agree_at, taken.then) == (0.5, "rsd")
     kept = json.loads(taken.model_dump_json())
     Path(path).unlink()  # a run that goes on has the figures in its record
-    assert settings(**kept).agree_at == 0.5  # type: ignore[attr-defined]
+    assert settings(**kept).agree_at == 0.5
 
 
 @pytest.mark.parametrize(
@@ -223,9 +225,6 @@ def test_a_route_sets_the_threshold_for_its_own_models(tmp_path: Path) -> None:
 def test_a_route_for_others_is_refused(
     tmp_path: Path, voters: list[str], fields: Any, settings: Any, words: str
 ) -> None:
-    from dialectree.protocols.protocol import protocol
-    from dialectree.protocols.settings import build
-
     path = route(tmp_path / "route.json", *voters, **fields)
     with pytest.raises(SettingsError, match=words):
         build(
