@@ -86,8 +86,8 @@ def claim(talk: Talk) -> str:
 
 def labels(talk: Talk) -> dict[str, str]:
     """Return the answers that there are by their labels; none where the question is open."""
-    options = dict(zip(ascii_uppercase, talk.input["options"] or (), strict=False))
-    return options or ({name: name for name in ("True", "False")} if claim(talk) else {})
+    closed = {"True": "True", "False": "False"} if claim(talk) else dict[str, str]()
+    return dict(zip(ascii_uppercase, talk.input["options"] or (), strict=False)) or closed
 
 
 def shown(talk: Talk) -> dict[str, Any]:
@@ -121,8 +121,8 @@ def agree(talk: Talk) -> bool:
 def debate(talk: Talk) -> tuple[str, Any]:
     """Debate the answers that were voted for, or all if there are not two."""
     known = labels(talk)
-    voted = [known.get(group[0]["answer"], group[0]["answer"]) for group in counted(talk)]
-    voted = sorted(voted, key=[*known.values(), *voted].index)
+    voted = [known.get(one := str(group[0]["answer"]), one) for group in counted(talk)]
+    voted.sort(key=[*known.values(), *voted].index)
     return put(talk.input, talk.settings.then, voted if len(voted) > 1 else ())
 
 
