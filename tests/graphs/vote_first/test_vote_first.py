@@ -153,6 +153,19 @@ def test_a_vote_that_a_person_changes_routes_anew() -> None:
     assert debated.verdict is not None and debated.verdict.answer in ("grass", "sea water")
 
 
+@pytest.mark.parametrize(("answers", "calls"), [("BBB", 3), ("BDB", 3 + 10)])
+def test_voters_read_the_sources_and_the_debate_argues_from_them(
+    answers: str, calls: int, tmp_path: Path
+) -> None:
+    notes = tmp_path / "cows.md"
+    notes.write_text("Cows eat grass. Sea water is salty. Clay is no food.")
+    record, speaking = vote(COWS, *answers, sources=[str(notes)])
+    assert len(speaking.calls) == calls  # of the debate one is the checker's
+    assert all("Cows eat grass." in call.prompt for call in speaking.calls if call.role == "voter")
+    assert record.verdict is not None and record.verdict.grounds
+    assert {ground.source for ground in record.verdict.grounds} == {"cows.md"}
+
+
 def test_models_of_their_own_are_no_samples_of_one_model() -> None:
     others = {f"voter_{n}": model("B", "B", "B") for n in (1, 2)}
     record, speaking = vote(COWS, "B", "B", "B", roles=others)
