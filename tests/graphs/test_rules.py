@@ -278,7 +278,8 @@ def test_no_rule_is_sent_to_a_thread() -> None:
 def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(name: str) -> None:
     graph = methods()[name].graph()
     protocol = methods()[name].protocol.name
-    more = {"rsd": {"options", "background"}, "tod": {"papers"}}.get(protocol, set())
+    own = {"rsd": {"options", "background"}, "tod": {"papers"}, "vote_first": {"options"}}
+    more = own.get(protocol, set())
     more |= {"sources"} if methods()[name].protocol.grounded else set[str]()
     assert graph.get_input_jsonschema()["properties"].keys() == {"question", *more}
     needed = {"question", *(["papers"] if protocol == "tod" else [])}
