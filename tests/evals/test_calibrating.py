@@ -125,15 +125,15 @@ def test_no_calibration_that_is_saved_harms_fresh_answers(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("evaluations", "n"), [(1000, 100), (300, 300)])
+@pytest.mark.parametrize(("evaluations", "n"), [(300, 100), (100, 300)])
 @pytest.mark.parametrize("name", TRUTHS)
-def test_of_a_thousand_calibrations_few_harm_fresh_answers(
+def test_of_many_calibrations_few_harm_fresh_answers(
     name: str, evaluations: int, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calibrating, "RESAMPLES", 400)
     saved, harms, within = judged(name, evaluations, n)
     print(f"{name}, n = {n}: saved {saved:.3f}, harms {harms:.3f}, within {within:.3f}")
-    assert harms <= 0.025 and within >= 0.93
+    assert harms <= 0.025 and within >= 0.91
     assert saved <= 0.025 if name in USELESS else True
 
 
