@@ -16,6 +16,7 @@ from langgraph.runtime import Runtime
 from dialectree.flow import Flow, Graph
 from dialectree.flow.steps import opening as usual_opening
 from dialectree.graphs.tree_of_debate.topic_debate import topic_debate
+from dialectree.graphs.tree_structured_debate.baselines import add_samples
 from dialectree.nodes.tree_of_debate.comparison import (
     Sampled,
     comparer,
@@ -116,25 +117,10 @@ def samples(state: Sampled, settings: Settings) -> list[dict[str, object]]:
     return [{**asked, "number": n} for n in range(1, (settings.samples or SAMPLES) + 1)]
 
 
-def after_samples(state: Sampled) -> Literal["picker", "sole_sample", "unresolved"]:
-    """Pick among the samples that came; it takes two to choose between."""
-    if not state["samples"]:
-        return "unresolved"
-    return "sole_sample" if len(state["samples"]) == 1 else "picker"
-
-
 def by_samples() -> Graph:
     """Return the baseline that picks among several comparisons of both introductions."""
     flow = Flow(Sampled, settings=Settings, input=Papers, opening=introduced)
-    flow.role("sampler", sampler)
-    flow.step("sampled")
-    flow.role("picker", picker, required=True)
-    flow.step("sole_sample", sole_sample)
-    flow.fan(START, "sampler", samples)
-    flow.then("sampler", "sampled")
-    flow.route("sampled", after_samples)
-    flow.then("picker", END)
-    flow.then("sole_sample", END)
+    add_samples(flow, samples, sampler, picker, sole_sample)
     return flow.compile("best_comparison")
 
 

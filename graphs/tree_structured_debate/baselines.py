@@ -7,11 +7,13 @@ the paper: an answer, what is wrong with it, and a revision.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from langgraph.graph import END, START
 
-from dialectree.flow import Flow
+from dialectree.flow import Flow, Step
+from dialectree.flow.flow import Rule
 from dialectree.flow.state import Answering, Question
 from dialectree.nodes.tree_structured_debate.answerer import (
     ROUNDS,
@@ -49,24 +51,28 @@ def samples(state: Answers, settings: Settings) -> list[dict[str, object]]:
     return [{"question": state["question"], "number": number} for number in range(1, count + 1)]
 
 
-def after_samples(state: Answers) -> Literal["picker", "sole_sample", "unresolved"]:
+def after_samples(state: Mapping[str, Any]) -> Literal["picker", "sole_sample", "unresolved"]:
     """Pick among the samples that came; it takes two to choose between."""
     if not state["samples"]:
         return "unresolved"
     return "sole_sample" if len(state["samples"]) == 1 else "picker"
 
 
-flow = Flow(Answers, settings=Settings, input=Question)
-flow.role("sampler", sampler)
-flow.step("sampled")
-flow.role("picker", picker, required=True)
-flow.step("sole_sample", sole_sample)
+def add_samples(flow: Flow, each: Rule, sampler: Step, picker: Step, sole_sample: Step) -> None:
+    """Add samplers who are all asked at once, and who picks among what they say."""
+    flow.role("sampler", sampler)
+    flow.step("sampled")
+    flow.role("picker", picker, required=True)
+    flow.step("sole_sample", sole_sample)
+    flow.fan(START, "sampler", each)
+    flow.then("sampler", "sampled")
+    flow.route("sampled", after_samples)
+    flow.then("picker", END)
+    flow.then("sole_sample", END)
 
-flow.fan(START, "sampler", samples)
-flow.then("sampler", "sampled")
-flow.route("sampled", after_samples)
-flow.then("picker", END)
-flow.then("sole_sample", END)
+
+flow = Flow(Answers, settings=Settings, input=Question)
+add_samples(flow, samples, sampler, picker, sole_sample)
 best_of_n = flow.compile("best_of_n")
 
 

@@ -131,10 +131,10 @@ def test_a_consultancy_is_left_out_where_there_are_more_than_two_options() -> No
         ({"debate": "art"}, "--debate art"),
     ],
 )
-def test_what_cannot_be_audited_is_refused(given: dict[str, object], fault: str) -> None:
-    debate = given.pop("debate", None)
+def test_what_cannot_be_audited_is_refused(given: dict[str, Any], fault: str) -> None:
+    settings = {name: value for name, value in given.items() if name != "debate"}
     with pytest.raises(InputError, match=fault):
-        audit(evaluating.choices(1), read_options({}), given, [], debate)  # type: ignore[arg-type]
+        audit(evaluating.choices(1), read_options({}), settings, [], given.get("debate"))
 
 
 # The best of the pool
