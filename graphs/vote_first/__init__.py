@@ -144,7 +144,7 @@ def rule(talk: Talk) -> dict[str, Any]:
         note = f"{told(talk)}; debated by {put(talk.input, talk.settings.then)[0]}"
         return {**ruled, "label": label, "notes": [note, *ruled["notes"]]}
     tied = [group[0] for group in votes if len(group) == len(votes[0])]
-    drawn = (talk.settings.seed, talk.input["question"])
+    drawn = (talk.settings.seed, "tie", talk.input["question"])
     won = min(tied, key=lambda vote: chance.seed(*drawn, vote["answer"]))
     return {
         "answer": known.get(won["answer"], won["answer"]),

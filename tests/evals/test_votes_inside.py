@@ -88,3 +88,14 @@ def test_a_route_says_which_protocol_debated_and_by_which_models(
     assert (method.name, settings) == ("rsd", {})
     assert {"debater_a", "debater_b", "judge"} <= {*models} and "voter_1" not in models
     assert len(voted.voters) == 3
+
+
+def test_a_tie_is_drawn_as_the_protocol_draws_it() -> None:
+    speaker = model()
+    speaker.will_say(*vote("A", "B", "C"), times=8)
+    evaluated(choices(8), speaker, agree_at=0)
+    ended = results()
+    assert [one.vote and one.vote.label for one in ended] == [
+        one.verdict and one.verdict.label for one in ended
+    ]
+    assert len({one.vote and one.vote.label for one in ended}) > 1
