@@ -31,6 +31,7 @@ from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody
 from tests.rules import FOUR_CHILDREN, children
+from tests.waiting import PATIENCE_S, wait_until
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
 QUESTION = "Which language do all people in Europe speak?"
@@ -39,7 +40,12 @@ QUESTION = "Which language do all people in Europe speak?"
 def started(*words: str, **options: Any) -> Done:
     """Run one command to its end, in a process of its own."""
     done = subprocess.run(
-        [PROGRAM, *words], capture_output=True, text=True, timeout=60, check=False, **options
+        [PROGRAM, *words],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+        **options,
     )
     return Done(done.returncode, done.stdout, done.stderr)
 
@@ -175,9 +181,9 @@ def test_interrupting_leaves_a_run_that_resumes_and_pays_nothing_twice(by: signa
     with LocalEndpoint(rules=children(2), latency_ms=100) as slow:
         words = ["answer", QUESTION, "--model", f"openai:any@{slow.url}", "--max-depth", "1"]
         process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
-        _wait_for(lambda: slow.stats()["calls"] >= 5)
+        wait_until(lambda: slow.stats()["calls"] >= 5)
         process.send_signal(by)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130, said
         assert "dialectree resume" in said
         assert "Traceback" not in said
@@ -189,21 +195,14 @@ def test_interrupting_twice_waits_for_no_call() -> None:
     with LocalEndpoint(latency_ms=60_000) as stuck:
         words = ["answer", QUESTION, "--model", f"openai:any@{stuck.url}", "--max-depth", "1"]
         process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
-        _wait_for(lambda: stuck.stats()["running"] >= 1)
+        wait_until(lambda: stuck.stats()["running"] >= 1)
         process.send_signal(signal.SIGINT)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=4)
+        _, said = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130, said
         assert said.count("stopping: calls under way have up to 5 s (Ctrl-C again: none)") == 1
         assert "Traceback" not in said
-
-
-def _wait_for(true: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < give_up
-        time.sleep(0.02)
 
 
 def test_asking_the_person_goes_on_with_the_answer() -> None:

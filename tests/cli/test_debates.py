@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from dialectree.models.asking import Completion
 from dialectree.models.endpoints import Endpoint
 from tests.cli.commands import command, runs
 from tests.endpoint import LocalEndpoint
+from tests.waiting import wait_until
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
 QUESTION = "Which of them is right?"
@@ -143,10 +143,10 @@ def test_one_that_is_killed_is_resumed_and_nothing_is_paid_twice() -> None:
         victim = subprocess.Popen(
             [PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        _wait_for(lambda: slow.stats()["calls"] >= 3)
+        wait_until(lambda: slow.stats()["calls"] >= 3)
         os.kill(victim.pid, signal.SIGKILL)
         victim.wait()
-        _wait_for(lambda: slow.stats()["running"] == 0)
+        wait_until(lambda: slow.stats()["running"] == 0)
         paid = {json.loads(line)["key"] for line in _lines(runs()[0] / "calls.jsonl")}
         slow.reset()
         went_on = command("resume", str(runs()[0]), "--json")
@@ -160,10 +160,3 @@ def test_one_that_is_killed_is_resumed_and_nothing_is_paid_twice() -> None:
 
 def _lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
-
-
-def _wait_for(true: Any) -> None:
-    give_up = time.monotonic() + 30
-    while not true():
-        assert time.monotonic() < give_up
-        time.sleep(0.01)

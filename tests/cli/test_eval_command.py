@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,6 +23,7 @@ from dialectree.protocols.protocol import installed
 from dialectree.protocols.settings import SHARED
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
+from tests.waiting import PATIENCE_S, wait_until
 
 PROGRAM = str(Path(sys.executable).with_name("dialectree"))
 OPTIONS = ["a cow", "a tree"]
@@ -166,7 +166,7 @@ def test_a_killed_evaluation_goes_on_and_pays_no_question_twice() -> None:
         words = ["eval", data(24), "--model", f"openai:any@{endpoint.url}", "--out", "out"]
         words += ["--concurrency", "8", "--no-cache", "-q"]
         process = subprocess.Popen([PROGRAM, *words])
-        _wait_for_calls(endpoint, after=40, seconds=0.2)
+        wait_until(lambda: endpoint.stats()["calls"] > 50, process=process)
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert len(results("out")) < 24
@@ -189,23 +189,13 @@ def _spot(line: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(line[name] for name in ("node", "phase", "role", "round", "take", "speaker"))
 
 
-def _wait_for_calls(endpoint: LocalEndpoint, after: int, seconds: float) -> None:
-    """Until calls go out, and ``seconds`` longer."""
-    ends = time.monotonic() + 90
-    while endpoint.stats()["calls"] <= after and time.monotonic() < ends:
-        time.sleep(0.05)
-    time.sleep(seconds)
-
-
 def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None:
     with LocalEndpoint(latency_ms=2000) as slow:
         words = ["eval", data(20), "--model", f"openai:any@{slow.url}", "--out", "out"]
         process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
-        ends = time.monotonic() + 90
-        while not slow.stats()["running"] and time.monotonic() < ends:
-            time.sleep(0.05)
+        wait_until(lambda: slow.stats()["running"], process=process)
         os.kill(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "stopping: calls under way have up to 5 s" in said
     assert "the same command goes on" in said and "Traceback" not in said
@@ -292,8 +282,7 @@ def test_a_killed_worker_is_begun_again_and_all_share_a_budget() -> None:
         words += ["--model", f"openai:any@{endpoint.url}"]
         spread = [*words, "--engine", "ray"]
         with subprocess.Popen(spread, stderr=subprocess.PIPE, text=True) as process:
-            while endpoint.stats()["calls"] <= 40 and process.poll() is None:
-                time.sleep(0.05)
+            wait_until(lambda: endpoint.stats()["calls"] > 40, process=process)
             _kill_a_worker(process.pid)
             errors = process.communicate()[1]
         assert process.returncode == 0, errors

@@ -17,6 +17,7 @@ from dialectree.records.folder import RunFolder
 from tests.cli.commands import command, refused
 from tests.evals import sample
 from tests.report.recorded import events, record
+from tests.waiting import PATIENCE_S
 
 
 @contextmanager
@@ -28,10 +29,10 @@ def viewing(folder: Path, runs: Path) -> Iterator[httpx.Client]:
         try:
             address = process.stdout.readline().strip()
             assert address.endswith("/page/")
-            with httpx.Client(base_url=address.removesuffix("page/"), timeout=30) as client:
+            with httpx.Client(base_url=address.removesuffix("page/"), timeout=PATIENCE_S) as client:
                 yield client
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 130
+            assert process.wait(PATIENCE_S) == 130
         finally:
             process.kill()
 

@@ -7,11 +7,10 @@ import json
 import os
 import subprocess
 import sys
-import time
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,13 @@ import pytest
 from langgraph_sdk import get_client
 
 from tests.browser import chromium
-from tests.clients.databases import free_port, postgres, redis, running
+from tests.clients.databases import postgres, redis
 from tests.clients.test_shared_server import BODIES, OURS
 from tests.endpoint import ROOT, LocalEndpoint
 from tests.recorder import recorder
 from tests.server.test_langgraph_dev import COWS
+from tests.servers import PORT, RunningServer, run_server
+from tests.waiting import PATIENCE_S, wait_until
 from tests.web.test_acting import begin, ended
 
 pytestmark = pytest.mark.clients
@@ -43,24 +44,15 @@ QUICK_LEASES = {
 }
 
 
-@dataclass
-class Worker:
-    """A process that serves clients and works on debates of the common queue."""
-
-    url: str
-    process: subprocess.Popen[bytes]
-
-
 @contextmanager
-def worker(folder: Path, environment: dict[str, str]) -> Iterator[Worker]:
+def worker(folder: Path, environment: dict[str, str]) -> Iterator[RunningServer]:
     """Run a worker of Aegra until the block ends."""
     if not PYTHON.exists():
         pytest.fail(f"{PYTHON} is missing: make .venv-aegra/.installed")
-    port = free_port()
-    words = [str(PYTHON), "-m", "uvicorn", "aegra_api.main:app", "--port", str(port)]
-    everything = {**os.environ, **environment}
-    with running(words, port, folder / f"{port}.log", cwd=folder, env=everything) as process:
-        yield Worker(f"http://127.0.0.1:{port}", process)
+    words = [str(PYTHON), "-m", "uvicorn", "aegra_api.main:app", "--port", PORT]
+    log = Path(tempfile.mkstemp(".log", "worker-", folder)[1])
+    with run_server(words, log, variables=environment, cwd=folder) as server:
+        yield server
 
 
 @pytest.fixture
@@ -70,11 +62,15 @@ def endpoint() -> Iterator[LocalEndpoint]:
 
 
 @pytest.fixture
-def workers(endpoint: LocalEndpoint, tmp_path: Path) -> Iterator[list[Worker]]:
+def workers(endpoint: LocalEndpoint, tmp_path: Path) -> Iterator[list[RunningServer]]:
     with databases(tmp_path) as environment:
         environment |= {"OPENAI_BASE_URL": endpoint.url}
         with worker(tmp_path, environment) as first, worker(tmp_path, environment) as second:
             yield [first, second]
+
+
+def client_of_ann(url: str) -> httpx.Client:
+    return httpx.Client(base_url=url, headers={"x-api-key": KEYS["ann"]}, timeout=PATIENCE_S)
 
 
 @contextmanager
@@ -96,7 +92,7 @@ def databases(folder: Path) -> Iterator[dict[str, str]]:
 
 
 def test_every_debate_ends_and_no_finished_call_is_paid_again_when_a_worker_is_killed(
-    workers: list[Worker], endpoint: LocalEndpoint
+    workers: list[RunningServer], endpoint: LocalEndpoint
 ) -> None:
     survivor, victim = workers
     answered: set[str] = set()
@@ -160,7 +156,9 @@ def test_what_a_client_may_not_choose_is_refused_before_it_is_stored(tmp_path: P
         recorder() as thief,
         databases(tmp_path) as environment,
         worker(tmp_path, {**environment, "OPENAI_API_KEY": ""}) as one,
-        httpx.Client(base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=60) as client,
+        httpx.Client(
+            base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=PATIENCE_S
+        ) as client,
     ):
         run: dict[str, Any] = {"assistant_id": "rsd", "input": COWS}
         spec = f"openai:any@{thief.url}"
@@ -199,11 +197,13 @@ def test_the_page_begins_judges_and_contests_debates_there(tmp_path: Path) -> No
         LocalEndpoint(rules=JUDGE_SAYS_B) as endpoint,
         databases(tmp_path) as environment,
         worker(tmp_path, {**environment, "OPENAI_BASE_URL": endpoint.url, **UNCACHED}) as one,
-        httpx.Client(base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=60) as client,
+        httpx.Client(
+            base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=PATIENCE_S
+        ) as client,
     ):
         _judge_on_the_page(one.url)
         run, thread = _begin(client, {"max_calls": 4})
-        _until(lambda: client.get(f"/debates/{run}").json().get("status") == "partial")
+        wait_until(lambda: client.get(f"/debates/{run}").json().get("status") == "partial")
         _go_on(client, thread, {"checkpoint": {"checkpoint_ns": ""}, "context": {"max_calls": 50}})
         _require_whole(client, run, "meat")
         for method, path in OURS:
@@ -253,18 +253,9 @@ def _go_on(client: httpx.Client, thread: str, how: dict[str, Any]) -> None:
     client.post(f"/threads/{thread}/runs", json=body).raise_for_status()
 
 
-def _until(look: Callable[[], Any]) -> Any:
-    """Return what ``look`` returns as soon as it is something."""
-    for _ in range(300):
-        if found := look():
-            return found
-        time.sleep(0.1)
-    pytest.fail("nothing came in half a minute")
-
-
 def _require_whole(client: httpx.Client, run: str, answer: str) -> None:
     """Fail unless a follower hears a run to its end, and it has the answer."""
-    _until(lambda: client.get(f"/debates/{run}").json()["status"] == "answered")
+    wait_until(lambda: client.get(f"/debates/{run}").json()["status"] == "answered")
     told = client.get(f"/debates/{run}/events").text.splitlines()
     events = [json.loads(line[6:]) for line in told if line.startswith("data: ")]
     assert [event["n"] for event in events] == [*range(1, len(events) + 1)]

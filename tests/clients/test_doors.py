@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from a2a.client import ClientConfig, create_client
-from a2a.types import Message, Part, Role, SendMessageRequest
 from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.pregel.remote import RemoteGraph
@@ -39,6 +37,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, endpoint: LocalEndpoint) ->
 
 
 async def a2a(server: str, *texts: str) -> str:
+    pytest.importorskip("a2a")
+    from a2a.client import ClientConfig, create_client
+    from a2a.types import Message, Part, Role, SendMessageRequest
+
     async with get_client(url=server) as client:
         (assistant,) = await client.assistants.search(graph_id="art_chat")
     address, context, said = f"{server}/a2a/{assistant['assistant_id']}", "", ""

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
 from tests.endpoint import LocalEndpoint
+from tests.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.clients
 
@@ -92,7 +92,7 @@ def over_http(endpoint: LocalEndpoint, *more: str, key: str = "") -> Iterator[st
             yield line.split()[3]
         finally:
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 130
+            assert process.wait(PATIENCE_S) == 130
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -149,14 +149,13 @@ def test_stdout_has_the_protocol_alone_and_the_end_leaves_a_run_to_resume(
         for message in (*HELLO, call):
             process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         process.stdin.flush()
-        while not [*Path("runs").glob("*/calls.jsonl")]:
-            time.sleep(0.05)
+        wait_until(lambda: [*Path("runs").glob("*/calls.jsonl")], process=process)
         if end == "eof":
             process.stdin.close()
         else:
             process.send_signal(signal.SIGKILL if end == "kill" else end)
         lines = process.stdout.read().splitlines()
-        assert process.wait(20) == status
+        assert process.wait(PATIENCE_S) == status
     assert lines and all(json.loads(line)["jsonrpc"] == "2.0" for line in lines)
 
     async def go_on(client: Client) -> None:

@@ -22,6 +22,7 @@ from dialectree.protocols.protocol import Protocol, installed
 from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.clients
 
@@ -153,7 +154,7 @@ def test_a_run_is_contested_and_the_new_one_lies_beside_it(
     endpoint.reset()
     path = f"{server}/debates/{run_id}/contest"
     change = {"change": "verdict", "where": "0", "text": "A"}
-    done = httpx.post(path, json={"changes": [change]}, timeout=60)
+    done = httpx.post(path, json={"changes": [change]}, timeout=PATIENCE_S)
     assert done.status_code == 201, done.text
     new = done.json()
     assert new["record"]["verdict"]["label"] == "A" and endpoint.stats()["calls"] == 0
@@ -162,7 +163,7 @@ def test_a_run_is_contested_and_the_new_one_lies_beside_it(
 
 def numbers(server: str, path: str) -> Iterator[int]:
     """The numbers of the events of a run as they come, to its end."""
-    with httpx.stream("GET", f"{server}{path}", timeout=60) as followed:
+    with httpx.stream("GET", f"{server}{path}", timeout=PATIENCE_S) as followed:
         for line in followed.iter_lines():
             if line.startswith("id: "):
                 yield int(line.removeprefix("id: "))
@@ -223,7 +224,7 @@ def test_a_contest_that_cannot_be_is_refused(
     server: str, folder: Path, run_id: str, body: Any, line: str
 ) -> None:
     before = {*(folder / "runs").iterdir()}
-    refused = httpx.post(f"{server}/debates/{run_id}/contest", json=body, timeout=60)
+    refused = httpx.post(f"{server}/debates/{run_id}/contest", json=body, timeout=PATIENCE_S)
     assert refused.status_code == 422 and line in refused.json()["detail"]
     assert {*(folder / "runs").iterdir()} == before
 
@@ -288,7 +289,7 @@ def test_the_server_calls_nobody(
         with serving(tmp_path_factory.mktemp("closed"), **environment) as url:
             context = {"model": "openai:any", "base_url": endpoint.url}
             run = {"assistant_id": "rsd", "input": COWS, "context": context}
-            assert httpx.post(f"{url}/runs/wait", json=run, timeout=60).json()["verdict"]
+            assert httpx.post(f"{url}/runs/wait", json=run, timeout=PATIENCE_S).json()["verdict"]
             for process in psutil.Process(os.getpid()).children(recursive=True):
                 for one in process.net_connections():
                     assert not one.raddr or one.raddr.ip == "127.0.0.1", one

@@ -2,10 +2,6 @@
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
-import time
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,7 +17,9 @@ from langgraph_sdk import get_client
 from dialectree.records.folder import RunFolder
 from tests.endpoint import ROOT, LocalEndpoint
 from tests.server.test_langgraph_dev import serving
+from tests.servers import OTHER_PORT, PORT, run_server
 from tests.trace.trace_recorder import run_program
+from tests.waiting import PATIENCE_S, wait_until
 
 pytestmark = pytest.mark.clients
 
@@ -54,64 +52,49 @@ wait_for_all_tracers()
 _direct = build_opener(ProxyHandler({}))
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
-
-
 def get(url: str) -> Any:
-    return json.load(_direct.open(url, timeout=30))
+    return json.load(_direct.open(url, timeout=PATIENCE_S))
 
 
 @pytest.fixture(scope="module")
 def phoenix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Phoenix on this machine, with nothing in it."""
     assert PHOENIX.exists(), "make test-clients installs Phoenix in .venv-phoenix"
-    port, folder = free_port(), tmp_path_factory.mktemp("phoenix")
-    own = {
+    folder = tmp_path_factory.mktemp("phoenix")
+    variables = {
         "PHOENIX_WORKING_DIR": str(folder),
         "PHOENIX_HOST": "127.0.0.1",
-        "PHOENIX_PORT": str(port),
-        "PHOENIX_GRPC_PORT": str(free_port()),
+        "PHOENIX_PORT": PORT,
+        "PHOENIX_GRPC_PORT": OTHER_PORT,
         "PHOENIX_TELEMETRY_ENABLED": "false",
     }
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [PHOENIX, "-m", "phoenix.server.main", "serve"],
-            cwd=folder,
-            env={**os.environ, **own},
-            stdout=log,
-            stderr=log,
-        )
-    url = f"http://127.0.0.1:{port}"
+    words = [str(PHOENIX), "-m", "phoenix.server.main", "serve"]
+    with run_server(words, folder / "log", lists_projects, variables, cwd=folder) as server:
+        yield server.url
+
+
+def lists_projects(port: int) -> bool:
+    """Return whether a Phoenix at the port takes requests."""
     try:
-        for _ in range(600):
-            try:
-                get(f"{url}/v1/projects")
-                break
-            except (URLError, OSError):
-                assert server.poll() is None, (folder / "log").read_text()[-2000:]
-                time.sleep(0.2)
-        yield url
-    finally:
-        server.terminate()
-        server.wait(30)
+        get(f"http://127.0.0.1:{port}/v1/projects")
+    except OSError:  # URLError is one
+        return False
+    return True
 
 
 def spans_in(phoenix: str, project: str, count: int) -> list[dict[str, Any]]:
     """Return the spans of the project, once ``count`` are there."""
-    spans: list[dict[str, Any]] = []
-    for _ in range(150):
+
+    def spans() -> list[dict[str, Any]]:
         try:
-            spans = get(f"{phoenix}/v1/projects/{project}/spans?limit=1000")["data"]
+            found: list[dict[str, Any]] = get(f"{phoenix}/v1/projects/{project}/spans?limit=1000")[
+                "data"
+            ]
         except URLError:  # before the first span there is no project
-            spans = []
-        if len(spans) >= count:
-            break
-        time.sleep(0.2)
-    return spans
+            return []
+        return found if len(found) >= count else []
+
+    return wait_until(spans, pause_s=0.2)
 
 
 def sent() -> dict[str, Any]:

@@ -17,6 +17,8 @@ from dialectree.models.cache import reply_cache
 from tests.cli.commands import command
 from tests.clients import databases
 from tests.endpoint import LocalEndpoint
+from tests.servers import free_port
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.clients
 DONE = Completion("text é \x00 \ud800", "stop", None, 2, 10, 5, 3)
@@ -69,7 +71,7 @@ def test_processes_share_it_from_the_first_moment_and_close_what_they_opened() -
     words = [sys.executable, "-W", "error", "-c", WRITER]
     writers = [subprocess.Popen([*words, name], stderr=subprocess.PIPE, text=True) for name in "ab"]
     for writer in writers:
-        _, output = writer.communicate(timeout=60)
+        _, output = writer.communicate(timeout=PATIENCE_S)
         assert (writer.returncode, output) == (0, "")
     assert all(get(f"{name}.{n}") for name in "ab" for n in range(50))
 
@@ -96,7 +98,7 @@ def test_a_database_that_does_not_answer_is_one_line_without_the_password(
     url = address.replace(databases.PASSWORD, "an0ther-word")
     if place == "nobody":
         port = address.rpartition(":")[2].partition("/")[0]
-        url = address.replace(port, str(databases.free_port()))
+        url = address.replace(port, str(free_port()))
     monkeypatch.setenv("DIALECTREE_CACHE_URL", url)
     with pytest.raises(
         InputError, match=r"\Athe reply cache \S+127.0.0.1[^\n]+`cache=False`"

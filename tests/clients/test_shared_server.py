@@ -15,6 +15,7 @@ from langgraph_sdk import get_client
 from dialectree.server import routes
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.clients
 
@@ -63,7 +64,7 @@ def thread(server: str, endpoint: LocalEndpoint) -> str:
 
 def call(server: str, key: str | None, method: str, path: str, body: Any = None) -> httpx.Response:
     headers = {} if key is None else {"x-api-key": key}
-    return httpx.request(method, f"{server}{path}", json=body, headers=headers, timeout=60)
+    return httpx.request(method, f"{server}{path}", json=body, headers=headers, timeout=PATIENCE_S)
 
 
 OURS = [(method, one.path) for one in routes for method in (one.methods or set()) - {"HEAD"}]
@@ -182,7 +183,7 @@ def test_another_cannot_go_on_with_a_thread_by_a2a(server: str, thread: str) -> 
     message = {"role": "user", "parts": [part], "messageId": "1", "contextId": thread}
     body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
     headers = {"x-api-key": BOB, "accept": "application/json"}
-    reply = httpx.post(f"{server}/a2a/rsd", json=body, headers=headers, timeout=60)
+    reply = httpx.post(f"{server}/a2a/rsd", json=body, headers=headers, timeout=PATIENCE_S)
     assert "meat" not in reply.text and "error" in reply.json()
 
 
@@ -239,7 +240,7 @@ def _tools(server: str, key: str) -> set[str]:
     """The names in the list of tools that the server's MCP has for a client."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     headers = {"x-api-key": key, "accept": "application/json"}
-    listed = httpx.post(f"{server}/mcp", json=body, headers=headers, timeout=60).json()
+    listed = httpx.post(f"{server}/mcp", json=body, headers=headers, timeout=PATIENCE_S).json()
     return {tool["name"] for tool in listed["result"]["tools"]}
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.endpoint import LocalEndpoint
+from tests.waiting import PATIENCE_S
 
 PAPER = (
     "{0} for orbits\n\nAbstract\n\n{0} narrow an orbit.\n\n1 Method\n\n{0} keep what they found.\n"
@@ -61,7 +62,7 @@ def try_out(programs: Path, calls: Iterable[list[str]], variables: dict[str, str
                 env=variables,
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=PATIENCE_S,
             )
             shown = " ".join([program, *words])[:76].partition("\n")[0]
             print(f"  {time.perf_counter() - begun:4.1f} s  {shown}", flush=True)

@@ -25,6 +25,7 @@ from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocols.settings import build, settings
 from tests.graphs.debating import QUESTION, context
 from tests.scripted import ScriptedModel
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,17 +48,14 @@ def log(folder: Path) -> list[list[Any]]:
     return [json.loads(line) for line in lines]
 
 
-def wait_until_only_one_node_hangs(folder: Path, process: subprocess.Popen[str]) -> None:
-    """For a while nothing is asked or stored: all but one leaf are done, and that one waits."""
-    seen: list[int] = []
-    since = time.monotonic()
-    while time.monotonic() - since < 0.8 or len(log(folder)) < 60:
-        assert process.poll() is None, process.communicate()[1]
-        files = [folder / name for name in ("calls.jsonl", "host.db-wal")]
-        now = [path.stat().st_mtime_ns for path in files if path.exists()]
-        if now != seen:
-            seen, since = now, time.monotonic()
-        time.sleep(0.02)
+def only_one_node_hangs(folder: Path, hang: str) -> bool:
+    """Return whether all but one leaf are done and stored, and that one waits."""
+    lines = log(folder)
+    replied = [line[1:] for line in lines if line[0] == "replied"]
+    waiting = {line[1] for line in lines if line[0] == "asked" and line[1:] not in replied}
+    files = [folder / name for name in ("calls.jsonl", "host.db-wal")]
+    written = max((path.stat().st_mtime for path in files if path.exists()), default=0.0)
+    return len(lines) >= 60 and waiting == {hang} and time.time() - written > 0.8
 
 
 def test_killed_among_parallel_leaves_a_host_goes_on_and_repeats_no_finished_call(
@@ -65,7 +63,7 @@ def test_killed_among_parallel_leaves_a_host_goes_on_and_repeats_no_finished_cal
 ) -> None:
     process = host(tmp_path, hang="0.1.1")
     try:
-        wait_until_only_one_node_hangs(tmp_path, process)
+        wait_until(lambda: only_one_node_hangs(tmp_path, "0.1.1"), process=process)
     finally:
         process.send_signal(signal.SIGKILL)
         process.communicate()

@@ -17,6 +17,7 @@ from dialectree.errors import InputError, MissingPackage, SettingsError
 from dialectree.models.asking import Completion
 from dialectree.models.cache import SqliteCache, reply_cache
 from dialectree.system import packages
+from tests.waiting import PATIENCE_S
 
 DONE = Completion("text é", "stop", None, 2, 10, 5, 3)
 
@@ -64,7 +65,7 @@ def test_processes_share_the_file(path: Path) -> None:
     words = [sys.executable, "-W", "error", "-c", WRITER, str(path)]
     writers = [subprocess.Popen([*words, name], stderr=subprocess.PIPE, text=True) for name in "ab"]
     for writer in writers:
-        _, said = writer.communicate(timeout=60)
+        _, said = writer.communicate(timeout=PATIENCE_S)
         assert (writer.returncode, said) == (0, "")
     found = [get(path, f"{name}.{n}") for name in "ab" for n in range(20)]
     assert all(found)

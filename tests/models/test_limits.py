@@ -16,6 +16,7 @@ from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import Call
 from dialectree.system import clock
 from tests.models.asking import QuickClock
+from tests.waiting import PATIENCE_S
 
 
 class Load:
@@ -73,7 +74,7 @@ def test_threads_with_event_loops_of_their_own_share_the_slots() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE_S)
     assert (load.peak, load.done, load.now) == (3, 100, 0)
 
 

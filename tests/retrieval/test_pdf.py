@@ -17,6 +17,7 @@ from dialectree.retrieval import blocks, pdf, pdf_process
 from dialectree.retrieval.blocks import joined, words_of
 from dialectree.retrieval.papers import Paper, read
 from tests.retrieval import pdfs
+from tests.waiting import PATIENCE_S
 
 WITHOUT_PAGES = b"""%PDF-1.3
 1 0 obj << /Pages 2 0 R /Type /Catalog >> endobj
@@ -201,7 +202,7 @@ def test_a_pdf_that_takes_too_much_is_refused(
 
 def test_at_most_two_pdfs_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     running, most, lock = 0, 0, Lock()
-    both = Barrier(2, timeout=30)
+    both = Barrier(2, timeout=PATIENCE_S)
 
     def run(*_: Any, **__: Any) -> CompletedProcess[bytes]:
         nonlocal running, most

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from multiprocessing.process import BaseProcess
@@ -21,6 +20,7 @@ from dialectree.running.runner import again
 from tests import running
 from tests.endpoint import LocalEndpoint
 from tests.rules import children
+from tests.waiting import PATIENCE_S, wait_until
 
 QUESTION = "Which language do all people in Europe speak?"
 CALLS = 23  # a question that is split once, into two: 3 + 2 x 7 + 5 + 1
@@ -65,7 +65,7 @@ def process(work: Callable[..., object], *given: object) -> BaseProcess:
 
 def in_a_process(work: Callable[..., object], *given: object) -> None:
     ended = process(work, *given)
-    ended.join(60)
+    ended.join(PATIENCE_S)
     assert ended.exitcode == 0
 
 
@@ -92,23 +92,16 @@ def but_for_times_and_ids(record: RunRecord) -> dict[str, Any]:
     return told
 
 
-def wait_for(true: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 30
-    while not true():
-        assert time.monotonic() < give_up
-        time.sleep(0.003)
-
-
 def kill_after(
     calls: int, work: Callable[..., object], endpoint: LocalEndpoint, runs: Path
 ) -> None:
     """Kill the process that does ``work`` once the endpoint was asked for so many calls."""
     endpoint.reset()
     victim = process(work, endpoint.url, runs)
-    wait_for(lambda: endpoint.stats()["calls"] >= calls)
+    wait_until(lambda: endpoint.stats()["calls"] >= calls)
     victim.kill()
     victim.join()
-    wait_for(lambda: endpoint.stats()["running"] == 0)
+    wait_until(lambda: endpoint.stats()["running"] == 0)
 
 
 def test_a_run_that_is_killed_at_any_moment_pays_nothing_twice_and_ends_as_it_would_have(
@@ -168,11 +161,11 @@ def test_a_resumed_run_that_is_killed_tells_what_it_came_to_and_not_how_it_ended
     stopped = folder.record()
     assert (stopped.status, stopped) == ("partial", of(folder.path))
     victim = process(go_on, folder.path)
-    wait_for(lambda: len(folder.calls()) >= 13)
+    wait_until(lambda: len(folder.calls()) >= 13)
     under_way = folder.record()
     victim.kill()
     victim.join()
-    wait_for(lambda: endpoint.stats()["running"] == 0)
+    wait_until(lambda: endpoint.stats()["running"] == 0)
     killed = folder.record()
     for record in (under_way, killed):
         assert (record.status, record.ended, record.notices) == ("running", None, [])

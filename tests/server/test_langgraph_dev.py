@@ -1,13 +1,10 @@
 """The graphs behind a real ``langgraph dev``, asked through its own client."""
 
 import asyncio
-import os
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +15,14 @@ from langgraph_sdk import get_client
 from tests.endpoint import LocalEndpoint
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.rules import FOUR_CHILDREN
+from tests.servers import PORT, run_server
+from tests.waiting import PATIENCE_S
 
 JUDGE_SAYS_B = [{"match": "You judge a debate", "set": {"label": "B", "answer": "meat"}}]
 COWS: dict[str, Any] = {"question": "What do cows eat?", "options": ["plants", "meat"]}
 PAPERS: dict[str, Any] = {"question": TOPIC, "papers": [PAPER_A, PAPER_B]}
 COMPARED = {"embeddings": "bm25", "max_depth": 1}
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -63,43 +56,28 @@ def serving(
     **environment: str,
 ) -> Iterator[str]:
     """The address of a ``langgraph dev`` with all methods of the repository."""
-    port = _free_port()
-    command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser"]
-    log = (folder / "log").open("w")
-    process = subprocess.Popen(
-        [*command, *flags, "--no-reload", "--port", str(port), "--config", str(ROOT / config)],
-        cwd=folder,
-        stdout=log,
-        stderr=log,
-        env={
-            **os.environ,
-            "DIALECTREE_CACHE": "false",
-            "DIALECTREE_CACHE_DIR": str(folder / "cache"),
-            # langgraph-api 0.16.7 cannot copy what it wraps around a checkpointer.
-            "LANGGRAPH_STRICT_MSGPACK": "false",
-            **environment,
-        },
-    )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait_until_up(url, process, folder / "log")
-        yield url
-    finally:
-        process.kill() if kill else process.terminate()
-        process.wait(20)
-        log.close()
-
-
-def _wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    give_up = time.monotonic() + 120
+    words = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser"]
+    words += [*flags, "--no-reload", "--port", PORT, "--config", str(ROOT / config)]
+    variables = {
+        "DIALECTREE_CACHE": "false",
+        "DIALECTREE_CACHE_DIR": str(folder / "cache"),
+        # langgraph-api 0.16.7 cannot copy what it wraps around a checkpointer.
+        "LANGGRAPH_STRICT_MSGPACK": "false",
+        **environment,
+    }
     with httpx.Client(verify=False, timeout=1) as client:  # each own client reads all certificates
-        while time.monotonic() < give_up and process.poll() is None:
-            try:
-                if client.get(f"{url}/ok").status_code == 200:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.2)
-    pytest.fail(f"langgraph dev did not come up:\n{log.read_text()[-2000:]}")
+        is_up = partial(answers, client)
+        log = folder / "log"
+        with run_server(words, log, is_up, variables, kill=kill, cwd=folder) as server:
+            yield server.url
+
+
+def answers(client: httpx.Client, port: int) -> bool:
+    """Return whether a server of LangGraph takes requests at the port."""
+    try:
+        return client.get(f"http://127.0.0.1:{port}/ok").status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 def test_tsd_answers_and_tells_what_happens(server: str, splitting: LocalEndpoint) -> None:
@@ -157,7 +135,7 @@ def test_the_record_names_settings_of_other_protocols(
     given = COWS if method == "rsd" else {"question": "Cows eat plants."}
     named = {"context": context} if kind == "context" else {"config": {"configurable": context}}
     run = {"assistant_id": method, "input": given, **named}
-    answer = httpx.post(f"{server}/runs/wait", json=run, timeout=60).json()
+    answer = httpx.post(f"{server}/runs/wait", json=run, timeout=PATIENCE_S).json()
     record = httpx.get(f"{server}/debates/{answer['run_id']}").json()
     notice = f"max_depth: that is no setting of {method}, so it changes nothing"
     assert (record["status"], record["notices"]) == ("answered", [notice])

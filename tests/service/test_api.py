@@ -7,7 +7,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,6 +27,7 @@ from tests.graphs.role_switching_debate.switching import TWO, debaters, rule
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.rules import children
 from tests.scripted import ScriptedModel
+from tests.waiting import PATIENCE_S, wait_until
 
 QUESTION = "Is it yes or no?"
 YES_NO = ["yes", "no"]
@@ -70,10 +70,7 @@ def test_interrupting_a_notebooks_cell_ends_the_debate_as_in_a_script() -> None:
             text=True,
         ) as notebook,
     ):
-        give_up = time.monotonic() + 60
-        while not slow.stats()["running"]:
-            assert time.monotonic() < give_up and notebook.poll() is None
-            time.sleep(0.02)
+        wait_until(lambda: slow.stats()["running"], process=notebook)
         notebook.send_signal(signal.SIGINT)
         assert notebook.stdout is not None
         assert notebook.stdout.readline() == "interrupted\n"
@@ -82,7 +79,7 @@ def test_interrupting_a_notebooks_cell_ends_the_debate_as_in_a_script() -> None:
         assert (record.status, record.notices) == ("partial", ["interrupted"])
         assert record.usage.calls == slow.stats()["calls"] < 10
         assert (folder / "report.html").exists()
-        notebook.communicate("\n", timeout=20)
+        notebook.communicate("\n", timeout=PATIENCE_S)
         assert slow.stats()["calls"] == record.usage.calls
 
 

@@ -15,6 +15,7 @@ import pytest
 from dialectree.system import loop, streams
 from dialectree.system.loop import Threads
 from tests.endpoint import LocalEndpoint
+from tests.waiting import PATIENCE_S
 
 
 class Record:
@@ -124,7 +125,7 @@ def debates(question):
 debates("Is fire hot?")
 forked = multiprocessing.get_context("fork").Process(target=debates, args=("Is ice hot?",))
 forked.start()
-forked.join(60)
+forked.join({PATIENCE_S / 2})
 print(forked.exitcode, flush=True)
 if forked.exitcode is None:
     forked.kill()
@@ -139,7 +140,7 @@ def test_a_forked_process_debates_and_its_parent_goes_on() -> None:
             [sys.executable, "-c", FORKING, f"openai:any@{endpoint.url}"],
             capture_output=True,
             text=True,
-            timeout=150,
+            timeout=PATIENCE_S,
             check=True,
         )
     assert done.stdout.splitlines() == ["10 answered", "9 answered", "0", "10 answered"]

@@ -19,6 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 from dialectree.records.folder import RunFolder
 from dialectree.server import following, local
 from tests.docs.blocks import ROOT
+from tests.waiting import PATIENCE_S
 from tests.web.page_script import PAGE
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def test_every_event_comes_once_wherever_the_connection_is_cut_or_the_page_is_op
     (tmp_path / "asked.json").write_text(json.dumps(asked))
     script = Path(__file__).with_name("watch.mjs")
     words = [script, PAGE, watched.address, tmp_path / "asked.json", tmp_path / "answered.json"]
-    subprocess.run(["node", *map(str, words)], check=True, timeout=120)
+    subprocess.run(["node", *map(str, words)], check=True, timeout=PATIENCE_S)
     every = [json.loads(line) for line in watched.lines]
     seen = json.loads((tmp_path / "answered.json").read_text())
     assert [name for name, events in zip(asked, seen, strict=True) if events != every] == []
