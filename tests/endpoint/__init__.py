@@ -11,7 +11,9 @@ it. The endpoint can be slow, crowded or faulty on purpose, and it counts what i
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import subprocess
 import sys
 from dataclasses import asdict
@@ -21,15 +23,22 @@ from typing import Any, Self
 from urllib.request import ProxyHandler, build_opener
 
 from tests.endpoint.options import Options
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
+Process = subprocess.Popen[str]
+
 _direct = build_opener(ProxyHandler({}))
+_idle: dict[int, list[Process]] = {}
+"""Processes without a block to serve, by the process that started them: a fork has none."""
 
 
 class LocalEndpoint:
-    """Run the endpoint in a process of its own for a ``with`` block.
+    """Run the endpoint in another process for a ``with`` block.
 
-    ``options`` are the fields of :class:`Options`. ``url`` is the address to give to a client.
+    ``options`` are the fields of :class:`Options`. ``url`` is the address to give to a client: its
+    port is new in each block, and refuses connections after it. The processes outlive their
+    blocks and serve again, as most of the cost of one is its start.
     """
 
     url: str
@@ -38,17 +47,9 @@ class LocalEndpoint:
         self._options = Options(**options)
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.endpoint.server", json.dumps(asdict(self._options))],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout is not None
-        self.url = self._process.stdout.readline().strip()
-        if not self.url:
-            raise RuntimeError(f"the endpoint ended with status {self._process.wait()}")
+        idle = _idle.get(os.getpid(), [])
+        self._process = idle.pop() if idle else _start_process()
+        self.url = _tell(self._process, json.dumps(asdict(self._options)))
         return self
 
     def __exit__(
@@ -57,8 +58,8 @@ class LocalEndpoint:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._process.terminate()
-        self._process.communicate()
+        _tell(self._process, "")
+        _idle.setdefault(os.getpid(), []).append(self._process)
 
     def stats(self) -> dict[str, Any]:
         """Return the totals: calls, faults, duplicate requests, times, utilisation."""
@@ -75,6 +76,33 @@ class LocalEndpoint:
         self._fetch("/reset", b"")
 
     def _fetch(self, path: str, data: bytes | None = None) -> bytes:
-        with _direct.open(self.url.removesuffix("/v1") + path, data, timeout=30) as response:
+        with _direct.open(
+            self.url.removesuffix("/v1") + path, data, timeout=PATIENCE_S
+        ) as response:
             body: bytes = response.read()
         return body
+
+
+def _start_process() -> Process:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.endpoint.server"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _tell(process: Process, line: str) -> str:
+    """Send a line to a process and return the line that it answers."""
+    assert process.stdin is not None and process.stdout is not None
+    print(line, file=process.stdin, flush=True)
+    if not (answer := process.stdout.readline()):
+        raise RuntimeError(f"the endpoint ended with status {process.wait()}")
+    return answer.strip()
+
+
+@atexit.register
+def _end_processes() -> None:
+    for process in _idle.pop(os.getpid(), []):
+        process.communicate()  # it ends with its input

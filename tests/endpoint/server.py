@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import blake2b
 from typing import Any
@@ -192,22 +193,34 @@ def _tokens(text: str) -> int:
     return (len(text) + 3) // 4
 
 
-async def serve(options: Options) -> None:
-    """Print the address, and serve until a signal comes or the standard input is closed."""
-    server, stop = Server(options), asyncio.Event()
-    runner = web.ServerRunner(
-        web.Server(server.handle, access_log=None, handler_cancellation=True), shutdown_timeout=0.5
-    )
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0, backlog=4096).start()
+async def serve() -> None:
+    """Serve by the options in a line of the standard input, until an empty line; then again.
+
+    Prints the address once it takes requests, and an empty line once it takes none. Ends with
+    its input, or by a signal.
+    """
     loop = asyncio.get_running_loop()
+    current = asyncio.current_task()
+    assert current is not None
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    loop.add_reader(sys.stdin.fileno(), stop.set)
-    print(f"http://127.0.0.1:{runner.addresses[0][1]}/v1", flush=True)
-    await stop.wait()
-    await runner.cleanup()
+        loop.add_signal_handler(number, current.cancel)
+    orders = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
+    while options := await orders.readline():
+        server = web.Server(
+            Server(Options(**json.loads(options))).handle,
+            access_log=None,
+            handler_cancellation=True,
+        )
+        runner = web.ServerRunner(server, shutdown_timeout=0.5)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0, backlog=4096).start()
+        print(f"http://127.0.0.1:{runner.addresses[0][1]}/v1", flush=True)
+        await orders.readline()
+        await runner.cleanup()
+        print(flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Options(**json.loads(sys.argv[1]))))
+    with suppress(asyncio.CancelledError, BrokenPipeError):
+        asyncio.run(serve())

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.endpoint import LocalEndpoint
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def body(text: str, **more: Any) -> dict[str, Any]:
 
 def ask(endpoint: LocalEndpoint, text: str, **more: Any) -> httpx.Response:
     url = f"{endpoint.url}/chat/completions"
-    return httpx.post(url, json=body(text, **more), timeout=10, trust_env=False)
+    return httpx.post(url, json=body(text, **more), timeout=PATIENCE_S, trust_env=False)
 
 
 def content(response: httpx.Response) -> str:
