@@ -14,11 +14,13 @@ import pytest
 
 from dialectree.errors import BudgetReached, InputError
 from dialectree.evals.audit import Layout, audit, pool_of
+from dialectree.evals.comparisons import Comparison
 from dialectree.evals.options import read_options
 from dialectree.evals.reporting import audit_page
 from dialectree.evals.reporting.audited import (
     SINGLE,
     Audited,
+    Beside,
     audited,
     best_of,
     gains,
@@ -74,6 +76,25 @@ def test_an_audit_ends_with_one_of_three_sentences(shape: Shape) -> None:
     one = simulated.audit(1, shape, 40)
     assert ANSWERS.fullmatch(one.sentence)
     assert one.needed > one.asked == 40
+
+
+def test_a_difference_lies_in_its_interval_which_more_comparisons_widen() -> None:
+    marks: Any = {"kind": "marks", "row": "debate", "beside": "samples", "clusters": range(12)}
+    one = Comparison(first=[50.0 + k for k in range(12)], second=[52.0] * 12, **marks)
+    for compared in (one, replace(one, kind="row", first=[1.0] * 12, second=[0.0, 1.0] * 6)):
+        (alone,), (among_ten,) = (
+            Beside("debate", SINGLE, compared, tests=tests).intervals for tests in (1, 10)
+        )
+        bounds = [among_ten.low, alone.low, alone.value, alone.high, among_ten.high]
+        figures = [bound for bound in bounds if bound is not None]
+        assert len({*figures}) == 5 and figures == sorted(figures)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_data_name_the_questions_that_an_undecided_audit_needs(shape: Shape) -> None:
+    one = simulated.audit(1, shape, 40)
+    needed = audit_page.data(one)["questions_needed"]
+    assert needed == (one.needed if one.answer == "cannot be told" else None)
 
 
 # The rows

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+import pytest
+
 from dialectree.evals import rating
 from dialectree.evals.dataset_items import Task
 from dialectree.evals.plan import repeated
@@ -86,6 +88,7 @@ class Watched:
         return self.tab.locator(selector).all_inner_texts()
 
 
+@pytest.mark.e2e
 def test_the_list_filters_and_no_text_runs(browser: Browser, tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path, "decide", 120, text=TRICKS)
     found = study([folder])
@@ -147,6 +150,7 @@ def long_names(folder: Path) -> Path:
     return report([sample.write(folder, "decide", rows, asked, made)]).page
 
 
+@pytest.mark.e2e
 def test_names_of_any_length_are_whole_on_screen_and_tables_are_whole_on_paper(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -169,6 +173,7 @@ def test_names_of_any_length_are_whole_on_screen_and_tables_are_whole_on_paper(
     tab.close()
 
 
+@pytest.mark.e2e
 def test_a_sheet_keeps_gives_and_takes_marks(browser: Browser, tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path / "e", "compare", 2, text=TRICKS)
     found = study([folder])

@@ -19,6 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 from dialectree.evals.calibration import auc, brier, ece, f1, reliability, risk_coverage
 from dialectree.evals.comparisons import (
     FEWEST,
+    Comparison,
     corrected,
     difference,
     exact_flips,
@@ -142,6 +143,19 @@ def test_a_question_that_is_copied_tells_no_more() -> None:
     assert sign_flips(marks * 5, [52.0] * 60, clusters=[*range(12)] * 5) == sign_flips(
         marks, [52.0] * 12
     )
+
+
+def test_a_copied_question_gives_no_comparison_more_weight() -> None:
+    def compared(kind: Any, first: list[float], second: list[float], copies: int) -> Comparison:
+        clusters = [*range(len(first))] * copies
+        rows: Any = {"kind": kind, "row": "rsd", "beside": "art", "clusters": clusters}
+        return Comparison(first=first * copies, second=second * copies, **rows)
+
+    answers = [1.0] * 6 + [0.0] * 2, [0.0] * 8
+    marks = [50.0 + k for k in range(12)], [52.0] * 12
+    for kind, pair in (("row", answers), ("marks", marks)):
+        once, copied = compared(kind, *pair, copies=1), compared(kind, *pair, copies=5)
+        assert copied.p == pytest.approx(once.p) and 0 < (once.p or 0) < 0.1
 
 
 SURE, FOUND = float(norm.isf(0.025)), float(norm.ppf(0.8))
