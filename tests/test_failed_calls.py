@@ -21,8 +21,6 @@ from tests.graphs.role_switching_debate.switching import TWO, listed, rule
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B
 from tests.scripted import Asked, Said, no_reply
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
-
 
 class Way(NamedTuple):
     """A method with its settings and input, and how many calls it makes."""

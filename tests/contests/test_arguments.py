@@ -35,8 +35,6 @@ from tests.graphs.adaptive_reasoning_tree.arguing import argue, by_role, compare
 from tests.graphs.debating import split
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
-
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=8)
 unit = st.floats(0, 1) | st.sampled_from([0.0, 0.3, 0.5, 1.0])
 

@@ -15,8 +15,6 @@ from tests.contesting import contest, debate, speakers, stated
 from tests.graphs.tree_of_debate.comparing import weigh
 from tests.scripted import ScriptedModel
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
-
 
 def compare(model: ScriptedModel | None = None, name: str = "tod", **given: Any) -> RunRecord:
     return debate(model or speakers(), name, **given)

@@ -47,8 +47,6 @@ from tests.graphs.debating import split
 from tests.graphs.role_switching_debate import switching
 from tests.scripted import ScriptedModel
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
-
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:

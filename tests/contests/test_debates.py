@@ -40,8 +40,6 @@ from tests.graphs.role_switching_debate import switching
 from tests.rules import children
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
-
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -14,8 +14,6 @@ from dialectree.records import RunRecord
 from tests.contesting import outcome, stated, verify
 from tests.grounding import pointing, written
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
-
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:

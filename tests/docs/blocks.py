@@ -12,16 +12,17 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.docs.forking import ADDRESS, CLIENT
+from tests.forking import ADDRESS, write_programs
+from tests.servers import accepts_connections, free_port
+from tests.waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(
@@ -32,6 +33,7 @@ FENCE = re.compile(
 MODEL_ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):\d+/v1")
 PORT = re.compile(r"((?:127\.0\.0\.1|localhost):|--port )(\d{4,5})\b")
 SERVER = re.compile(r"langgraph dev |dialectree mcp --http ")
+BASH = shutil.which("bash", path=os.defpath) or "bash"
 ENDED = (0, 5)
 """A judge who rules by chance contradicts itself now and then, which leaves a debate unresolved."""
 PROGRAM = f"#!{sys.executable}\nfrom tests.docs.files import main\n\nmain()\n"
@@ -95,23 +97,18 @@ def with_local_addresses(markdown: str, models: str) -> str:
     return "".join(PORT.sub(moved, piece) + models for piece in pieces) + PORT.sub(moved, last)
 
 
-def free_port() -> int:
-    """Return a port of this machine that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def clone(folder: Path) -> None:
     """Make ``folder`` look like a clone in which dialectree is installed."""
     folder.mkdir()
     (folder / ".venv").symlink_to(sys.prefix)
-    for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
-        top = name.partition("/")[0]
-        if top != name and not (folder / top).exists():
-            (folder / top).symlink_to(ROOT / top)
-        elif top == name and (ROOT / name).exists():
-            shutil.copy(ROOT / name, folder)
+    ignored = [line.strip("/") for line in (ROOT / ".gitignore").read_text().split()]
+    for path in ROOT.iterdir():
+        if path.name == ".git" or any(fnmatch(path.name, pattern) for pattern in ignored):
+            continue
+        if path.is_dir():
+            (folder / path.name).symlink_to(path)
+        else:
+            shutil.copy(path, folder)
 
 
 class Reader:
@@ -122,16 +119,21 @@ class Reader:
         self._state = home / "state"
         tools = home / "tools"
         tools.mkdir(parents=True)
-        program = CLIENT if ADDRESS in environ else PROGRAM
-        for name, script in {**TOOLS, "dialectree": program}.items():
+        for name, script in {**TOOLS, "dialectree": PROGRAM}.items():
             (tools / name).write_text(script)
             (tools / name).chmod(0o755)
+        self._interpreter = sys.executable
+        if ADDRESS in environ:
+            write_programs(tools)
+            self._interpreter = str(tools / "python")
         packages = [os.environ.get("PYTHONPATH", ""), environ.pop("PYTHONPATH", ""), str(ROOT)]
         outside = {k: v for k, v in os.environ.items() if k != "LANGGRAPH_STRICT_MSGPACK"}
         self.environ = {
             **outside,
             "HOME": str(home),
-            "PATH": os.pathsep.join([str(tools), f"{sys.prefix}/bin", os.environ["PATH"]]),
+            "PATH": os.pathsep.join(
+                [str(tools), f"{sys.prefix}/bin", os.environ["PATH"], os.defpath]
+            ),
             "PYTHONPATH": os.pathsep.join(filter(None, packages)),
             "PIP_DRY_RUN": "1",
             "PIP_NO_INDEX": "1",
@@ -165,14 +167,14 @@ class Reader:
         """Run a command, and return what it prints."""
         script = f"trap 'env -0 > {self._state}; pwd >> {self._state}' EXIT\n{command}\n"
         done = subprocess.run(
-            ["bash", "-eo", "pipefail", "-c", script],
+            [BASH, "-eo", "pipefail", "-c", script],
             cwd=self.folder,
             env=self.environ,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,
+            timeout=PATIENCE_S,
         )
         assert done.returncode in ENDED, f"status {done.returncode}: $ {command}\n{done.stdout}"
         *variables, folder = self._state.read_text().split("\0")
@@ -185,7 +187,7 @@ class Reader:
         log = self._state.with_name("server.log")
         with log.open("w") as out:
             server = subprocess.Popen(
-                ["bash", "-c", f"exec {command}"],
+                [BASH, "-c", f"exec {command}"],
                 cwd=self.folder,
                 env=self.environ,
                 stdin=subprocess.DEVNULL,
@@ -194,20 +196,20 @@ class Reader:
             )
         self._servers.append(server)
         (port,) = re.findall(r"--port (\d+)", command)
-        until = time.monotonic() + 60
-        while time.monotonic() < until and server.poll() is None:
-            with socket.socket() as probe:
-                up = probe.connect_ex(("127.0.0.1", int(port))) == 0
-            if up and shows(log.read_text(), shown):
-                return
-            time.sleep(0.1)
-        raise AssertionError(f"$ {command}\n{log.read_text()}")
+        try:
+            wait_until(
+                lambda: accepts_connections(int(port)) and shows(log.read_text(), shown),
+                process=server,
+            )
+        except AssertionError as error:
+            error.add_note(f"$ {command}\n{log.read_text()}")
+            raise
 
     def run_python(self, block: Block) -> str:
         """Run a Python block after those before it, and return what it prints."""
         if self._python is None:
             self._python = subprocess.Popen(
-                [sys.executable, *WARNINGS, "-m", "tests.docs.interpreter"],
+                [self._interpreter, *WARNINGS, "-m", "tests.docs.interpreter"],
                 cwd=self.folder,
                 env=self.environ,
                 stdin=subprocess.PIPE,
@@ -229,7 +231,7 @@ class Reader:
             self._python.communicate()
         for server in self._servers:
             server.terminate()
-            server.wait(20)
+            server.wait(PATIENCE_S)
 
 
 @contextmanager

@@ -6,7 +6,6 @@ kinds are read or compared with the files that they show."""
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator
@@ -24,10 +23,11 @@ from dialectree.cli.program import app
 from dialectree.evals.comparisons import smallest_paired
 from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.protocol import installed as protocols
+from dialectree.running import estimates
 from tests.docs import files
 from tests.docs.blocks import ROOT, Block, blocks, reader, with_local_addresses
-from tests.docs.forking import ADDRESS, forks
 from tests.endpoint import LocalEndpoint
+from tests.forking import ADDRESS, REHEARSALS
 
 MOST_NOT_RUN = 10
 WITH_CLIENTS = ("docs/chat.md", "docs/mcp.md", "docs/server.md")
@@ -36,6 +36,8 @@ WITH_A_TEST_OF_ITS_OWN = ("docs/providers.md",)
 """The page names the addresses of others: test_providers_page.py runs its blocks."""
 IN_PROCESSES_OF_THEIR_OWN = ("README.md",)
 """Pages whose commands start as a user's do. Those of the others are forks."""
+WITH_ESTIMATES = ("docs/tutorial-compare.md", "docs/tutorial-eval.md")
+"""Pages that show how many calls are estimated."""
 READ: dict[str, Callable[[str], object]] = {
     "json": json.loads,
     "jsonl": lambda text: [json.loads(line) for line in text.splitlines()],
@@ -70,16 +72,15 @@ WITH_BLOCKS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def few_rehearsals() -> None:
+    """Pages say by :data:`WITH_ESTIMATES` how often they rehearse."""
+
+
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[LocalEndpoint]:
     with LocalEndpoint(rules=RULES) as served:
         yield served
-
-
-@pytest.fixture(scope="module")
-def forked(target: Path) -> Iterator[str]:
-    with forks(PYTHONPATH=f"{target}{os.pathsep}{ROOT}") as address:
-        yield address
 
 
 @pytest.mark.parametrize("name", WITH_BLOCKS)
@@ -94,6 +95,8 @@ def test_the_blocks_of_a_page_run_in_order(
         "OPENAI_BASE_URL": endpoint.url,
         "PYTHONPATH": str(target),
     }
+    if name in WITH_ESTIMATES:
+        variables[REHEARSALS] = str(estimates.MOST)
     if name not in (*IN_PROCESSES_OF_THEIR_OWN, *WITH_CLIENTS):
         variables[ADDRESS] = forked
     with reader(tmp_path / "home", **variables) as reading:
@@ -117,7 +120,11 @@ def test_every_block_is_of_a_kind_that_is_run_or_read(name: str) -> None:
     text = WRITTEN[name]
     found = blocks(text)
     assert len(found) * 2 == len(re.findall("^ *(?:```|~~~)", text, re.MULTILINE))
-    examples = "".join(path.read_text() for path in sorted((ROOT / "examples").rglob("*.*y*")))
+    examples = "".join(
+        path.read_text()
+        for path in sorted((ROOT / "examples").rglob("*"))
+        if path.suffix in (".py", ".yaml")
+    )
     for block in found:
         if block.kind in READ:
             content = READ[block.kind](block.text)

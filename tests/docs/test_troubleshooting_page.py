@@ -192,7 +192,7 @@ def endings() -> Iterator[str]:
     with LocalEndpoint(rules=rules) as served:
         yield printed(*bats, served.url, "--max-calls", "3")
         yield printed(*bats, served.url, "--max-cost", "1")
-        wide = ("--breadth", "9", "--depth", "3", "--no-cache")
+        wide = ("--breadth", "5", "--depth", "2", "--no-cache")
         yield printed(*bats, served.url, *wide)
         asks = ("--model", "openai:any", "--base-url", served.url, "--max-depth", "0")
         for seed in "01":  # the sides are drawn

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,18 +11,6 @@ import pytest
 from dialectree.protocols import plugins
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-
-
-@pytest.fixture(scope="session")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the examples, without a network, into a folder of their own."""
-    source = tmp_path_factory.mktemp("source") / "examples"
-    shutil.copytree(EXAMPLES, source)
-    packages = sorted(path.parent for path in source.glob("*/pyproject.toml"))
-    folder = tmp_path_factory.mktemp("target")
-    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*install, "--target", folder, *packages], check=True)
-    return folder
 
 
 @pytest.fixture

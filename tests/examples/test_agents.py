@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -110,3 +113,31 @@ def test_a_debate_argues_from_what_a_search_of_ones_own_finds(
     monkeypatch.setenv("ARCHIVE", "archive.db")
     [found] = script.archive().invoke("'Sand'?")
     assert found.metadata == {"source": "survey of 2021"}
+
+
+SCRIPTS = {
+    "verifying_agent": ["openai:made-up", "Is the Nile longer than the Amazon?"],
+    "literature_assistant": ["openai:made-up", ".", "How do the two papers sample?"],
+    "own_retriever": ["openai:made-up", "archive.db", "Can large ships use the harbour of Aden?"],
+    "supervisor": ["Which language do all people in Europe speak?"],
+}
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_an_agent_runs_as_a_script_whatever_its_model_says(name: str) -> None:
+    if name == "supervisor" and not importlib.util.find_spec("langgraph_supervisor"):
+        pytest.skip("langgraph-supervisor is not installed")
+    with LocalEndpoint() as endpoint:
+        variables = {
+            **os.environ,
+            "OPENAI_API_KEY": "none",
+            "OPENAI_BASE_URL": endpoint.url,
+            "DIALECTREE_MODEL": "openai:made-up",
+        }
+        words = [sys.executable, str(EXAMPLES / name / f"{name}.py"), *SCRIPTS[name]]
+        done = subprocess.run(
+            words, env={**os.environ, **variables}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout and endpoint.stats()["calls"] > 0

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from dialectree.server.chat import chat_graph
 from dialectree.testing import Asked, ScriptedModel, check_declaration, check_resume
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
+from tests.waiting import PATIENCE_S, wait_until
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 OWN = {
@@ -118,11 +118,12 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice() -> None:
         words = [sys.executable, "-m", "dialectree", "run", *FIRE, "--no-cache", "-q"]
         spec = ["--model", "openai:any", "--base-url", endpoint.url]
         process = subprocess.Popen([*words, *spec], stdout=subprocess.DEVNULL)
-        while not any(len(path.read_text().splitlines()) > 2 for path in journals()):
-            assert process.poll() is None
-            time.sleep(0.05)
+        wait_until(
+            lambda: any(len(path.read_text().splitlines()) > 2 for path in journals()),
+            process=process,
+        )
         process.send_signal(signal.SIGKILL)
-        process.wait(20)
+        process.wait(PATIENCE_S)
         (folder,) = Path("runs").iterdir()
         record = debated("resume", str(folder))
         assert record.status == "answered"

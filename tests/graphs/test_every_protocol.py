@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -126,11 +126,18 @@ def test_questions_at_once_do_not_mix(way: Way) -> None:
 STOPS = {"budget": BudgetReached, "key": KeyRefused("no"), "ours": ZeroDivisionError("ours")}
 
 
-@every
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
-@pytest.mark.parametrize("stop", STOPS)
+SHARES = (0.1, 0.5, 0.95)
+STOPPED = [
+    pytest.param(way, stop, SHARES[(row + column) % 3], id=f"{name}-{stop}")
+    for row, (name, way) in enumerate(WAYS.items())
+    for column, stop in enumerate(STOPS)
+]
+"""Each way with each stop and each share; each stop with each share at many ways."""
+
+
+@pytest.mark.parametrize(("way", "stop", "share"), STOPPED)
 def test_a_host_goes_on_where_its_run_stopped_and_pays_no_finished_call_again(
-    stop: str, share: float, way: Way, caplog: pytest.LogCaptureFixture
+    way: Way, stop: str, share: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     alone = asyncio.run(way.debate(way.speakers()))
     total = alone.usage.calls
@@ -177,8 +184,18 @@ class Thread:
         return state.values["verdict"], fold(events), Counter(model.calls), stops
 
 
-@every
-def test_a_question_is_answered_as_if_it_were_the_first_of_its_thread(way: Way) -> None:
+FIRST = ("answered", "broken off early", "silent", "broken off late", "refused")
+FIRST_OF_THREADS = [
+    pytest.param(way, [FIRST[row % 5], FIRST[(row + 2) % 5]], id=name)
+    for row, (name, way) in enumerate(WAYS.items())
+]
+"""Each way after two kinds of first questions; each kind before many ways."""
+
+
+@pytest.mark.parametrize(("way", "first_ones"), FIRST_OF_THREADS)
+def test_a_question_is_answered_as_if_it_were_the_first_of_its_thread(
+    way: Way, first_ones: list[str]
+) -> None:
     first: Any = {"question": "Alpha it was.", **way.given}
     second: Any = {"question": "It is so.", **way.given}
 
@@ -186,18 +203,16 @@ def test_a_question_is_answered_as_if_it_were_the_first_of_its_thread(way: Way) 
         alone = await Thread(way).ask(way.speakers(), second)
         calls = alone[2].total()
         thread = Thread(way)
-        for broken_at in (0, 1, calls - 1):
+        for kind in first_ones:
+            broken_at = {"broken off early": 1, "broken off late": calls - 1}.get(kind, 0)
             model = way.speakers(fragile_at=broken_at)
-            with suppress(Crash):
-                await thread.ask(model, first)
+            if kind == "silent":
+                model.will_always_say(no_reply())
+            question = {**first, "question": " "} if kind == "refused" else first
+            fails = broken_at > 0 or kind == "refused"
+            with pytest.raises((Crash, InputError)) if fails else nullcontext():
+                await thread.ask(model, question)
             assert await thread.ask(way.speakers(), second) == alone
-        silent = way.speakers()
-        silent.will_always_say(no_reply())
-        await thread.ask(silent, first)
-        assert await thread.ask(way.speakers(), second) == alone
-        with pytest.raises(InputError):
-            await thread.ask(way.speakers(), {**first, "question": " "})
-        assert await thread.ask(way.speakers(), second) == alone
 
     asyncio.run(one_after_another())
 
@@ -245,7 +260,7 @@ ENDS = [KeyRefused("no"), Unreachable("gone"), DiskFull("full"), ZeroDivisionErr
 @every
 def test_an_error_that_is_no_failure_of_one_part_ends_the_run_wherever_it_strikes(way: Way) -> None:
     total = asyncio.run(way.debate(way.speakers())).usage.calls
-    for number, last in enumerate(range(1, total + 1, 1 + total // 15)):
+    for number, last in enumerate(range(1, total + 1, 1 + total // 4)):
         model = way.speakers(fragile_at=last, error=ENDS[number % len(ENDS)])
         with pytest.raises(type(model.error)) as raised:
             asyncio.run(way.debate(model))

@@ -37,7 +37,7 @@ QUESTION = "Do animals eat grass or clay, and what do cows eat?"
 QUESTION_OF = {"art": "Animals eat grass or clay, and cows eat grass."}
 OPTIONS = ("grass", "clay", "meat", "sea water", "minerals")
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk", "strangers")
+pytestmark = pytest.mark.usefixtures("strangers")
 
 
 class Way(NamedTuple):

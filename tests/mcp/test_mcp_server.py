@@ -22,10 +22,10 @@ from dialectree.protocols.options import about
 from dialectree.service.debates import Debates
 from tests.cli.commands import command, refused
 from tests.endpoint import LocalEndpoint
-from tests.examples.conftest import installed, target
+from tests.examples.conftest import installed
 from tests.grounding import written
 
-__all__ = ["installed", "target"]
+__all__ = ["installed"]
 CLAIM = {"claim": "Cows eat grass."}
 COWS = {"question": "What do cows eat?", "options": ["grass", "meat"]}
 PAPER = "# Cows\n\n## Abstract\n\nCows eat grass.\n\n## Introduction\n\nThey eat it all day.\n"

@@ -22,7 +22,6 @@ from dialectree.running import documents
 from dialectree.running.runner import begin, prepared
 from tests.grounding import pointing, written
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
 QUESTION = "What do cows eat?"
 OPTIONS = ["plants", "meat"]
 

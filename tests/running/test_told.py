@@ -23,15 +23,12 @@ from dialectree.running.rehearsal import _Maker
 from dialectree.running.runner import Started, again
 from tests.breaking_off import Crash, Fragile, asked
 from tests.examples.conftest import installed as installed
-from tests.examples.conftest import target as target
 from tests.graphs.role_switching_debate.switching import THREE, TWO
 from tests.running.test_broken_off import PAPERS, WAYS, Way, begin, speakers
 from tests.scripted import Asked, Said, no_reply
 from tests.test_failed_calls import FAULTS, lossy
 from tests.test_failed_calls import WAYS as FAILING
 from tests.test_failed_calls import start as begin_lossy
-
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
 
 
 def check(record: RunRecord, events: list[Event], folder: RunFolder) -> None:

@@ -17,6 +17,7 @@ from langgraph_sdk import get_client
 from tests.endpoint import LocalEndpoint
 from tests.recorder import Recorder, recorder
 from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, PAPERS, serving
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def server(
 
 def post(url: str, body: Any) -> httpx.Response:
     accept = {"accept": "application/json"}
-    return httpx.post(url, json=body, headers=accept, timeout=60)
+    return httpx.post(url, json=body, headers=accept, timeout=PATIENCE_S)
 
 
 def in_context(server: str, settings: Any) -> str:

@@ -9,6 +9,7 @@ import pytest
 from tests.endpoint import LocalEndpoint
 from tests.rules import children
 from tests.trace.trace_recorder import KEY
+from tests.waiting import PATIENCE_S
 
 GUARD = """
 import os, sys
@@ -29,16 +30,26 @@ def refuse(event, arguments):
 sys.addaudithook(refuse)
 """
 PYTHON = "import dialectree; dialectree.answer('Is it so?', max_depth=1, leaf_rounds=1)"
-COMMANDS = {
-    "answer": ["-m", "dialectree", "answer", "Is it so?", "--max-depth", "1"],
-    "decide": ["-m", "dialectree", "decide", "What?", "--option", "a cow", "--option", "a tree"],
-    "verify": ["-m", "dialectree", "verify", "Cows give milk."],
-    "show": ["-m", "dialectree", "show"],
-    "Python": ["-c", PYTHON],
-}
+COMMANDS = [
+    ["answer", "Is it so?", "--max-depth", "1"],
+    ["decide", "What?", "--option", "a cow", "--option", "a tree"],
+    ["verify", "Cows give milk."],
+    ["show"],
+]
+ALL_COMMANDS = f"""
+import sys
+from dialectree.cli import main
+
+for words in {COMMANDS!r}:
+    sys.argv = ["dialectree", *words]
+    try:
+        main()
+    except SystemExit as ended:
+        assert ended.code in (None, 0, 5), (words, ended.code)
+"""
 
 
-def run(folder: Path, arguments: list[str], url: str, **environment: str) -> list[str]:
+def run(folder: Path, program: str, url: str, **environment: str) -> list[str]:
     """Run Python with a network that reaches ``url`` only; return what was refused."""
     (folder / "sitecustomize.py").write_text(GUARD)
     refused = folder / "refused"
@@ -55,24 +66,24 @@ def run(folder: Path, arguments: list[str], url: str, **environment: str) -> lis
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
     }
     subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, "-c", program],
         cwd=folder,
         env={**own, **environment},
         stdout=subprocess.DEVNULL,
-        timeout=120,
-        check=False,
+        timeout=PATIENCE_S,
+        check=True,
     )
     return refused.read_text().splitlines() if refused.exists() else []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_nothing_leaves_but_the_requests_to_the_model(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("program", [ALL_COMMANDS, PYTHON], ids=["commands", "Python"])
+def test_nothing_leaves_but_the_requests_to_the_model(tmp_path: Path, program: str) -> None:
     with LocalEndpoint(rules=children(2)) as endpoint:
-        assert run(tmp_path, COMMANDS[name], endpoint.url) == []
-        assert (endpoint.stats()["calls"] > 0) == (name != "show")
+        assert run(tmp_path, program, endpoint.url) == []
+        assert endpoint.stats()["calls"] > 0
 
 
 def test_the_closed_network_would_notice_a_trace(tmp_path: Path) -> None:
     with LocalEndpoint(rules=children(2)) as endpoint:
-        refused = run(tmp_path, COMMANDS["Python"], endpoint.url, LANGSMITH_TRACING="true")
+        refused = run(tmp_path, PYTHON, endpoint.url, LANGSMITH_TRACING="true")
     assert any("127.0.0.1:9" in line for line in refused)

@@ -14,6 +14,7 @@ import websockets
 
 from tests.recorder import KEY, Recorder, recorder
 from tests.server.test_langgraph_dev import COWS, serving
+from tests.waiting import PATIENCE_S
 
 EVIL = {"origin": "http://evil.example"}
 
@@ -40,7 +41,7 @@ def test_an_address_of_a_client_is_an_error_that_says_what_to_do(
     if way == "role":
         given = {"model": "openai:any", "roles": {"debater": f"openai:any@{thief.url}"}}
         path, body = "runs/wait", {"assistant_id": "rsd", "input": COWS, "context": given}
-    refused = httpx.post(f"{server}/{path}", json=body, timeout=30)
+    refused = httpx.post(f"{server}/{path}", json=body, timeout=PATIENCE_S)
     assert refused.status_code == 422 and thief.url in refused.text
     assert "DIALECTREE_ALLOW_URLS" in refused.text
 
@@ -50,7 +51,7 @@ def test_a_page_of_another_site_starts_no_run(server: str, kind: str | None) -> 
     run = {"assistant_id": "rsd", "input": COWS, "context": {"model": "openai:any"}}
     headers = EVIL if kind is None else {**EVIL, "content-type": kind}
     content = json.dumps(run).encode()
-    done = httpx.post(f"{server}/runs/wait", content=content, headers=headers, timeout=30)
+    done = httpx.post(f"{server}/runs/wait", content=content, headers=headers, timeout=PATIENCE_S)
     assert done.status_code == 415
     assert "application/json" in done.text
     assert "access-control-allow-origin" not in done.headers

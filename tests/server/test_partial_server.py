@@ -10,10 +10,8 @@ import httpx
 
 from tests import strangers
 from tests.endpoint import LocalEndpoint
-from tests.examples.conftest import target
 from tests.server.test_langgraph_dev import COWS, ROOT, ask, serving
-
-__all__ = ["target"]
+from tests.waiting import PATIENCE_S
 
 
 def test_a_server_without_one_of_the_protocols_starts_and_offers_the_others_presets(
@@ -26,7 +24,7 @@ def test_a_server_without_one_of_the_protocols_starts_and_offers_the_others_pres
     config = tmp_path / "langgraph.json"
     config.write_text(json.dumps(project))
     with serving(tmp_path, config=config, PYTHONPATH=str(tmp_path)) as url:
-        found = httpx.post(f"{url}/assistants/search", json={}, timeout=30).json()
+        found = httpx.post(f"{url}/assistants/search", json={}, timeout=PATIENCE_S).json()
     assert {one["graph_id"] for one in found} == {"tsd", "tsd_chat"}
     assert len(found) > 2
 

@@ -31,6 +31,11 @@ PAPERS: dict[str, Any] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def few_rehearsals() -> None:
+    """Rehearse as often as a person's debate is rehearsed."""
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with LocalEndpoint(seed=5) as endpoint:
@@ -73,7 +78,7 @@ def test_calls_that_the_settings_fix_are_known_exactly(
         ("rsd", QUESTION, {}),
         ("tsd", QUESTION, {"depth_profile": "safety", "max_nodes": 9}),
         ("tsd", QUESTION, {"leaf_protocol": "rsd", "max_depth": 1, "ask": True}),
-        ("tod", PAPERS, {"max_depth": 1, "embeddings": "bm25"}),
+        ("tod", PAPERS, {"max_depth": 1, "embeddings": "bm25", "segments": 2, "max_claims": 1}),
     ],
 )
 def test_calls_that_the_replies_decide_lie_in_a_range(
@@ -81,11 +86,15 @@ def test_calls_that_the_replies_decide_lie_in_a_range(
 ) -> None:
     options: dict[str, Any] = {"model": f"openai:any@{url}", **settings}
     expected = dialectree.estimate(protocol, **given, **options)
-    assert expected == dialectree.estimate(protocol, **given, **options)
     used = dialectree.run(protocol, **given, cache=False, **options).usage
     least, most = expected.expected
     assert least < most
     assert least <= used.calls <= most
+
+
+def test_an_estimate_is_the_same_each_time() -> None:
+    settings: dict[str, Any] = {**OPTIONS, "model": f"openai:any@{NOBODY}", "gate": 2}
+    assert dialectree.estimate("rsd", **settings) == dialectree.estimate("rsd", **settings)
 
 
 def test_a_way_out_that_is_seldom_taken_is_found_by_extreme_replies() -> None:
@@ -104,7 +113,9 @@ def test_a_person_who_judges_takes_a_call_from_the_model() -> None:
 def test_an_estimate_leaves_no_trace() -> None:
     model = f"openai:any@{NOBODY}"
     with collect_runs() as traced:
-        dialectree.estimate("tod", **PAPERS, model=model, embeddings="a-model/that-is-not-here")
+        small: dict[str, Any] = {"max_depth": 1, "segments": 2, "max_claims": 1}
+        absent = "a-model/that-is-not-here"
+        dialectree.estimate("tod", **PAPERS, model=model, embeddings=absent, **small)
     assert not traced.traced_runs
     assert [*Path().iterdir()] == []
     settings = method("tod").protocol.settings(model=model)

@@ -10,6 +10,7 @@ import pytest
 
 from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
+from tests.forking import ADDRESS
 from tests.rules import FOUR_CHILDREN, children
 from tests.trace.trace_recorder import KEY, Recorder, recorder, run_program, tracing_to
 
@@ -55,8 +56,16 @@ class Full(NamedTuple):
     trace: Recorder
 
 
+@pytest.fixture(scope="module", autouse=True)
+def in_forks(forked: str) -> Iterator[None]:
+    """Let the programs of these tests run in forks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ADDRESS, forked)
+        yield
+
+
 @pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Full]:
+def full(in_forks: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Full]:
     folder = tmp_path_factory.mktemp("full")
     told = {"match": "", "set": {"claim": TOLD, "answer": TOLD, "rationale": TOLD}}
     with LocalEndpoint(rules=[*FOUR_CHILDREN, told]) as endpoint:

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import zstandard
+
+from tests.forking import python
+from tests.waiting import PATIENCE_S
 
 ABILITIES = {
     "version": "0",
@@ -124,12 +126,12 @@ def run_program(program: str, folder: Path, endpoint: str, **environment: str) -
     }
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LANGSMITH", "LANGCHAIN"))}
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [python(), "-c", program],
         cwd=folder,
         env={**env, **settings, **environment},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     return done.stdout

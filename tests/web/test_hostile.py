@@ -20,7 +20,7 @@ from tests.web.serving import viewed
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("no_waiting_for_the_disk")]
+pytestmark = pytest.mark.e2e
 ASK = "http://127.0.0.1:9/hacked"
 RUN = f"window.hacked=1;fetch('{ASK}')"
 PAYLOADS = [

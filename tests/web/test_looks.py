@@ -23,7 +23,7 @@ from tests.web.serving import viewed
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("no_waiting_for_the_disk")]
+pytestmark = pytest.mark.e2e
 AXE = ROOT / ".venv" / "axe" / "package" / "axe.min.js"
 WIDE = """() => [...document.querySelectorAll("html, .pane, .list")]
   .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.outerHTML.slice(0, 80))"""

@@ -20,7 +20,7 @@ from tests.docs.blocks import ROOT
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("no_waiting_for_the_disk")]
+pytestmark = pytest.mark.e2e
 AXE = ROOT / ".venv" / "axe" / "package" / "axe.min.js"
 DEMOS = sorted(path for path in ROOT.glob("graphs/*/demo"))
 

@@ -30,7 +30,7 @@ from tests.test_failed_calls import start as begin_lossy
 from tests.web import grounded
 from tests.web.page_script import answers, differences, folded, told
 
-pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
+pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
 Run = tuple[str, RunRecord, list[Event]]
 

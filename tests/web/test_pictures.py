@@ -15,7 +15,7 @@ from tests.web.serving import acting
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("no_waiting_for_the_disk")]
+pytestmark = pytest.mark.e2e
 
 
 def test_a_contest_is_filmed_in_a_small_file(

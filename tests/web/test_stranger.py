@@ -20,7 +20,7 @@ from tests.web.test_page import conduct
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("no_waiting_for_the_disk")]
+pytestmark = pytest.mark.e2e
 NAME = "wobblefex"
 DECLARATION = '''
 from pydantic import BaseModel
