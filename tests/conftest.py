@@ -53,9 +53,9 @@ def clean_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def few_rehearsals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Estimate a debate by two rehearsals of it, in place of 32; tests of estimates override it."""
+    """Rehearse a debate four times to estimate it, in place of 32; tests of estimates override it."""
     if (estimates := sys.modules.get("dialectree.running.estimates")) is not None:
-        monkeypatch.setattr(estimates, "MOST", 2)
+        monkeypatch.setattr(estimates, "MOST", 4)
 
 
 @pytest.hookimpl(trylast=True)

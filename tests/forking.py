@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ADDRESS = "FORKS_OF_DIALECTREE"
 REHEARSALS = "REHEARSALS_OF_A_DEBATE"
 """The variable that says by how many rehearsals a debate is estimated."""
-FEW_REHEARSALS = 2
+FEW_REHEARSALS = 4
 PRELOADED = (
     "bm25s",
     "ftfy",

@@ -101,7 +101,7 @@ def test_an_error_in_the_middle_of_a_run_names_the_command_that_goes_on(
 @pytest.mark.skipif(os.name == "nt", reason="a shell closes streams")
 def test_a_debate_needs_no_standard_stream(endpoint: LocalEndpoint) -> None:
     words = ["decide", QUESTION, *options("yes", "no"), "--model", f"openai:any@{endpoint.url}"]
-    done = subprocess.run(["sh", "-c", '"$0" "$@" <&- >&- 2>&-', PROGRAM, *words], check=False)
+    done = subprocess.run(["/bin/sh", "-c", '"$0" "$@" <&- >&- 2>&-', PROGRAM, *words], check=False)
     (run,) = runs()
     assert done.returncode in (0, 5)
     assert {"report.html", "report.md"} <= {path.name for path in run.iterdir()}

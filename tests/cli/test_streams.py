@@ -85,7 +85,7 @@ def test_what_is_a_file_by_another_way_is_utf_8_on_any_stream(asked: list[str]) 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams")
 def test_a_question_from_an_input_that_is_closed_is_empty() -> None:
     done = subprocess.run(
-        ["sh", "-c", '"$0" answer - <&-', PROGRAM], capture_output=True, text=True, check=False
+        ["/bin/sh", "-c", '"$0" answer - <&-', PROGRAM], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "dialectree: the question is empty\n"

@@ -19,6 +19,7 @@ from dialectree.cli.server_file import content
 from dialectree.evals.options import EvaluationOptions
 from dialectree.protocols.protocol import installed
 from dialectree.service import stub
+from tests.programs import find_program
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {"evals", "graphs", "nodes", "prompts", "retrieval"}
@@ -79,7 +80,9 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def repository_files() -> set[Path]:
     """Return the files of the repository, relative to its root."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    listed = subprocess.run(
+        [find_program("git"), "ls-files"], cwd=ROOT, capture_output=True, text=True
+    )
     return {path for path in map(Path, listed.stdout.split()) if (ROOT / path).is_file()}
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.forking import ADDRESS, write_programs
+from tests.programs import find_program
 from tests.servers import accepts_connections, free_port
 from tests.waiting import PATIENCE_S, wait_until
 
@@ -33,7 +34,6 @@ FENCE = re.compile(
 MODEL_ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):\d+/v1")
 PORT = re.compile(r"((?:127\.0\.0\.1|localhost):|--port )(\d{4,5})\b")
 SERVER = re.compile(r"langgraph dev |dialectree mcp --http ")
-BASH = shutil.which("bash", path=os.defpath) or "bash"
 ENDED = (0, 5)
 """A judge who rules by chance contradicts itself now and then, which leaves a debate unresolved."""
 PROGRAM = f"#!{sys.executable}\nfrom tests.docs.files import main\n\nmain()\n"
@@ -167,7 +167,7 @@ class Reader:
         """Run a command, and return what it prints."""
         script = f"trap 'env -0 > {self._state}; pwd >> {self._state}' EXIT\n{command}\n"
         done = subprocess.run(
-            [BASH, "-eo", "pipefail", "-c", script],
+            [find_program("bash"), "-eo", "pipefail", "-c", script],
             cwd=self.folder,
             env=self.environ,
             stdin=subprocess.DEVNULL,
@@ -187,7 +187,7 @@ class Reader:
         log = self._state.with_name("server.log")
         with log.open("w") as out:
             server = subprocess.Popen(
-                [BASH, "-c", f"exec {command}"],
+                [find_program("bash"), "-c", f"exec {command}"],
                 cwd=self.folder,
                 env=self.environ,
                 stdin=subprocess.DEVNULL,

@@ -24,6 +24,7 @@ import pytest
 import trustme
 
 from tests.endpoint.instances import Inventor
+from tests.programs import find_program
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
@@ -136,7 +137,7 @@ def run(block: str, recorder: Recorder, folder: Path) -> subprocess.CompletedPro
         "_API_KEY=...", f"_API_KEY={KEY}"
     )
     environment = {
-        "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}:{os.defpath}",
         "HOME": str(folder),
         "PYTHONPATH": str(folder),
         "SSL_CERT_FILE": str(folder / "authority.pem"),
@@ -144,7 +145,11 @@ def run(block: str, recorder: Recorder, folder: Path) -> subprocess.CompletedPro
         "TLS_PORT": str(recorder.tls.server_port),
     }
     return subprocess.run(
-        ["bash", "-euc", script], env=environment, cwd=folder, capture_output=True, text=True
+        [find_program("bash"), "-euc", script],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
     )
 
 

@@ -37,6 +37,11 @@ CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
 
 @pytest.fixture(autouse=True)
+def few_rehearsals() -> None:
+    """Rehearse as often as a person's debate is rehearsed."""
+
+
+@pytest.fixture(autouse=True)
 def an_inquiry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The protocol is installed, and roles are known by it."""
     everything = {**installed(), "inquiry": protocol}

@@ -14,9 +14,8 @@ import httpx
 import pytest
 from langgraph_sdk import get_client
 
-from tests.endpoint import LocalEndpoint
 from tests.recorder import Recorder, recorder
-from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, PAPERS, serving
+from tests.server.test_langgraph_dev import COWS, PAPERS
 from tests.waiting import PATIENCE_S
 
 
@@ -29,31 +28,11 @@ def thief() -> Iterator[Recorder]:
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[LocalEndpoint]:
-    """An address that the operator allows."""
-    with LocalEndpoint(rules=JUDGE_SAYS_B) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of the server's machine that nobody allows."""
     file = tmp_path_factory.mktemp("models") / "own.gguf"
     file.write_bytes(b"GGUF")
     return file
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, thief: Recorder, endpoint: LocalEndpoint
-) -> Iterator[str]:
-    environment: Any = {
-        "OPENAI_API_KEY": "",
-        "DIALECTREE_MODEL": "openai:any",
-        "DIALECTREE_ALLOW_URLS": endpoint.url,
-    }
-    with serving(tmp_path_factory.mktemp("server"), **environment) as url:
-        yield url
 
 
 def post(url: str, body: Any) -> httpx.Response:

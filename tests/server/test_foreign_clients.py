@@ -12,8 +12,8 @@ import httpx
 import pytest
 import websockets
 
-from tests.recorder import KEY, Recorder, recorder
-from tests.server.test_langgraph_dev import COWS, serving
+from tests.recorder import Recorder, recorder
+from tests.server.test_langgraph_dev import COWS
 from tests.waiting import PATIENCE_S
 
 EVIL = {"origin": "http://evil.example"}
@@ -21,15 +21,10 @@ EVIL = {"origin": "http://evil.example"}
 
 @pytest.fixture(scope="module")
 def thief() -> Iterator[Recorder]:
+    """An address that nobody allows; it must get nothing."""
     with recorder() as started:
         yield started
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, thief: Recorder) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("server"), OPENAI_API_KEY=KEY) as url:
-        yield url
-    assert KEY not in thief.sent
+    assert not started.sent
 
 
 @pytest.mark.parametrize("way", ["assistant", "role"])

@@ -14,7 +14,6 @@ from langgraph_sdk import get_client
 
 from tests.endpoint import LocalEndpoint
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
-from tests.rules import FOUR_CHILDREN
 from tests.servers import PORT, run_server
 from tests.waiting import PATIENCE_S
 
@@ -22,29 +21,9 @@ JUDGE_SAYS_B = [{"match": "You judge a debate", "set": {"label": "B", "answer": 
 COWS: dict[str, Any] = {"question": "What do cows eat?", "options": ["plants", "meat"]}
 PAPERS: dict[str, Any] = {"question": TOPIC, "papers": [PAPER_A, PAPER_B]}
 COMPARED = {"embeddings": "bm25", "max_depth": 1}
+AT_ONCE = 20
+"""Runs that the shared server takes at once."""
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[LocalEndpoint]:
-    with LocalEndpoint(rules=JUDGE_SAYS_B) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def splitting() -> Iterator[LocalEndpoint]:
-    """An endpoint that splits the first question into four."""
-    with LocalEndpoint(rules=FOUR_CHILDREN) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, endpoint: LocalEndpoint, splitting: LocalEndpoint
-) -> Iterator[str]:
-    allowed = f"{endpoint.url}, {splitting.url}/"
-    with serving(tmp_path_factory.mktemp("server"), DIALECTREE_ALLOW_URLS=allowed) as url:
-        yield url
 
 
 @contextmanager

@@ -9,12 +9,12 @@ from langgraph_sdk import get_client
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
-from tests.server.test_langgraph_dev import JUDGE_SAYS_B, serving
-
-AT_ONCE = 20
+from tests.server.test_langgraph_dev import AT_ONCE
 
 
-def test_no_run_is_lost_among_twenty_and_each_has_its_own_folder(tmp_path: Path) -> None:
+def test_no_run_is_lost_among_twenty_and_each_has_its_own_folder(
+    server: str, server_folder: Path, slow: LocalEndpoint
+) -> None:
     async def debate(server: str, url: str) -> list[Any]:
         context: Any = {"model": "openai:any", "base_url": url}
         async with get_client(url=server) as client:
@@ -31,20 +31,13 @@ def test_no_run_is_lost_among_twenty_and_each_has_its_own_folder(tmp_path: Path)
 
             return [*await asyncio.gather(*map(one, range(AT_ONCE)))]
 
-    with (
-        LocalEndpoint(rules=JUDGE_SAYS_B, latency_ms=50) as endpoint,
-        serving(
-            tmp_path,
-            "--n-jobs-per-worker",
-            str(AT_ONCE),
-            DIALECTREE_ALLOW_URLS=endpoint.url,
-        ) as server,
-    ):
-        states = asyncio.run(debate(server, endpoint.url))
-        paid = endpoint.stats()["calls"]
-    kept = {folder.run_id: folder for folder in RunFolder.all(tmp_path / "runs")}
-    assert {state["run_id"] for state in states} == {*kept}
-    assert len(kept) == AT_ONCE
+    slow.reset()
+    states = asyncio.run(debate(server, slow.url))
+    paid = slow.stats()["calls"]
+    folders = RunFolder.all(server_folder / "runs")
+    ids = {state["run_id"] for state in states}
+    kept = {folder.run_id: folder for folder in folders if folder.run_id in ids}
+    assert len(kept) == len(ids) == AT_ONCE
     for number, state in enumerate(states):
         record = RunRecord.model_validate(state["record"])
         folder = kept[record.run_id]
