@@ -16,7 +16,16 @@ from benchmarks.figures import Figure
 
 WIDTH = 140
 """Columns where the table goes to a file."""
-PARTS = ("overhead", "slots", "footprint", "retrieval", "false-findings", "tracing", "watchers")
+PARTS = (
+    "startup",
+    "overhead",
+    "slots",
+    "footprint",
+    "retrieval",
+    "false-findings",
+    "tracing",
+    "watchers",
+)
 """Each is the function of that name in the file of that name, with _ for -."""
 ON_REQUEST = ("corpus", "first-debate", "page")
 """Parts that are measured only where they are named: they take long, or need a browser."""

@@ -9,7 +9,8 @@ import typer
 
 from dialectree import text as words
 from dialectree.cli import evaluation_report, flags
-from dialectree.cli.evaluate import EVALUATING, FIELDS, follow, help_texts
+from dialectree.cli.evaluate import FIELDS, follow, help_texts
+from dialectree.cli.evaluation_commands import EVALUATING
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.system import streams
 from dialectree.system.packages import require

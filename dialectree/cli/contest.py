@@ -9,9 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dialectree.cli import flags
-from dialectree.cli.help_groups import GroupedCommand
 from dialectree.cli.runs import Run
-from dialectree.errors import InputError
 
 _CHANGES = {
     "replace": ("ID TEXT", "Let a turn say something else."),
@@ -27,17 +25,6 @@ _CHANGES = {
     ),
     "add_source": ("FILE", "Add a document to the sources, as the last one."),
 }
-
-
-class OneText(GroupedCommand):
-    """Refuses a second text of one flag: the parser would keep the last one, and say nothing."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        flags_given = [word.partition("=")[0] for word in args]
-        for change, (metavar, _) in _CHANGES.items():
-            if metavar.endswith("TEXT") and flags_given.count(f"--{change}") > 1:
-                raise InputError(f"--{change}: one at a time; contest the new run for another")
-        return super().parse_args(ctx, args)
 
 
 def _flag(change: str) -> inspect.Parameter:

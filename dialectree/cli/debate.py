@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,47 +12,68 @@ import typer
 from pydantic import BaseModel
 
 from dialectree.cli import flags
-from dialectree.cli.help_groups import DEBATE, GroupedCommand, GroupedCommands
+from dialectree.cli.help_groups import DEBATE, GroupedCommand
+from dialectree.cli.lazy_commands import LazyCommand, LazyGroup
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed, refuse, unusable
 from dialectree.system import streams
 from dialectree.system.packages import pip_line
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Add a command for each protocol that has a verb, and ``run`` for any."""
-    every = typer.Typer(
-        cls=GroupedCommands,
-        no_args_is_help=True,
-        add_completion=False,
-        rich_markup_mode=None,
-        help="Debate by any installed protocol: dialectree run NAME.",
-    )
+def usable_protocols() -> dict[str, Protocol]:
+    """Return the installed protocols by name, without those of which no command can be made.
+
+    A stranger's declaration is tried. Ours are tested.
+    """
     for protocol in [*installed().values()]:
-        try:
-            made = command(protocol)
-        except Exception as error:  # whatever a stranger's declaration makes impossible
-            refuse(protocol.name, error)
-            continue
-        if protocol.command:
-            _add(app, protocol, made, protocol.command, rich_help_panel=DEBATE)
-        _add(every, protocol, made, protocol.name, prefix="run ")
-    app.add_typer(every, name="run", rich_help_panel=DEBATE)
+        if not protocol.ours:
+            try:
+                command(protocol)
+            except Exception as error:  # whatever a stranger's declaration makes impossible
+                refuse(protocol.name, error)
+    return installed()
 
 
-def _add(
-    app: typer.Typer,
-    protocol: Protocol,
-    made: flags.Command,
-    name: str,
-    *,
-    prefix: str = "",
-    **shown: Any,
-) -> None:
-    """Add the command ``name`` of a protocol, with the examples that it declares."""
-    examples = "\n".join(f"dialectree {prefix}{name} {words}" for words in protocol.examples)
-    added = app.command(name, cls=GroupedCommand, no_args_is_help=True, epilog=examples, **shown)
-    added(made)
+def verbs() -> dict[str, LazyCommand]:
+    """Return the commands of the protocols that have a verb, by that verb."""
+    return {
+        protocol.command: _lazy_command(protocol, protocol.command, panel=DEBATE)
+        for protocol in usable_protocols().values()
+        if protocol.command
+    }
+
+
+class RunByName(LazyGroup):
+    """``dialectree run``: the installed protocols, each by its name."""
+
+    def read_declarations(self) -> dict[str, LazyCommand]:
+        """Return the command of each protocol."""
+        return {
+            name: _lazy_command(protocol, f"run {name}")
+            for name, protocol in usable_protocols().items()
+        }
+
+
+run_app = typer.Typer(
+    cls=RunByName,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Debate by any installed protocol: dialectree run NAME.",
+)
+
+
+def _lazy_command(protocol: Protocol, name: str, **options: Any) -> LazyCommand:
+    """Return the command of a protocol, with the examples that it declares."""
+    examples = "\n".join(f"dialectree {name} {words}" for words in protocol.examples)
+    return LazyCommand(
+        partial(command, protocol),
+        protocol.summary,
+        cls=GroupedCommand,
+        no_args_is_help=True,
+        examples=examples,
+        **options,
+    )
 
 
 def examples() -> str:
@@ -126,6 +148,7 @@ def protocols(json: flags.Json = False) -> None:
     """List the protocols that are installed, and those that cannot be used."""
     from pydantic_core import to_json
 
+    usable = usable_protocols().values()
     faults = unusable()
     if json:
         rows = [
@@ -139,11 +162,11 @@ def protocols(json: flags.Json = False) -> None:
                 "requires": one.requires,
                 "missing": one.missing(),
             }
-            for one in installed().values()
+            for one in usable
         ]
         print(to_json({"protocols": rows, "broken": faults}, indent=1).decode())
         return
-    for one in installed().values():
+    for one in usable:
         streams.listed(f"{one.name}  {one.title} ({package(one)})")
         streams.listed(f"dialectree {one.command or f'run {one.name}'}: {one.summary}", indent=4)
         streams.listed(f"methods: {', '.join(one.methods())}", indent=4)

@@ -35,7 +35,8 @@ def doctor(settings: dict[str, Any]) -> None:
     import asyncio
     from textwrap import fill
 
-    from dialectree.protocols.protocol import installed, unusable
+    from dialectree.cli.debate import usable_protocols
+    from dialectree.protocols.protocol import unusable
     from dialectree.protocols.settings import ProtocolSettings, build
     from dialectree.system.packages import extras, missing, pip_line
 
@@ -43,7 +44,8 @@ def doctor(settings: dict[str, Any]) -> None:
     for package in _PACKAGES:
         print(f"  {package:24}{_installed(package)}")
     print("\nExtras")
-    declared = {one.requires: one.install_advice for one in installed().values() if one.requires}
+    usable = usable_protocols().values()
+    declared = {one.requires: one.install_advice for one in usable if one.requires}
     for requirement, advice in {**dict.fromkeys(extras(), ""), **declared}.items():
         line = pip_line(requirement, advice) if missing(requirement) else "installed"
         print(fill(f"  {requirement:24}{line}", 80, subsequent_indent=" " * 26))

@@ -1,4 +1,4 @@
-"""``dialectree eval``: methods over a data set, question by question, and what came of it."""
+"""``dialectree eval run``: methods over a data set, question by question, and what came of it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import BaseModel
 
-from dialectree.cli import calibrating, evaluation_report, flags, routing
-from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
+from dialectree.cli import evaluation_report, flags
+from dialectree.cli.debate import usable_protocols
+from dialectree.cli.evaluation_commands import EVALUATING
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.protocols.options import about
-from dialectree.protocols.protocol import installed
 from dialectree.system import streams
-from dialectree.system.packages import needed, require
+from dialectree.system.packages import require
 
 if TYPE_CHECKING:
     from dialectree.evals.plan import Plan
@@ -24,31 +24,6 @@ if TYPE_CHECKING:
 
 NAMED = 5
 """Failed questions that the closing lines name."""
-EVALUATING = ("dialectree eval", "dialectree[eval]")
-"""Who needs the packages, and what pip installs to bring them."""
-
-
-class OrRun(GroupedCommands):
-    """A group with a default command: any other first word is a data set to run over."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; a package that it lacks is an error with the pip line."""
-        with needed(*EVALUATING):
-            return super().invoke(ctx)
-
-
-app = typer.Typer(
-    cls=OrRun,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    help="Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
-)
 
 
 def _fields() -> dict[str, type[BaseModel]]:
@@ -57,7 +32,7 @@ def _fields() -> dict[str, type[BaseModel]]:
     A person takes no part in an evaluation, and it measures confidences as they were said.
     """
     fields: dict[str, type[BaseModel]] = {}
-    for protocol in installed().values():
+    for protocol in usable_protocols().values():
         for kind, name in protocol.declared_settings():
             if not about(kind, name).get("person") and name != "calibration":
                 fields.setdefault(name, kind)
@@ -67,7 +42,7 @@ def _fields() -> dict[str, type[BaseModel]]:
 def help_texts() -> dict[str, str]:
     """Return the help of settings that several protocols declare, with each one's own words."""
     declared: dict[str, dict[str, str]] = {}
-    for protocol in installed().values():
+    for protocol in usable_protocols().values():
         for name in protocol.own_settings():
             text = flags.help_of(protocol.settings, name)
             declared.setdefault(name, {})[protocol.name] = text
@@ -81,7 +56,6 @@ def help_texts() -> dict[str, str]:
 FIELDS = _fields()
 
 
-@app.command("list")
 def list_() -> None:
     """The data sets that are known by name."""
     from dialectree.evals.datasets import cached, catalogue
@@ -99,7 +73,6 @@ def list_() -> None:
 _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
 
 
-@app.command("run", cls=GroupedCommand, no_args_is_help=True)
 @flags.with_fields(
     *((EvaluationOptions, name) for name in EvaluationOptions.model_fields), given_as="options"
 )
@@ -229,10 +202,3 @@ def _price(spent: Spent, cached: int) -> str:
     replies = f" and {cached:,} from the cache" if cached else ""
     cost = f", cost {money(spent.cost)}" if spent.cost else ""
     return f"{spent.calls:,} calls{replies}, {spent.tokens:,} tokens{cost}"
-
-
-app.command("report")(evaluation_report.report)
-app.command("rate")(evaluation_report.rate)
-app.command("score", cls=GroupedCommand)(evaluation_report.score)
-app.command("route")(routing.route)
-app.command("calibrate")(calibrating.calibrate)

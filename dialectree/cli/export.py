@@ -13,7 +13,7 @@ from dialectree.cli import flags
 if TYPE_CHECKING:
     from dialectree.records.folder import RunFolder
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 @app.callback()

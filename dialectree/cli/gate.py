@@ -12,11 +12,11 @@ import typer
 from pydantic import BaseModel
 
 from dialectree.cli import flags
+from dialectree.cli.debate import usable_protocols
 from dialectree.cli.flags import notice
 from dialectree.errors import DialectreeError, InputError
 from dialectree.protocols.forms import MAX_LENGTH
 from dialectree.protocols.options import about
-from dialectree.protocols.protocol import installed
 
 if TYPE_CHECKING:
     from dialectree.service.claims import ClaimVerifier, Finding
@@ -28,7 +28,7 @@ _EXAMPLE = "This text makes a claim."
 def _fields() -> dict[str, type[BaseModel]]:
     """Return the settings of the protocols that give a probability, each with its class."""
     fields: dict[str, type[BaseModel]] = {}
-    for protocol in installed().values():
+    for protocol in usable_protocols().values():
         if protocol.outcome == "probability":
             for kind, name in protocol.declared_settings():
                 if not about(kind, name).get("person"):

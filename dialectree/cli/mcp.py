@@ -35,10 +35,11 @@ def mcp(
     Clients choose neither models nor addresses: those are the flags here, the environment and
     dialectree.toml. DIALECTREE_MCP_KEY is the key of an HTTP server.
     """
+    from dialectree.cli.debate import usable_protocols
     from dialectree.cli.progress import demonstration
     from dialectree.errors import InputError
     from dialectree.models.sizes import at_chance
-    from dialectree.protocols.protocol import Protocol, installed
+    from dialectree.protocols.protocol import Protocol
     from dialectree.running.recorded_settings import speakers
     from dialectree.system import loop
     from dialectree.system.packages import pip_line, require
@@ -52,7 +53,7 @@ def mcp(
             raise InputError(f"--papers {folder}: there is no such folder")
     debates = Debates(runs, owner="", files_from=papers or [], host=settings)
     served: list[Protocol] = []
-    for one in installed().values():
+    for one in usable_protocols().values():
         if one.missing():
             notice(f"{one.name} is left out: {pip_line(one.requires, one.install_advice)}")
         else:

@@ -7,67 +7,127 @@ import gc
 import signal
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
 import dialectree
-from dialectree.cli import debate, evaluate, export, flags
-from dialectree.cli.audit import audit
-from dialectree.cli.contest import OneText, contest
-from dialectree.cli.demo import demo
-from dialectree.cli.doctor import doctor
-from dialectree.cli.gate import gate
-from dialectree.cli.help_groups import (
-    DEBATE,
-    EVALUATE,
-    LOOK,
-    SET_UP,
-    GroupedCommand,
-    GroupedCommands,
-)
-from dialectree.cli.mcp import mcp
-from dialectree.cli.runs import resume, show
-from dialectree.cli.server_file import server_file
-from dialectree.cli.view import view
+from dialectree.cli.help_groups import DEBATE, EVALUATE, LOOK, SET_UP, GroupedCommand
+from dialectree.cli.lazy_commands import LazyCommand, LazyGroup
+from dialectree.cli.repeated_flags import OneText
 from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
 from dialectree.system import streams
 
 usage = import_module(typer.BadParameter.__module__)
 """The errors of the command line itself: those of click, or of typer's own copy of it."""
 
+
+COMMANDS: Mapping[str, LazyCommand] = {
+    "gate": LazyCommand(
+        "dialectree.cli.gate:gate",
+        "Split a text into claims, verify each, and say which are not probable enough.",
+        DEBATE,
+        cls=GroupedCommand,
+        no_args_is_help=True,
+    ),
+    "resume": LazyCommand(
+        "dialectree.cli.runs:resume",
+        "Go on with a run that was broken off, or whose calls failed.",
+        DEBATE,
+        cls=GroupedCommand,
+    ),
+    "contest": LazyCommand(
+        "dialectree.cli.contest:contest",
+        "Change something in a run and do again only what depends on it, as a new run.",
+        DEBATE,
+        cls=OneText,
+        no_args_is_help=True,
+    ),
+    "run": LazyCommand(
+        "dialectree.cli.debate:run_app",
+        "Debate by any installed protocol: dialectree run NAME.",
+        DEBATE,
+    ),
+    "demo": LazyCommand(
+        "dialectree.cli.demo:demo", "Play a debate written by hand, without a model.", LOOK
+    ),
+    "show": LazyCommand(
+        "dialectree.cli.runs:show",
+        "Show a finished or broken-off run: its tree, its verdict, what it cost.",
+        LOOK,
+    ),
+    "view": LazyCommand(
+        "dialectree.cli.view:view",
+        "Look into runs and evaluations in the browser, and follow those that are under way.",
+        LOOK,
+        cls=GroupedCommand,
+    ),
+    "protocols": LazyCommand(
+        "dialectree.cli.debate:protocols",
+        "List the protocols that are installed, and those that cannot be used.",
+        LOOK,
+    ),
+    "export": LazyCommand("dialectree.cli.export:app", "Export runs for other programs.", LOOK),
+    "eval": LazyCommand(
+        "dialectree.cli.evaluation_commands:app",
+        "Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
+        EVALUATE,
+    ),
+    "doctor": LazyCommand(
+        "dialectree.cli.doctor:doctor",
+        "Say what is installed, which model would be used and what its endpoint can do.",
+        SET_UP,
+        cls=GroupedCommand,
+    ),
+    "mcp": LazyCommand(
+        "dialectree.cli.mcp:mcp",
+        "Serve the installed protocols to a client that speaks MCP: an editor, an agent, a chat.",
+        SET_UP,
+        cls=GroupedCommand,
+    ),
+    "server-file": LazyCommand(
+        "dialectree.cli.server_file:server_file",
+        "Print a langgraph.json with a graph and a chat for each installed protocol.",
+        SET_UP,
+    ),
+    "version": LazyCommand("dialectree.cli.program:version", "Print the version.", SET_UP),
+}
+"""The commands by name, beside those of protocols: where the code is, and what the help says."""
+
+
+class Program(LazyGroup):
+    """``dialectree``: a command for each protocol that has a verb, and the others."""
+
+    table = COMMANDS
+
+    def read_declarations(self) -> dict[str, LazyCommand]:
+        """Return the commands of the protocols."""
+        from dialectree.cli import debate
+
+        return debate.verbs()
+
+    def examples(self) -> str:
+        """Return two calls of protocols."""
+        from dialectree.cli import debate
+
+        return debate.examples()
+
+
 app = typer.Typer(
     name="dialectree",
-    cls=GroupedCommands,
-    epilog=debate.examples(),
+    cls=Program,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
-debate.add_commands(app)
-app.command("gate", cls=GroupedCommand, no_args_is_help=True, rich_help_panel=DEBATE)(gate)
-app.command("resume", cls=GroupedCommand, rich_help_panel=DEBATE)(resume)
-app.command("contest", cls=OneText, no_args_is_help=True, rich_help_panel=DEBATE)(contest)
-app.command("demo", rich_help_panel=LOOK)(demo)
-app.command("show", rich_help_panel=LOOK)(show)
-app.command("view", cls=GroupedCommand, rich_help_panel=LOOK)(view)
-app.add_typer(export.app, name="export", rich_help_panel=LOOK)
-app.command("protocols", rich_help_panel=LOOK)(debate.protocols)
-evaluate.app.command("audit", cls=GroupedCommand, no_args_is_help=True)(audit)
-app.add_typer(evaluate.app, name="eval", rich_help_panel=EVALUATE)
-app.command("doctor", cls=GroupedCommand, rich_help_panel=SET_UP)(doctor)
-app.command("mcp", cls=GroupedCommand, rich_help_panel=SET_UP)(mcp)
-app.command("server-file", rich_help_panel=SET_UP)(server_file)
 
 
-@app.command("version", rich_help_panel=SET_UP)
 def version() -> None:
     """Print the version."""
     print(dialectree.__version__)
@@ -138,6 +198,8 @@ def _printed() -> Iterator[None]:
 
 def _message(error: Any) -> str:
     """Return in one line what is wrong with a call, and what to do about it."""
+    from pydantic import ValidationError
+
     message: str = error.format_message()
     if isinstance(error.__cause__, ValidationError):
         fault = error.__cause__.errors(include_url=False, include_context=False)[0]
@@ -188,6 +250,8 @@ def run() -> None:
         streams.notice(_message(error))
         sys.exit(error.exit_code)
     except DialectreeError as error:
+        from dialectree.cli import flags
+
         flags.notice(str(error))
         sys.exit(error.status)
     except Exception:  # a fault of ours: the only case that prints a traceback

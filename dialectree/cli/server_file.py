@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dialectree.cli.debate import usable_protocols
 from dialectree.protocols.protocol import Method, installed, methods, unusable
 from dialectree.system.packages import is_installed, pip_line
 from dialectree.system.streams import notice
@@ -41,10 +42,11 @@ def server_file(
 
     Leaves out what lacks a package or does not load: the server would not start.
     """
+    usable = usable_protocols().values()
     faults = unusable()
     for path, fault in faults.items():
         notice(f"{path} is left out: {fault}")
-    for one in installed().values():
+    for one in usable:
         if one.missing():
             notice(f"{one.name} is left out: {pip_line(one.requires, one.install_advice)}")
     dependencies = dependency or ["."]

@@ -6,12 +6,14 @@ own fields, in ``nodes/<protocol>/state.py``.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
-from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
 
-from dialectree.records import Verdict
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
 
 
 class Question(TypedDict):
@@ -21,17 +23,23 @@ class Question(TypedDict):
     """In the user's own words."""
 
 
-def _whole(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a verdict, with those of its parts where they stand."""
-    parts, fields = schema.pop("$defs"), schema["properties"]
-    fields["grounds"]["items"], fields["calibrated"]["anyOf"][0] = (
-        parts["Ground"],
-        parts["Calibrated"],
-    )
-    return schema
+class _VerdictSchema:
+    """Writes the schema of a verdict when a schema is asked for; to declare a state takes none."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema with those of the verdict's parts where they stand."""
+        from dialectree.records import Verdict
+
+        whole = Verdict.model_json_schema()
+        parts, fields = whole.pop("$defs"), whole["properties"]
+        fields["grounds"]["items"] = parts["Ground"]
+        fields["calibrated"]["anyOf"][0] = parts["Calibrated"]
+        return whole
 
 
-VerdictFields = Annotated[dict[str, Any], WithJsonSchema(_whole(Verdict.model_json_schema()))]
+VerdictFields = Annotated[dict[str, Any], _VerdictSchema()]
 """A :class:`dialectree.records.Verdict` as plain data, its ``model_dump()``."""
 
 

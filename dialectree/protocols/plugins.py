@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from importlib import import_module
@@ -60,12 +58,21 @@ def declared() -> tuple[dict[str, Any], dict[str, str]]:
     Load them in a thread where an event loop is running: a server's loop refuses to read files, and
     every import there would fail.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _loop_is_running():
         return _load_all()
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1, "protocols") as pool:
         return pool.submit(_load_all).result()
+
+
+def _loop_is_running() -> bool:
+    """Tell whether this thread runs an event loop. None does where nobody has imported asyncio."""
+    asyncio = sys.modules.get("asyncio")
+    try:
+        return asyncio is not None and asyncio.get_running_loop() is not None
+    except RuntimeError:
+        return False
 
 
 def _load_all() -> tuple[dict[str, Any], dict[str, str]]:

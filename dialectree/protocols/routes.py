@@ -29,7 +29,7 @@ def without_address(spec: str) -> str:
 
 
 class _Stored(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
 
 class Interval(_Stored):

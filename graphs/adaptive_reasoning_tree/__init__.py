@@ -6,9 +6,8 @@ from typing import Any
 
 from dialectree.graphs.adaptive_reasoning_tree.look import look
 from dialectree.nodes.adaptive_reasoning_tree.state import SAMPLES, Input, Settings
-from dialectree.protocols.phases import jurors
+from dialectree.protocols.phases import PhaseOrder, jurors
 from dialectree.protocols.protocol import Evaluation, Phase, Protocol, Variant
-from dialectree.records import PhaseOrder
 
 SET_BY_PERSON = "A person set this."
 """The reason in a reply that a person put in the place of a model's figure or ruling."""

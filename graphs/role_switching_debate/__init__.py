@@ -8,15 +8,13 @@ from typing import Any
 from dialectree.nodes.role_switching_debate.state import (
     SAMPLES,
     SIDES,
-    SWAPPED,
     TITLES,
     Input,
     Settings,
 )
 from dialectree.protocols.look import Look
+from dialectree.protocols.phases import PhaseOrder
 from dialectree.protocols.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
-from dialectree.records import PhaseOrder, RunRecord, path_key
-from dialectree.system import chance
 
 _HERE = "dialectree.graphs.role_switching_debate"
 _NODES = "dialectree.nodes.role_switching_debate"
@@ -113,7 +111,7 @@ protocol = Protocol(
         plainest=("self_consistency",),
         plainest_on_a_pair=("judge_alone", "self_consistency"),
         given_gold=Settings.uses_gold,
-        sides=f"{_HERE}:sides",
+        sides=f"{_HERE}.gold_sides:sides",
         equal_tokens="self_consistency",
         audit={
             "alone": "judge_alone",
@@ -166,41 +164,3 @@ protocol = Protocol(
         ),
     ),
 )
-
-
-def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
-    """Return who defended the gold answer, where the judge read it, and if the order swayed it.
-
-    Of a knockout the last debate counts. The judge reads a first, unless balanced candidates were
-    swapped. Return None for a run without a debate.
-    """
-    nodes = record.tree.nodes.values()
-    opened = ("proposals", "rounds")
-    debated = [n for n in nodes if any(turn.phase in opened for turn in n.transcript)]
-    if not debated or not isinstance(record.input.get("options"), list):
-        return None
-    node = max(debated, key=lambda one: path_key(one.id))
-    labels = {
-        turn.speaker: turn.label or turn.names
-        for turn in node.transcript
-        if turn.role == "debater" and turn.phase != "role_switch"
-    }
-    side = next((who for who, label in labels.items() if label and label == gold), None)
-    draw = int(str(record.settings.get("seed", 0))), "first", node.id, str(record.input["question"])
-    swapped = record.settings.get("candidates") == "balanced" and chance.coin(*draw)
-    place = ("first" if side == ("b" if swapped else "a") else "second") if side else None
-    in_rounds = any(turn.phase == "rounds" for turn in node.transcript)
-    judged = [
-        t for t in node.transcript if t.role == "judge" and t.phase in ("judgment", "weighing")
-    ]
-    rulings: dict[str, dict[str, str]] = {}
-    for turn in judged:
-        who = turn.name.removesuffix(SWAPPED).rstrip("_")
-        rulings.setdefault(who, {})[turn.speaker] = str(turn.fields.get("label"))
-    both = [{*own.values()} for own in rulings.values() if len(own) > 1]
-    flipped = any(len(own) > 1 for own in both) if both else None
-    return {
-        "gold_side": side,
-        "gold_position": None if in_rounds else place,  # in rounds each judge reads both orders
-        "flipped": flipped,
-    }

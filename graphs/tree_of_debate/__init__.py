@@ -7,8 +7,8 @@ from typing import Any
 
 from dialectree.nodes.tree_of_debate.state import SAMPLES, Input, Settings
 from dialectree.protocols.look import Look
+from dialectree.protocols.phases import PhaseOrder
 from dialectree.protocols.protocol import WITHDRAWN, Dataset, Evaluation, Phase, Protocol, Variant
-from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.tree_of_debate"
 _NODES = "dialectree.nodes.tree_of_debate"

@@ -6,7 +6,7 @@ from typing import Any
 
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, Input, Settings
 from dialectree.protocols.look import Look
-from dialectree.protocols.phases import SET_BY_PERSON, jurors
+from dialectree.protocols.phases import SET_BY_PERSON, PhaseOrder, jurors
 from dialectree.protocols.protocol import (
     WITHDRAWN,
     Evaluation,
@@ -14,7 +14,6 @@ from dialectree.protocols.protocol import (
     Protocol,
     Variant,
 )
-from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.tree_structured_debate"
 _NODES = "dialectree.nodes.tree_structured_debate"

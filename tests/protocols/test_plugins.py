@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree.cli import program
+from dialectree.cli import audit, evaluate, gate, program
 from dialectree.errors import InputError
 from dialectree.mcp.server import DebateServer
 from dialectree.protocols import plugins
@@ -43,7 +43,8 @@ def strangers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         for name in {name.partition(".")[0] for name in [*sys.modules]} & {*STRANGERS}:
             for module in [one for one in sys.modules if one.partition(".")[0] == name]:
                 del sys.modules[module]
-        importlib.reload(program)
+        for flagged in (evaluate, audit, gate):  # they have flags for settings of all protocols
+            importlib.reload(flagged)
 
     monkeypatch.syspath_prepend(folder)
     afresh()
@@ -109,9 +110,7 @@ def test_ctrl_c_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_reserved_names_are_those_of_our_commands_and_tools() -> None:
-    verbs = {one.command for one in installed().values() if one.command}
-    commands: list[Any] = [*program.app.registered_commands, *program.app.registered_groups]
-    assert {one.name for one in commands} - verbs == {*plugins.COMMANDS.split()}
+    assert {*program.Program.table} == {*plugins.COMMANDS.split()}
     assert {*DebateServer(Debates(Path("runs"), owner=""), [], 1.0)._tools} == {
         *plugins.TOOLS.split()
     }

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dialectree.errors import InputError
-from dialectree.graphs.role_switching_debate import sides
+from dialectree.graphs.role_switching_debate.gold_sides import sides
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.role_switching_debate.static_debate import StatementReply
 from dialectree.records import RunRecord
