@@ -53,7 +53,7 @@ def clean_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def few_rehearsals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rehearse a debate four times to estimate it, in place of 32; tests of estimates override it."""
+    """Rehearse a debate four times to estimate it, not 32; tests of estimates override this."""
     if (estimates := sys.modules.get("dialectree.running.estimates")) is not None:
         monkeypatch.setattr(estimates, "MOST", 4)
 

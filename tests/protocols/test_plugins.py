@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree.cli import audit, evaluate, gate, program
+from dialectree.cli import program
 from dialectree.errors import InputError
 from dialectree.mcp.server import DebateServer
 from dialectree.protocols import plugins
 from dialectree.protocols.protocol import installed, load, method, methods, protocol
-from dialectree.server import chat
 from dialectree.service.debates import Debates
 from tests.cli.commands import command
 from tests.strangers import DAMAGED, REFUSED, STRANGERS, install
 
+FLAGGED = {f"dialectree.cli.{name}" for name in ("audit", "evaluate", "gate")}
+"""Modules that have flags for the settings of all protocols; a command imports them."""
 OURS = {"art", "rsd", "tod", "tsd"}
 
 
@@ -40,11 +41,9 @@ def strangers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     def afresh() -> None:
         importlib.invalidate_caches()
         plugins.declared.cache_clear()
-        for name in {name.partition(".")[0] for name in [*sys.modules]} & {*STRANGERS}:
-            for module in [one for one in sys.modules if one.partition(".")[0] == name]:
-                del sys.modules[module]
-        for flagged in (evaluate, audit, gate):  # they have flags for settings of all protocols
-            importlib.reload(flagged)
+        for name in [*sys.modules]:
+            if name.partition(".")[0] in STRANGERS or name in FLAGGED:
+                del sys.modules[name]
 
     monkeypatch.syspath_prepend(folder)
     afresh()
@@ -87,7 +86,7 @@ def test_ours_work_beside_them(strangers: Path) -> None:
 def test_a_server_file_leaves_out_what_does_not_load(strangers: Path) -> None:
     made = command("server-file", "--all")
     graphs = json.loads(made.out)["graphs"]
-    importlib.reload(chat)
+    sys.modules.pop("dialectree.server.chat", None)  # its graphs are those of these protocols
     for entry in graphs.values():
         assert load(entry["path"]).get_graph()
     load_well = [name for name in installed() if name not in STRANGERS]
