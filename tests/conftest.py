@@ -1,8 +1,8 @@
 """What all tests have in common: no cache, no settings and no key of the person who runs them.
 
 At the end it names the tests that take too much CPU, by themselves and in the processes that they
-waited for. A library that is first imported in a test, and a server that many tests share, count
-for the file alone.
+waited for. Fixtures count for the file alone; what ends with the last test of all, such as the
+server of :mod:`tests.forking` and all its programs, counts for none.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    item.stash[_BEFORE] = _cpu_s()
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    item.stash[_BEFORE], item.stash[_IS_LAST] = _cpu_s(), nextitem is None
     return (yield)
 
 
@@ -142,7 +142,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     report: Any = yield
     _refuse_skip(item.config, report)
     if report.when == "teardown" and not any(map(item.get_closest_marker, FREE_MARKS)):
-        spent = {"test": item.stash.get(_CALL, 0.0), "all": _cpu_s() - item.stash[_BEFORE]}
+        call_s, all_s = item.stash.get(_CALL, 0.0), _cpu_s() - item.stash[_BEFORE]
+        spent = {"test": call_s, "all": call_s if item.stash[_IS_LAST] else all_s}
         report.user_properties.append(("cpu_s", spent))
     return report
 
@@ -173,6 +174,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 _BEFORE, _CALL = pytest.StashKey[float](), pytest.StashKey[float]()
+_IS_LAST = pytest.StashKey[bool]()
 _cpu_of_tests, _cpu_of_files = Counter[str](), Counter[str]()
 
 

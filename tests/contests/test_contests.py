@@ -2,7 +2,8 @@
 
 Only what depends on a change is asked, a model is needed only there, taking a change back gives
 the first outcome and costs nothing, changes add up, nothing renumbers, the contested run stays as
-it is, and a crash loses nothing.
+it is, and a crash loses nothing. The CPU goes into some four hundred contests, most of it inside
+LangGraph.
 """
 
 from __future__ import annotations

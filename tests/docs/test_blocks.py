@@ -1,7 +1,9 @@
 """Every command and every Python block of the README and of the site runs as it is printed.
 
 A block that a test cannot run stands below a line ``<!-- not run: reason -->``. Blocks of other
-kinds are read or compared with the files that they show."""
+kinds are read or compared with the files that they show. The CPU goes into a hundred debates and
+evaluations, and into the README's programs, which start as a reader's do.
+"""
 
 from __future__ import annotations
 

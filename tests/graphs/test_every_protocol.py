@@ -1,4 +1,7 @@
-"""What holds of every protocol: interrupted hosts, orders of arrival, errors, roles, budgets."""
+"""What holds of every protocol: interrupted hosts, orders of arrival, errors, roles, budgets.
+
+Its CPU goes into some thousand whole debates of 16 ways, most of it inside LangGraph.
+"""
 
 from __future__ import annotations
 
