@@ -26,9 +26,11 @@ class Recording:
     """One run of all tests."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    """What each test that passed took alone, with the fixtures that it shares."""
-    shared_s: dict[str, float] = field(default_factory=dict)
-    """The part of these seconds that shared fixtures took."""
+    """What each test that passed took by the clock, with the fixtures that it shares."""
+    cpu_s: dict[str, float] = field(default_factory=dict)
+    """What each of them computed, without fixtures that it shares."""
+    shared_cpu_s: dict[str, float] = field(default_factory=dict)
+    """What the fixtures that it shares computed."""
     failed: list[str] = field(default_factory=list)
     """Tests that fail without any mutant."""
     entering: list[list[str]] = field(default_factory=list)
@@ -101,16 +103,18 @@ def _read_parts(path: Path, recording: Recording) -> dict[int, list[str]]:
         if (test := part.get("test")) is None:
             continue
         meant[part["number"]].append(test)
-        shared_s = 0.0
+        seconds, shared_cpu_s = part["seconds"], 0.0
         for fixture in fixtures:
             if fixture["fixture"] in part["fixtures"] and test.startswith(fixture["base"]):
                 meant[fixture["number"]].append(test)
-                shared_s += fixture["seconds"]
+                seconds += fixture["seconds"]
+                shared_cpu_s += fixture["cpu_s"]
         if part["failed"]:
             recording.failed.append(test)
         else:
-            recording.seconds[test] = round(part["seconds"] + shared_s, 3)
-            recording.shared_s[test] = round(shared_s, 3)
+            recording.seconds[test] = round(seconds, 3)
+            recording.cpu_s[test] = round(part["cpu_s"], 3)
+            recording.shared_cpu_s[test] = round(shared_cpu_s, 3)
     return meant
 
 
@@ -119,26 +123,26 @@ def order_tests(
 ) -> list[str]:
     """Return the tests to run for ``mutant``, those most likely to notice it first.
 
-    Those of its own room come first, then what is cheap. Tests of one file whose times are alike
+    Those of its own room come first, then what is cheap. Tests of one file that cost about the same
     stay together, as they share fixtures.
 
     Args:
         mutant: Change whose function the tests enter.
         tests: Node ids to choose from; those that were not recorded are left out.
-        recording: What each test takes.
-        budget_s: Sum of these times at which to stop.
+        recording: What each test computes.
+        budget_s: Sum of what they compute at which to stop.
     """
 
     def place(test: str) -> tuple[int, int, str, float]:
-        seconds, file = recording.seconds[test], _file_of(test)
-        return -closeness(file, mutant.file), round(math.log2(seconds + 0.01)), file, seconds
+        cost_s, file = recording.cpu_s[test] + recording.shared_cpu_s[test], _file_of(test)
+        return -closeness(file, mutant.file), round(math.log2(cost_s + 0.01)), file, cost_s
 
     chosen: list[str] = []
     spent_s = 0.0
     for test in sorted(recording.seconds.keys() & set(tests), key=place):
-        spent_s += recording.seconds[test]
-        if chosen and _file_of(chosen[-1]) == _file_of(test):
-            spent_s -= recording.shared_s[test]
+        spent_s += recording.cpu_s[test]
+        if not chosen or _file_of(chosen[-1]) != _file_of(test):
+            spent_s += recording.shared_cpu_s[test]
         if chosen and spent_s > budget_s:
             break
         chosen.append(test)

@@ -53,7 +53,7 @@ class SessionFailed(Exception):
 
 def pytest_command(*options: str) -> list[str]:
     """Return the command that runs the tests that ``make test`` does, but those of this tool."""
-    plugins = ("-p", "no:cacheprovider", "-p", "mutation_profile")
+    plugins = ("-p", "no:cacheprovider", "-p", "mutation_profile", "-p", "mutation_environment")
     chosen = ("-m", MARKS, f"--ignore={OWN_FOLDER}", "--continue-on-collection-errors")
     return [sys.executable, "-m", "pytest", "-q", *plugins, *chosen, *options]
 

@@ -13,7 +13,7 @@ from .recording import Recording, order_tests, tests_near
 from .sessions import Outcome, Session, SessionFailed
 
 BUDGET_S = 60.0
-"""Seconds of tests that one mutant is worth."""
+"""Seconds of computing that one mutant is worth."""
 
 VerdictName = Literal["killed", "survived", "unsettled"]
 

@@ -91,8 +91,9 @@ def test_count_down():
 
 @pytest.fixture(scope="module")
 def greeting():
-    code = "from dialectree import sums; sums.greet()"
-    return subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE).stdout
+    command = [sys.executable, "-c", "from dialectree import sums; sums.greet()"]
+    path = {"PYTHONPATH": os.getcwd()}
+    return subprocess.run(command, stdout=subprocess.PIPE, env=path).stdout
 
 
 def test_somebody_says_something(greeting):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 import time
 from collections.abc import Generator
@@ -36,7 +37,7 @@ class Recorder:
         self.running = folder / "running"
         self.parts = folder / "parts.jsonl"
         self.tell(IMPORT)
-        self.seconds = 0.0
+        self.seconds = self.setup_cpu_s = 0.0
         self.failed = False
         os.environ["MUTATION_ENTRIES"] = str(folder)
         sys.modules["sitecustomize"].note_entries(str(folder))
@@ -54,15 +55,17 @@ class Recorder:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         self.number += 1
         test = self.current = self.number
-        self.seconds, self.failed = 0.0, False
+        self.seconds, self.setup_cpu_s, self.failed = 0.0, 0.0, False
+        start_cpu_s = cpu_s()
         self.tell(test)
         try:
             return (yield)
         finally:
             self.tell(BETWEEN_TESTS)
             names = getattr(item, "fixturenames", [])
-            about = {"seconds": round(self.seconds, 3), "failed": self.failed, "fixtures": names}
-            self.keep({"number": test, "test": item.nodeid, **about})
+            own_cpu_s = cpu_s() - start_cpu_s - self.setup_cpu_s
+            about = {"failed": self.failed, "fixtures": names, "cpu_s": own_cpu_s}
+            self.keep({"number": test, "test": item.nodeid, "seconds": self.seconds, **about})
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
@@ -71,17 +74,24 @@ class Recorder:
         if fixturedef.scope == "function":
             return (yield)
         self.number += 1
-        number, start = self.number, time.monotonic()
+        number, start_s, start_cpu_s = self.number, time.monotonic(), cpu_s()
         self.tell(number)
         try:
             return (yield)
         finally:
             self.tell(self.current)
-            seconds = round(time.monotonic() - start, 3)
-            self.seconds -= seconds
+            took = {"seconds": time.monotonic() - start_s, "cpu_s": cpu_s() - start_cpu_s}
+            self.seconds -= took["seconds"]
+            self.setup_cpu_s += took["cpu_s"]
             about = {"fixture": fixturedef.argname, "base": fixturedef.baseid}
-            self.keep({"number": number, **about, "seconds": seconds})
+            self.keep({"number": number, **about, **took})
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.seconds += report.duration
         self.failed = self.failed or report.failed
+
+
+def cpu_s() -> float:
+    """Return the seconds that this process, and those it started that have ended, computed."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(part.ru_utime + part.ru_stime for part in used)

@@ -17,7 +17,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from importlib.util import MAGIC_NUMBER
+from importlib.util import MAGIC_NUMBER, module_from_spec
 from types import CodeType, ModuleType
 
 
@@ -50,10 +50,12 @@ class PreparedFinder:
     ) -> ModuleSpec | None:
         if prepared_file(fullname) is None:
             return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and isinstance(spec.loader, SourceFileLoader):
-            spec.loader = PreparedLoader(spec.loader.name, spec.loader.path)
-        return spec
+        for finder in sys.meta_path:  # an editable installation has one of its own
+            spec = None if finder is PreparedFinder else finder.find_spec(fullname, path, target)
+            if spec is not None and isinstance(spec.loader, SourceFileLoader):
+                spec.loader = PreparedLoader(spec.loader.name, spec.loader.path)
+                return spec
+        return None
 
 
 def note_entries(folder: str) -> None:
@@ -81,7 +83,16 @@ def note_entries(folder: str) -> None:
     builtins.mutation_entered = mutation_entered  # type: ignore[attr-defined]
 
 
+def run_hidden_module() -> None:
+    """Run the module of the same name that this one hides, which a test may have put there."""
+    here = os.path.dirname(__file__)
+    spec = PathFinder.find_spec("sitecustomize", [path for path in sys.path if path != here])
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(module_from_spec(spec))
+
+
 if "MUTATION_CODE" in os.environ:
     sys.meta_path.insert(0, PreparedFinder)
 if "MUTATION_ENTRIES" in os.environ:
     note_entries(os.environ["MUTATION_ENTRIES"])
+run_hidden_module()
