@@ -43,8 +43,10 @@ class BuildWithSignatures(build_py):
         self.run_command("egg_info")  # tells which declarations there are
         built = ROOT if self.editable_mode else Path(self.build_lib).resolve()
         target = built / "dialectree" / "service" / "functions.pyi"
-        path = os.pathsep.join([str(built), str(ROOT)])
-        command = [sys.executable, "-P", "-m", "dialectree.service.stub", str(target)]
+        # What was there may lead to the packages that pip installed for this build.
+        path = os.pathsep.join([str(built), str(ROOT), os.environ.get("PYTHONPATH", "")])
+        # -B: compiled files that it wrote to the build would be packed.
+        command = [sys.executable, "-BP", "-m", "dialectree.service.stub", str(target)]
         subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=True)
 
 

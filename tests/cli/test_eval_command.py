@@ -190,7 +190,7 @@ def _spot(line: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None:
-    with LocalEndpoint(latency_ms=2000) as slow:
+    with LocalEndpoint(latency_ms=4500) as slow:
         words = ["eval", data(20), "--model", f"openai:any@{slow.url}", "--out", "out"]
         process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
         wait_until(lambda: slow.stats()["running"], process=process)

@@ -111,6 +111,7 @@ def test_the_distributions_hold_all_that_the_repository_does(distributions: Path
     assert signatures == stub.stub()
     about = f"dialectree-{dialectree.__version__}.dist-info"
     assert {path.parts[0] for path in names} == {"dialectree", about}
+    assert not {path for path in names if path.suffix == ".pyc"}
     assert Path(about, "licenses", "LICENSE") in names
 
 

@@ -2,7 +2,7 @@
 
 A block that a test cannot run stands below a line ``<!-- not run: reason -->``. Blocks of other
 kinds are read or compared with the files that they show. The CPU goes into a hundred debates and
-evaluations, and into the README's programs, which start as a reader's do.
+evaluations, whose programs are forks.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ WITH_CLIENTS = ("docs/chat.md", "docs/mcp.md", "docs/server.md")
 """Pages that start servers or use the clients of others."""
 WITH_A_TEST_OF_ITS_OWN = ("docs/providers.md",)
 """The page names the addresses of others: test_providers_page.py runs its blocks."""
-IN_PROCESSES_OF_THEIR_OWN = ("README.md",)
-"""Pages whose commands start as a user's do. Those of the others are forks."""
 WITH_ESTIMATES = ("docs/tutorial-compare.md", "docs/tutorial-eval.md")
 """Pages that show how many calls are estimated."""
 READ: dict[str, Callable[[str], object]] = {
@@ -99,7 +97,7 @@ def test_the_blocks_of_a_page_run_in_order(
     }
     if name in WITH_ESTIMATES:
         variables[REHEARSALS] = str(estimates.MOST)
-    if name not in (*IN_PROCESSES_OF_THEIR_OWN, *WITH_CLIENTS):
+    if name not in WITH_CLIENTS:
         variables[ADDRESS] = forked
     with reader(tmp_path / "home", **variables) as reading:
         files.write_files(reading.folder)
