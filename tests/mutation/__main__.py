@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -36,6 +37,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.compare:
         return compare(*options.compare)
+    # Ended from outside, it waits for the mutants that run, as after Ctrl-C, and cleans up.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     return run(options.tree.resolve(), options.seed, options.count, options.ways, options.out)
 
 
