@@ -36,7 +36,7 @@ def recorder() -> Iterator[Recorder]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     kept = Recorder(f"http://127.0.0.1:{server.server_port}/v1")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield kept
     finally:

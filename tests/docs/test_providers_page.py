@@ -93,7 +93,7 @@ class Recorder:
         self.plain, self.tls = (ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in range(2))
         self.tls.socket = context.wrap_socket(self.tls.socket, server_side=True)
         for server in (self.plain, self.tls):
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+            threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
 
     def close(self) -> None:
         """Stop both servers."""

@@ -46,7 +46,7 @@ def address() -> Iterator[str]:
     """Serve the site."""
     handler = partial(Files, directory=str(SITE))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
