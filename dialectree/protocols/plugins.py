@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import Any
+from threading import Lock
+from typing import Any, TextIO
 
 GROUP = "dialectree.protocols"
 COMMANDS = (
@@ -36,8 +37,32 @@ def imported(module: str) -> Any:
     """Import ``module``. It can neither end the program nor print into what the program prints."""
     if module in sys.modules:
         return import_module(module)
-    with redirect_stdout(sys.stderr), _no_exit(module):
+    with _print_to_stderr(), _no_exit(module):
         return import_module(module)
+
+
+@contextmanager
+def _print_to_stderr() -> Iterator[None]:
+    """Send what modules print while they are imported to stderr, in several threads at once.
+
+    The last thread restores stdout. Each restoring what it found would leave stderr in its place.
+    """
+    with _stdout_lock:
+        _stdouts.append(sys.stdout)
+        sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        with _stdout_lock:
+            first = _stdouts[0]
+            _stdouts.pop()
+            if not _stdouts:
+                sys.stdout = first
+
+
+_stdout_lock = Lock()
+_stdouts: list[TextIO] = []
+"""What stdout was when each import under way began; the first is the real one."""
 
 
 @contextmanager
@@ -81,7 +106,7 @@ def _load_all() -> tuple[dict[str, Any], dict[str, str]]:
     faults: dict[str, str] = {}
     for entry in sorted(entry_points(group=GROUP), key=_ours_first):
         try:
-            with redirect_stdout(sys.stderr), _no_exit(entry.value):
+            with _print_to_stderr(), _no_exit(entry.value):
                 found = entry.load()
             if not isinstance(found, Declaration):
                 raise TypeError(f"{entry.value} is no Protocol")

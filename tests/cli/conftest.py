@@ -9,5 +9,5 @@ from dialectree.models import endpoints
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give up sooner on an address at which nobody answers; the pauses between tries grow to 2 s."""
+    """Give up sooner where nobody answers; the pauses between tries grow to two seconds."""
     monkeypatch.setattr(endpoints, "UNREACHABLE_AFTER_S", 2.5)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from dialectree.protocols.protocol import installed, load, method, methods, prot
 from dialectree.service.debates import Debates
 from tests.cli.commands import command
 from tests.strangers import DAMAGED, REFUSED, STRANGERS, install
+from tests.waiting import PATIENCE_S
 
 FLAGGED = {f"dialectree.cli.{name}" for name in ("audit", "evaluate", "gate")}
 """Modules that have flags for the settings of all protocols; a command imports them."""
@@ -94,6 +97,29 @@ def test_a_server_file_leaves_out_what_does_not_load(strangers: Path) -> None:
         name for name, one in methods().items() if one.protocol.name in load_well
     }
     assert "no_graph.graph:graph is left out: ModuleNotFoundError: " in made.err
+
+
+def test_modules_that_are_imported_at_once_leave_stdout_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = {name: threading.Event() for name in ("first", "second", "go", "end")}
+    monkeypatch.setattr(threading, "steps", steps, raising=False)
+    for name, until in (("first", "go"), ("second", "end")):
+        code = f"steps['{name}'].set()\nsteps['{until}'].wait()\nprint('hello')\n"
+        (tmp_path / f"meets_{name}.py").write_text(f"from threading import steps\n{code}")
+    monkeypatch.syspath_prepend(tmp_path)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(plugins.imported, "meets_first")
+        assert steps["first"].wait(PATIENCE_S)
+        second = pool.submit(plugins.imported, "meets_second")
+        assert steps["second"].wait(PATIENCE_S)
+        steps["go"].set()
+        first.result()
+        steps["end"].set()
+        second.result()
+    print("result")
+    out, err = capsys.readouterr()
+    assert (out, err) == ("result\n", "hello\nhello\n")
 
 
 def test_ctrl_c_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
