@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,7 +82,9 @@ def _start_on_free_port(
     variables: Mapping[str, str],
     options: Mapping[str, Any],
 ) -> RunningServer:
-    for attempt in count(1):
+    attempt = 0
+    while True:
+        attempt += 1
         port, other_port = free_port(), free_port()
 
         def fill(text: str, port: int = port, other_port: int = other_port) -> str:
@@ -99,7 +100,7 @@ def _start_on_free_port(
             )
         try:
             wait_until(partial(is_up, port), process=process, pause_s=0.1)
-            break
+            return RunningServer(port, process)
         except BaseException as error:
             process.kill()
             process.wait()
@@ -108,4 +109,3 @@ def _start_on_free_port(
             if not taken or attempt == STARTS:
                 error.add_note(f"{words[0]} printed:\n{printed[-2000:]}")
                 raise
-    return RunningServer(port, process)
