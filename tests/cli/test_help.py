@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from typing import Any
 
 import pytest
 import typer
 from pydantic import BaseModel
+from typer.main import get_command
 
 from dialectree.cli.program import app
 from dialectree.protocols.options import about
@@ -78,3 +80,15 @@ def test_the_examples_of_a_protocol_are_calls_that_it_takes(protocol: Protocol) 
         assert f"dialectree run {protocol.name} {words}\n" in shown
         called = run.commands[protocol.name].make_context(protocol.name, shlex.split(words))
         assert set(called.params) >= {*protocol.input.model_fields}
+
+
+def test_no_command_agrees_to_many_calls_by_itself() -> None:
+    group: Any = get_command(app)
+    context = typer.Context(group)
+    agreeing = [
+        (name, parameter.default)
+        for name in group.list_commands(context)
+        for parameter in group.get_command(context, name).params
+        if parameter.name == "yes"
+    ]
+    assert len(agreeing) > 5 and {default for _, default in agreeing} == {False}

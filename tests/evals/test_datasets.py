@@ -390,4 +390,6 @@ def test_oddities_of_the_data_are_told_before_the_first_call(tmp_path: Path) -> 
         "answer: all count as questions of their own"
     )
     assert right.startswith(f"{path}: 1 of 4 rows do not say what is right (gold)")
+    again = [item.model_copy(update={"repeat": 1}) for item in loaded.items]  # of --repeats 2
+    assert [*notices(loaded, "decide", [*loaded.items, *again])] == [unknown, repeated, right]
     assert load(path, mapped="question=question").unknown == ()

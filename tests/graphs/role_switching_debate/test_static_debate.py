@@ -111,6 +111,18 @@ def test_sides_are_drawn_over_the_questions() -> None:
     assert 10 <= held["a"] <= 30 and held["a"] + held["None"] == 40
 
 
+def test_one_ruling_does_not_tell_whether_the_order_swayed_the_judge() -> None:
+    def one_order(call: Asked) -> JudgeReply | Exception:
+        answers = listed(call, "candidates")
+        return no_reply() if next(iter(answers)) != "A" else rule("A", answers["A"])
+
+    model = speakers()
+    model.will_say_now(one_order, to=JudgeReply)
+    both, one = (sides(debate(model=each), "A") for each in (speakers(), model))
+    assert both is not None and both["flipped"] is not None
+    assert one is None or one["flipped"] is None
+
+
 @pytest.mark.parametrize("name", ["static_debate", "consultancy"])
 def test_without_a_statement_or_a_ruling_nothing_is_guessed(name: str) -> None:
     for kind in (StatementReply, JudgeReply):
