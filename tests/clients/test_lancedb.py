@@ -13,8 +13,6 @@ from dialectree.protocols.settings import build
 from dialectree.retrieval.material import material_of
 from tests.examples.test_agents import example
 
-pytestmark = pytest.mark.clients
-
 
 def test_a_lancedb_table_is_searched_beside_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
