@@ -170,6 +170,7 @@ def _attend(client: socket.socket) -> int:
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environ)
+        # It remembers the variables of the server.
         langsmith.utils.get_env_var.cache_clear()  # type: ignore[attr-defined]
         estimates.MOST = int(environ.get(REHEARSALS, FEW_REHEARSALS))
         sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")

@@ -79,9 +79,9 @@ def _lazy_command(protocol: Protocol, name: str, **options: Any) -> LazyCommand:
 def examples() -> str:
     """Return two examples for the help of the program: the first one of two protocols."""
     lines = [
-        f"dialectree {one.command} {one.examples[0]}"
-        for one in installed().values()
-        if one.command and one.examples
+        f"dialectree {protocol.command} {protocol.examples[0]}"
+        for protocol in installed().values()
+        if protocol.command and protocol.examples
     ]
     return "\n".join(lines[:2])
 
@@ -153,26 +153,28 @@ def protocols(json: flags.Json = False) -> None:
     if json:
         rows = [
             {
-                "name": one.name,
-                "title": one.title,
-                "package": package(one),
-                "command": one.command or f"run {one.name}",
-                "methods": [*one.methods()],
-                "settings": sorted(one.own_settings()),
-                "requires": one.requires,
-                "missing": one.missing(),
+                "name": protocol.name,
+                "title": protocol.title,
+                "package": package(protocol),
+                "command": protocol.command or f"run {protocol.name}",
+                "methods": [*protocol.methods()],
+                "settings": sorted(protocol.own_settings()),
+                "requires": protocol.requires,
+                "missing": protocol.missing(),
             }
-            for one in usable
+            for protocol in usable
         ]
         print(to_json({"protocols": rows, "broken": faults}, indent=1).decode())
         return
-    for one in usable:
-        streams.listed(f"{one.name}  {one.title} ({package(one)})")
-        streams.listed(f"dialectree {one.command or f'run {one.name}'}: {one.summary}", indent=4)
-        streams.listed(f"methods: {', '.join(one.methods())}", indent=4)
-        streams.listed(f"settings: {', '.join(sorted(one.own_settings()))}", indent=4)
-        if one.missing():
-            needs = pip_line(one.requires, one.install_advice)
+    for protocol in usable:
+        streams.listed(f"{protocol.name}  {protocol.title} ({package(protocol)})")
+        streams.listed(
+            f"dialectree {protocol.command or f'run {protocol.name}'}: {protocol.summary}", indent=4
+        )
+        streams.listed(f"methods: {', '.join(protocol.methods())}", indent=4)
+        streams.listed(f"settings: {', '.join(sorted(protocol.own_settings()))}", indent=4)
+        if protocol.missing():
+            needs = pip_line(protocol.requires, protocol.install_advice)
             streams.listed(f"needs: {needs}", indent=4)
     for path, fault in faults.items():
         print(f"cannot be used: {path}: {fault}", file=sys.stderr)

@@ -45,7 +45,9 @@ def doctor(settings: dict[str, Any]) -> None:
         print(f"  {package:24}{_installed(package)}")
     print("\nExtras")
     usable = usable_protocols().values()
-    declared = {one.requires: one.install_advice for one in usable if one.requires}
+    declared = {
+        protocol.requires: protocol.install_advice for protocol in usable if protocol.requires
+    }
     for requirement, advice in {**dict.fromkeys(extras(), ""), **declared}.items():
         line = pip_line(requirement, advice) if missing(requirement) else "installed"
         print(fill(f"  {requirement:24}{line}", 80, subsequent_indent=" " * 26))

@@ -53,12 +53,14 @@ def mcp(
             raise InputError(f"--papers {folder}: there is no such folder")
     debates = Debates(runs, owner="", files_from=papers or [], host=settings)
     served: list[Protocol] = []
-    for one in usable_protocols().values():
-        if one.missing():
-            notice(f"{one.name} is left out: {pip_line(one.requires, one.install_advice)}")
+    for protocol in usable_protocols().values():
+        if protocol.missing():
+            notice(
+                f"{protocol.name} is left out: {pip_line(protocol.requires, protocol.install_advice)}"
+            )
         else:
-            served.append(one)
-    methods = [one.methods()[one.name] for one in served]
+            served.append(protocol)
+    methods = [protocol.methods()[protocol.name] for protocol in served]
     specs = [speakers(chosen, debates.configure(chosen, {}, notice)) for chosen in methods]
     if any(at_chance(spec) for roles in specs for spec in roles.values()):
         notice(demonstration())

@@ -13,8 +13,9 @@ class OneText(GroupedCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words of a call; raise InputError where one of these flags stands twice."""
-        given = [word.partition("=")[0] for word in args]
-        for flag in (flag for one in self.params if one.nargs == 2 for flag in one.opts):
-            if given.count(flag) > 1:
+        words = [word.partition("=")[0] for word in args]
+        paired = (parameter for parameter in self.params if parameter.nargs == 2)
+        for flag in (flag for parameter in paired for flag in parameter.opts):
+            if words.count(flag) > 1:
                 raise InputError(f"{flag}: one at a time; contest the new run for another")
         return super().parse_args(ctx, args)

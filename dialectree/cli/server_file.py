@@ -46,9 +46,11 @@ def server_file(
     faults = unusable()
     for path, fault in faults.items():
         notice(f"{path} is left out: {fault}")
-    for one in usable:
-        if one.missing():
-            notice(f"{one.name} is left out: {pip_line(one.requires, one.install_advice)}")
+    for protocol in usable:
+        if protocol.missing():
+            notice(
+                f"{protocol.name} is left out: {pip_line(protocol.requires, protocol.install_advice)}"
+            )
     dependencies = dependency or ["."]
     made = content(dependencies, every=every, image=image, embedded=embedded, without=faults)
     print(json.dumps(made, indent=2, ensure_ascii=False))

@@ -54,10 +54,9 @@ def _print_to_stderr() -> Iterator[None]:
         yield
     finally:
         with _stdout_lock:
-            first = _stdouts[0]
-            _stdouts.pop()
-            if not _stdouts:
-                sys.stdout = first
+            stdout = _stdouts.pop()
+            if not _stdouts:  # then it is the first that was noted
+                sys.stdout = stdout
 
 
 _stdout_lock = Lock()

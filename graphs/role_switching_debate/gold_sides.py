@@ -36,8 +36,8 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     for turn in judged:
         who = turn.name.removesuffix(SWAPPED).rstrip("_")
         rulings.setdefault(who, {})[turn.speaker] = str(turn.fields.get("label"))
-    both = [{*own.values()} for own in rulings.values() if len(own) > 1]
-    flipped = any(len(own) > 1 for own in both) if both else None
+    in_two_orders = [{*labels.values()} for labels in rulings.values() if len(labels) > 1]
+    flipped = any(len(labels) > 1 for labels in in_two_orders) if in_two_orders else None
     return {
         "gold_side": side,
         "gold_position": None if in_rounds else place,  # in rounds each judge reads both orders

@@ -11,7 +11,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -197,9 +196,10 @@ def test_interrupting_twice_waits_for_no_call() -> None:
         process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
         wait_until(lambda: stuck.stats()["running"] >= 1)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
+        assert process.stderr is not None
+        said = next(line for line in process.stderr if "stopping: " in line)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=PATIENCE_S)
+        said += process.communicate(timeout=PATIENCE_S)[1]
         assert process.returncode == 130, said
         assert said.count("stopping: calls under way have up to 5 s (Ctrl-C again: none)") == 1
         assert "Traceback" not in said
