@@ -55,9 +55,8 @@ def mcp(
     served: list[Protocol] = []
     for protocol in usable_protocols().values():
         if protocol.missing():
-            notice(
-                f"{protocol.name} is left out: {pip_line(protocol.requires, protocol.install_advice)}"
-            )
+            line = pip_line(protocol.requires, protocol.install_advice)
+            notice(f"{protocol.name} is left out: {line}")
         else:
             served.append(protocol)
     methods = [protocol.methods()[protocol.name] for protocol in served]

@@ -48,9 +48,8 @@ def server_file(
         notice(f"{path} is left out: {fault}")
     for protocol in usable:
         if protocol.missing():
-            notice(
-                f"{protocol.name} is left out: {pip_line(protocol.requires, protocol.install_advice)}"
-            )
+            line = pip_line(protocol.requires, protocol.install_advice)
+            notice(f"{protocol.name} is left out: {line}")
     dependencies = dependency or ["."]
     made = content(dependencies, every=every, image=image, embedded=embedded, without=faults)
     print(json.dumps(made, indent=2, ensure_ascii=False))
