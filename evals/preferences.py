@@ -25,6 +25,7 @@ from dialectree.records import Usage, from_cache, usage
 from dialectree.records.folder import RunFolder
 from dialectree.running.runner import calling
 from dialectree.system import clock
+from dialectree.system.loop import finish_all
 
 
 class Pair(NamedTuple):
@@ -84,12 +85,7 @@ async def prefer(
                 budget.check()
                 keep(await _preferred(folder, pair, judge, budget, count))
 
-        ended = await asyncio.gather(
-            *map(one, pairs(folder, plan, against)), return_exceptions=True
-        )
-    for error in ended:
-        if error is not None:
-            raise error
+        await finish_all(map(one, pairs(folder, plan, against)))
 
 
 async def _preferred(

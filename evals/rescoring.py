@@ -29,6 +29,7 @@ from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records.folder import RunFolder
 from dialectree.report.progress import show
+from dialectree.system.loop import finish_all
 
 AT_ONCE = 64
 """Answers of which a judge is asked at once; its own limits say how many calls there are."""
@@ -150,9 +151,6 @@ async def _by_one(rescoring: Rescoring, judge: str) -> Path:
             rescoring.spending.close(error)
             raise
 
-    ended = await asyncio.gather(*map(score_or_close, rescoring.answers), return_exceptions=True)
-    for error in ended:
-        if error is not None:
-            raise error
+    await finish_all(map(score_or_close, rescoring.answers))
     scored.sort(key=lambda one: (one.row, one.item))
     return await asyncio.to_thread(keep, rescoring.folder.path, scored)

@@ -24,6 +24,7 @@ from dialectree.evals.rows import Ready
 from dialectree.evals.standing import Spending, Standing
 from dialectree.report.progress import Several, show
 from dialectree.system import clock
+from dialectree.system.loop import finish_all
 
 REFUSED = 20
 """After so many refused questions of a row, and none answered, the others are not tried."""
@@ -188,7 +189,7 @@ async def ask_all(
                 stop(error)
             under_way[item.id] -= 1
 
-    await asyncio.gather(*(ask() for _ in range(min(at_once, len(left)))))
+    await finish_all(ask() for _ in range(min(at_once, len(left))))
     for error in (*stopped, *(answers[0].refused for answers in refused.values())):
         if error is not None:
             raise error

@@ -7,7 +7,6 @@ one in its own run.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from string import ascii_uppercase
@@ -25,6 +24,7 @@ from dialectree.protocols.settings import ProtocolSettings, within
 from dialectree.records import Call, RunRecord, Usage, Verdict, critical_path, seconds, usage
 from dialectree.running.runner import Started, Watch
 from dialectree.system import chance
+from dialectree.system.loop import finish_all
 
 
 def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]:
@@ -146,9 +146,4 @@ def inside(
 
 async def conducted(runs: Sequence[Started], watch: Watch | None = None) -> list[RunRecord]:
     """Conduct all runs at once; where one fails the others still come to their end."""
-    work = (run.conduct(watch=watch) for run in runs)
-    ended = await asyncio.gather(*work, return_exceptions=True)
-    for one in ended:
-        if isinstance(one, BaseException):
-            raise one
-    return [one for one in ended if isinstance(one, RunRecord)]
+    return await finish_all(run.conduct(watch=watch) for run in runs)

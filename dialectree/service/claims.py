@@ -26,6 +26,7 @@ from dialectree.running.estimates import Estimate, Size, expected, pace_of, rehe
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.runner import Watch, begin, prepared
 from dialectree.service.debates import Underway
+from dialectree.system.loop import finish_all
 from dialectree.text import line as on_one_line
 
 _PROMPT = "claims/splitter"
@@ -175,7 +176,7 @@ class ClaimVerifier:
             async with slots:
                 return await self._verified(claim, runs, watch)
 
-        return [*await asyncio.gather(*map(verified, claims))]
+        return await finish_all(map(verified, claims))
 
     async def _verified(self, finding: Finding, runs: Path, watch: Watch | None) -> Finding:
         if self.fault is not None:

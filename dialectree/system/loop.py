@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
@@ -113,6 +113,24 @@ async def stopped_aloud(work: Coroutine[Any, Any, T], say: Callable[[], None]) -
         if not (await asyncio.wait([task], timeout=_SOON_S))[0]:
             say()
     return await task
+
+
+async def finish_all(work: Iterable[Awaitable[T]]) -> list[T]:
+    """Await all ``work`` side by side; return the results, in order.
+
+    Where a part fails or is cancelled the others still come to their end: what they pay for would
+    be lost. ``asyncio.gather`` alone goes on as soon as the first has ended.
+
+    Raises:
+        BaseException: That of the first part, in order, which has one.
+    """
+    ended = await asyncio.gather(*work, return_exceptions=True)
+    results: list[T] = []
+    for result in ended:
+        if isinstance(result, BaseException):
+            raise result
+        results.append(result)
+    return results
 
 
 class Threads(Executor):

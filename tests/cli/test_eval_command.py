@@ -190,13 +190,16 @@ def _spot(line: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None:
-    with LocalEndpoint(latency_ms=4500) as slow:
+    with LocalEndpoint(latency_ms=1500) as slow:
         words = ["eval", data(20), "--model", f"openai:any@{slow.url}", "--out", "out"]
         process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
         wait_until(lambda: slow.stats()["running"], process=process)
         os.kill(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=PATIENCE_S)
+        paid = slow.stats()["calls"]
     assert process.returncode == 130
+    kept = [path.read_text() for path in Path("out/runs").rglob("calls.jsonl")]
+    assert sum(text.count("\n") for text in kept) == paid > 0
     assert "stopping: calls under way have up to 5 s" in said
     assert "the same command goes on" in said and "Traceback" not in said
 

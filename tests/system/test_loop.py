@@ -153,3 +153,39 @@ def test_threads_are_begun_once_in_a_process(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(os, "getpid", lambda: -1)
     assert [threads.submit(abs, n).result() for n in range(3)] == [0, 1, 2]
     assert len(threads._pools) == 2
+
+
+def test_what_is_cancelled_together_comes_to_its_end_together() -> None:
+    ends: list[str] = []
+
+    async def part(name: str, takes_s: float) -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            await asyncio.sleep(takes_s)  # as a call does that is paid for
+            ends.append(name)
+
+    async def cancelled() -> None:
+        work = asyncio.create_task(loop.finish_all([part("quick", 0.0), part("slow", 0.05)]))
+        await asyncio.sleep(0.01)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        assert ends == ["quick", "slow"]
+
+    asyncio.run(cancelled())
+
+
+def test_one_that_fails_is_raised_when_the_others_have_ended() -> None:
+    ends: list[str] = []
+
+    async def fail() -> None:
+        raise ValueError("no")
+
+    async def end() -> None:
+        await asyncio.sleep(0.01)
+        ends.append("ended")
+
+    with pytest.raises(ValueError, match="no"):
+        asyncio.run(loop.finish_all([fail(), end()]))
+    assert ends == ["ended"]
