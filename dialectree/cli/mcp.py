@@ -71,9 +71,7 @@ def mcp(
             if listening is None:
                 await serving.serve_stdio(sdk)
             else:
-                at = listening.getsockname()
-                shown = f"[{at[0]}]" if ":" in at[0] else at[0]
-                notice(f"MCP server: http://{shown}:{at[1]}/mcp (Ctrl-C ends it)")
+                notice(f"MCP server: {serving.address(listening)} (Ctrl-C ends it)")
                 await serving.serve_http(sdk, debates, listening, host)
         finally:
             await debates.break_off()

@@ -74,6 +74,12 @@ def listen(host: str, port: int) -> socket.socket:
         raise InputError(f"--host {host} --port {port}: {error.strerror or error}") from None
 
 
+def address(listening: socket.socket) -> str:
+    """Return the URL at which clients reach the server that listens at a socket."""
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
+
+
 async def serve_http(
     server: Server[Any], debates: Debates, listening: socket.socket, host: str
 ) -> None:

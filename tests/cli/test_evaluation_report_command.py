@@ -50,6 +50,8 @@ def test_what_cannot_be_reported_is_one_line(tmp_path: Path) -> None:
     other = sample.evaluation(tmp_path / "b", n=1, data=data)
     refused(command("eval", "report", str(first), str(other)), "only results on the same data")
     refused(command("eval", "report", str(tmp_path)), "holds no evaluation")
+    (unread := tmp_path / "evaluation.json").mkdir()
+    refused(command("eval", "report", str(tmp_path)), f"{unread}: Is a directory")
     refused(command("eval", "report", str(first), "--baseline", "x"), "there is no such row")
 
 

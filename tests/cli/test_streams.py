@@ -82,6 +82,26 @@ def test_what_is_a_file_by_another_way_is_utf_8_on_any_stream(asked: list[str]) 
         assert said.strip() == (run / file).read_bytes().strip()
 
 
+class Screen(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("shown", ["out", "err"])
+def test_each_stream_is_a_terminal_by_itself(
+    shown: str, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    out, err = (Screen() if shown == name else io.StringIO() for name in ("out", "err"))
+    with patch.multiple(sys, stdout=out, stderr=err):
+        assert ended(*asked) == 0
+    record = (runs()[0] / "run.json").as_posix()
+    assert record in err.getvalue().replace("\n", "") and record not in out.getvalue()
+    assert "\x1b" not in (err if shown == "out" else out).getvalue()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams")
 def test_a_question_from_an_input_that_is_closed_is_empty() -> None:
     done = subprocess.run(

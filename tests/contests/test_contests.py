@@ -279,6 +279,14 @@ def test_a_contest_needs_a_model_only_where_one_has_to_be_asked(
     assert (new.models, new.settings) == (back.models, back.settings) == (old.models, old.settings)
 
 
+def test_a_change_of_figures_keeps_the_models_whoever_else_is_named(elsewhere: Path) -> None:
+    old = made(elsewhere, "art", MADE["art"])
+    more: Any = {"model": "openai:other@http://127.0.0.1:9/v1", "concurrency": 2, "cache": False}
+    new = dialectree.contest(old.run_id, [Set("0.0", 0.9)], **more)
+    assert (new.models, new.settings) == (old.models, old.settings)
+    assert new.usage.calls == 0
+
+
 CHAINS: dict[str, list[tuple[Change, Change]]] = {
     "tree": [
         (Replace("0.1.0/B2", TEXT), Restore("0.1.0/B2")),

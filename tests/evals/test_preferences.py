@@ -14,6 +14,7 @@ from dialectree.evals.intervals import wilson
 from dialectree.evals.plan import Plan, baseline
 from dialectree.evals.preferences import prefer
 from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.formatting import shown
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import Preferred, Row, Score, ScoreOutcome
@@ -133,6 +134,8 @@ def test_the_report_counts_wins_ties_and_losses(tmp_path: Path) -> None:
     line = [*table.frame.iloc[0]]
     assert line[:8] == ["tod", "single_stage", 5, 2, 2, 1, 1, wilson(2, 3)]
     assert line[8:] == [tango(mcnemar_counts(0, 2, 1, 2)), 1]
+    ((*_, (balance, _), _),) = shown(table)
+    assert balance == "+20.0"  # two won less one lost, of five
 
 
 def test_a_budget_ends_it_and_the_same_again_goes_on() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +14,7 @@ from dialectree.evals import rating
 from dialectree.evals.dataset_items import Task
 from dialectree.evals.plan import repeated
 from dialectree.evals.plots import Plot, inline, plots
+from dialectree.evals.reporting import page as report_page
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.writing import report
@@ -43,11 +44,43 @@ def test_a_plot_in_a_page_takes_its_colours_and_keeps_its_text(tmp_path: Path) -
         text = inline(plot)
         ElementTree.fromstring(text)
         assert not re.search(r"#[0-9a-f]{6}\b", text)
-        assert "var(--plot-0)" in text and "<style" not in text and "<script" not in text
+        assert "var(--plot-0)" in text
+        assert not re.search("<(style|script|metadata|title)", text)
         assert ">tsd<" in text
         ids += re.findall(r'\bid="([^"]*)"', text)
         assert set(re.findall(r'(?:xlink:href="#|url\(#)([^")]*)', text)) <= set(ids)
     assert len(ids) == len(set(ids))
+
+
+def test_a_plot_of_rows_grows_with_them_and_no_other_way(tmp_path: Path) -> None:
+    sizes: list[tuple[float, float]] = []
+    for count in (2, 5):
+        asked, rows = (
+            sample.items("answer", 6),
+            [sample.row("tsd", name=f"row {n}") for n in range(count)],
+        )
+        results = sample.results("answer", rows, asked)
+        folder = sample.write(tmp_path / str(count), "answer", rows, asked, results)
+        accuracy = plots(analysed(study([folder])))[0]
+        assert accuracy.key == "accuracy"
+        found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', accuracy.svg)
+        assert found is not None
+        sizes.append((float(found[1]), float(found[2])))
+    (wide, low), (as_wide, high) = sizes
+    assert wide == pytest.approx(as_wide, rel=0.05)
+    assert wide > high > low
+    assert high - low == pytest.approx(3 * 0.36 * 72, rel=0.3)  # points of 1/72 inch
+
+
+@pytest.mark.parametrize(("room", "most"), [(1_200, 100), (10_000_000, 320), (1, 24)])
+def test_the_texts_of_very_many_questions_are_shortened(
+    room: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_page, "_TEXTS", room)
+    folder = sample.evaluation(tmp_path, "answer", 12, text="word " * 200)
+    listed: Any = report_page.listed_questions(study([folder]), tmp_path)
+    lengths = {len(question[2]) for question in listed["questions"]}
+    assert max(lengths) <= most < max(lengths) + 10
 
 
 def test_the_repeats_of_a_question_stand_together(tmp_path: Path) -> None:

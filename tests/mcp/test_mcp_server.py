@@ -6,6 +6,7 @@ Client and server stand in one process; tests/clients/test_mcp.py starts them fo
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from mcp import Client
 from mcp.types import CallToolResult
 
 import dialectree
+from dialectree.mcp import serving
 from dialectree.mcp.server import DebateServer
 from dialectree.protocols import protocol
 from dialectree.protocols.options import about
@@ -380,6 +382,15 @@ def test_a_note_says_that_the_embedded_model_took_part(endpoint: LocalEndpoint) 
             return content(await connected.call_tool("result", {"run_id": "last"}))
 
     assert any("no better than chance" in note for note in asyncio.run(result())["notes"])
+
+
+@pytest.mark.parametrize(("host", "named"), [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
+def test_the_address_of_a_server_can_be_clicked(host: str, named: str) -> None:
+    if ":" in host and not socket.has_dualstack_ipv6():
+        pytest.skip("this system has no IPv6")
+    with serving.listen(host, 0) as listening:
+        port = listening.getsockname()[1]
+        assert serving.address(listening) == f"http://{named}:{port}/mcp"
 
 
 @pytest.mark.parametrize(
