@@ -28,6 +28,12 @@ class Arguments(BaseModel):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
+class ProtocolArguments(Arguments):
+    """The arguments of a protocol's tool, whose fields come with their descriptions."""
+
+    model_config = ConfigDict(use_attribute_docstrings=False)  # else pydantic reads our sources
+
+
 class Run(Arguments):
     """One run."""
 
@@ -65,7 +71,7 @@ class Contest(Run):
     """The changes, each in the light of those before."""
 
 
-def of_protocol(protocol: Protocol) -> type[Arguments]:
+def of_protocol(protocol: Protocol) -> type[ProtocolArguments]:
     """Return what a protocol's tool takes: its input, its method and its common settings.
 
     The models are the affair of the server's owner, and a person cannot take part.
@@ -83,7 +89,8 @@ def of_protocol(protocol: Protocol) -> type[Arguments]:
         text = "The protocol itself, or a baseline or an ablation of it."
         field = Field(protocol.name, description=text)
         fields["method"] = (Literal[tuple(protocol.methods())], field)
-    return create_model(protocol.name, __doc__=protocol.summary, __base__=Arguments, **fields)
+    base = ProtocolArguments
+    return create_model(protocol.name, __doc__=protocol.summary, __base__=base, **fields)
 
 
 def _offered(declared: Any) -> bool:

@@ -10,7 +10,7 @@ from os.path import isfile
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import create_model
+from pydantic import ConfigDict, create_model
 from pydantic.fields import FieldInfo
 
 from dialectree.errors import InputError
@@ -24,7 +24,13 @@ def description(field: FieldInfo) -> str:
     return text.replace("; - reads it from standard input", "")
 
 
-@cache  # pydantic reads our source files for it, which would block a server
+class _Shown(ProtocolInput):
+    """The input that an agent may give, whose fields come with their descriptions."""
+
+    model_config = ConfigDict(use_attribute_docstrings=False)  # else pydantic reads our sources
+
+
+@cache
 def arguments(given: type[ProtocolInput]) -> type[ProtocolInput]:
     """Return the input that an agent may give: without the right answer and rare parts."""
     given.model_rebuild()
@@ -33,7 +39,7 @@ def arguments(given: type[ProtocolInput]) -> type[ProtocolInput]:
         for name, field in given.model_fields.items()
         if not (about(given, name).get("evaluation_only") or about(given, name).get("hidden"))
     }
-    return create_model(given.__name__, __doc__=given.__doc__, __base__=ProtocolInput, **shown)
+    return create_model(given.__name__, __doc__=given.__doc__, __base__=_Shown, **shown)
 
 
 def _described(field: FieldInfo) -> FieldInfo:
