@@ -16,6 +16,7 @@ from dialectree.protocols.options import juries
 from dialectree.protocols.plugins import known_roles
 from dialectree.protocols.protocol import Method, families, installed
 from dialectree.protocols.protocol import method as named_method
+from dialectree.protocols.routes import follow_routes
 from dialectree.protocols.settings import SHARED, ProtocolSettings, build
 from dialectree.running.recorded_settings import names, speakers
 from dialectree.system import chance
@@ -160,11 +161,11 @@ def _context(written: Written, method: Method, flags: Mapping[str, Any]) -> Prot
     read = {name: flags[name] for name in flags if name in own or name in SHARED}
     context = build(kind, **{**read, **written.settings, "roles": roles, **everywhere})
     if not lenders:
-        return context
+        return follow_routes(context)
     lent = {role: context.speaker(lender) for role, lender in lenders.items()}
     speaks = method.role_names(context)
     own_models = {role: spec for role, spec in context.roles.items() if role in speaks}
-    return context.model_copy(update={"roles": {**lent, **own_models}})
+    return follow_routes(context.model_copy(update={"roles": {**lent, **own_models}}))
 
 
 def require_input(rows: Iterable[Ready], items: Sequence[Item]) -> None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dialectree.errors import InputError, fault_line
 from dialectree.protocols.routes import without_address
+from dialectree.system.small_files import read_small_file
 
 SCHEMA: Final = "dialectree.calibration/1"
 CLIP = 0.01
@@ -92,7 +93,7 @@ def read_calibrations(path: str | Path) -> Calibrations:
     """Return the calibrations in a file; InputError, in one line, for any other file."""
     again = "write it again with dialectree eval calibrate DIR --save FILE"
     try:
-        data = Path(path).read_bytes()
+        data = read_small_file(path)
     except OSError as error:
         why = error.strerror or error
         raise InputError(f"`calibration` {path}: the file cannot be read: {why}") from None

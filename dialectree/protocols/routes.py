@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from dialectree.errors import InputError, fault_line
 from dialectree.protocols.options import option
 from dialectree.protocols.protocol import EarlyEnd, inner_settings, protocol
-from dialectree.protocols.settings import ProtocolSettings
+from dialectree.protocols.settings import Own, ProtocolSettings
+from dialectree.system.small_files import read_small_file
 
 SCHEMA: Final = "dialectree.route/1"
 NEVER, ALWAYS = 0.0, 1.01
@@ -110,7 +111,7 @@ def read_route(path: str | Path) -> Route:
     """Return the route in a file; InputError, in one line, for any other file."""
     again = "write it again with dialectree eval route DIR --save FILE"
     try:
-        data = Path(path).read_bytes()
+        data = read_small_file(path)
     except OSError as error:
         why = error.strerror or error
         raise InputError(f"--route {path}: the file cannot be read: {why}") from None
@@ -129,24 +130,26 @@ class RoutedSettings(ProtocolSettings):
     """A file that ``eval route --save`` wrote: what it says of threshold and protocol counts, for
     the models that it was measured with."""
 
-    @model_validator(mode="after")
-    def _follow_route(self) -> Self:
-        """Read the file once: the record of a run has the threshold itself."""
-        early = self.declaration.early if self.declaration else None
-        if self.route and early and early.threshold not in self.model_fields_set:
-            try:
-                self._follow(read_route(self.route), early)
-            except InputError as error:
-                raise ValueError(str(error)) from None
-        return self
+    def routed(self) -> Self:
+        """Return the settings with the threshold of the route, and the debate that it is for.
 
-    def _follow(self, route: Route, early: EarlyEnd) -> None:
-        """Take the threshold from ``route``; raise InputError where it holds for other models."""
+        A threshold that was given counts, and so does that of a record. Reads the file; raises
+        InputError for one that cannot be read or holds for other models.
+        """
+        early = self.declaration.early if self.declaration else None
+        if not self.route or early is None or early.threshold in self.model_fields_set:
+            return self
+        self.trust.require_permitted()
+        route = read_route(self.route)
         read = {early.threshold: route.agree_at, "inner": {route.protocol: route.settings}}
         read |= {early.debate: route.protocol} if early.debate else {}
-        for name, value in read.items():
-            if name not in self.model_fields_set:
-                object.__setattr__(self, name, value)  # frozen for everybody else
+        own = {name: one for name, one in read.items() if name not in self.model_fields_set}
+        made = self.model_copy(update=own)
+        made._require_models(route, early)
+        return made
+
+    def _require_models(self, route: Route, early: EarlyEnd) -> None:
+        """Raise InputError where ``route`` holds for another debate or for other models."""
         if [route.protocol] != self.declaration.holds(self) or route.method != route.protocol:
             raise InputError(f"--route: it is for debates by {route.method} alone")
         families = {one.role for one in self.declaration.phases if one.name == early.phase}
@@ -158,3 +161,24 @@ class RoutedSettings(ProtocolSettings):
         models = debate.models(inner_settings(self, debate))
         own = {role: str(models[role]) for role in route.models if role in models}
         route.require(voters=voters, models=own)
+
+
+def follow_routes(settings: Own) -> Own:
+    """Return the settings of a run that begins, with what the files of their routes say.
+
+    A debate inside may have a route, too. Reads files; raises InputError as
+    :meth:`RoutedSettings.routed` does.
+    """
+    inside = dict[str, Any]()
+    for name, own in settings.inner.items():
+        if "route" not in own and "inner" not in own:
+            continue
+        chosen = protocol(name).methods()[name]
+        before = inner_settings(settings, chosen)
+        after = follow_routes(before)
+        if after is not before:
+            read = after.model_fields_set - before.model_fields_set | {"inner"}
+            inside[name] = {**own, **{field: getattr(after, field) for field in read}}
+    if inside:
+        settings = settings.model_copy(update={"inner": {**settings.inner, **inside}})
+    return settings.routed() if isinstance(settings, RoutedSettings) else settings

@@ -54,6 +54,7 @@ from dialectree.protocols.trust import (
     each,
     opener,
     places,
+    require_unreserved,
     reserved,
 )
 from dialectree.system.addresses import (
@@ -407,8 +408,7 @@ def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) 
     """
     trust = outer.trust
     if trust.lender == CLIENT:
-        for name in reserved(kind, values):
-            raise SettingsError(f"{name}: the server's operator sets it; leave it out")
+        require_unreserved(reserved(kind, values))
         trust = replace(trust, lent=trust.lent | places(kind, values))
     return _built(kind, {**outer.shared(), **outer.handed_down(kind), **values}, trust)
 

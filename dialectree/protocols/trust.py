@@ -9,10 +9,11 @@ operator allows them, and without a key.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple, Self, get_args
 
 from pydantic import BaseModel
@@ -163,11 +164,7 @@ class Trust:
 
     def require_permitted(self) -> None:
         """Raise SettingsError where a client of a server chose what only its operator may."""
-        for name in self.reserved:
-            variable = f"{sources.PREFIX}{name}".upper()
-            raise SettingsError(
-                f"{name}: the server's operator sets it, by {variable}; leave it out"
-            )
+        require_unreserved(self.reserved)
         if self.lender == CLIENT:
             for place in sorted(self.lent - self.named - _own()):
                 _require_allowed(place)
@@ -204,18 +201,47 @@ def places(kind: type[BaseModel], values: Mapping[str, Any]) -> frozenset[str]:
     for name in addressed(kind):
         if name in values and name != "inner" and values[name] != kind.model_fields[name].default:
             each(values[name], take)
+    for _, known, own in _inside(values):
+        found |= places(known, own)
+    return frozenset(found - {""})
+
+
+def reserved(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return those of ``values`` that only the operator of a server may choose, by name.
+
+    Those of debates inside are among them. Only names are looked at, and no value is checked.
+    """
+    own = marked(kind, (name for name in values if name not in addressed(kind)), "operator")
+    inside = (reserved(known, one) for _, known, one in _inside(values))
+    return tuple(dict.fromkeys(chain(own, *inside)))
+
+
+def without_reserved(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recorded ``values`` without those that only the operator of a server may choose."""
+    names = reserved(kind, {name: one for name, one in values.items() if name != "inner"})
+    left = {name: one for name, one in values.items() if name not in names}
+    if inside := {name: without_reserved(known, own) for name, known, own in _inside(values)}:
+        left["inner"] = {**left["inner"], **inside}
+    return left
+
+
+def _inside(
+    values: Mapping[str, Any],
+) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
+    """Yield the name of each debate inside, the class of its settings, and those in ``values``."""
     inner: object = None
     with suppress(ValueError):  # the settings say later what is wrong with it
         inner = sources.by_protocol(values.get("inner"))
     for name, own in inner.items() if isinstance(inner, Mapping) else ():
         if (known := declared()[0].get(name)) is not None:
-            found |= places(known.settings, own)
-    return frozenset(found - {""})
+            yield name, known.settings, own
 
 
-def reserved(kind: type[BaseModel], values: Iterable[str]) -> tuple[str, ...]:
-    """Return those of ``values`` that only the operator of a server may choose, by name."""
-    return marked(kind, (name for name in values if name not in addressed(kind)), "operator")
+def require_unreserved(names: Iterable[str]) -> None:
+    """Raise SettingsError, which tells no value, where ``names`` has an operator's setting."""
+    for name in names:
+        variable = f"{sources.PREFIX}{name}".upper()
+        raise SettingsError(f"{name}: the server's operator sets it, by {variable}; leave it out")
 
 
 def marked(kind: type[BaseModel], names: Iterable[str], mark: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from dialectree.errors import Halted, InputError, SettingsError
 from dialectree.flow.human_input import is_request, payload_of, told_of
 from dialectree.models.run import Run, shared_budget
 from dialectree.protocols.protocol import Method
+from dialectree.protocols.routes import follow_routes
 from dialectree.protocols.settings import (
     EMBEDDED,
     Own,
@@ -36,7 +37,7 @@ from dialectree.protocols.settings import (
     settings,
 )
 from dialectree.protocols.sources import runs_folder
-from dialectree.protocols.trust import CLIENT, reserved
+from dialectree.protocols.trust import CLIENT, without_reserved
 from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
 from dialectree.running.documents import FOLDER, keep, located, retrieves, sources_of, taken
@@ -440,6 +441,7 @@ def _new(
     runtime: Runtime[Any],
 ) -> HostedRun:
     context.trust.require_permitted()
+    context = follow_routes(context)
     if on_a_server():
         _require_model(method, context)
     name, record = new_id(), None
@@ -505,9 +507,7 @@ def _resumed(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) 
     recorded = {name: value for name, value in stored["settings"].items() if name not in BUDGETS}
     lender = f"run {stored['id']}"
     if on_a_server():  # a client may write what it wants into the state of its thread
-        operators = reserved(kind, recorded)
-        recorded = {name: one for name, one in recorded.items() if name not in operators}
-        lender = CLIENT
+        recorded, lender = without_reserved(kind, recorded), CLIENT
     return resumed(runtime, kind, recorded, lender)
 
 

@@ -17,6 +17,7 @@ from dialectree.protocols.forms import Offered
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import from_client
 from dialectree.protocols.sources import known
+from dialectree.protocols.trust import require_unreserved, reserved
 from dialectree.server.keys import keys, name_of
 
 auth = Auth()
@@ -139,6 +140,7 @@ def check_settings(graph: str, context: Mapping[str, Any]) -> None:
     settings = method.protocol.settings
     offered, others = Offered({}, settings.model_fields), known() - {*settings.model_fields}
     values = {name: one for name, one in context.items() if name in offered and name not in others}
+    require_unreserved(reserved(settings, values))  # before a validator looks at what they name
     method.configure(values, warn=lambda message: None)
     from_client(settings, values).trust.require_permitted()
 

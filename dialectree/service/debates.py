@@ -28,6 +28,7 @@ from dialectree.errors import (
 )
 from dialectree.flow.human_input import Ask, Payload, require_person
 from dialectree.protocols.protocol import CHECKER, Method, method
+from dialectree.protocols.routes import follow_routes
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
 from dialectree.records.folder import RunFolder
@@ -249,6 +250,7 @@ class Debates:
         limits = [calls for one in (self._host, settings) if (calls := one.get("max_calls"))]
         budget = {"max_calls": min(limits)} if limits else {}
         context = chosen.configure({**self._host_of(chosen), **settings, **budget}, warn)
+        context = follow_routes(context)
         if not self._person:
             require_person(context, None)
         return context

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dialectree.errors import InputError
+from dialectree.protocols.calibrations import read_calibrations
 from dialectree.protocols.routes import Interval, Route, RouteFigures, read_route
 
 HALF = Interval(value=0.5, low=0.4, high=0.6)
@@ -71,3 +74,19 @@ def test_a_route_holds_for_its_models_alone(changed: dict[str, Any], both: tuple
     with pytest.raises(InputError) as refused:
         ROUTE.require(**run)
     assert all(name in str(refused.value) for name in both)
+
+
+@pytest.mark.parametrize("read", [read_route, read_calibrations])
+def test_only_a_small_regular_file_is_read(read: Callable[[Path], object], tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    (large := tmp_path / "large").write_bytes(b" " * 1_000_001)
+    faults = {
+        pipe: "it is no regular file",
+        Path("/dev/zero"): "it is no regular file",
+        tmp_path: "Is a directory",
+        tmp_path / "none": "No such file or directory",
+        large: "it has more than 1,000,000 bytes",
+    }
+    for path, why in faults.items():
+        with pytest.raises(InputError, match=f"{path}: the file cannot be read: {why}$"):
+            read(path)

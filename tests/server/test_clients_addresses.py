@@ -6,6 +6,8 @@ The server has no key, so that nothing but the permission keeps a request from b
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,10 @@ import httpx
 import pytest
 from langgraph_sdk import get_client
 
+from dialectree.errors import SettingsError
+from dialectree.protocols.protocol import installed
+from dialectree.protocols.trust import reserved
+from dialectree.server.owners import check_settings
 from tests.recorder import Recorder, recorder
 from tests.server.test_langgraph_dev import COWS, PAPERS
 from tests.waiting import PATIENCE_S
@@ -161,6 +167,53 @@ OPERATORS = [
     ("calibration", "/etc/hostname"),
     ("calibration", "/no/such/file"),
 ]
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    """A file that nobody writes to: whoever opens it waits for ever."""
+    os.mkfifo(path := tmp_path / "pipe")
+    return path
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_file_of_the_operators_is_not_looked_at_whatever_it_is(
+    server: str, pipe: Path, nested: bool
+) -> None:
+    told = set[str]()
+    for file in (pipe, "/dev/zero", "/etc/hostname", "/no/such/file"):
+        settings: Any = {"route": str(file)}
+        graph, given = "vote_first", {"question": COWS["question"], "options": COWS["options"]}
+        if nested:
+            graph, settings = "tsd", {"inner": {"vote_first": settings}, "max_depth": 0}
+            given = {"question": COWS["question"]}
+        for place in ("context", "config"):
+            named = settings if place == "context" else {"configurable": settings}
+            run = {"assistant_id": graph, "input": given, place: named}
+            began = time.monotonic()
+            refused = post(f"{server}/runs/wait", run)
+            assert time.monotonic() - began < PATIENCE_S
+            told.add(f"{refused.status_code} {refused.json()['detail']}")
+    (only,) = told
+    assert only.startswith("422 route: the server's operator sets it, by DIALECTREE_ROUTE")
+    assert httpx.get(f"{server}/ok").status_code == 200
+
+
+@pytest.mark.parametrize("protocol", [one.name for one in installed().values()])
+def test_what_is_the_operators_is_refused_by_its_name_before_its_value_is_read(
+    pipe: Path, protocol: str
+) -> None:
+    kind = installed()[protocol].settings
+    names = reserved(kind, dict.fromkeys(kind.model_fields))
+    assert {"concurrency", "calibration"} <= {*names}
+    for name in names:
+        said = f"{name}: the server's operator sets it"
+        with pytest.raises(SettingsError, match=said):
+            check_settings(protocol, {name: str(pipe), "seed": "no number"})
+        with pytest.raises(SettingsError, match=said):
+            check_settings("tsd", {"inner": {protocol: {name: str(pipe)}}})
+        with pytest.raises(SettingsError, match=said):
+            check_settings("tsd", {"inner": {f"{protocol}.{name}": str(pipe)}})
 
 
 @pytest.mark.parametrize(("name", "value"), OPERATORS)

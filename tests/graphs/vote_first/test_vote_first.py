@@ -14,8 +14,8 @@ import dialectree
 from dialectree.contests import Drop, Replace, Restore
 from dialectree.errors import InputError, SettingsError
 from dialectree.graphs.vote_first import EARLY, VoteReply, agree, put, share
-from dialectree.protocols.protocol import protocol
-from dialectree.protocols.routes import Interval, Route, RouteFigures
+from dialectree.protocols.protocol import inner_settings, protocol
+from dialectree.protocols.routes import Interval, Route, RouteFigures, follow_routes
 from dialectree.protocols.script import Talk
 from dialectree.protocols.settings import build
 from dialectree.records import RunRecord
@@ -217,11 +217,22 @@ def route(path: Path, *voters: str, **fields: Any) -> Path:
 def test_a_route_sets_the_threshold_for_its_own_models(tmp_path: Path) -> None:
     settings: Any = protocol("vote_first").settings
     path = str(route(tmp_path / "route.json", *["openai:m"] * 3))
-    taken = settings(model="openai:m", route=path)
+    given = settings(model="openai:m", route=path)
+    assert given.agree_at == 0.67  # no file is read before a run begins
+    taken = follow_routes(given)
     assert (taken.agree_at, taken.then) == (0.5, "rsd")
     kept = json.loads(taken.model_dump_json())
     Path(path).unlink()  # a run that goes on has the figures in its record
-    assert settings(**kept).agree_at == 0.5
+    assert follow_routes(settings(**kept)).agree_at == 0.5
+
+
+def test_a_route_of_a_vote_inside_is_followed_as_well(tmp_path: Path) -> None:
+    path = str(route(tmp_path / "route.json", *["openai:m"] * 3))
+    outer: Any = protocol("tsd").settings
+    inner = {"vote_first": {"route": path, "voters": 3, "then": "rsd"}}
+    taken = follow_routes(outer(model="openai:m", leaf_protocol="vote_first", inner=inner))
+    vote: Any = inner_settings(taken, protocol("vote_first").methods()["vote_first"])
+    assert (vote.agree_at, vote.then, vote.voters) == (0.5, "rsd", 3)
 
 
 @pytest.mark.parametrize(
@@ -239,10 +250,9 @@ def test_a_route_for_others_is_refused(
     tmp_path: Path, voters: list[str], fields: Any, settings: Any, words: str
 ) -> None:
     path = route(tmp_path / "route.json", *voters, **fields)
-    with pytest.raises(SettingsError, match=words):
-        build(
-            protocol("vote_first").settings, **{"model": "openai:m", "route": str(path)} | settings
-        )
+    given = {"model": "openai:m", "route": str(path), **settings}
+    with pytest.raises(InputError, match=words):
+        follow_routes(build(protocol("vote_first").settings, **given))
 
 
 # Rules
