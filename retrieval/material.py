@@ -54,6 +54,8 @@ async def material_of(
     named = tuple((source["digest"], source["name"]) for source in sources)
     key = _Key(named, whole(settings.embeddings), base_url, settings.embeddings_access())
     corpus, loop = _corpora.get(key), asyncio.get_running_loop()
+    if named and run.owner:
+        await loop.run_in_executor(_thread, run.require_readable, sources)
     if named and corpus is None:
         at: Path | None = getattr(run, "sources_at", None)
         documents: Mapping[str, Document] = getattr(run, "documents", None) or {}

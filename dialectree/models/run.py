@@ -68,6 +68,8 @@ class Run(RunControl):
     ) -> None:
         super().__init__()
         self.run_id = run_id
+        self.owner: str | None = None
+        """The client of a server whose run it is."""
         self.sources_at: Path | None = None
         """The folder with the texts of its sources; None: they lie in the cache."""
         self.protocol = context.protocol
@@ -119,6 +121,9 @@ class Run(RunControl):
     def retrievals(self) -> Retrievals:
         """Return what retrievers returned to this run; in memory where it keeps no journal."""
         return self._retrievals if self.journal is None else self.journal.retrievals
+
+    def require_readable(self, sources: Sequence[Mapping[str, Any]]) -> None:
+        """Raise InputError for a source that the run may not read; blocks."""
 
     async def call(self, asking: Asking) -> Call:
         """Return the call that ``asking`` describes, made now or before; CallError if it failed."""

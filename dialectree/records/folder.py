@@ -100,12 +100,12 @@ class RunFolder(EventLog):
         if owner is None:
             ways.append(path.parent if path.name == "run.json" else path)
         for one in map(cls, ways):
-            if one.exists() and one._is_seen(owner):
+            if one.exists() and one.is_seen(owner):
                 return one
         if run == "last" and (newest := cls._started_last(runs, owner)) is not None:
             return newest
         every = cls.all(runs) if named else []
-        several = [one for one in every if one.run_id.startswith(run) and one._is_seen(owner)]
+        several = [one for one in every if one.run_id.startswith(run) and one.is_seen(owner)]
         if len(several) == 1:
             return several[0]
         if several:
@@ -119,7 +119,7 @@ class RunFolder(EventLog):
             f"there is no run {run!r}: no run.json in {where}; {program()} show lists them"
         )
 
-    def _is_seen(self, owner: str | None) -> bool:
+    def is_seen(self, owner: str | None) -> bool:
         """Return whether ``owner`` may see the run; no client sees one that cannot be read."""
         if owner is None:
             return True

@@ -12,6 +12,7 @@ import shutil
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 FOLDER = "sources"
 """The folder of a run that keeps the texts of its sources."""
+_SENT = ".documents"
+"""The folder, among those of the runs, of what clients of a server sent."""
 Reading = Callable[[str, int, int], None]
 """Is told what goes on (``reading``, ``indexing``), how many documents are done of how many."""
 _PLAIN = (".txt", ".text", ".md", ".markdown", ".tex", ".latex", ".ltx", ".json", ".html", ".htm")
@@ -183,6 +186,51 @@ def segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
     return pieces[number - 1]
 
 
+# What a client of a server sent
+
+
+def sent_by(owner: str, runs: Path) -> Path:
+    """Return the folder of the documents that a client sent, which all workers share."""
+    return runs / _SENT / sha256(owner.encode()).hexdigest()[:32]
+
+
+def keep_sent(owner: str, sources: Iterable[Any], runs: Path) -> None:
+    """Keep what the client ``owner`` sent, so that it can name it by its digest on any worker."""
+    folder = sent_by(owner, runs)
+    _link(located(sources, folder), folder)
+
+
+def require_own(owner: str, sources: Any, runs: Path, at: Path | None = None) -> None:
+    """Raise InputError for a digest of a document that the client ``owner`` never gave.
+
+    It gave those that it sent, and those of its own runs in the folder ``runs``: ``at`` is where
+    the run under way keeps its own. Whether somebody else has such a document is not told.
+    """
+    every = sources if isinstance(sources, list | tuple) else [sources]
+    for one in every:
+        if not isinstance(one, Mapping) or "digest" not in one:
+            continue
+        digest = str(one["digest"])
+        known = _DIGEST.fullmatch(digest) is not None
+        of_run = known and at is not None and (at / f"{digest}.json").is_file()
+        if not of_run and not (known and _gave(owner, digest, runs)):
+            raise InputError(
+                f"sources: {one.get('name')!r:.100}: no document of yours has such a digest; "
+                "attach the file"
+            )
+
+
+def _gave(owner: str, digest: str, runs: Path) -> bool:
+    file = f"{digest}.json"
+    if (sent_by(owner, runs) / file).is_file():
+        return True
+    for text in runs.glob(f"*/{FOLDER}/{file}"):
+        if RunFolder(text.parent.parent).is_seen(owner):
+            _link([text], sent_by(owner, runs))  # the next time no run is searched
+            return True
+    return False
+
+
 # In the folder of a run
 
 
@@ -207,10 +255,13 @@ def located(sources: Iterable[Mapping[str, Any]], *folders: Path) -> list[Path |
 
 def keep(texts: Iterable[Path | Document], folder: RunFolder) -> None:
     """Leave the texts of a run's sources in its folder, as links where that can be."""
+    _link(texts, folder.path / FOLDER)
+
+
+def _link(texts: Iterable[Path | Document], own: Path) -> None:
     for text in texts:
-        own = folder.path / FOLDER
         with files(own):
-            own.mkdir(0o700, exist_ok=True)
+            own.mkdir(0o700, parents=True, exist_ok=True)
             if not isinstance(text, Path):
                 from dialectree.retrieval.sources import write_document
 

@@ -40,7 +40,16 @@ from dialectree.protocols.sources import runs_folder
 from dialectree.protocols.trust import CLIENT, without_reserved
 from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
-from dialectree.running.documents import FOLDER, keep, located, retrieves, sources_of, taken
+from dialectree.running.documents import (
+    FOLDER,
+    keep,
+    located,
+    require_own,
+    retrieves,
+    sent_by,
+    sources_of,
+    taken,
+)
 from dialectree.running.recorded_settings import (
     BUDGETS,
     calibration,
@@ -328,7 +337,8 @@ class HostedRun(Run):
     def create(self, runs: Path) -> None:
         """Give the run its folder."""
         assert self.record is not None
-        texts = located(sources_of(self.record))
+        sent = [sent_by(self.owner, runs)] if self.owner else []
+        texts = located(sources_of(self.record), *sent)
         folder = RunFolder.create(runs, self.run_id)
         self.record.set_folder(folder.path)
         keep(texts, folder)
@@ -341,6 +351,11 @@ class HostedRun(Run):
         self._close_files()
         if isinstance(self.keeper, RunFolder):
             self.keeper.remove()
+
+    def require_readable(self, sources: Sequence[Mapping[str, Any]]) -> None:
+        """Raise InputError for a document of somebody else; a client may write any digest here."""
+        if self.owner:
+            require_own(self.owner, [*sources], _runs() or _nowhere, self.sources_at)
 
     def _open(self, folder: RunFolder) -> None:
         files = folder.held(WAIT_S)
@@ -396,7 +411,11 @@ async def begun(
     """
     context = settings(runtime, kind)
     if given.get("sources"):
-        given = {**given, "sources": await asyncio.to_thread(_taken, method, given["sources"])}
+        owner = _owner(runtime)
+        given = {
+            **given,
+            "sources": await asyncio.to_thread(_taken, method, given["sources"], owner),
+        }
     elif retrieves(context) and (method is None or method.grounded):
         given = {**given, "sources": []}
     else:
@@ -422,7 +441,7 @@ async def begun(
     await run.rest()
 
 
-def _taken(method: Method | None, sources: Any) -> list[JsonValue]:
+def _taken(method: Method | None, sources: Any, owner: str | None) -> list[JsonValue]:
     """Return the sources that a host gives to a graph; a server reads no file of a client's."""
     if method is not None:
         method.require_grounded()
@@ -431,6 +450,8 @@ def _taken(method: Method | None, sources: Any) -> list[JsonValue]:
     every = sources if isinstance(sources, list) else [sources]
     if not all(isinstance(one, dict) for one in every):
         raise InputError("sources: attach the files; a name or a path is not read here")
+    if owner:
+        require_own(owner, every, _runs() or _nowhere)
     return taken([{name: one[name] for name in one if name != "path"} for one in every])
 
 

@@ -33,7 +33,7 @@ from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
 from dialectree.records.folder import RunFolder
 from dialectree.report.progress import Progress
-from dialectree.running import runner
+from dialectree.running import documents, runner
 from dialectree.running.documents import Reading
 from dialectree.running.estimates import Estimate, estimate, estimate_change
 from dialectree.running.recorded_settings import calibration, named, speakers
@@ -279,7 +279,11 @@ class Debates:
         context = self.configure(chosen, settings, remarks.append)
         if self._files is not None:
             inputs = allowed_files(chosen.protocol.input, inputs, self._files)
+        if self.owner:
+            documents.require_own(self.owner, inputs.get("sources"), self.runs)
         given = runner.prepared(chosen, inputs, context, reading)
+        if self.owner and isinstance(sources := given.get("sources"), list):
+            documents.keep_sent(self.owner, sources, self.runs)
         remarks += [*_long(inputs), *_without_sources(chosen, given, settings)]
         chosen = chosen.on(given)
         if context.calibration is not None:  # before a person is asked whether it may begin

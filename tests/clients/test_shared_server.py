@@ -251,3 +251,47 @@ def test_no_key_is_in_what_the_server_writes(server: str, folder: Path, thread: 
     seen += "".join(path.read_bytes().decode("latin-1") for path in files)
     assert "alice" in seen
     assert ALICE not in seen and BOB not in seen
+
+
+def test_a_document_is_read_for_the_client_that_gave_it_alone(
+    server: str, folder: Path, endpoint: LocalEndpoint
+) -> None:
+    context: Any = {"model": "openai:any", "base_url": endpoint.url, "embeddings": "bm25"}
+
+    def prepared(key: str, sources: Any) -> httpx.Response:
+        body = {"given": {**COWS, "sources": sources}, "settings": context, "estimate": False}
+        return call(server, key, "POST", "/protocols/rsd/prepare", body)
+
+    def debated(key: str, sources: Any) -> str:
+        given = {**COWS, "sources": sources}
+        run = {"assistant_id": "rsd", "input": given, "context": context}
+        return call(server, key, "POST", "/runs/wait", run).text
+
+    async def smuggled() -> str:
+        async with get_client(url=server, api_key=BOB) as client:
+            thread = (await client.threads.create())["thread_id"]
+            given: Any = {**COWS, "sources": [{"name": "own.md", "text": "Cows eat plants."}]}
+            context_of_run: Any = {**context}
+            await client.runs.wait(
+                thread, "rsd", input=given, context=context_of_run, interrupt_after=["opening"]
+            )
+            await client.threads.update_state(thread, {"sources": listed}, as_node="opening")
+            return str(await client.runs.wait(thread, "rsd", raise_error=False))
+
+    secret = "Cows of the queen eat clover."
+    listed = prepared(ALICE, [{"name": "secret.md", "text": secret}]).json()["input"]["sources"]
+    nobodys = [{**listed[0], "digest": "0" * 32}]
+    refused = prepared(BOB, listed)
+    assert refused.status_code == 422
+    assert "no document of yours has such a digest" in refused.text
+    assert refused.text == prepared(BOB, nobodys).text == prepared(ALICE, nobodys).text
+    for said in (debated(BOB, listed), asyncio.run(smuggled())):
+        assert "no document of yours has such a digest" in said and "clover" not in said
+    assert not any(secret in str(call) for call in endpoint.calls())
+    assert "__error__" not in debated(ALICE, listed)
+    sent = [*folder.glob("runs/.documents/*/*.json")]
+    assert any(listed[0]["digest"] in file.name for file in sent)
+    for file in sent:
+        file.unlink()  # a client's own runs have its documents, too
+    assert prepared(ALICE, listed).status_code == 200
+    assert prepared(BOB, listed).text == refused.text

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from base64 import b64encode
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from dialectree.records.folder import RunFolder
+from dialectree.running import documents
 from dialectree.server import acting, debates
 from tests.report.recorded import FOLDERS, record
 from tests.web.test_acting import paper
@@ -74,6 +77,46 @@ def test_sources_are_read_from_what_a_client_sends_and_from_no_file_of_the_serve
     change = {"change": "add_source", "where": str(tmp_path / "own.md")}
     refused = client.post("/debates/art/contest", json={"changes": [change]})
     assert refused.status_code == 422 and "no files can be read here" in refused.json()["detail"]
+
+
+def test_where_there_are_keys_a_digest_counts_for_who_gave_the_document(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(debates, "owner_of", lambda identity: identity)  # as with keys
+
+    def asked(name: str, sources: Any) -> Any:
+        named = TestClient(Named(client.app, name))
+        return prepared(named, "rsd", {**ASKED, "sources": sources}, embeddings="bm25")
+
+    sent = asked("ann", [{"name": "a.md", "text": "Cows eat clover."}]).json()
+    (source,) = sent["input"]["sources"]
+    for name, digest in (
+        ("bob", source["digest"]),
+        ("ann", "0" * 32),
+        ("bob", "../../ann"),
+        ("bob", "*"),
+    ):
+        refused = asked(name, [{**source, "digest": digest}])
+        assert refused.status_code == 422
+        assert "no document of yours has such a digest" in refused.json()["detail"]
+    assert asked("ann", [source]).json()["input"]["sources"] == [source]
+    shutil.rmtree(tmp_path / ".documents")
+    assert asked("ann", [source]).status_code == 422  # no run of hers has it, either
+    run = RunFolder.create(tmp_path, "hers")
+    run.write_whole(record("rsd").model_copy(update={"run_id": "hers", "owner": "ann"}), [], [])
+    documents.keep(documents.located([source]), run)
+    assert asked("ann", [source]).status_code == 200
+    assert asked("bob", [source]).status_code == 422
+
+
+class Named:
+    """Lets a client in under a name, as a server does by its key."""
+
+    def __init__(self, app: Any, name: str) -> None:
+        self._app, self._user = app, SimpleNamespace(identity=name)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._app({**scope, "user": self._user}, receive, send)
 
 
 PATHS = {"paper_a": "/etc/passwd", "paper_b": "2502.14767", "topic": "It"}
