@@ -11,10 +11,12 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import Scope
 
-from dialectree.errors import RunNotFound
+from dialectree.errors import DialectreeError, RunNotFound
 from dialectree.evals.results import PAGE, Evaluation, Result, measure, outcome
 from dialectree.evals.results_file import Folder
+from dialectree.text import line
 
 _FILE = "evaluation.json"
 _SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -40,53 +42,81 @@ def place(named: Mapping[str, Path], name: str) -> Path:
     return named[name]
 
 
-def routes(evaluations: Callable[[], Mapping[str, Path]]) -> list[Route]:
-    """Return the routes over the evaluations that are found at each request."""
+def routes(
+    evaluations: Callable[[], Mapping[str, Path]], report_of: Callable[[str], str]
+) -> list[Route]:
+    """Return the routes over the evaluations that are found at each request.
+
+    ``report_of`` returns the address of the report of an evaluation, by its name.
+    """
 
     async def list_evaluations(request: Request) -> Response:
         """Answer with the evaluations, the newest first."""
         return JSONResponse(await asyncio.to_thread(read), headers=_SAFE)
 
     def read() -> list[dict[str, Any]]:
-        every = (_summary(name, Folder(folder)) for name, folder in evaluations().items())
+        every = (_listed(name, Folder(folder)) for name, folder in evaluations().items())
         return sorted(every, key=lambda one: str(one["started"]), reverse=True)
 
+    async def to_report(request: Request) -> Response:
+        """Lead to the report of an evaluation."""
+        name = str(request.path_params["name"])
+        await asyncio.to_thread(lambda: place(evaluations(), name))
+        headers = {**_SAFE, "Referrer-Policy": "no-referrer"}
+        return RedirectResponse(report_of(name), headers=headers)
+
+    return [
+        Route("/evaluations", list_evaluations),
+        Route("/evaluations/{name}/report.html", to_report),
+    ]
+
+
+def report_routes(folder: Callable[[Scope], Path]) -> list[Route]:
+    """Return the routes of one report, with its tables and plots, of the evaluation in a folder."""
+
     async def report(request: Request) -> Response:
-        """Answer with the report of an evaluation."""
+        """Answer with the report."""
 
         def page() -> bytes:
-            name = request.path_params["name"]
-            file = place(evaluations(), name) / PAGE
+            file = folder(request.scope) / PAGE
             if not file.is_file():
-                raise RunNotFound(f"{name} has no report yet: dialectree eval report writes it")
+                raise RunNotFound("there is no report yet: dialectree eval report writes it")
             return file.read_bytes()
 
         content = await asyncio.to_thread(page)
         return Response(content, media_type="text/html", headers={**_SAFE, **_REPORT})
 
     async def beside(request: Request) -> Response:
-        """Answer with a table or a plot of a report."""
+        """Answer with a table or a plot of the report."""
 
         def path() -> Path:
-            name, file = request.path_params["name"], request.path_params["file"]
-            path = place(evaluations(), str(name)) / "report" / str(file)
+            file = str(request.path_params["file"])
+            path = folder(request.scope) / "report" / file
             if not path.is_file():
-                raise RunNotFound(f"there is no {file!r:.200} in the report of {name}")
+                raise RunNotFound(f"there is no {file!r:.200} in the report")
             return path
 
         return FileResponse(await asyncio.to_thread(path), headers={**_SAFE, **_REPORT})
 
     return [
-        Route("/evaluations", list_evaluations),
-        Route("/evaluations/{name}/report/{file}", beside),
-        Route("/evaluations/{name}/report.html", report),
-        Route("/evaluations/{name}/runs/{run_id}/{file}", _to_run),
+        Route("/report/{file}", beside),
+        Route("/report.html", report),
+        Route("/runs/{run_id}/{file}", _to_run),
     ]
 
 
 async def _to_run(request: Request) -> Response:
     """Lead from a cell of a report to the run on the page."""
     return RedirectResponse(f"../../page/?{urlencode({'run': request.path_params['run_id']})}")
+
+
+def _listed(name: str, folder: Folder) -> dict[str, Any]:
+    """Return what a list shows of an evaluation; of one that cannot be read, why."""
+    try:
+        return _summary(name, folder)
+    except (DialectreeError, OSError, ValueError, LookupError) as error:
+        why = line(str(error) or type(error).__name__, 300)
+        return {"name": name, "title": name, "started": "", "damaged": why, "rows": []}
 
 
 def _summary(name: str, folder: Folder) -> dict[str, Any]:

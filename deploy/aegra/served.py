@@ -20,7 +20,7 @@ from dialectree.errors import SettingsError
 from dialectree.protocols.protocol import load
 from dialectree.server import owners, routes
 from dialectree.server.debates import exception_handlers
-from dialectree.server.keys import JsonOnly, keys
+from dialectree.server.keys import JsonOnly, SmallOnly, keys
 from dialectree.server.pages import Pages
 
 if not keys():
@@ -63,7 +63,8 @@ async def _assistant(identity: str, assistant_id: str) -> dict[str, Any] | None:
 
 
 app = FastAPI(
-    middleware=[Middleware(JsonOnly), Middleware(Pages)], exception_handlers=exception_handlers
+    middleware=[Middleware(SmallOnly), Middleware(JsonOnly), Middleware(Pages)],
+    exception_handlers=exception_handlers,
 )
 for route in routes:
     methods = sorted((route.methods or set()) - {"HEAD"})

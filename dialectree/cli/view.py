@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import threading
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from html import escape
 from pathlib import Path
 from typing import Annotated
 
@@ -59,15 +62,51 @@ def view(
     def of_evaluation(scope: Scope) -> Path:
         return served.place(evaluations(), scope["path_params"]["name"]) / "runs"
 
-    each = Mount("/evaluations/{name}", local.folder(of_evaluation))
     token, listening = local.new_token(), local.listen(port)
-    app = local.app(local.folder(runs, [*served.routes(evaluations), each]), token)
+
+    def reported(scope: Scope) -> Path:
+        key, every = str(scope["path_params"]["key"]), evaluations()
+        named = {local.key_of(token, name): place for name, place in every.items()}
+        return served.place(named, key)
+
+    each = Mount("/evaluations/{name}", local.folder(of_evaluation))
+    listed = served.routes(evaluations, lambda name: local.report_address(token, name))
+    reports = local.folder(lambda scope: reported(scope) / "runs", served.report_routes(reported))
+    app = local.app(local.folder(runs, [*listed, each]), token, reports)
     address = f"http://{local.HOST}:{listening.getsockname()[1]}/{token}/page/"
     print(address, flush=True)
     streams.notice("Ctrl-C ends it")
-    if not no_open:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    with nullcontext() if no_open else opened(address):
+        try:
+            loop.run(local.serve(app, listening))
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            raise typer.Exit(130) from None
+
+
+@contextmanager
+def opened(address: str) -> Iterator[None]:
+    """Open ``address`` in the browser, by a file that leads to it and is gone afterwards.
+
+    A browser is started by a command, which everybody on this machine can read: the address, whose
+    token is a secret, stands in the file, which its owner alone can.
+    """
+    from dialectree.protocols.sources import cache_folder
+    from dialectree.records.journal import private
+    from dialectree.system import streams
+
+    file = cache_folder() / "view" / f"{secrets.token_hex(8)}.html"
+    page = f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(address)}">'
     try:
-        loop.run(local.serve(app, listening))
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        raise typer.Exit(130) from None
+        file.parent.mkdir(0o700, parents=True, exist_ok=True)
+        with open(file, "x", opener=private) as written:
+            written.write(page)
+    except OSError as error:
+        streams.notice(f"open the address yourself: {file}: {error.strerror or error}")
+        yield
+        return
+    try:
+        url = file.resolve().as_uri()
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+        yield
+    finally:
+        file.unlink(missing_ok=True)

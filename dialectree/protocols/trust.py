@@ -9,7 +9,7 @@ operator allows them, and without a key.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,6 +35,8 @@ from dialectree.system.platform_internals import on_a_server
 
 CLIENT = "the context, thread or assistant of a client of this server"
 """The lender of what a client of a server chose."""
+MOST_JUDGES = 25
+"""Members at most of a jury that a client of a server names."""
 OPENAI = "https://api.openai.com/v1"
 NAME_IT = "name it yourself: `base_url` URL, `roles` ROLE=openai:NAME@URL or OPENAI_BASE_URL"
 
@@ -72,6 +74,8 @@ class Trust:
     """True where ``lender`` is a run in the folder of runs that is in use."""
     reserved: tuple[str, ...] = ()
     """Settings of the operator that a client of a server chose."""
+    crowded: tuple[str, ...] = ()
+    """Juries of more judges than a client of a server may name."""
     unnamed: tuple[str, ...] = ()
     """Settings that name code to run, and that only ``lender`` named."""
 
@@ -94,15 +98,15 @@ class Trust:
             own_run: ``lender`` is a run in the folder of runs that is in use.
         """
         fields, protocol = kind.model_fields, getattr(kind, "protocol", "")
-        borrowed, operators = places(kind, lent or {}), tuple[str, ...]()
+        borrowed, operators, many = places(kind, lent or {}), tuple[str, ...](), tuple[str, ...]()
         if lender == CLIENT:  # what the server's own file names is the operator's
             borrowed -= places(kind, sources.configured(protocol, fields))
-            operators = reserved(kind, lent or {})
+            operators, many = reserved(kind, lent or {}), crowded(kind, lent or {})
         environment = sources.from_environment(protocol, fields)
         own = places(kind, environment)
         strange = ((name, value) for name, value in (lent or {}).items() if name not in named)
         coded = marked(kind, (n for n, value in strange if environment.get(n) != value), "code")
-        return cls(places(kind, named) | own, borrowed, lender, own_run, operators, coded)
+        return cls(places(kind, named) | own, borrowed, lender, own_run, operators, many, coded)
 
     @classmethod
     def passed(
@@ -165,6 +169,7 @@ class Trust:
     def require_permitted(self) -> None:
         """Raise SettingsError where a client of a server chose what only its operator may."""
         require_unreserved(self.reserved)
+        require_few_judges(self.crowded)
         if self.lender == CLIENT:
             for place in sorted(self.lent - self.named - _own()):
                 _require_allowed(place)
@@ -235,6 +240,25 @@ def _inside(
     for name, own in inner.items() if isinstance(inner, Mapping) else ():
         if (known := declared()[0].get(name)) is not None:
             yield name, known.settings, own
+
+
+def crowded(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the juries among ``values``, and of debates inside, that are too many for a client."""
+
+    def size(jury: object) -> int:
+        if isinstance(jury, str):
+            return jury.count(",") + 1
+        return len(jury) if isinstance(jury, Sized) else 0
+
+    own = (n for n in marked(kind, values, "jury_of") if size(values[n]) > MOST_JUDGES)
+    inside = (crowded(known, one) for _, known, one in _inside(values))
+    return tuple(dict.fromkeys(chain(own, *inside)))
+
+
+def require_few_judges(juries: Iterable[str]) -> None:
+    """Raise SettingsError where there is one of the ``juries`` that have too many judges."""
+    for name in juries:
+        raise SettingsError(f"{name}: clients of a server may name at most {MOST_JUDGES} judges")
 
 
 def require_unreserved(names: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from dialectree.server import acting, debates, protocols
-from dialectree.server.keys import NO_KEYS, JsonOnly, LocalOnly, keys
+from dialectree.server.keys import NO_KEYS, JsonOnly, LocalOnly, SmallOnly, keys
 from dialectree.server.owners import auth
 from dialectree.server.pages import Pages
 from dialectree.server.presets import offer_presets
@@ -32,7 +32,12 @@ routes = [*protocols.routes, *debates.routes, *acting.routes]
 """The routes that want a key, on whatever host."""
 app = Starlette(
     routes=routes,
-    middleware=[Middleware(LocalOnly), Middleware(JsonOnly), Middleware(Pages)],
+    middleware=[
+        Middleware(LocalOnly),
+        Middleware(SmallOnly),
+        Middleware(JsonOnly),
+        Middleware(Pages),
+    ],
     exception_handlers=debates.exception_handlers,
     lifespan=lifespan,
 )

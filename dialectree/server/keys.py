@@ -11,8 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from dialectree.errors import SettingsError
@@ -22,6 +23,7 @@ NO_KEYS = (
     "no keys are configured, so that only programs of this machine are served; "
     "DIALECTREE_SERVER_KEYS=name:key,... lets others in"
 )
+_TOO_LARGE = "a request has at most 64 MB, which is some 48 MB of files: send fewer or smaller ones"
 _REFUSED = "send the body as JSON, with the header Content-Type: application/json"
 _ENTRY = re.compile(r"(?P<name>[A-Za-z0-9_-]+):(?P<key>\S{16,})")
 
@@ -99,6 +101,41 @@ def _is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return False
+
+
+LARGEST = 64_000_000
+"""Bytes of a request's body at most: files of some 48 MB, as Base64."""
+
+
+class SmallOnly:
+    """Answers 413 to a body of more than ``largest`` bytes, before anything of it is parsed.
+
+    A body that does not say how long it is, or says less than the truth, is counted as it comes.
+    """
+
+    def __init__(self, app: ASGIApp, largest: int = LARGEST) -> None:
+        self._app, self._largest = app, largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        says = Headers(scope=scope).get("content-length", "")
+        if says.isdecimal() and int(says) > self._largest:
+            await JSONResponse({"detail": _TOO_LARGE}, status_code=413)(scope, receive, send)
+            return
+        came = 0
+
+        async def counted() -> Message:
+            nonlocal came
+            message = await receive()
+            came += len(message.get("body", b""))
+            if came > self._largest:
+                raise HTTPException(413, _TOO_LARGE)
+            return message
+
+        await self._app(scope, counted, send)
 
 
 class JsonOnly:

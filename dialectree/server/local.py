@@ -6,6 +6,7 @@ import hmac
 import secrets
 import socket
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import uvicorn
@@ -21,6 +22,8 @@ from dialectree.errors import InputError
 from dialectree.server import debates, pages, protocols
 
 HOST = "127.0.0.1"
+REPORTS = "reports"
+"""Where evaluations are served apart from all else."""
 
 
 def new_token() -> str:
@@ -52,10 +55,28 @@ async def _to_page(request: Request) -> RedirectResponse:
     return RedirectResponse("page/")
 
 
-def app(served: ASGIApp, token: str) -> Starlette:
-    """Return what serves ``served`` under the token, and refuses every other request."""
+def key_of(token: str, name: str) -> str:
+    """Return the key under which the evaluation ``name`` is served, which does not tell the token.
+
+    A report is a page that somebody else may have written: its script reads its own address.
+    """
+    return hmac.new(token.encode(), name.encode(), sha256).hexdigest()
+
+
+def report_address(token: str, name: str) -> str:
+    """Return the path of the report of the evaluation ``name``."""
+    return f"/{REPORTS}/{key_of(token, name)}/report.html"
+
+
+def app(served: ASGIApp, token: str, reports: ASGIApp | None = None) -> Starlette:
+    """Return what serves ``served`` under the token, and refuses every other request.
+
+    ``reports`` serves each evaluation under a key of its own (:func:`key_of`), the path parameter
+    ``key``; it raises RunNotFound for another one.
+    """
+    apart = [] if reports is None else [Mount(f"/{REPORTS}/{{key}}", reports)]
     return Starlette(
-        routes=[Mount(f"/{token}", served)],
+        routes=[Mount(f"/{token}", served), *apart],
         middleware=[Middleware(_Guard, token=token)],
         exception_handlers=debates.exception_handlers,
     )
@@ -93,6 +114,8 @@ class _Guard:
         if headers.get("origin") not in (None, f"http://{headers['host']}"):
             return 403, "pages of other sites are kept out"
         given = scope["path"].removeprefix("/").partition("/")[0]
+        if given == REPORTS:
+            return None  # each has a key of its own
         if not hmac.compare_digest(given.encode(), self._token.encode()):
             return 401, "open the address that dialectree view printed: it has a token in it"
         return None

@@ -9,15 +9,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import httpx
 import pytest
 
+from dialectree.cli.view import opened
 from dialectree.records.folder import RunFolder
 from tests.cli.commands import command, refused
 from tests.evals import sample
 from tests.report.recorded import events, record
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, wait_until
 
 
 @contextmanager
@@ -66,9 +69,46 @@ def test_a_run_that_another_process_writes_is_followed_to_its_end(tmp_path: Path
         (inner,) = client.get("evaluations/rated/debates").json()
         assert inner["run_id"] == "asked"
         assert client.get("evaluations/rated/page/").text == client.get("page/").text
-        cell = client.get("evaluations/rated/runs/asked/run.json").headers["location"]
-        assert client.get(f"evaluations/rated/runs/asked/{cell}").status_code == 200
         assert client.get("evaluations/nosuch/debates").status_code == 404
+        apart = client.get("evaluations/rated/report.html").headers["location"]
+        token = client.base_url.path.strip("/")
+        assert token not in apart and client.get(apart).status_code == 404  # no report yet
+        (rated / "report.html").write_text("<p>figures</p>")
+        report = httpx.URL(bare).join(apart)
+        assert httpx.get(report).text == "<p>figures</p>"
+        (inner,) = httpx.get(report.join("debates")).json()
+        assert inner["run_id"] == "asked"
+        cell = httpx.get(report.join("runs/asked/run.json"))
+        page = httpx.get(cell.url.join(cell.headers["location"]))
+        assert page.status_code == 200 and token not in str(page.url)
+        key = apart.split("/")[2]
+        for wrong in (key[:-1], key.upper(), token, "rated", ""):
+            assert httpx.get(str(report).replace(key, wrong)).status_code in (404, 307)
+
+
+def test_the_token_stands_in_no_command_but_in_a_file_of_the_persons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path))
+    seen: list[tuple[str, str, int]] = []
+
+    def browser(url: str) -> bool:
+        file = Path(url2pathname(urlsplit(url).path))
+        seen.append((url, file.read_text(), file.stat().st_mode & 0o777))
+        return True
+
+    monkeypatch.setattr("webbrowser.open", browser)
+    with opened("http://127.0.0.1:1/a-token/page/"):
+        wait_until(lambda: bool(seen))
+    ((url, content, mode),) = seen
+    assert url.startswith("file:") and "a-token" not in url and mode == 0o600
+    assert "url=http://127.0.0.1:1/a-token/page/" in content
+    assert not [*(tmp_path / "view").iterdir()]
+    monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("")
+    with opened("http://127.0.0.1:1/a-token/page/"):
+        pass
+    assert len(seen) == 1
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:

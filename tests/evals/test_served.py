@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
+from starlette.routing import Mount, Router
 from starlette.testclient import TestClient
+from starlette.types import Scope
 
 from dialectree.errors import RunNotFound
 from dialectree.evals import served
@@ -23,7 +25,15 @@ def client(tmp_path: Path) -> TestClient:
     (folder / "report").mkdir()
     (folder / "report" / "risk.svg").write_text("<svg/>")
     (tmp_path / "notes").mkdir()
-    return TestClient(Starlette(routes=served.routes(lambda: served.found([tmp_path]))))
+    every = served.routes(
+        lambda: served.found([tmp_path]), lambda name: f"/apart/{name}/report.html"
+    )
+
+    def place(scope: Scope) -> Path:
+        return served.place(served.found([tmp_path]), scope["path_params"]["name"])
+
+    apart = Mount("/apart/{name}", Router(served.report_routes(place)))
+    return TestClient(Starlette(routes=[*every, apart]))
 
 
 def test_evaluations_are_listed_with_the_figures_of_their_reports(
@@ -43,21 +53,46 @@ def test_evaluations_are_listed_with_the_figures_of_their_reports(
 
 
 def test_a_report_is_opened_under_a_policy_that_keeps_it_from_the_runs(client: TestClient) -> None:
+    led = client.get("/evaluations/second/report.html", follow_redirects=False)
+    assert led.headers["location"] == "/apart/second/report.html"
+    assert led.headers["referrer-policy"] == "no-referrer"
     opened = client.get("/evaluations/second/report.html")
     assert opened.text == "<p>figures</p>"
     policy = opened.headers["content-security-policy"]
     assert "default-src 'none'" in policy and "sandbox allow-scripts" in policy
     assert "allow-same-origin" not in policy and "frame-ancestors 'none'" in policy
-    plot = client.get("/evaluations/second/report/risk.svg")
+    plot = client.get("/apart/second/report/risk.svg")
     assert (plot.text, plot.headers["content-security-policy"]) == ("<svg/>", policy)
-    for path in ("first/report.html", "nosuch/report.html", "second/report/%2e%2e"):
+    wrong = ["evaluations/nosuch/report.html", "apart/nosuch/report.html"]
+    for path in (*wrong, "apart/first/report.html", "apart/second/report/%2e%2e"):
         with pytest.raises(RunNotFound):
-            client.get(f"/evaluations/{path}")
+            client.get(f"/{path}")
 
 
 def test_a_cell_of_a_report_leads_to_its_run_on_the_page(client: TestClient) -> None:
-    answer = client.get("/evaluations/second/runs/r1/report.html", follow_redirects=False)
+    answer = client.get("/apart/second/runs/r1/report.html", follow_redirects=False)
     assert answer.headers["location"] == "../../page/?run=r1"
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("evaluation.json", b"{"),
+        ("evaluation.json", b"\xff\xfe"),
+        ("evaluation.json", b"[]"),
+        ("results.jsonl", b'{"row": "tsd"}\n'),
+        ("results.jsonl", b"\0\n"),
+        ("results.jsonl", b""),
+    ],
+)
+def test_one_evaluation_that_is_damaged_does_not_close_the_list(
+    client: TestClient, tmp_path: Path, file: str, content: bytes
+) -> None:
+    (tmp_path / "first" / file).write_bytes(content)
+    listed = {one["name"]: one for one in client.get("/evaluations").json()}
+    assert listed.keys() == {"first", "second"}
+    assert listed["second"]["report"] and not listed["second"].get("damaged")
+    assert listed["first"].get("damaged") or content == b""
 
 
 def test_a_folder_that_is_an_evaluation_is_found_by_its_name(tmp_path: Path) -> None:

@@ -9,8 +9,11 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -167,6 +170,29 @@ OPERATORS = [
     ("calibration", "/etc/hostname"),
     ("calibration", "/no/such/file"),
 ]
+
+
+def test_a_jury_of_hundreds_is_refused(server: str) -> None:
+    for jury in (["openai:any"] * 500, ",".join(["openai:any"] * 26)):
+        for road in (in_context, in_configurable, in_an_assistant, in_a_cron, in_a_chat):
+            said = road(server, {"jury": jury})
+            assert "jury: clients of a server may name at most 25 judges" in said, road
+    inner = {"leaf_protocol": "rsd", "inner": {"rsd": {"jury": ["openai:any"] * 26}}}
+    with pytest.raises(SettingsError, match="at most 25 judges"):
+        check_settings("tsd", inner)
+    check_settings("rsd", {"jury": ["openai:any"] * 25})
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_comes(server: str) -> None:
+    at = urlsplit(server)
+    for path in ("/runs/wait", "/protocols/rsd/prepare", "/nowhere"):
+        with closing(HTTPConnection(at.netloc, timeout=PATIENCE_S)) as connection:
+            connection.putrequest("POST", path)
+            connection.putheader("Content-Type", "application/json")
+            connection.putheader("Content-Length", str(10**12))
+            connection.endheaders()
+            refused = connection.getresponse()
+            assert (refused.status, b"at most 64 MB" in refused.read()) == (413, True)
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     runs = tmp_path_factory.mktemp("viewed")
     fill(runs)
     token, listening = local.new_token(), local.listen(0)
-    evaluations = served.routes(lambda: served.found([runs]))
+    evaluations = served.routes(lambda: served.found([runs]), str)
     app = local.app(local.folder(lambda scope: runs, evaluations), token)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
     thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listening]),))

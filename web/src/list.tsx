@@ -45,11 +45,14 @@ function Item({ one, again }: { one: Head; again: boolean }) {
 
 interface Evaluation {
   name: string; title: string; data: string; questions: number; started: string; report: boolean;
+  /** Why it cannot be read. */
+  damaged?: string;
   rows: { name: string; method: string; judged: number; accuracy: number | null }[];
 }
 
-function EvaluationItem({ name, title, data, questions, started, report, rows }: Evaluation) {
+function EvaluationItem({ name, title, data, questions, started, report, damaged, rows }: Evaluation) {
   const place = `../evaluations/${encodeURIComponent(name)}`;
+  if (damaged) return <li>{name}<p class="soft">It cannot be read: {damaged}</p></li>;
   return (
     <li>
       {report ? <a href={`${place}/report.html`}>{title || name}</a> : title || name}
