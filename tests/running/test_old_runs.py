@@ -1,0 +1,106 @@
+"""Runs that an earlier version recorded go on, and nothing that they hold is paid again.
+
+``old_runs`` has a finished and a broken-off run of each protocol, and of a grounded claim, as they
+were recorded when 0.1 was in the making (commit c1c792a0), at tests/endpoint with seed 3. They are
+never recorded anew: what a later version writes or asks otherwise must not matter to them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import dialectree
+from dialectree.contests import Add, Change, Drop, Replace, Set
+from dialectree.records import RunRecord
+from dialectree.records.folder import RunFolder
+from tests.endpoint import LocalEndpoint
+from tests.rules import children
+
+OLD = Path(__file__).parent / "old_runs"
+
+
+class Old(NamedTuple):
+    """A run as it was, and what a contest of it came to then."""
+
+    calls: int
+    wishes: Sequence[Change]
+    asked: int
+    """Calls of the contest that were paid."""
+    confidence: float | None
+    rules: Sequence[Any] = ()
+    """How the endpoint spoke."""
+
+
+OLD_RUNS = {
+    "tsd": Old(23, [Replace("0.0/A1", "A word of a person.")], 11, 0.0072522, children(2)),
+    "tod": Old(26, [Drop("0.0")], 1, None),
+    "art": Old(15, [Add("attack", "0", "A whale has fins."), Set("0.0", 0.9)], 2, 0.66221864),
+    "rsd": Old(
+        9,
+        [Replace("0/B2", "A word of a person.")],
+        6,
+        0.8238,
+        [{"match": "You judge a debate", "set": {"label": "B", "answer": "meat"}}],
+    ),
+    "grounded": Old(15, [Add("attack", "0", "A whale has fins.")], 6, 0.28928604),
+}
+
+
+@pytest.fixture(params=OLD_RUNS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def endpoint(name: str) -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(seed=3, rules=[*OLD_RUNS[name].rules]) as served:
+        yield served
+
+
+def copy_of(name: str, part: str) -> RunFolder:
+    shutil.copytree(OLD / name / part, folder := Path("runs", f"{name}-{part}"))
+    return RunFolder(folder)
+
+
+def said(record: RunRecord) -> Any:
+    return record.status, record.verdict, record.tree
+
+
+def test_a_finished_run_is_shown_and_resumed_without_a_call(
+    name: str, endpoint: LocalEndpoint
+) -> None:
+    folder = copy_of(name, "finished")
+    before = folder.record()
+    assert before.usage.calls == OLD_RUNS[name].calls
+    resumed = dialectree.resume(folder.path, base_url=endpoint.url, cache=False)
+    assert endpoint.stats()["calls"] == 0
+    assert said(resumed) == said(before)
+
+
+def test_a_run_that_was_broken_off_asks_for_what_it_lacks(
+    name: str, endpoint: LocalEndpoint
+) -> None:
+    whole, folder = copy_of(name, "finished"), copy_of(name, "broken_off")
+    held = {call.key for call in folder.ledger()}
+    assert len(held) == 5
+    resumed = dialectree.resume(
+        folder.path, model=f"openai:any@{endpoint.url}", base_url=endpoint.url, cache=False
+    )
+    assert endpoint.stats()["calls"] == OLD_RUNS[name].calls - len(held)
+    assert {call.key for call in whole.ledger()} == {call.key for call in folder.ledger()}
+    assert said(resumed) == said(whole.record())
+
+
+def test_a_contest_asks_for_what_depends_on_it(name: str, endpoint: LocalEndpoint) -> None:
+    folder, old = copy_of(name, "finished"), OLD_RUNS[name]
+    new = dialectree.contest(
+        folder.path, old.wishes, model=f"openai:any@{endpoint.url}", cache=False
+    )
+    assert endpoint.stats()["calls"] == old.asked
+    assert new.verdict is not None
+    assert new.verdict.confidence == (old.confidence and pytest.approx(old.confidence))
