@@ -243,7 +243,7 @@ class RemoteEncoder:
             return patient(lambda: _normalised(self._client().embed_documents(sent), len(sent)))
         except openai.APIError as error:
             asked = replace(self._spec, keyless=self.access.keyless)
-            fault = map_error(error, asked, ())
+            fault = map_error(error, asked)
             if fault.kind == "lost":
                 raise Unreachable(f"nobody answers at {self._spec.where}: {fault.text}") from error
             passing = fault.kind in ("again", "wait", "down", "broken")

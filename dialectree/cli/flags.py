@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from itertools import chain, zip_longest
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -109,7 +110,10 @@ def in_flags(message: str) -> str:
         flag = declared.get(field[1], f"--{field[1].replace('_', '-')}")
         return flag.replace("--", "--no-") if field[2] else flag
 
-    return re.sub(r"`([a-z_]+)(=False)?`", written, message)
+    # The words of somebody else, an endpoint's for one, stand between “ and ”.
+    parts = re.split(r"(“[^”]*”)", message)
+    ours = (re.sub(r"`([a-z_]+)(=False)?`", written, part) for part in parts[::2])
+    return "".join(chain.from_iterable(zip_longest(ours, parts[1::2], fillvalue="")))
 
 
 def notice(message: str) -> None:

@@ -30,7 +30,8 @@ from openai import RequestOptions
 from pydantic import SecretStr
 
 from dialectree.errors import RequestError
-from dialectree.models.error_mapping import Garbled, Oversized
+from dialectree.models.error_mapping import Garbled, Oversized, Refused
+from dialectree.models.refusals import is_refusal, refusal_in
 from dialectree.models.specs import Spec, chat_model
 from dialectree.system import clock
 from dialectree.system.addresses import basic, is_loopback, public, secrets
@@ -293,10 +294,14 @@ class Chat(ChatOpenAI):
         )
         try:
             reply = response.json()
+            if is_refusal(reply):
+                raise Refused(refusal_in(reply))
             result = self._create_chat_result({**reply, "usage": usage(reply.get("usage"))})
             for choice, generation in zip(reply["choices"], result.generations, strict=True):
                 refusal = choice["message"].get("refusal")
                 generation.message.additional_kwargs["refusal"] = refusal
+        except Refused:
+            raise
         except json.JSONDecodeError:
             raise Garbled(response.text) from None
         except Exception as error:

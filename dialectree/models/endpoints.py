@@ -7,17 +7,36 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import httpx2
 import openai
 from langchain_core.messages import BaseMessage
 
 from dialectree.errors import KeyRefused, RequestError, Unreachable
-from dialectree.models.asking import RUNGS, Asking, Completion, Rung, wellformed
-from dialectree.models.error_mapping import Failed, Garbled, MappedError, Oversized, map_error
+from dialectree.models.asking import (
+    RUNGS,
+    SHAPES,
+    Asking,
+    Completion,
+    Form,
+    Rung,
+    Shape,
+    keywords_in,
+    wellformed,
+)
+from dialectree.models.error_mapping import (
+    Failed,
+    Garbled,
+    MappedError,
+    Oversized,
+    Refused,
+    map_error,
+)
 from dialectree.models.limits import limiter
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import OPENAI, key
@@ -32,8 +51,13 @@ UNREACHABLE_AFTER_S = 8.0
 """Seconds without a connection after which an address that never answered is unreachable."""
 SHORTEST_TRY_S = 0.5
 """Seconds that the last attempt at an endpoint that is down has at least."""
+MOST_TOKENS = 4096
+"""The limit of a reply where an endpoint wants one, and the question has none."""
 PATIENCE_S = 900.0
 """Seconds for which one call waits at a rate limit."""
+
+
+_ERRORS = (openai.OpenAIError, TimeoutError, Garbled, Failed, Refused)
 
 
 class _Attempts:
@@ -94,9 +118,28 @@ class Address:
     lost_last: float = -math.inf
 
 
+class How(NamedTuple):
+    """How a question is put to an endpoint, which refuses some ways."""
+
+    rung: Rung
+    shape: Shape
+    """Of the schema, on the first rung."""
+    without: frozenset[str]
+    """Keywords that the schema goes without."""
+    dropped: frozenset[str]
+    """Parameters that the request goes without."""
+    merged: bool
+    """Whether the system message stands at the head of the user's."""
+    most_tokens: int | None
+    """The limit of a reply where the question has none, and the endpoint wants one."""
+
+
 @dataclass(eq=False)
 class Endpoint:
-    """One model at one address, and what was learnt about it."""
+    """One model at one address, and what was learnt about it.
+
+    What is learnt is applied when a request is sent, and enters no key of journal or cache.
+    """
 
     spec: Spec
     address: Address = field(default_factory=Address)
@@ -105,7 +148,21 @@ class Endpoint:
     """True once a reply came at this rung as it was asked for."""
     dropped: set[str] = field(default_factory=set)
     """Parameters that the endpoint refuses."""
+    keywords: set[str] = field(default_factory=set)
+    """Keywords of a schema that it refuses."""
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    """The shape of each schema of which a more exact one was refused, by its name."""
+    longest: float = math.inf
+    """The length of a text in a schema that it could not compile; shorter ones may do."""
+    merges: bool = False
+    """Whether the model takes no system message."""
+    most_tokens: int | None = None
+    """The limit of a reply that it wants to be told, where a question has none."""
     _quiet_until: float = -math.inf
+    _probing: MutableMapping[asyncio.AbstractEventLoop, asyncio.Lock] = field(
+        default_factory=WeakKeyDictionary
+    )
+    """By event loop: of the calls that were refused, one at a time tries another way."""
 
     def below(self, rung: Rung) -> Rung | None:
         """Return the next way to ask; None after the last. Only OpenAI's API has all three."""
@@ -133,50 +190,74 @@ class Endpoint:
         RequestError, ModelUnavailable, and what ``pause`` raises.
         """
         attempts, pause = _Attempts(asking.context.call_deadline), pause or _sleep
-        rung, request = asking.rung, asking.sent()
+        rung, request, refused = asking.rung, asking.sent(), False
         while True:
-            await self._await_turn(attempts, asking.context.requests_per_minute, pause)
-            at, without, began = rung or self.rung, frozenset(self.dropped), clock.seconds()
-            try:
-                async with asyncio.timeout(attempts.left_s()):
-                    reply = await self._send(request, at)
-            except (openai.OpenAIError, TimeoutError, Garbled, Failed) as error:
-                mapped = map_error(error, self.spec, without)
-                self._learn(mapped, at, attempts.waits, began)
-                if mapped.kind in ("parameter", "format"):
-                    rung = None if mapped.kind == "format" else rung
+            since = clock.seconds()
+            async with self._probe() if refused else nullcontext():
+                await self._await_turn(attempts, asking.context.requests_per_minute, pause, since)
+                how, began = self.how(request.form, rung), clock.seconds()
+                try:
+                    async with asyncio.timeout(attempts.left_s()):
+                        reply = await self._send(request, how)
+                except _ERRORS as error:
+                    mapped = map_error(error, self.spec)
+                else:
+                    self.address.answers, self.address.replied = True, clock.seconds()
+                    self.address.lost_last = -math.inf
+                    return reply._replace(attempts=attempts.made, **_told(how))
+                self._learn(mapped, attempts.waits, began)
+                if refused := mapped.kind == "part":
+                    rung = self._learn_part(mapped, request.form, how, rung)
                     continue
-                broken = mapped.kind == "broken" and self.address.answers
-                patient = broken or mapped.kind in ("lost", "down")
-                hopeless = mapped.kind == "hopeless"
-                wait_s = None if hopeless else attempts.pause_after(mapped, patient=patient)
-                if wait_s is None:
-                    return self._give_up(mapped, attempts)
-                if mapped.kind != "wait":  # else the endpoint is quiet, which the next turn awaits
-                    await pause(wait_s, "retry", mapped.text, attempts.made + 1)
-            else:
-                self.address.answers, self.address.replied = True, clock.seconds()
-                self.address.lost_last = -math.inf
-                return reply._replace(attempts=attempts.made, unsent=" ".join(sorted(without)))
+            if mapped.kind == "unusable":
+                return Completion(mapped.reply, attempts=attempts.made, **_told(how))
+            broken = mapped.kind == "broken" and self.address.answers
+            patient = broken or mapped.kind in ("lost", "down")
+            hopeless = mapped.kind == "hopeless"
+            wait_s = None if hopeless else attempts.pause_after(mapped, patient=patient)
+            if wait_s is None:
+                return self._give_up(mapped, attempts)
+            if mapped.kind != "wait":  # else the endpoint is quiet, which the next turn awaits
+                await pause(wait_s, "retry", mapped.text, attempts.made + 1)
+
+    def how(self, form: Form, rung: Rung | None = None) -> How:
+        """Return how a question with this form is put; ``rung``: a lower one for it alone."""
+        shape, keywords = self.shapes.get(form.name, SHAPES[0]), frozenset(self.keywords)
+        if shape == SHAPES[0]:
+            official = self.spec.url == OPENAI
+            hard = official or form.longest >= self.longest
+            refused = keywords and keywords & keywords_in(form.full)
+            shape = SHAPES[1] if hard or refused else shape
+        refused = keywords & keywords_in(form.shaped(shape)) if keywords else frozenset()
+        return How(
+            rung or self.rung,
+            shape,
+            frozenset(refused),
+            frozenset(self.dropped),
+            self.merges,
+            self.most_tokens,
+        )
+
+    def _probe(self) -> asyncio.Lock:
+        """Return the turn of a call that was refused: others wait for what it finds out."""
+        return self._probing.setdefault(asyncio.get_running_loop(), asyncio.Lock())
 
     async def _await_turn(
-        self, attempts: _Attempts, per_minute: float | None, pause: Pause
+        self, attempts: _Attempts, per_minute: float | None, pause: Pause, since: float
     ) -> None:
-        """Wait until the endpoint and the pace allow the next attempt."""
-        began = clock.seconds()
+        """Wait until the endpoint and the pace allow the next attempt, as others do ``since``."""
         while (quiet_s := self._quiet_until - clock.seconds()) > 0:
             # Calls that were turned away more often come back farther apart.
             apart_s = chance.jitter(min(10.0, 0.1 * 2 ** min(attempts.waits, 7)))
             await pause(quiet_s + apart_s, "rate_limit", "", attempts.made + 1)
         if attempts.made:
             await limiter(self.spec.provider).pace(per_minute)
-        attempts.begin(clock.seconds() - began)
+        attempts.begin(clock.seconds() - since)
 
-    def _learn(self, error: MappedError, at: Rung, waits: int, began: float) -> None:
+    def _learn(self, error: MappedError, waits: int, began: float) -> None:
         """Remember facts that concern other calls, too.
 
-        Raises Unreachable if the address never answered and took no connection for a while, and
-        RequestError if the endpoint refuses every way to ask.
+        Raises Unreachable if the address never answered and took no connection for a while.
         """
         now, address = clock.seconds(), self.address
         if error.kind == "lost":
@@ -188,17 +269,51 @@ class Endpoint:
             return
         address.lost_last = -math.inf
         address.answers |= error.kind != "broken"
-        if error.kind == "parameter":
-            self.dropped.add(error.parameter)
-        elif error.kind == "wait":
+        if error.kind == "wait":
             asked = 2.0 ** min(waits, 5) if error.wait_s is None else error.wait_s
             self._quiet_until = max(self._quiet_until, now + max(0.05, asked))
-        elif error.kind == "format":
-            below = self.below(at)
-            if below is None:
+
+    def _learn_part(
+        self, error: MappedError, form: Form, how: How, rung: Rung | None
+    ) -> Rung | None:
+        """Remember the part of a request that is refused; return the rung of this call alone.
+
+        Raises RequestError if nothing is left to be asked otherwise.
+        """
+        if self.how(form, rung) == how:  # else another call has learnt it meanwhile
+            rung = self._ask_otherwise(error, form, how, rung)
+            if self.how(form, rung) == how:
                 raise RequestError(error.text)
-            if RUNGS.index(below) > RUNGS.index(self.rung):
+        return rung
+
+    def _ask_otherwise(
+        self, error: MappedError, form: Form, how: How, rung: Rung | None
+    ) -> Rung | None:
+        meaning, name = error.part
+        if meaning == "parameter":
+            self.dropped.add(name)
+        elif meaning == "needs":
+            self.dropped.discard(name)
+            self.most_tokens = MOST_TOKENS
+        elif meaning == "system":
+            self.merges = True
+        elif (
+            meaning == "keyword"
+            and how.rung == RUNGS[0]
+            and name in keywords_in(form.shaped(how.shape, how.without))
+        ):
+            self.keywords.add(name)
+        elif meaning in ("keyword", "schema") and how.rung == RUNGS[0] and how.shape != SHAPES[-1]:
+            # What compiles no schema without lengths either compiles none.
+            if how.shape == SHAPES[0]:
+                self.longest = min(self.longest, form.longest or math.inf)
+            self.shapes[form.name] = SHAPES[SHAPES.index(how.shape) + 1]
+        else:
+            rung = None
+            below = self.below(how.rung)
+            if below is not None and RUNGS.index(below) > RUNGS.index(self.rung):
                 self.rung, self.rung_known = below, False
+        return rung
 
     def _give_up(self, error: MappedError, attempts: _Attempts) -> Completion:
         """Return a call that failed; raise what shows that no other call can succeed.
@@ -218,16 +333,16 @@ class Endpoint:
             text = f"{where} gave no reply in {made} (deadline {attempts.deadline_s:g} s): {text}"
         return Completion(attempts=attempts.made, error=text)
 
-    async def _send(self, request: Asking, rung: Rung) -> Completion:
+    async def _send(self, request: Asking, how: How) -> Completion:
         from dialectree.models import clients  # heavy
 
         made = await clients.clients()
         with clients.bounded():
             if not self.spec.openai_compatible:
                 chat = self.spec.live or made.other(self.spec)
-                return await self._send_elsewhere(chat, request, rung)
-            url, secret, body = await self._way_in(request, rung)
-            stream_usage = "stream_options" not in self.dropped
+                return await self._send_elsewhere(chat, request, how)
+            url, secret, body = await self._way_in(request, how)
+            stream_usage = "stream_options" not in how.dropped
             ours = made.chat(url, secret, self.spec.model, stream_usage=stream_usage)
             hung_s = max(1.0, request.context.call_deadline / 2)  # leaves time for another request
             options: dict[str, Any] = {
@@ -235,29 +350,33 @@ class Endpoint:
                 "timeout": httpx2.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S),
             }
             try:
-                reply = await ours.ainvoke(request.messages_at(rung), request.config, **options)
+                messages = request.messages_at(how.rung, merged=how.merged)
+                reply = await ours.ainvoke(messages, request.config, **options)
             except (httpx2.HTTPError, Oversized) as error:  # in the middle of a stream
                 raise Failed(str(error)) from error
-        return _completion(reply, str(reply.text), rung)
+        return _completion(reply, str(reply.text), how.rung)
 
-    async def _send_elsewhere(self, chat: Any, request: Asking, rung: Rung) -> Completion:
+    async def _send_elsewhere(self, chat: Any, request: Asking, how: How) -> Completion:
         """Return the reply of another library's model."""
         from dialectree.models import chat_models
 
-        values = {k: v for k, v in request.decoding.items() if k not in self.dropped}
+        rung = how.rung
+        values = {k: v for k, v in request.decoding.items() if k not in how.dropped}
         chat = chat_models.decoded(chat, values, own=self.spec.live is not None)
         if rung == RUNGS[0]:
             try:
                 chat = chat_models.structured(chat, request.form)
             except NotImplementedError:
                 self.rung = rung = RUNGS[-1]
-        messages = chat_models.with_cache_mark(chat, request.messages_at(rung), request.shared)
-        reply = await chat_models.invoke(chat, messages, request.config)
+        messages = request.messages_at(rung, merged=how.merged)
+        shared = 0 if how.merged else request.shared
+        marked = chat_models.with_cache_mark(chat, messages, shared)
+        reply = await chat_models.invoke(chat, marked, request.config)
         return _completion(reply, chat_models.text_of(reply), rung)
 
-    async def _way_in(self, request: Asking, rung: Rung) -> tuple[str, str, dict[str, Any]]:
+    async def _way_in(self, request: Asking, how: How) -> tuple[str, str, dict[str, Any]]:
         """Return address, key, and the fields of the body that differ from call to call."""
-        form = request.form
+        form, rung = request.form, how.rung
         body: dict[str, Any] = {k: v for k, v in request.decoding.items() if v is not None}
         if self.spec.provider == "local":
             from dialectree.models import embedded
@@ -270,10 +389,12 @@ class Endpoint:
                 body |= embedded.constraint(form)
             return url, secret, body
         official = self.spec.url == OPENAI
-        if "max_tokens" in body and (official or "max_tokens" in self.dropped):
+        if how.most_tokens is not None:
+            body.setdefault("max_tokens", how.most_tokens)
+        if "max_tokens" in body and (official or "max_tokens" in how.dropped):
             body["max_completion_tokens"] = body.pop("max_tokens")
         if rung == "json_schema":
-            body["response_format"] = form.response_format(form.strict if official else form.full)
+            body["response_format"] = form.response_format(form.shaped(how.shape, how.without))
         elif rung == "json_object":
             body["response_format"] = {"type": rung}
         secret = "" if self.spec.keyless else key() or ""
@@ -281,7 +402,7 @@ class Endpoint:
             raise KeyRefused(
                 f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by `base_url`"
             )
-        sent = {name: value for name, value in body.items() if name not in self.dropped}
+        sent = {name: value for name, value in body.items() if name not in how.dropped}
         return self.spec.whole_url or "", secret, sent
 
 
@@ -301,6 +422,15 @@ def endpoint(spec: Spec) -> Endpoint:
     if len(_endpoints) > _MOST_ENDPOINTS:
         del _endpoints[next(iter(_endpoints))]  # the oldest
     return found
+
+
+def _told(how: How) -> dict[str, Any]:
+    """Return the fields of a completion that say how it was asked for."""
+    return {
+        "unsent": " ".join(sorted(how.dropped)),
+        "shape": how.shape,
+        "merged": how.merged,
+    }
 
 
 async def _sleep(duration_s: float, delay: Delay, fault: str, attempt: int) -> None:

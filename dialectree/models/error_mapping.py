@@ -1,10 +1,13 @@
-"""Decide what an error of a model means: wait, try again, ask in another way, or give up."""
+"""Decide what an error of a model means: wait, try again, ask in another way, or give up.
+
+What a server says of a request is read in :mod:`dialectree.models.refusals`.
+"""
 
 from __future__ import annotations
 
 import email.utils
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
@@ -12,26 +15,38 @@ import aiohttp
 import openai
 
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
+from dialectree.models.refusals import (
+    Read,
+    Refusal,
+    read_meaning,
+    read_refusal,
+    refusal_in,
+    seconds,
+    told_wait,
+)
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import NAME_IT
 from dialectree.system import clock
 from dialectree.system.streams import program
 from dialectree.text import line
 
-OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens", "stream_options")
-"""Parameters that a request can do without."""
 LONGEST_WAIT_S = 300.0
 """Longest wait that the Retry-After of an endpoint is granted."""
 
-_FORMAT = re.compile(r"response.?format|json|schema|structured|grammar|tool|function.?call", re.I)
-_TOO_LONG = re.compile(r"context.?(length|window|size)|too (long|many (input )?tokens)", re.I)
-_FILTERED = re.compile(r"content.?(filter|(management )?policy)", re.I)
 _NO_KEY = re.compile(r"api.?key|authentication|credentials", re.I)
 _PAGE = re.compile(r"<(!doctype|html|head|body)\b", re.I)
 
 
 class Garbled(Exception):
     """The endpoint sent something that is not a chat completion."""
+
+
+class Refused(Exception):
+    """The endpoint answered with an error inside a 200."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.words)
+        self.refusal = refusal
 
 
 class Oversized(Exception):
@@ -47,32 +62,33 @@ class MappedError(NamedTuple):
 
     ``again``: the failure may pass. ``page``: the same, but the address may be wrong. ``wait``: the
     endpoint asks for patience. ``down``: the server fails (5xx). ``lost``: no connection.
-    ``broken``: the connection broke. ``format``, ``parameter``: the endpoint refuses a part of the
-    request. ``hopeless``: this call fails for good, others may not.
+    ``broken``: the connection broke. ``part``: the endpoint refuses a part of the request.
+    ``unusable``: it threw the model's reply away, which the next one may repair. ``hopeless``: this
+    call fails for good, others may not.
     """
 
-    kind: Literal[
-        "again", "page", "wait", "down", "lost", "broken", "format", "parameter", "hopeless"
-    ]
+    kind: Literal["again", "page", "wait", "down", "lost", "broken", "part", "unusable", "hopeless"]
     text: str
     wait_s: float | None = None
     """Seconds that the endpoint asks to wait."""
-    parameter: str = ""
-    """The refused parameter."""
+    part: Read = Read("other")
+    """The part of the request that is refused."""
+    reply: str = ""
+    """The reply that was thrown away, where it is told."""
 
 
-def map_error(error: Exception, spec: Spec, dropped: Container[str]) -> MappedError:
-    """Return what ``error`` means for the call; ``dropped`` are parameters already left out.
+def map_error(error: Exception, spec: Spec) -> MappedError:
+    """Return what ``error`` means for the call.
 
     Raises KeyRefused, RequestError or ModelUnavailable if no other call could succeed either.
     """
     causes = [*_causes(error)]
-    text = line(spec.discreet(_message(causes)), 300)
     for cause in causes:
         if isinstance(cause, Oversized):
             return MappedError("again", str(cause))
-    if status := _status(causes[0]):
-        return _map_status(status, causes[0], spec, text, dropped)
+    if (refusal := _refusal(error, causes)) is not None:
+        return _map_refusal(refusal, error, causes[0], spec)
+    text = line(spec.discreet(_message(causes)), 300)
     if any(isinstance(cause, aiohttp.ClientConnectorCertificateError) for cause in causes):
         hint = "if it should be, name the file of its signer in SSL_CERT_FILE"
         raise ModelUnavailable(
@@ -121,40 +137,73 @@ def _status(error: Any) -> int:
     return 0
 
 
-def _map_status(
-    status: int, error: BaseException, spec: Spec, text: str, dropped: Container[str]
-) -> MappedError:
-    """Return what an answer with an error status means; ``error`` is the library's."""
-    where = spec.where
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    code = " ".join(str(getattr(error, name, "")) for name in ("code", "type", "param"))
-    if status in (401, 403):
-        what = "wants a key" if spec.keyless else "refuses the key"
-        raise KeyRefused(f"{where} {what} ({status}): {_key_hint(spec)}: {text}") from error
-    if status == 402 or (status == 429 and "quota" in code):
-        raise ModelUnavailable(f"{where} wants to be paid first ({status}): {text}") from error
-    if status == 429:
-        return MappedError("wait", "rate limit", wait_s=_wait(headers))
-    if status in (408, 409, 425) or status >= 500:
-        kind: Literal["down", "again"] = "down" if status >= 500 else "again"
-        return MappedError(kind, f"status {status}: {text}", wait_s=_wait(headers))
-    if status == 404:
-        flags = "`model` (or `embeddings`) and `base_url`"
-        hint = f"check {flags}; `{program()} doctor` lists what an endpoint has"
-        if spec.live is not None:
-            hint = "check the live model's name and address"
-        raise RequestError(f"{where} does not know {spec.name} (404): {hint}: {text}") from error
-    reason, refused = f"{code} {text}", f"{where} refuses the request ({status}): {text}"
-    if _FILTERED.search(reason):
-        return MappedError("hopeless", f"a content filter stopped the messages: {refused}")
-    if _TOO_LONG.search(reason):
-        return MappedError("hopeless", f"the messages are too long for the model: {refused}")
-    for name in OPTIONAL:
-        if re.search(rf"\b{name}\b", reason) and name not in dropped:
-            return MappedError("parameter", refused, parameter=name)
-    if _FORMAT.search(reason):
-        return MappedError("format", refused)
-    raise RequestError(refused) from error
+def _refusal(error: Exception, causes: list[BaseException]) -> Refusal | None:
+    """Return what the server said, if the error is an answer of its own."""
+    if isinstance(error, Refused):
+        return error.refusal
+    first: Any = causes[0]
+    if not (status := _status(first)):
+        return None
+    body: object = None
+    with suppress(Exception):  # another library's response may be a stream, or closed
+        body = first.response.text
+    if isinstance(body, str) and body.strip():
+        return read_refusal(status, body)
+    if isinstance(body := getattr(first, "body", None), Mapping | list):
+        return refusal_in(body, status)
+    return read_refusal(status, _message(causes))
+
+
+def _map_refusal(refusal: Refusal, error: Exception, first: Any, spec: Spec) -> MappedError:
+    """Return what a refusal means; ``first`` is the library's error."""
+    headers = getattr(getattr(first, "response", None), "headers", None) or {}
+    status, where = refusal.status, spec.where
+    text = quoted(spec.discreet(refusal.words))
+    told = f" ({status})" if status else ""
+    refused = f"{where} refuses the request{told}: {text}"
+    read = read_meaning(refusal)
+    match read.meaning:
+        case "key":
+            what = "wants a key" if spec.keyless else "refuses the key"
+            raise KeyRefused(f"{where} {what}{told}: {_key_hint(spec)}: {text}") from error
+        case "unpaid":
+            raise ModelUnavailable(f"{where} wants to be paid first{told}: {text}") from error
+        case "model":
+            raise RequestError(f"{where} {_no_model(spec, told)}: {text}") from error
+        case "other":
+            raise RequestError(refused) from error
+        case "wait":
+            wait_s = _wait(headers)
+            told_s = told_wait(refusal) if wait_s is None else wait_s
+            wait_s = None if told_s is None else min(told_s, LONGEST_WAIT_S)
+            return MappedError("wait", f"rate limit: {text}", wait_s=wait_s)
+        case "again":
+            down = status >= 500 and not isinstance(error, Refused)
+            kind: Literal["down", "again"] = "down" if down else "again"
+            return MappedError(kind, f"status {status}: {text}", wait_s=_wait(headers))
+        case "generation":
+            said = f"the endpoint threw the model's reply away{told}: {text}"
+            return MappedError("unusable", said, reply=refusal.failed)
+        case "flagged":
+            return MappedError("hopeless", f"a content filter stopped the messages: {refused}")
+        case "too_long":
+            return MappedError("hopeless", f"the messages are too long for the model: {refused}")
+        case _:
+            return MappedError("part", refused, part=read)
+
+
+def quoted(words: str) -> str:
+    """Return the words of somebody else between marks that say so; they are shown as they are."""
+    plain = words.replace("“", '"').replace("”", '"')
+    return f"“{line(plain, 300)}”"
+
+
+def _no_model(spec: Spec, told: str) -> str:
+    flags = "`model` (or `embeddings`) and `base_url`"
+    hint = f"check {flags}; `{program()} doctor` lists what an endpoint has"
+    if spec.live is not None:
+        hint = "check the live model's name and address"
+    return f"does not know {spec.name}{told}: {hint}"
 
 
 def _key_hint(spec: Spec) -> str:
@@ -171,16 +220,31 @@ def _key_hint(spec: Spec) -> str:
     )
 
 
+_RESETS = ("x-ratelimit-reset-requests", "x-ratelimit-reset-tokens", "x-ratelimit-reset")
+"""Headers that say when a limit is lifted: a duration, or a time in seconds since 1970."""
+
+
 def _wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the endpoint asks to wait, or None if it asks for none."""
-    seconds = 0.0
+    """Return the seconds that the headers ask to wait, or None if they ask for none."""
+    asked = list[float]()
     with suppress(KeyError, ValueError, TypeError):
         until = email.utils.parsedate_to_datetime(headers["retry-after"])
-        seconds = (until - clock.now()).total_seconds()
+        asked.append((until - clock.now()).total_seconds())
     for name, unit in (("retry-after", 1.0), ("retry-after-ms", 0.001)):
         with suppress(KeyError, ValueError):
-            seconds = float(headers[name]) * unit
-    return min(seconds, LONGEST_WAIT_S) if seconds > 0 else None
+            asked.append(float(headers[name]) * unit)
+    if not asked:
+        resets = (seconds(headers.get(name)) for name in _RESETS)
+        asked += [_from_now(one) for one in resets if one is not None]
+    longest = max(asked, default=0.0)
+    return min(longest, LONGEST_WAIT_S) if longest > 0 else None
+
+
+def _from_now(told_s: float) -> float:
+    """Return a duration; a large number is a time since 1970, in seconds or milliseconds."""
+    if told_s < 10**8:
+        return told_s
+    return (told_s / 1000 if told_s > 10**11 else told_s) - clock.now().timestamp()
 
 
 def _never_connected(causes: list[BaseException]) -> bool:

@@ -67,8 +67,11 @@ class Sent(Strict):
     """The JSON Schema that a reply has to fit, a text."""
     response_format: Literal["json_schema", "json_object", "text"]
     """How it was asked for; but for the first, the schema stands in the system message, too."""
-    decoding: dict[str, int | float]
-    """The sampling but for the seed: temperature, max_tokens, top_p."""
+    schema_shape: Literal["full", "strict", "plain"] = "full"
+    """The shape of the schema that was sent: without lengths where strict, without limits where
+    plain. A reply is checked against the full one."""
+    decoding: dict[str, int | float] = {}
+    """The sampling but for the seed: temperature, max_tokens, top_p; none that was refused."""
     address: str = ""
     """The model with its address, where it has one."""
     served: str = ""
@@ -122,7 +125,12 @@ class Call(Place):
         if self.sent is None:
             kept.pop("sent")
         else:
-            kept["sent"] = {name: value for name, value in kept["sent"].items() if value}
+            usual = {"schema_shape": "full"}
+            kept["sent"] = {
+                name: value
+                for name, value in kept["sent"].items()
+                if value and value != usual.get(name)
+            }
         return kept
 
     @property
