@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -76,6 +77,10 @@ class Completion(NamedTuple):
     """The shape of the schema, where it was asked for by one."""
     merged: bool = False
     """Whether the system message stood at the head of the user's."""
+    room: int = 0
+    """Tokens that the reply had beside its limit, for thoughts."""
+    overcounts: bool = False
+    """Whether the endpoint says that the reply took more tokens than it was allowed."""
 
 
 # The schema of a reply, made once for each set of ids
@@ -307,6 +312,34 @@ def _enum(ids: tuple[str, ...]) -> Schema:
     return {"type": "string", "enum": list(ids)}
 
 
+_THINKING = re.compile(
+    r"<(?P<end>/?)(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)>|\[(?P<end_>/?)THINK\]"
+    r"|◁(?P<_end>/?)think▷",
+    re.IGNORECASE,
+)
+_HARMONY = re.compile(r"<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>\s*\w+\s*)?<\|message\|>")
+_CHANNEL = re.compile(r"<\|channel>\s*thought\b.*?(?:<channel\|>|\Z)", re.DOTALL)
+
+
+def after_thinking(text: str) -> str:
+    """Return what follows the last thought; nothing if a thought goes on to the reply.
+
+    Thoughts stand between the marks of their model: ``<think>``, ``[THINK]``, ``◁think▷``, the
+    channels of Harmony, or Gemma's.
+    """
+    text = _CHANNEL.sub("", text)
+    if "<|channel|>" in text or "<|message|>" in text:
+        *_, final = _HARMONY.split(text) if _HARMONY.search(text) else ("",)
+        return final.partition("<|")[0].strip()
+    marks = list(_THINKING.finditer(text))
+    ends = [mark for mark in marks if mark["end"] or mark["end_"] or mark["_end"]]
+    start = max((mark.end() for mark in ends), default=0)
+    brace = text.find("{", start)
+    if any(mark.start() >= start and (brace < 0 or mark.start() < brace) for mark in marks):
+        return ""
+    return text[start:].strip()
+
+
 # The question
 
 
@@ -501,7 +534,7 @@ class Asking:
             response_format=done.rung,
             schema_shape=done.shape if done.rung == RUNGS[0] else "full",
             decoding={
-                name: value
+                name: value + done.room * (name == "max_tokens")
                 for name, value in asked.decoding.items()
                 if value is not None and name not in left_out
             },

@@ -44,6 +44,8 @@ BODY_BYTES = 8_000_000
 """Bytes of a reply's body, decompressed; no reply needs a tenth of it."""
 MOST_TOKENS = 10**9
 """The highest token count that is believed."""
+BEYOND = 4096
+"""Tokens of a reply that are believed although its limit was smaller: not all servers keep it."""
 
 _STEP_BYTES = 65536
 """Bytes to decompress at once."""
@@ -68,22 +70,44 @@ class _Body:
 
     def __init__(self, headers: Any) -> None:
         self._coding = headers.pop("content-encoding", "identity").strip().lower()
-        self._gzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        self._left = BODY_BYTES
+        self._inflate: Any = None
+        self._began, self._left = False, BODY_BYTES
 
     def read(self, piece: bytes) -> Iterator[bytes]:
-        """Yield ``piece`` decompressed; raise Oversized if the body is too large."""
-        if self._coding == "identity":
+        """Yield ``piece`` decompressed; raise Oversized if the body is too large.
+
+        The first bytes tell how it is compressed: the header may be wrong, or name a charset.
+        """
+        if piece and not self._began:
+            self._began, self._inflate = True, self._opened(piece)
+        if self._inflate is None:
             yield self._counted(piece)
-        elif self._coding == "gzip":
-            while piece:
-                try:
-                    yield self._counted(self._gzip.decompress(piece, _STEP_BYTES))
-                except zlib.error as error:
-                    raise Oversized(f"its body is not gzip: {error}") from None
-                piece = self._gzip.unconsumed_tail
-        else:
-            raise Oversized(f"its body is compressed by {self._coding!r}, which was not asked for")
+            return
+        while piece:
+            try:
+                yield self._counted(self._inflate.decompress(piece, _STEP_BYTES))
+            except zlib.error as error:
+                raise Oversized(f"its body is not {self._coding}: {error}") from None
+            piece = self._inflate.unconsumed_tail
+            if self._inflate.eof:  # another member may follow
+                piece = self._inflate.unused_data.lstrip(b"\0")
+                self._inflate = self._opened(piece) if piece else self._inflate
+
+    def _opened(self, piece: bytes) -> Any:
+        """Return what decompresses a body that begins so; None for one that is not compressed."""
+        if self._coding == "identity":
+            return None
+        if piece[:2] in (b"\x1f\x8b", b"\x1f"):
+            return zlib.decompressobj(zlib.MAX_WBITS | 16)
+        if self._coding in ("gzip", "x-gzip"):
+            return zlib.decompressobj(zlib.MAX_WBITS | 16) if piece[:1] not in b"{[ \r\n" else None
+        if self._coding == "deflate":
+            head = int.from_bytes(piece[:2], "big")
+            of_zlib = piece[0] & 15 == 8 and head % 31 == 0
+            return zlib.decompressobj(zlib.MAX_WBITS if of_zlib else -zlib.MAX_WBITS)
+        if piece[:1] in b"\xef\t\r\n" or 32 <= piece[0] < 127:
+            return None  # a text: what the header names is no compression
+        raise Oversized(f"its body is compressed by {self._coding!r}, which was not asked for")
 
     def _counted(self, piece: bytes) -> bytes:
         self._left -= len(piece)
@@ -169,6 +193,61 @@ def usage(value: object) -> dict[str, Any]:
     return counts
 
 
+def completion_tokens(told: Mapping[str, Any], most: int | None) -> tuple[int, bool]:
+    """Return the completion tokens of a reply, and whether they are more than can be believed.
+
+    Some endpoints bill thoughts that stand in the total alone. The larger of what is stated and of
+    the total less the prompt counts, without cached tokens that stand beside the prompt. More than
+    ``most`` tokens and the stated thoughts is believed up to :data:`BEYOND`.
+    """
+    details = told.get("completion_tokens_details")
+    thoughts = token_count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else 0
+    stated, prompt = token_count(told.get("completion_tokens")), told.get("prompt_tokens")
+    total = token_count(told.get("total_tokens"))
+    beside = sum(
+        token_count(count)
+        for name, count in told.items()
+        if name.startswith("cache") and name.endswith("_tokens")
+    )
+    billed = max(stated, total - token_count(prompt) - beside) if prompt else stated
+    if not total and thoughts > stated:
+        billed = stated + thoughts
+    if most is None or billed <= max(stated, most + thoughts):
+        return billed, False
+    return max(stated, min(billed, max(most, BEYOND) + thoughts)), True
+
+
+def completion_in(text: str) -> Any:
+    """Return the JSON of a reply's body, also of a stream of events that nobody asked for."""
+    text = text.lstrip("\ufeff \t\r\n")
+    if not text.startswith(("data:", "event:", "id:", ":", "retry:")):
+        return json.loads(text, strict=False)
+    reply: dict[str, Any] = {}
+    choices: dict[int, dict[str, Any]] = {}
+    for line in text.splitlines():
+        data = line.removeprefix("data:").strip()
+        if not line.startswith("data:") or data in ("", "[DONE]"):
+            continue
+        chunk = json.loads(data, strict=False)
+        if not isinstance(chunk, dict) or (chunk.get("error") and not chunk.get("choices")):
+            return chunk
+        reply |= {name: value for name, value in chunk.items() if value is not None}
+        for choice in chunk.get("choices") or []:
+            _join(choices.setdefault(choice.get("index") or 0, {"message": {}}), choice)
+    return {**reply, "choices": [choices[n] for n in sorted(choices)]}
+
+
+def _join(whole: dict[str, Any], choice: Mapping[str, Any]) -> None:
+    """Add a piece of a stream to a choice."""
+    message = whole["message"]
+    for name, value in (choice.get("delta") or choice.get("message") or {}).items():
+        if isinstance(value, str) and name != "role":
+            message[name] = message.get(name, "") + value
+        elif value is not None:
+            message[name] = value
+    whole |= {n: one for n, one in choice.items() if n not in ("delta", "message") and one}
+
+
 def _log_no_secret(record: logging.LogRecord) -> bool:
     """Take user, password and query out of the addresses that httpx2 logs."""
     if isinstance(record.args, tuple):
@@ -220,7 +299,8 @@ class HttpClient(openai.DefaultAioHttpClient):
         if self._query:
             request.url = request.url.copy_merge_params(self._query)
         response = await super().send(request, **options)
-        if response.headers.get("content-type", "").startswith("text/event-stream"):
+        streams = response.headers.get("content-type", "").startswith("text/event-stream")
+        if streams and options.get("stream"):
             return response
         text = before = (await response.aread()).decode("utf-8", "replace")
         for secret in self._secrets:
@@ -293,13 +373,16 @@ class Chat(ChatOpenAI):
             "/chat/completions", body=body, cast_to=httpx2.Response, options=sent
         )
         try:
-            reply = response.json()
+            reply = completion_in(response.text)
             if is_refusal(reply):
                 raise Refused(refusal_in(reply))
-            result = self._create_chat_result({**reply, "usage": usage(reply.get("usage"))})
+            told = usage(reply.get("usage"))
+            result = self._create_chat_result({**reply, "usage": told})
             for choice, generation in zip(reply["choices"], result.generations, strict=True):
-                refusal = choice["message"].get("refusal")
-                generation.message.additional_kwargs["refusal"] = refusal
+                message = choice["message"]
+                thoughts = message.get("reasoning_content") or message.get("reasoning")
+                beside = {"refusal": message.get("refusal"), "thoughts": thoughts, "usage": told}
+                generation.message.additional_kwargs |= beside
         except Refused:
             raise
         except json.JSONDecodeError:

@@ -26,7 +26,16 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from dialectree import prompts
 from dialectree.errors import Contradiction, PartFailed, ReplyError
 from dialectree.models import evidence, small_models
-from dialectree.models.asking import Asking, Fault, Ids, form, messages, sampling, wellformed
+from dialectree.models.asking import (
+    Asking,
+    Fault,
+    Ids,
+    after_thinking,
+    form,
+    messages,
+    sampling,
+    wellformed,
+)
 from dialectree.models.evidence import NOTHING, Said
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
@@ -44,7 +53,7 @@ Reply = TypeVar("Reply", bound=BaseModel)
 Valid = TypeVar("Valid")
 REPAIRS = 2
 
-_THINKING = re.compile(r"<(?P<end>/?)think(?:ing)?>", re.IGNORECASE)
+_FENCED = re.compile(r"```[ \t]*(?:json\w*)?\s*(\{.*?\})\s*```", re.DOTALL | re.IGNORECASE)
 _QUOTES = re.compile(r"""\\?["']|[“”„‘’`]""")
 _LIST = "the reply is a list; one JSON object was asked for"
 _FAULTS_SHOWN, _FAULT_LENGTH = 8, 300
@@ -287,7 +296,8 @@ def _parse(text: str, *, cut_off: bool) -> tuple[dict[str, JsonValue], bool]:
             raise Fault("malformed", "") from None
     except Fault as fault:
         if cut_off and fault.kind in ("empty", "not_json", "malformed"):
-            raise Fault("truncated", "the reply was cut off at the token limit") from None
+            only = "" if after_thinking(text) else "all of it was thinking"
+            raise Fault("truncated", "the reply was cut off at the token limit", only) from None
         raise
 
 
@@ -296,9 +306,11 @@ def _body(text: str) -> str:
 
     A second object, or a brace that is left over, is a fault: choosing one would be a guess.
     """
-    answer = _after_thinking(text)
+    answer = after_thinking(text)
     if not answer:
         raise Fault("empty", "the reply is empty" if not text else "there is thinking and no reply")
+    if not answer.startswith("{") and len(fenced := _FENCED.findall(answer)) == 1:
+        answer = fenced[0]  # the words around it may have braces, too
     start, end = answer.find("{"), answer.rfind("}") + 1
     if start < 0:
         raise Fault("not_json", "the reply is not a JSON object")
@@ -307,16 +319,6 @@ def _body(text: str) -> str:
     if answer[:start].rstrip().endswith("["):
         raise Fault("invalid", _LIST)
     return answer[start:end]
-
-
-def _after_thinking(text: str) -> str:
-    """Return what follows the last thought; nothing if a thought goes on to the reply."""
-    marks = list(_THINKING.finditer(text))
-    start = max((mark.end() for mark in marks if mark["end"]), default=0)
-    brace = text.find("{", start)
-    if any(mark.start() >= start and (brace < 0 or mark.start() < brace) for mark in marks):
-        return ""
-    return text[start:].strip()
 
 
 def _loads(text: str) -> JsonValue:

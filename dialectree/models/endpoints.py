@@ -6,16 +6,17 @@ Only this module retries: clients make one attempt, and nodes do not run again.
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from collections.abc import Mapping, MutableMapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import httpx2
 import openai
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from dialectree.errors import KeyRefused, RequestError, Unreachable
 from dialectree.models.asking import (
@@ -26,6 +27,7 @@ from dialectree.models.asking import (
     Form,
     Rung,
     Shape,
+    after_thinking,
     keywords_in,
     wellformed,
 )
@@ -51,6 +53,8 @@ UNREACHABLE_AFTER_S = 8.0
 """Seconds without a connection after which an address that never answered is unreachable."""
 SHORTEST_TRY_S = 0.5
 """Seconds that the last attempt at an endpoint that is down has at least."""
+ROOM, MOST_ROOM = 4096, 32768
+"""Tokens for the thoughts of a model that counts them against the limit of a reply."""
 MOST_TOKENS = 4096
 """The limit of a reply where an endpoint wants one, and the question has none."""
 PATIENCE_S = 900.0
@@ -132,6 +136,8 @@ class How(NamedTuple):
     """Whether the system message stands at the head of the user's."""
     most_tokens: int | None
     """The limit of a reply where the question has none, and the endpoint wants one."""
+    room: int
+    """Tokens that a reply may have beside its limit, for thoughts."""
 
 
 @dataclass(eq=False)
@@ -158,6 +164,8 @@ class Endpoint:
     """Whether the model takes no system message."""
     most_tokens: int | None = None
     """The limit of a reply that it wants to be told, where a question has none."""
+    room: int = 0
+    """Tokens that a model needs beside a reply's limit, since its thoughts count against it."""
     _quiet_until: float = -math.inf
     _probing: MutableMapping[asyncio.AbstractEventLoop, asyncio.Lock] = field(
         default_factory=WeakKeyDictionary
@@ -204,6 +212,7 @@ class Endpoint:
                 else:
                     self.address.answers, self.address.replied = True, clock.seconds()
                     self.address.lost_last = -math.inf
+                    self._learn_room(reply, how)
                     return reply._replace(attempts=attempts.made, **_told(how))
                 self._learn(mapped, attempts.waits, began)
                 if refused := mapped.kind == "part":
@@ -236,6 +245,7 @@ class Endpoint:
             frozenset(self.dropped),
             self.merges,
             self.most_tokens,
+            self.room,
         )
 
     def _probe(self) -> asyncio.Lock:
@@ -272,6 +282,11 @@ class Endpoint:
         if error.kind == "wait":
             asked = 2.0 ** min(waits, 5) if error.wait_s is None else error.wait_s
             self._quiet_until = max(self._quiet_until, now + max(0.05, asked))
+
+    def _learn_room(self, reply: Completion, how: How) -> None:
+        """Give the calls from now on more room where a reply was cut off while it was thinking."""
+        if reply.finish == "length" and not after_thinking(reply.text) and how.room == self.room:
+            self.room = min(MOST_ROOM, max(ROOM, 4 * self.room))
 
     def _learn_part(
         self, error: MappedError, form: Form, how: How, rung: Rung | None
@@ -354,7 +369,7 @@ class Endpoint:
                 reply = await ours.ainvoke(messages, request.config, **options)
             except (httpx2.HTTPError, Oversized) as error:  # in the middle of a stream
                 raise Failed(str(error)) from error
-        return _completion(reply, str(reply.text), how.rung)
+        return _completion(reply, str(reply.text), how, request)
 
     async def _send_elsewhere(self, chat: Any, request: Asking, how: How) -> Completion:
         """Return the reply of another library's model."""
@@ -362,6 +377,8 @@ class Endpoint:
 
         rung = how.rung
         values = {k: v for k, v in request.decoding.items() if k not in how.dropped}
+        if (most := values.get("max_tokens")) is not None:
+            values["max_tokens"] = most + how.room
         chat = chat_models.decoded(chat, values, own=self.spec.live is not None)
         if rung == RUNGS[0]:
             try:
@@ -372,7 +389,8 @@ class Endpoint:
         shared = 0 if how.merged else request.shared
         marked = chat_models.with_cache_mark(chat, messages, shared)
         reply = await chat_models.invoke(chat, marked, request.config)
-        return _completion(reply, chat_models.text_of(reply), rung)
+        how = how._replace(rung=rung)
+        return _completion(reply, chat_models.text_of(reply), how, request)
 
     async def _way_in(self, request: Asking, how: How) -> tuple[str, str, dict[str, Any]]:
         """Return address, key, and the fields of the body that differ from call to call."""
@@ -391,6 +409,8 @@ class Endpoint:
         official = self.spec.url == OPENAI
         if how.most_tokens is not None:
             body.setdefault("max_tokens", how.most_tokens)
+        if "max_tokens" in body:
+            body["max_tokens"] += how.room
         if "max_tokens" in body and (official or "max_tokens" in how.dropped):
             body["max_completion_tokens"] = body.pop("max_tokens")
         if rung == "json_schema":
@@ -430,6 +450,7 @@ def _told(how: How) -> dict[str, Any]:
         "unsent": " ".join(sorted(how.dropped)),
         "shape": how.shape,
         "merged": how.merged,
+        "room": how.room,
     }
 
 
@@ -438,13 +459,18 @@ async def _sleep(duration_s: float, delay: Delay, fault: str, attempt: int) -> N
     await clock.sleep(duration_s)
 
 
-def _completion(message: BaseMessage, text: str, rung: Rung) -> Completion:
-    """Return the reply of a chat model, whose content is ``text``."""
-    from dialectree.models.clients import token_count
+def _completion(message: BaseMessage, text: str, how: How, asked: Asking) -> Completion:
+    """Return the reply of a chat model, whose content is ``text``.
+
+    Without a content, arguments of a tool that nobody offered are the reply, or thoughts that are
+    nothing but an object. Other thoughts are kept as such.
+    """
+    from dialectree.models.clients import completion_tokens, token_count
 
     usage: Mapping[str, Any] = getattr(message, "usage_metadata", None) or {}
     details: Mapping[str, Any] = usage.get("input_token_details") or {}
-    refusal = message.additional_kwargs.get("refusal")
+    beside = message.additional_kwargs
+    refusal = beside.get("refusal")
     names = ("finish_reason", "stop_reason", "done_reason")
     reasons = (message.response_metadata.get(name) for name in names)
     finish = next((reason for reason in reasons if isinstance(reason, str) and reason), None)
@@ -452,15 +478,45 @@ def _completion(message: BaseMessage, text: str, rung: Rung) -> Completion:
         refusal = refusal or "the endpoint's content filter withheld the reply"
     if finish is not None and finish.lower() == "max_tokens":
         finish = "length"
+    if not text.strip() and not refusal:
+        text = _elsewhere(message, beside.get("thoughts")) or text
     prompt_tokens = token_count(usage.get("input_tokens"))
+    tokens, beyond = token_count(usage.get("output_tokens")), False
+    if isinstance(told := beside.get("usage"), Mapping):
+        limit = asked.decoding["max_tokens"]
+        most = None if limit is None else int(limit) + how.room
+        tokens, beyond = completion_tokens(told, most)
     served = message.response_metadata.get("model_name") or message.response_metadata.get("model")
     return Completion(
         text=wellformed(text),
         finish=finish,
         refusal=wellformed(str(refusal)) if refusal else None,
         prompt_tokens=prompt_tokens,
-        completion_tokens=token_count(usage.get("output_tokens")),
+        completion_tokens=tokens,
         cached_tokens=min(token_count(details.get("cache_read")), prompt_tokens),
-        rung=rung,
+        rung=how.rung,
         served=wellformed(served) if isinstance(served, str) else "",
+        overcounts=beyond,
     )
+
+
+_KEPT_THOUGHTS = 4000
+"""Characters of a reply's thoughts that are kept where it is nothing else."""
+
+
+def _elsewhere(message: BaseMessage, thoughts: object) -> str:
+    """Return the reply of a message without content, from where else it may stand."""
+    calls = message.additional_kwargs.get("tool_calls") or []
+    if old := message.additional_kwargs.get("function_call"):
+        calls = [{"function": old}]
+    if len(calls) == 1 and isinstance(calls[0], Mapping):
+        arguments = (calls[0].get("function") or {}).get("arguments")
+        return arguments if isinstance(arguments, str) else json.dumps(arguments)
+    if isinstance(message, AIMessage) and len(message.tool_calls) == 1:
+        return json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
+    if not isinstance(thoughts, str) or not thoughts.strip():
+        return ""
+    with suppress(ValueError):
+        if isinstance(json.loads(thoughts), dict):
+            return thoughts
+    return f"<think>{thoughts[:_KEPT_THOUGHTS]}</think>"
