@@ -53,6 +53,12 @@ UNREACHABLE_AFTER_S = 8.0
 """Seconds without a connection after which an address that never answered is unreachable."""
 SHORTEST_TRY_S = 0.5
 """Seconds that the last attempt at an endpoint that is down has at least."""
+GRAMMAR_LENGTH = 1000
+"""Characters of a text above which a schema is sent without lengths, once one was not compiled.
+llama.cpp compiles none of 2,000."""
+_FIXED = ("temperature", "top_p", "seed")
+_SAMPLING = (*_FIXED, "max_tokens")
+"""Two of these are refused by models whose sampling is fixed: the others are not tried."""
 ROOM, MOST_ROOM = 4096, 32768
 """Tokens for the thoughts of a model that counts them against the limit of a reply."""
 MOST_TOKENS = 4096
@@ -305,30 +311,36 @@ class Endpoint:
         self, error: MappedError, form: Form, how: How, rung: Rung | None
     ) -> Rung | None:
         meaning, name = error.part
+        shape, schema = SHAPES.index(how.shape), form.shaped(how.shape, how.without)
+        asks_schema = how.rung == RUNGS[0]
         if meaning == "parameter":
             self.dropped.add(name)
+            if len(self.dropped.intersection(_SAMPLING)) > 1:  # as models that think do
+                self.dropped.update(_FIXED)
         elif meaning == "needs":
             self.dropped.discard(name)
             self.most_tokens = MOST_TOKENS
         elif meaning == "system":
             self.merges = True
-        elif (
-            meaning == "keyword"
-            and how.rung == RUNGS[0]
-            and name in keywords_in(form.shaped(how.shape, how.without))
-        ):
+        elif meaning == "keyword" and asks_schema and name in keywords_in(schema):
             self.keywords.add(name)
-        elif meaning in ("keyword", "schema") and how.rung == RUNGS[0] and how.shape != SHAPES[-1]:
-            # What compiles no schema without lengths either compiles none.
-            if how.shape == SHAPES[0]:
-                self.longest = min(self.longest, form.longest or math.inf)
-            self.shapes[form.name] = SHAPES[SHAPES.index(how.shape) + 1]
+        elif meaning in ("keyword", "schema") and asks_schema and shape < self._last_shape(name):
+            if shape == 0:
+                self.longest = min(self.longest, form.longest or math.inf, GRAMMAR_LENGTH)
+            self.shapes[form.name] = SHAPES[shape + 1]
         else:
             rung = None
-            below = self.below(how.rung)
+            below = RUNGS[-1] if name == "grammar" else self.below(how.rung)
             if below is not None and RUNGS.index(below) > RUNGS.index(self.rung):
                 self.rung, self.rung_known = below, False
         return rung
+
+    def _last_shape(self, refused: str) -> int:
+        """Return the last shape to try where a schema is refused.
+
+        A server that compiles no grammar without lengths has none, and no mode for JSON either.
+        """
+        return 1 if refused == "grammar" else len(SHAPES) - 1
 
     def _give_up(self, error: MappedError, attempts: _Attempts) -> Completion:
         """Return a call that failed; raise what shows that no other call can succeed.

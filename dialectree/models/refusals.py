@@ -326,6 +326,7 @@ _COMPILES_NOT = _any(
     r"(xgrammar|outlines|guidance|lm-format-enforcer).{0,60}(support|fail)",
     r"schema produces a constraint",
 )
+_GRAMMAR = _any(r"compil", r"grammar", r"samplers?")
 _FORMAT = _any(
     r"response.?format",
     r"json.?(schema|object|mode|output)",
@@ -374,7 +375,7 @@ class Read(NamedTuple):
 
     meaning: Meaning
     name: str = ""
-    """The parameter or the keyword."""
+    """The parameter or the keyword; ``grammar`` for a schema that cannot be compiled to one."""
 
 
 def read_meaning(refusal: Refusal) -> Read:
@@ -437,7 +438,7 @@ def _of_the_request(refusal: Refusal) -> Read | None:
     if _NO_MODEL(said):
         return Read("model")
     if about_schema and _COMPILES_NOT(said):
-        return Read("schema")
+        return Read("schema", "grammar" if _GRAMMAR(said) else "")
     if _FORMAT(said):
         return Read("format")
     if _LIMITED(said):
