@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+import aiohttp
 import httpx2
 import openai
 from langchain_core.messages import AIMessage, BaseMessage
@@ -67,7 +68,7 @@ PATIENCE_S = 900.0
 """Seconds for which one call waits at a rate limit."""
 
 
-_ERRORS = (openai.OpenAIError, TimeoutError, Garbled, Failed, Refused)
+_ERRORS = (openai.OpenAIError, aiohttp.ClientError, TimeoutError, Garbled, Failed, Refused)
 
 
 class _Attempts:
@@ -228,7 +229,8 @@ class Endpoint:
                 return Completion(mapped.reply, attempts=attempts.made, **_told(how))
             broken = mapped.kind == "broken" and self.address.answers
             patient = broken or mapped.kind in ("lost", "down")
-            hopeless = mapped.kind == "hopeless"
+            foreign = mapped.kind == "foreign" and not self.address.answers
+            hopeless = mapped.kind == "hopeless" or foreign
             wait_s = None if hopeless else attempts.pause_after(mapped, patient=patient)
             if wait_s is None:
                 return self._give_up(mapped, attempts)
@@ -253,6 +255,21 @@ class Endpoint:
             self.most_tokens,
             self.room,
         )
+
+    def remarks(self, done: Completion) -> Iterator[str]:
+        """Yield what the record says of how the endpoint had to be asked for a reply."""
+        where = self.spec.where
+        if done.rung != RUNGS[0]:
+            yield f"{where} takes no schema: replies are asked for as {done.rung}"
+        elif done.shape != SHAPES[0] and self.spec.url != OPENAI:
+            left_out = "lengths" if done.shape == SHAPES[1] else "lengths and limits"
+            yield f"{where} takes no whole schema: it is sent without {left_out}"
+        if done.merged:
+            yield f"{where} takes no system message: the rules head the user's message"
+        if done.room:
+            yield f"thoughts count at {where}: replies get {done.room} tokens beside their limit"
+        if done.overcounts:
+            yield f"{where} says that replies took more tokens than they were allowed"
 
     def _probe(self) -> asyncio.Lock:
         """Return the turn of a call that was refused: others wait for what it finds out."""
@@ -284,7 +301,7 @@ class Endpoint:
                 raise Unreachable(f"nobody answers at {self.spec.where}: {error.text}")
             return
         address.lost_last = -math.inf
-        address.answers |= error.kind != "broken"
+        address.answers |= error.kind not in ("broken", "foreign")
         if error.kind == "wait":
             asked = 2.0 ** min(waits, 5) if error.wait_s is None else error.wait_s
             self._quiet_until = max(self._quiet_until, now + max(0.05, asked))
@@ -348,6 +365,8 @@ class Endpoint:
         Raises Unreachable if no call at the address was answered for the whole deadline.
         """
         where, text = self.spec.where, error.text
+        if error.kind == "foreign" and not self.address.answers:
+            raise RequestError(f"{where} is no model server: check `base_url`: {text}")
         if error.kind == "page":
             hint = "check `base_url`, which usually ends in /v1"
             raise RequestError(f"{where} answers with a web page: {hint}: {text}")

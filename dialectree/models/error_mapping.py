@@ -57,17 +57,22 @@ class Failed(Exception):
     """A chat model of another library raised the error that is the cause of this one."""
 
 
+Kind = Literal[
+    "again", "page", "wait", "down", "lost", "broken", "foreign", "part", "unusable", "hopeless"
+]  # fmt: skip
+
+
 class MappedError(NamedTuple):
     """Meaning of an error for a call.
 
     ``again``: the failure may pass. ``page``: the same, but the address may be wrong. ``wait``: the
     endpoint asks for patience. ``down``: the server fails (5xx). ``lost``: no connection.
-    ``broken``: the connection broke. ``part``: the endpoint refuses a part of the request.
-    ``unusable``: it threw the model's reply away, which the next one may repair. ``hopeless``: this
-    call fails for good, others may not.
+    ``broken``: the connection broke. ``foreign``: what answers is not HTTP. ``part``: a part of the
+    request is refused. ``unusable``: the endpoint threw the model's reply away, which the next one
+    may repair. ``hopeless``: this call fails for good, others may not.
     """
 
-    kind: Literal["again", "page", "wait", "down", "lost", "broken", "part", "unusable", "hopeless"]
+    kind: Kind
     text: str
     wait_s: float | None = None
     """Seconds that the endpoint asks to wait."""
@@ -86,6 +91,9 @@ def map_error(error: Exception, spec: Spec) -> MappedError:
     for cause in causes:
         if isinstance(cause, Oversized):
             return MappedError("again", str(cause))
+    if any(isinstance(cause, aiohttp.ClientResponseError) for cause in causes):
+        fault = line(str(getattr(causes[-1], "message", "")), 200)
+        return MappedError("foreign", f"what answers there is not HTTP: {quoted(fault)}")
     if (refusal := _refusal(error, causes)) is not None:
         return _map_refusal(refusal, error, causes[0], spec)
     text = line(spec.discreet(_message(causes)), 300)

@@ -304,8 +304,11 @@ class Run(RunControl):
                 started = clock.stamp()
                 self._tell(asking, "asked")
                 pause = partial(self._pause, asking)
-                done = await self.endpoint(asking.spec).complete(asking, pause)
+                asked = self.endpoint(asking.spec)
+                done = await asked.complete(asking, pause)
                 call = asking.call(done, started, "model")
+                new = [note for note in asked.remarks(done) if note not in self.notices]
+                self.notices += new
                 self.budget.add(call)
                 # before the slot is free: a kill loses no more than the slots
                 self._keep_call(asking, call)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import aiohttp
 import httpx2
 
 from dialectree.models import embedded
@@ -41,7 +42,7 @@ _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
 _NOT_UNDERSTOOD = (ValueError, TypeError, KeyError, AttributeError)
 """Errors in reading a reply of another shape."""
-_UNREADABLE = (httpx2.HTTPError, TimeoutError, Oversized, *_NOT_UNDERSTOOD)
+_UNREADABLE = (httpx2.HTTPError, aiohttp.ClientError, TimeoutError, Oversized, *_NOT_UNDERSTOOD)
 _asking = threading.Lock()
 
 
