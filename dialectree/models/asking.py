@@ -384,9 +384,15 @@ class Asking:
     def __post_init__(self) -> None:
         """Set the keys of the request, which are the same on every rung.
 
+        What the user set for models goes before the sampling of the role.
+
         The journal's key leaves the shown address out, so that a run can be resumed elsewhere. The
         mark of user and query is part of it: they choose among the models at one address.
         """
+        own = self.context.model_options
+        for name in self.decoding.keys() & own.keys():
+            if isinstance(value := own[name], int | float) and not self.repair:
+                self.decoding = {**self.decoding, name: value}
         self.key = self.key_for(self.spec.name, self.spec.mark, small=self.small)
         self.cache_key = _digest(f"{self.key}@{self.spec.address}")
 
@@ -397,7 +403,8 @@ class Asking:
         """
         name = [model, mark, "small"] if small else [model, mark] if mark else model
         decoding = [*self.decoding.values()]
-        return _digest(json.dumps((name, decoding, self.messages, self.form.text)))
+        own = [dict(sorted(self.options.items()))] if self.options else []
+        return _digest(json.dumps((name, decoding, self.messages, self.form.text, *own)))
 
     def sent(self) -> Asking:
         """Return the question as the model gets it: whole, or in the form for small models.
@@ -438,6 +445,12 @@ class Asking:
     def _seed(self) -> int:
         seed = int(self.decoding["seed"] or 0)
         return chance.seed(seed, self.repair) if self.small and self.repair else seed
+
+    @property
+    def options(self) -> Mapping[str, JsonValue]:
+        """Return the user's own fields of the request, beside those of the sampling."""
+        own = self.context.model_options
+        return {name: own[name] for name in own if name not in self.decoding}
 
     @property
     def live(self) -> bool:
@@ -538,6 +551,7 @@ class Asking:
                 for name, value in asked.decoding.items()
                 if value is not None and name not in left_out
             },
+            options={n: one for n, one in self.options.items() if n not in left_out},
             address=self.spec.address if self.spec.address != self.spec.name else "",
             served=done.served,
         )

@@ -98,6 +98,23 @@ def decoded(chat: Asked, decoding: Mapping[str, float | None], *, own: bool) -> 
     return changed(chat, set_fields)
 
 
+def with_options(chat: Asked, options: Mapping[str, Any]) -> Asked:
+    """Return ``chat`` with the user's own fields: the model's, or else those of a call."""
+    if not options:
+        return chat
+
+    def set_fields(model: Asked) -> Asked:
+        if not isinstance(model, BaseChatModel):
+            return model
+        fields = type(model).model_fields
+        known = {name: value for name, value in options.items() if name in fields}
+        model = model.model_copy(update=known) if known else model
+        others = {name: value for name, value in options.items() if name not in fields}
+        return model.bind(**others) if others else model
+
+    return changed(chat, set_fields)
+
+
 def with_cache_mark(chat: Asked, messages: Sequence[Message], shared: int) -> list[Any]:
     """Return ``messages``, for Anthropic's models with a mark after ``shared`` characters.
 

@@ -345,7 +345,9 @@ class Chat(ChatOpenAI):
 
     def _get_ls_params(self, stop: Any = None, **options: Any) -> LangSmithParams:
         """Return what LangSmith shows of the model; the temperature stands in the body."""
-        return super()._get_ls_params(stop=stop, **{**options, **options.get("extra_body", {})})
+        body = options.get("extra_body", {})
+        shown = {name: body[name] for name in ("temperature", "max_tokens") if name in body}
+        return super()._get_ls_params(stop=stop, **{**options, **shown})
 
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], *args: Any, **options: Any

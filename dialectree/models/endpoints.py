@@ -222,6 +222,7 @@ class Endpoint:
                     self._learn_room(reply, how)
                     return reply._replace(attempts=attempts.made, **_told(how))
                 self._learn(mapped, attempts.waits, began)
+                _require_not_the_users(mapped, request)
                 if refused := mapped.kind == "part":
                     rung = self._learn_part(mapped, request.form, how, rung)
                     continue
@@ -410,6 +411,8 @@ class Endpoint:
         values = {k: v for k, v in request.decoding.items() if k not in how.dropped}
         if (most := values.get("max_tokens")) is not None:
             values["max_tokens"] = most + how.room
+        own = {k: v for k, v in request.options.items() if k not in how.dropped}
+        chat = chat_models.with_options(chat, own)
         chat = chat_models.decoded(chat, values, own=self.spec.live is not None)
         if rung == RUNGS[0]:
             try:
@@ -427,6 +430,7 @@ class Endpoint:
         """Return address, key, and the fields of the body that differ from call to call."""
         form, rung = request.form, how.rung
         body: dict[str, Any] = {k: v for k, v in request.decoding.items() if v is not None}
+        body |= request.options
         if self.spec.provider == "local":
             from dialectree.models import embedded
 
@@ -473,6 +477,13 @@ def endpoint(spec: Spec) -> Endpoint:
     if len(_endpoints) > _MOST_ENDPOINTS:
         del _endpoints[next(iter(_endpoints))]  # the oldest
     return found
+
+
+def _require_not_the_users(error: MappedError, request: Asking) -> None:
+    """Raise RequestError for a field that the user set: it is not left out without a word."""
+    name = error.part.name
+    if name != "max_tokens" and name in request.context.model_options:
+        raise RequestError(f"`model_options` {name}: {error.text}")
 
 
 def _told(how: How) -> dict[str, Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
@@ -14,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     WithJsonSchema,
 )
 
@@ -64,6 +68,31 @@ Speaker = Annotated[Any, AfterValidator(_speaker), ADDRESS, WithJsonSchema({"typ
 ``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
 Jury = Annotated[list[Speaker], BeforeValidator(_jurors)]
 """Models that judge side by side; a text names them with commas between."""
+
+
+def _read_options(values: object) -> object:
+    """Return fields of a request; a text that is JSON is read, another one stays a text."""
+    if not isinstance(values, Mapping):
+        return values
+    fields: dict[str, Any] = {}
+    for name, value in values.items():
+        if not _FIELD.fullmatch(str(name)):
+            raise ValueError(f"{str(name)[:40]!r} is no name of a field")
+        if name in _OUR_FIELDS:
+            raise ValueError(f"{name}: the program sets it itself")
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = json.loads(value)
+        fields[str(name)] = value
+    return fields
+
+
+_FIELD = re.compile(r"[A-Za-z_]\w{0,63}")
+_OUR_FIELDS = frozenset(
+    ("model", "messages", "stream", "stream_options", "n", "seed", "response_format", "tools")
+)
+ModelOptions = Annotated[dict[str, JsonValue], BeforeValidator(_read_options)]
+"""Fields of every request to a model, by the names that its provider has for them."""
 PromptForm = Literal["auto", "small", "full"]
 Unit = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]

@@ -36,6 +36,7 @@ from dialectree.errors import ArgumentError, InputError, SettingsError
 from dialectree.protocols import sources
 from dialectree.protocols.forms import settings_form
 from dialectree.protocols.options import (
+    ModelOptions,
     Price,
     PromptForm,
     Speaker,
@@ -123,6 +124,15 @@ class ProtocolSettings(BaseModel):
     """How models are asked: with the whole prompt (full), or in a form for small models (small).
     auto: small for the embedded model, and below 3 billion parameters where a .gguf file or a
     server at a loopback address tells their number."""
+    model_options: ModelOptions = option(
+        default_factory=dict,
+        operator=True,
+        group="Models",
+        alias="model-option",
+        metavar="NAME=VALUE",
+    )
+    """A field of every request to a model, by the provider's name for it: ``reasoning_effort=low``,
+    ``max_tokens=4000``. The value is JSON, or else a text. It goes before what a role asks with."""
     inner: Inner = option(
         default_factory=dict, group="Debates inside", alias="set", metavar="PROTOCOL.SETTING=VALUE"
     )

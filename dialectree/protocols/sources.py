@@ -29,7 +29,7 @@ CACHE_DIR = f"{PREFIX}CACHE_DIR"
 CACHE_URL = f"{PREFIX}CACHE_URL"
 CACHE_HINT = f"use `cache=False`, or point {CACHE_URL} at a database that answers"
 """What to do where the database of the reply cache fails."""
-_TABLES = ("roles", "prices")
+_TABLES = ("roles", "prices", "model_options")
 """Settings of several named values."""
 RUNS = f"{PREFIX}RUNS"
 CHECKPOINTS = f"{PREFIX}CHECKPOINTS"

@@ -72,6 +72,8 @@ class Sent(Strict):
     plain. A reply is checked against the full one."""
     decoding: dict[str, int | float] = {}
     """The sampling but for the seed: temperature, max_tokens, top_p; none that was refused."""
+    options: dict[str, JsonValue] = {}
+    """The user's own fields of the request."""
     address: str = ""
     """The model with its address, where it has one."""
     served: str = ""

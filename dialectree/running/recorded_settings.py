@@ -47,6 +47,8 @@ def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
         values["inner"] = inside
     roles = chosen.role_names(context)
     values |= {name: names(getattr(context, name)) for name in sorted(jurors)}
+    if not values.get("model_options"):
+        values.pop("model_options", None)
     values["model"] = names(context.model)
     values["roles"] = names({name: context.roles[name] for name in roles if name in context.roles})
     return values
