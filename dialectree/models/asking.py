@@ -79,6 +79,8 @@ class Completion(NamedTuple):
     """Whether the system message stood at the head of the user's."""
     room: int = 0
     """Tokens that the reply had beside its limit, for thoughts."""
+    hint: str = ""
+    """What the request said of the form of the reply, since the role's first replies lacked it."""
     overcounts: bool = False
     """Whether the endpoint says that the reply took more tokens than it was allowed."""
 
@@ -340,6 +342,28 @@ def after_thinking(text: str) -> str:
     return text[start:].strip()
 
 
+_UNWRAPPED = "Send the object itself, with the fields of the schema at the top."
+_NO_SCHEMA = "Send values for the fields of the schema, and no schema."
+_SHORTER = "Keep every text within the length that the schema allows."
+
+
+def hint_for(fault: Fault, reply: str) -> str:
+    """Return what to tell a model whose replies all lack the same; empty where nothing helps."""
+    if fault.kind != "invalid":
+        return ""
+    if "at most" in fault.text and "character" in fault.text:
+        return _SHORTER
+    try:
+        value = json.loads(after_thinking(reply))
+    except ValueError:
+        return ""
+    if not isinstance(value, dict):
+        return ""
+    if isinstance(value.get("properties"), dict):
+        return _NO_SCHEMA
+    return _UNWRAPPED if [type(one) for one in value.values()] == [dict] else ""
+
+
 # The question
 
 
@@ -372,6 +396,8 @@ class Asking:
     rung: Rung | None = None
     """A lower rung for this question alone; None: the one that serves the endpoint."""
     repair: int = 0
+    lacks: list[str] = field(init=False, default_factory=list)
+    """What its replies lacked that a hint may mend, in the words of the hint."""
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
     """Replies that cannot be used, by their keys in the reply cache."""
     texts: dict[str, str] = field(init=False, default_factory=dict)
@@ -429,12 +455,20 @@ class Asking:
             shared=0,
         )
 
-    def messages_at(self, rung: Rung, *, merged: bool = False) -> list[Message]:
+    def messages_at(self, rung: Rung, *, merged: bool = False, hint: str = "") -> list[Message]:
         """Return the messages; below the top rung the schema stands in the system message.
+
+        A second repair shows the latest attempt alone. ``hint``: what the first replies of the role
+        lacked.
 
         ``merged``: for a model that takes no system message, it heads the user's first one.
         """
         (role, system), *rest = self.messages
+        if [who for who, _ in rest] == ["user", "assistant"] * 2 + ["user"]:
+            who, wrong = rest[-1]
+            rest = [rest[0], rest[3], (who, f"{wrong}\n\nThis is the second time.")]
+        if hint and not self.repair:
+            system = f"{system}\n\n{hint}"
         if rung != RUNGS[0]:
             system = f"{system}\n\nReply with {self.form.words}"
         if not merged:
@@ -476,6 +510,8 @@ class Asking:
     def mend(self, call: Call, fault: Fault) -> None:
         """Turn the question into its repair, which shows the reply and what is wrong with it."""
         refused, reply = call.finish == "refusal", call.reply or ""
+        if hint := hint_for(fault, reply):
+            self.lacks.append(hint)
         counts = call.attempts, call.prompt_tokens, call.completion_tokens, call.cached_tokens
         texts = ("", call.finish, call.reply) if refused else (reply, call.finish, None)
         self.repaired.append((self.cache_key, Completion(*texts, *counts)))
@@ -541,7 +577,7 @@ class Asking:
         return Sent(
             messages=[
                 (role, noted(text))
-                for role, text in asked.messages_at(done.rung, merged=done.merged)
+                for role, text in asked.messages_at(done.rung, merged=done.merged, hint=done.hint)
             ],
             reply_schema=noted(asked.form.text),
             response_format=done.rung,

@@ -145,6 +145,8 @@ class How(NamedTuple):
     """The limit of a reply where the question has none, and the endpoint wants one."""
     room: int
     """Tokens that a reply may have beside its limit, for thoughts."""
+    hint: str = ""
+    """What the role's first replies lacked."""
 
 
 @dataclass(eq=False)
@@ -173,6 +175,10 @@ class Endpoint:
     """The limit of a reply that it wants to be told, where a question has none."""
     room: int = 0
     """Tokens that a model needs beside a reply's limit, since its thoughts count against it."""
+    hints: dict[str, str] = field(default_factory=dict)
+    """By role, what its first replies lacked; a repair that said so mended them."""
+    _usable: set[str] = field(default_factory=set)
+    """The roles one of whose first replies could be used as it was."""
     _quiet_until: float = -math.inf
     _probing: MutableMapping[asyncio.AbstractEventLoop, asyncio.Lock] = field(
         default_factory=WeakKeyDictionary
@@ -191,7 +197,15 @@ class Endpoint:
             asking.rung = self.below(rung) or rung
 
     def confirm(self, asking: Asking) -> None:
-        """Remember that the endpoint knows the rung of a valid reply."""
+        """Remember that the endpoint knows the rung of a valid reply, and what mended it.
+
+        Where the first replies of a role all lacked the same, its next ones are told so at once.
+        """
+        role, lacks = asking.place.role, asking.lacks
+        if not asking.repair:
+            self._usable.add(role)
+        elif asking.repair == len(lacks) and len({*lacks}) == 1 and role not in self._usable:
+            self.hints.setdefault(role, lacks[0])
         if asking.rung is not None and not self.rung_known:
             self.rung = asking.rung
         self.rung_known = True
@@ -210,7 +224,7 @@ class Endpoint:
             since = clock.seconds()
             async with self._probe() if refused else nullcontext():
                 await self._await_turn(attempts, asking.context.requests_per_minute, pause, since)
-                how, began = self.how(request.form, rung), clock.seconds()
+                how, began = self.how(request.form, rung, request.place.role), clock.seconds()
                 try:
                     async with asyncio.timeout(attempts.left_s()):
                         reply = await self._send(request, how)
@@ -238,7 +252,7 @@ class Endpoint:
             if mapped.kind != "wait":  # else the endpoint is quiet, which the next turn awaits
                 await pause(wait_s, "retry", mapped.text, attempts.made + 1)
 
-    def how(self, form: Form, rung: Rung | None = None) -> How:
+    def how(self, form: Form, rung: Rung | None = None, role: str = "") -> How:
         """Return how a question with this form is put; ``rung``: a lower one for it alone."""
         shape, keywords = self.shapes.get(form.name, SHAPES[0]), frozenset(self.keywords)
         if shape == SHAPES[0]:
@@ -255,6 +269,7 @@ class Endpoint:
             self.merges,
             self.most_tokens,
             self.room,
+            self.hints.get(role, ""),
         )
 
     def remarks(self, done: Completion) -> Iterator[str]:
@@ -319,9 +334,10 @@ class Endpoint:
 
         Raises RequestError if nothing is left to be asked otherwise.
         """
-        if self.how(form, rung) == how:  # else another call has learnt it meanwhile
+        plain = how._replace(hint="")
+        if self.how(form, rung) == plain:  # else another call has learnt it meanwhile
             rung = self._ask_otherwise(error, form, how, rung)
-            if self.how(form, rung) == how:
+            if self.how(form, rung) == plain:
                 raise RequestError(error.text)
         return rung
 
@@ -397,7 +413,7 @@ class Endpoint:
                 "timeout": httpx2.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S),
             }
             try:
-                messages = request.messages_at(how.rung, merged=how.merged)
+                messages = request.messages_at(how.rung, merged=how.merged, hint=how.hint)
                 reply = await ours.ainvoke(messages, request.config, **options)
             except (httpx2.HTTPError, Oversized) as error:  # in the middle of a stream
                 raise Failed(str(error)) from error
@@ -419,7 +435,7 @@ class Endpoint:
                 chat = chat_models.structured(chat, request.form)
             except NotImplementedError:
                 self.rung = rung = RUNGS[-1]
-        messages = request.messages_at(rung, merged=how.merged)
+        messages = request.messages_at(rung, merged=how.merged, hint=how.hint)
         shared = 0 if how.merged else request.shared
         marked = chat_models.with_cache_mark(chat, messages, shared)
         reply = await chat_models.invoke(chat, marked, request.config)
@@ -493,6 +509,7 @@ def _told(how: How) -> dict[str, Any]:
         "shape": how.shape,
         "merged": how.merged,
         "room": how.room,
+        "hint": how.hint,
     }
 
 

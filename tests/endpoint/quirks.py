@@ -38,7 +38,9 @@ class Request(NamedTuple):
 
     @property
     def is_repair(self) -> bool:
-        return "Your last reply cannot be used" in json.dumps(self.body["messages"])
+        """Whether it says what was wrong with a reply, or what is wrong with all of them."""
+        text = json.dumps(self.body["messages"])
+        return "Your last reply cannot be used" in text or "Send the object itself" in text
 
     def has(self, *keywords: str) -> str:
         """The first of ``keywords`` in the schema."""

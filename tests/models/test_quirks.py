@@ -66,7 +66,7 @@ class Come(NamedTuple):
 REFUSED_ONCE = Come(QUESTIONS + 2)
 """Both questions that are under way are refused, and no other one is."""
 COME: dict[str, Come] = {
-    "an object in an object": Come(2 * QUESTIONS),
+    "an object in an object": Come(QUESTIONS + 2),
     "nothing optional": Come(QUESTIONS + 3),
     "no grammar, no mode": Come(QUESTIONS + 3, way="text"),
     "no schema, in a text": Come(QUESTIONS + 2, way="json_object"),

@@ -31,23 +31,21 @@ class Old(NamedTuple):
     wishes: Sequence[Change]
     asked: int
     """Calls of the contest that were paid."""
-    confidence: float | None
     rules: Sequence[Any] = ()
     """How the endpoint spoke."""
 
 
 OLD_RUNS = {
-    "tsd": Old(23, [Replace("0.0/A1", "A word of a person.")], 11, 0.0072522, children(2)),
-    "tod": Old(26, [Drop("0.0")], 1, None),
-    "art": Old(15, [Add("attack", "0", "A whale has fins."), Set("0.0", 0.9)], 2, 0.66221864),
+    "tsd": Old(23, [Replace("0.0/A1", "A word of a person.")], 11, children(2)),
+    "tod": Old(26, [Drop("0.0")], 1),
+    "art": Old(15, [Add("attack", "0", "A whale has fins."), Set("0.0", 0.9)], 2),
     "rsd": Old(
         9,
         [Replace("0/B2", "A word of a person.")],
         6,
-        0.8238,
         [{"match": "You judge a debate", "set": {"label": "B", "answer": "meat"}}],
     ),
-    "grounded": Old(15, [Add("attack", "0", "A whale has fins.")], 6, 0.28928604),
+    "grounded": Old(15, [Add("attack", "0", "A whale has fins.")], 6),
 }
 
 
@@ -105,5 +103,7 @@ def test_a_contest_asks_for_what_depends_on_it(name: str, endpoint: LocalEndpoin
         folder.path, old.wishes, model=f"openai:any@{endpoint.url}", cache=False
     )
     assert endpoint.stats()["calls"] == old.asked
-    assert new.verdict is not None
-    assert new.verdict.confidence == (old.confidence and pytest.approx(old.confidence))
+    assert new.verdict is not None and new.contest is not None
+    before = {line.key for line in folder.ledger()}
+    again = [line for line in RunFolder(Path("runs", new.run_id)).calls() if line.key in before]
+    assert not again
