@@ -275,6 +275,8 @@ class Endpoint:
     def remarks(self, done: Completion) -> Iterator[str]:
         """Yield what the record says of how the endpoint had to be asked for a reply."""
         where = self.spec.where
+        if not self.spec.openai_compatible:
+            return  # its library knows how to ask it
         if done.rung != RUNGS[0]:
             yield f"{where} takes no schema: replies are asked for as {done.rung}"
         elif done.shape != SHAPES[0] and self.spec.url != OPENAI:

@@ -68,6 +68,9 @@ class Estimate(BaseModel, frozen=True):
     """Prompts and replies, at four characters a token."""
     seconds: Span
     seconds_per_call: float
+    time_unknown: bool = False
+    """True for a server on this machine that answered in no run yet; the seconds are then those of
+    a usual endpoint."""
     measured_in: str | None
     """The run whose calls took so long; None: :data:`SECONDS` is assumed."""
     cost: Span | None
@@ -83,16 +86,18 @@ class Estimate(BaseModel, frozen=True):
         """Return the estimate in one line."""
         if not self.calls.most:
             return "0 calls: nothing is asked again"
-        pace = f"if a call takes {self.seconds_per_call:.2g} s"
+        pace = f"if a call takes {_two_digits(self.seconds_per_call)} s"
         if self.measured_in is not None:
-            pace = f"at {self.seconds_per_call:.2g} s a call, as in {self.measured_in}"
+            pace = f"at {_two_digits(self.seconds_per_call)} s a call, as in {self.measured_in}"
         calls = _exactly(self.calls, "call")
         if self.early is not None and self.late is not None:
             calls = f"{_exactly(self.early, 'call')} if they agree, {_exactly(self.late)} if not"
         parts = [
             f"{calls}, {_exactly(self.in_a_row)} in a row",
             f"{_roughly(self.tokens, _rounded)} tokens",
-            f"{_roughly(self.seconds, duration)} {pace}",
+            "how long is not known before the first reply"
+            if self.time_unknown
+            else f"{_roughly(self.seconds, duration)} {pace}",
         ]
         if self.cost is not None:
             parts.append(f"cost {_roughly(self.cost, _money)}")
@@ -122,8 +127,12 @@ def _rounded(number: float) -> str:
     return f"{int(float(f'{number:.2g}')):,}"
 
 
-def _money(cost: float) -> str:
-    return f"{float(f'{cost:.2g}'):,g}"
+def _two_digits(number: float) -> str:
+    """Return a number with two digits that count, and never in powers of ten."""
+    return f"{float(f'{number:.2g}'):,g}"
+
+
+_money = _two_digits
 
 
 class Size(NamedTuple):
@@ -135,6 +144,8 @@ class Size(NamedTuple):
     cost: float | None
     slots: int
     """Requests that its models take at once."""
+    written: float = 0.0
+    """The mean of the tokens that a call writes."""
     early: bool = False
     """Whether it ended early, without a debate (``Protocol.early``)."""
 
@@ -147,6 +158,10 @@ class Pace(NamedTuple):
     """The median of its calls."""
     words: int = WORDS
     """The mean of its texts."""
+    tokens: float = 0.0
+    """The mean of what its calls wrote, where the run was by another protocol; else 0."""
+    unknown: bool = False
+    """True where nothing tells how fast the model is."""
 
 
 async def estimate(
@@ -179,7 +194,11 @@ async def estimate_change(contest: Started, runs: Path) -> Estimate:
 
 def _pace(chosen: Method, context: ProtocolSettings, runs: Path) -> Pace:
     """Return how fast the models of a debate are, by the runs that are there."""
-    return pace_of(RunFolder.all(runs), {one.name for one in speakers(chosen, context).values()})
+    specs = [*speakers(chosen, context).values()]
+    own = chosen.protocol.name
+    pace = pace_of(RunFolder.all(runs), {one.name for one in specs}, own)
+    here = any(one.is_local and one.name != EMBEDDED for one in specs)
+    return pace._replace(unknown=pace.run is None and here)
 
 
 def expected(sizes: Sequence[Size], pace: Pace) -> Estimate:
@@ -191,14 +210,18 @@ def expected(sizes: Sequence[Size], pace: Pace) -> Estimate:
     rows = [_counted([size.in_a_row for size in end]) for end in ends]
     early, late = calls if len(ends) > 1 else (None, None)
     waits = [max(size.in_a_row, size.calls / size.slots) for size in sizes]
+    written = fmean(size.written for size in sizes)
+    longer = written / pace.tokens if pace.tokens and written else 1.0
+    a_call = pace.seconds * longer
     return Estimate(
         calls=_joined(calls),
         early=early,
         late=late,
         in_a_row=_joined(rows),
         tokens=_span(size.tokens for size in sizes),
-        seconds=_span(pace.seconds * wait for wait in waits),
-        seconds_per_call=pace.seconds,
+        seconds=_span(a_call * wait for wait in waits),
+        seconds_per_call=a_call,
+        time_unknown=pace.unknown,
         measured_in=pace.run,
         cost=_span(costs) if len(costs) == len(sizes) else None,
         rehearsals=len(sizes),
@@ -309,14 +332,19 @@ async def _rehearse(
         tokens=sum(call.prompt_tokens + call.completion_tokens for call in calls),
         cost=sum(known) if len(known) == len(calls) else None,
         slots=rehearsal.slots,
+        written=fmean(call.completion_tokens for call in calls) if calls else 0.0,
     )
 
 
 # Earlier runs
 
 
-def pace_of(runs: Iterable[RunFolder], models: Collection[str]) -> Pace:
-    """Return the pace of the first of ``runs`` in which one of ``models`` answered."""
+def pace_of(runs: Iterable[RunFolder], models: Collection[str], protocol: str = "") -> Pace:
+    """Return the pace of the first of ``runs`` in which one of ``models`` answered.
+
+    Of a run by another protocol than ``protocol`` the seconds of a token carry over, and not those
+    of a call.
+    """
     for run in runs:
         try:
             calls = [
@@ -329,7 +357,9 @@ def pace_of(runs: Iterable[RunFolder], models: Collection[str]) -> Pace:
         if calls:
             texts = [text for call in calls for text in _texts(_parsed(call))]
             words = round(fmean(len(text.split()) for text in texts)) if texts else WORDS
-            return Pace(run.run_id, median(seconds([call]) for call in calls), words)
+            other = protocol != run.stored().protocol
+            tokens = fmean(call.completion_tokens for call in calls) if other else 0.0
+            return Pace(run.run_id, median(seconds([call]) for call in calls), words, tokens)
     return Pace(seconds=SECONDS_HERE if EMBEDDED in models else SECONDS)
 
 

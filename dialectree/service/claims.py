@@ -159,7 +159,8 @@ class ClaimVerifier:
         ``counts`` are the least and the most claims. The calls that split the text are left out.
         """
         specs = speakers(self.method, self.context).values()
-        pace = pace_of(RunFolder.all(runs), {spec.name for spec in specs})
+        own = self.method.protocol.name
+        pace = pace_of(RunFolder.all(runs), {spec.name for spec in specs}, own)
         sizes = await rehearsed(self.method, self.graph_input(example), self.context, pace.words)
         return expected([_times(size, count) for count in counts for size in sizes], pace)
 

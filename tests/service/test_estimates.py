@@ -140,6 +140,37 @@ def test_an_earlier_run_shows_how_long_calls_and_texts_are() -> None:
     assert second.tokens.median > 1.5 * first.tokens.median
 
 
+def test_a_token_takes_as_long_in_another_protocol_and_a_call_does_not() -> None:
+    with LocalEndpoint(latency_ms=40) as slow:
+        model: Any = {"model": f"openai:slow@{slow.url}"}
+        record = dialectree.run("art", **CLAIM, **model, cache=False)
+    folder = RunFolder.find(record.run_id, Path("runs"))
+    calls = [
+        call.model_copy(
+            update={
+                "started": "2026-01-01T00:00:00.000000Z",
+                "ended": "2026-01-01T00:00:30.000000Z",
+                "completion_tokens": 1000,
+            }
+        )
+        for call in folder.ledger()
+    ]
+    folder.write("calls.jsonl", "".join(f"{call.model_dump_json()}\n" for call in calls))
+    same = dialectree.estimate("art", **CLAIM, **model)
+    assert same.seconds_per_call == 30 and not same.time_unknown
+    other = dialectree.estimate("rsd", question="Which?", options=["a", "b"], **model)
+    assert other.measured_in == record.run_id
+    written = other.seconds_per_call / 30 * 1000
+    assert 20 < written < 900  # the tokens of its own replies, at 0.03 s each
+
+
+def test_a_server_of_this_machine_that_never_answered_has_no_pace() -> None:
+    for model, unknown in ((f"openai:any@{NOBODY}", True), ("openai:any", False)):
+        told = dialectree.estimate("art", **CLAIM, model=model)
+        assert told.time_unknown is unknown
+        assert ("not known before the first reply" in str(told)) is unknown
+
+
 def test_a_model_that_answers_two_at_once_takes_longer_than_its_longest_chain(
     tmp_path: Path,
 ) -> None:
@@ -182,6 +213,15 @@ def test_money_is_named_where_every_price_is_known() -> None:
             {"calls": span(1, 1), "measured_in": "20260131-120000-1a2b3c"},
             "1 call, 6 in a row; about 14,000 tokens; about 12 s at 2 s a call, as in "
             "20260131-120000-1a2b3c",
+        ),
+        (
+            {"seconds": span(960, 960), "seconds_per_call": 160.4},
+            "9 calls, 6 in a row; about 14,000 tokens; about 16 min 00 s if a call takes 160 s",
+        ),
+        (
+            {"time_unknown": True},
+            "9 calls, 6 in a row; about 14,000 tokens; how long is not known before the first "
+            "reply",
         ),
     ],
 )
