@@ -246,7 +246,7 @@ class RemoteEncoder:
             fault = map_error(error, asked)
             if fault.kind == "lost":
                 raise Unreachable(f"nobody answers at {self._spec.where}: {fault.text}") from error
-            passing = fault.kind in ("again", "wait", "down", "broken")
+            passing = fault.kind in ("again", "late", "wait", "down", "broken")
             failure = ModelUnavailable if passing else RequestError
             raise failure(f"{self._spec.where} gives no embeddings: {fault.text}") from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:

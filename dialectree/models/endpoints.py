@@ -40,7 +40,7 @@ from dialectree.models.error_mapping import (
     Refused,
     map_error,
 )
-from dialectree.models.limits import limiter
+from dialectree.models.limits import Limiter
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import OPENAI, key
 from dialectree.system import chance, clock
@@ -94,6 +94,16 @@ class _Attempts:
     def left_s(self) -> float:
         """Return the seconds that an attempt may take."""
         return max(0.001, self._end - clock.seconds())
+
+    def extend(self, lost_s: float) -> None:
+        """Give back the time of an attempt that was late because others were served."""
+        self._end += lost_s
+
+    def may_wait(self) -> bool:
+        """Return whether the call may wait for others once more."""
+        self.waits += 1
+        self._waiting_since = min(self._waiting_since, clock.seconds())
+        return clock.seconds() - self._waiting_since < PATIENCE_S
 
     def pause_after(self, error: MappedError, *, patient: bool) -> float | None:
         """Return the seconds to pause before the next attempt, or None after the last.
@@ -210,13 +220,18 @@ class Endpoint:
             self.rung = asking.rung
         self.rung_known = True
 
-    async def complete(self, asking: Asking, pause: Pause | None = None) -> Completion:
+    async def complete(
+        self, asking: Asking, pause: Pause | None = None, slots: Limiter | None = None
+    ) -> Completion:
         """Return one reply to ``asking``, valid or not.
 
         Tries again on 429, after the wait that the endpoint asks for. Tries until the deadline on
         5xx, and while an address that answered before is silent. Time-outs and answers that cannot
         be read count as failures. Raises what ends a run: Unreachable, KeyRefused,
         RequestError, ModelUnavailable, and what ``pause`` raises.
+
+        ``slots`` learns how many requests the address takes at once. A call that is late while
+        others are answered waits for its turn again, which is no failure of it.
         """
         attempts, pause = _Attempts(asking.context.call_deadline), pause or _sleep
         rung, request, refused = asking.rung, asking.sent(), False
@@ -234,12 +249,24 @@ class Endpoint:
                     self.address.answers, self.address.replied = True, clock.seconds()
                     self.address.lost_last = -math.inf
                     self._learn_room(reply, how)
+                    if slots is not None:
+                        slots.answered(clock.seconds() - began, reply.completion_tokens)
                     return reply._replace(attempts=attempts.made, **_told(how))
+                # A server may go on with requests that were given up, and answer none meanwhile.
+                lately = self.address.replied > began - attempts.deadline_s / 2
+                late = mapped.kind == "late" and lately
+                if slots is not None and (late or mapped.kind == "wait"):
+                    slots.congested(began)
                 self._learn(mapped, attempts.waits, began)
                 _require_not_the_users(mapped, request)
                 if refused := mapped.kind == "part":
                     rung = self._learn_part(mapped, request.form, how, rung)
                     continue
+            if late and slots is not None and attempts.may_wait():
+                since = clock.seconds()
+                await slots.queue_again(asking.at_once)
+                attempts.extend(clock.seconds() - began)
+                continue
             if mapped.kind == "unusable":
                 return Completion(mapped.reply, attempts=attempts.made, **_told(how))
             broken = mapped.kind == "broken" and self.address.answers
@@ -302,7 +329,7 @@ class Endpoint:
             apart_s = chance.jitter(min(10.0, 0.1 * 2 ** min(attempts.waits, 7)))
             await pause(quiet_s + apart_s, "rate_limit", "", attempts.made + 1)
         if attempts.made:
-            await limiter(self.spec.provider).pace(per_minute)
+            await self.spec.limiter().pacer.wait(per_minute)
         attempts.begin(clock.seconds() - since)
 
     def _learn(self, error: MappedError, waits: int, began: float) -> None:

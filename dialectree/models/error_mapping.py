@@ -58,18 +58,20 @@ class Failed(Exception):
 
 
 Kind = Literal[
-    "again", "page", "wait", "down", "lost", "broken", "foreign", "part", "unusable", "hopeless"
+    "again", "late", "page", "wait", "down", "lost", "broken", "foreign", "part", "unusable",
+    "hopeless",
 ]  # fmt: skip
 
 
 class MappedError(NamedTuple):
     """Meaning of an error for a call.
 
-    ``again``: the failure may pass. ``page``: the same, but the address may be wrong. ``wait``: the
-    endpoint asks for patience. ``down``: the server fails (5xx). ``lost``: no connection.
-    ``broken``: the connection broke. ``foreign``: what answers is not HTTP. ``part``: a part of the
-    request is refused. ``unusable``: the endpoint threw the model's reply away, which the next one
-    may repair. ``hopeless``: this call fails for good, others may not.
+    ``again``: the failure may pass. ``late``: no reply came in time. ``page``: that may pass, but
+    the address may be wrong. ``wait``: the endpoint asks for patience. ``down``: the server fails
+    (5xx). ``lost``: no connection. ``broken``: the connection broke. ``foreign``: what answers is
+    not HTTP. ``part``: a part of the request is refused. ``unusable``: the endpoint threw the
+    model's reply away, which the next one may repair. ``hopeless``: this call fails for good,
+    others may not.
     """
 
     kind: Kind
@@ -112,7 +114,7 @@ def map_error(error: Exception, spec: Spec) -> MappedError:
     if _is_broken(causes):
         return MappedError("broken", "the connection broke")
     if isinstance(error, TimeoutError | openai.APITimeoutError):
-        return MappedError("again", "it timed out")
+        return MappedError("late", "it timed out")
     if isinstance(error, Failed) and _NO_KEY.search(text):
         raise KeyRefused(f"{spec.where} has no key that it accepts: {text}") from error
     return MappedError("again", f"{type(causes[0]).__name__}: {text}")

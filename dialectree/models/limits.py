@@ -17,46 +17,21 @@ from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call
 from dialectree.system import clock
 
+_MOST = 1000
 
-class Limiter:
-    """Limit the requests under way, first come first served, and the pace of their starts.
 
-    It works across threads and event loops. LangGraph's ``max_concurrency`` counts for each
-    instance of a graph, and a tree is many instances.
-    """
+class Pacer:
+    """The pace of the starts of a whole process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running = 0
-        self._waiting: deque[tuple[int, Future[None]]] = deque()
-        """The limit and the turn of each waiting call."""
         self._next_start = 0.0
 
-    @asynccontextmanager
-    async def slot(self, at_once: int, per_minute: float | None) -> AsyncIterator[None]:
-        """Hold one of ``at_once`` slots, taken no faster than ``per_minute``."""
-        turn = Future[None]()
-        with self._lock:
-            self._waiting.append((at_once, turn))
-            self._call_up()
-        try:
-            if not turn.done():
-                await asyncio.wrap_future(turn)
-            await self.pace(per_minute)
-            yield
-        finally:
-            with self._lock:
-                if not turn.cancel():
-                    self._running -= 1
-                self._call_up()
+    def is_due(self, per_minute: float | None) -> bool:
+        """Return whether a call may start now."""
+        return per_minute is None or self._next_start <= clock.seconds()
 
-    def is_free(self, at_once: int, per_minute: float | None) -> bool:
-        """Return whether a call that comes now would not wait."""
-        with self._lock:
-            paced = per_minute is not None and self._next_start > clock.seconds()
-            return self._running < at_once and not self._waiting and not paced
-
-    async def pace(self, per_minute: float | None) -> None:
+    async def wait(self, per_minute: float | None) -> None:
         """Wait for the next start that keeps to ``per_minute``."""
         if per_minute is None:
             return
@@ -66,11 +41,111 @@ class Limiter:
         if (wait := start - clock.seconds()) > 0:
             await clock.sleep(wait)
 
+
+class Limiter:
+    """Limit the requests under way at one address, first come first served.
+
+    How many it takes is learnt: the window doubles with every full window that was answered within
+    twice the fastest reply, by its time or by its time for a token. It halves where the address
+    asks to wait, or is late while it answers others; from then on it grows one by one.
+
+    It works across threads and event loops. LangGraph's ``max_concurrency`` counts for each
+    instance of a graph, and a tree is many instances.
+    """
+
+    def __init__(self, pacer: Pacer | None = None) -> None:
+        self.pacer = pacer or Pacer()
+        self._lock = threading.Lock()
+        self._running = 0
+        self._waiting: deque[tuple[int, Future[None]]] = deque()
+        """The limit and the turn of each waiting call."""
+        self._window = 0.0
+        self._good = 0
+        """Quick replies since the window changed."""
+        self._halved_at = -math.inf
+        self._fastest = self._fastest_token = math.inf
+
+    @property
+    def window(self) -> int:
+        """Return how many requests the address takes at once, as far as is known."""
+        return max(1, int(self._window))
+
+    @asynccontextmanager
+    async def slot(
+        self, at_once: int, per_minute: float | None, first: int | None = None
+    ) -> AsyncIterator[None]:
+        """Hold one of at most ``at_once`` slots, taken no faster than ``per_minute``.
+
+        ``first``: so many to begin with; None: all of them, until the address cannot follow.
+        """
+        turn = Future[None]()
+        with self._lock:
+            if self._halved_at == -math.inf:
+                self._window = max(self._window, at_once if first is None else first)
+            self._waiting.append((at_once, turn))
+            self._call_up()
+        try:
+            if not turn.done():
+                await asyncio.wrap_future(turn)
+            await self.pacer.wait(per_minute)
+            yield
+        finally:
+            with self._lock:
+                if not turn.cancel():
+                    self._running -= 1
+                self._call_up()
+
+    async def queue_again(self, at_once: int) -> None:
+        """Give the slot that is held back, and wait for the next one before all others."""
+        turn = Future[None]()
+        with self._lock:
+            self._running -= 1
+            self._waiting.appendleft((at_once, turn))
+            self._call_up()
+        try:
+            if not turn.done():
+                await asyncio.wrap_future(turn)
+        except asyncio.CancelledError:
+            with self._lock:
+                if turn.cancel():
+                    self._running += 1  # which the end of the slot takes away
+            raise
+
+    def is_free(self, at_once: int, per_minute: float | None) -> bool:
+        """Return whether a call that comes now would not wait."""
+        with self._lock:
+            free = self._running < min(at_once, self.window if self._window else at_once)
+            return free and not self._waiting and self.pacer.is_due(per_minute)
+
+    def answered(self, took_s: float, tokens: int) -> None:
+        """Learn from a reply of so many tokens that came in so many seconds."""
+        a_token_s = took_s / max(1, tokens)
+        with self._lock:
+            self._fastest = min(self._fastest, took_s)
+            self._fastest_token = min(self._fastest_token, a_token_s)
+            quick = took_s <= 2 * self._fastest or a_token_s <= 2 * self._fastest_token
+            self._good = self._good + 1 if quick else 0
+            if self._good >= self.window and self._running >= self.window:
+                self._good = 0
+                more = self._window if self._halved_at == -math.inf else 1
+                self._window = min(_MOST, self._window + more)
+                self._call_up()
+
+    def congested(self, sent: float) -> None:
+        """Learn that the address was too slow for a call that was sent at ``sent``, or refused it.
+
+        Calls that were sent before the window was halved say nothing new.
+        """
+        with self._lock:
+            if sent > self._halved_at:
+                self._window = max(1.0, self._window / 2)
+                self._good, self._halved_at = 0, clock.seconds()
+
     def _call_up(self) -> None:
         """Give free slots to the calls at the head of the queue."""
         while self._waiting:
             at_once, turn = self._waiting[0]
-            if self._running >= at_once and not turn.cancelled():
+            if self._running >= min(at_once, self.window) and not turn.cancelled():
                 return
             self._waiting.popleft()
             if turn.set_running_or_notify_cancel():
@@ -79,12 +154,13 @@ class Limiter:
 
 
 _limiters: dict[tuple[str, int], Limiter] = {}
+_pacers: dict[tuple[bool, int], Pacer] = {}
 
 
-def limiter(provider: str) -> Limiter:
-    """Return the limiter of this process; models on this machine have a queue of their own."""
-    queue = "local" if provider == "local" else "remote"
-    return _limiters.setdefault((queue, os.getpid()), Limiter())
+def limiter(address: str, *, local: bool = False) -> Limiter:
+    """Return the limiter of an address in this process; all remote ones keep one pace."""
+    pacer = _pacers.setdefault((local, os.getpid()), Pacer())
+    return _limiters.setdefault(("local" if local else address, os.getpid()), Limiter(pacer))
 
 
 @dataclass

@@ -32,7 +32,7 @@ from dialectree.errors import (
 from dialectree.models.asking import Asking, Completion
 from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.endpoints import Endpoint, endpoint
-from dialectree.models.limits import Budget, limiter, require_prices
+from dialectree.models.limits import Budget, require_prices
 from dialectree.models.overrides import Overrides
 from dialectree.models.sizes import SMALL_BELOW, at_chance, parameters
 from dialectree.models.specs import Spec
@@ -294,10 +294,10 @@ class Run(RunControl):
         context = asking.context
         try:
             require_prices(context, [asking.spec.name])  # a host's run was not checked
-            slots = limiter(asking.spec.provider)
+            slots = asking.spec.limiter()
             if not slots.is_free(asking.at_once, context.requests_per_minute):
                 self._tell(asking, "queued")
-            slot = slots.slot(asking.at_once, context.requests_per_minute)
+            slot = slots.slot(asking.at_once, context.requests_per_minute, context.first_at_once())
             async with self.budget.in_time(), slot:
                 self._go_on()
                 await self.budget.begin()
@@ -305,7 +305,7 @@ class Run(RunControl):
                 self._tell(asking, "asked")
                 pause = partial(self._pause, asking)
                 asked = self.endpoint(asking.spec)
-                done = await asked.complete(asking, pause)
+                done = await asked.complete(asking, pause, slots)
                 call = asking.call(done, started, "model")
                 new = [note for note in asked.remarks(done) if note not in self.notices]
                 self.notices += new

@@ -15,6 +15,7 @@ from langchain_core.runnables import Runnable, RunnableBinding, RunnableWithFall
 from pydantic import SecretStr
 
 from dialectree.errors import ModelUnavailable, SettingsError
+from dialectree.models.limits import Limiter, limiter
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.protocols.sources import endpoint_from_environment
 from dialectree.protocols.trust import endpoint
@@ -50,6 +51,11 @@ class Spec:
     def openai_compatible(self) -> bool:
         """Return whether the model answers OpenAI's API."""
         return self.provider in ("openai", "local")
+
+    def limiter(self) -> Limiter:
+        """Return what limits the requests under way at its address."""
+        place = self.whole_url or (f"live {id(self.live)}" if self.live else self.provider)
+        return limiter(place, local=self.provider == "local")
 
     @property
     def is_local(self) -> bool:

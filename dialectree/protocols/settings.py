@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from langgraph.runtime import RunControl, Runtime
 
 EMBEDDED = "local:smollm2"
+FIRST_AT_ONCE = 8
+"""Requests under way at once at an address that nothing is known of."""
 Inner = Annotated[dict[str, dict[str, Any]], BeforeValidator(sources.by_protocol), ADDRESS]
 Own = TypeVar("Own", bound="ProtocolSettings")
 
@@ -114,7 +116,8 @@ class ProtocolSettings(BaseModel):
     """Fixes the debate's own draws, and is part of every request."""
 
     concurrency: int = option(32, ge=1, le=1000, operator=True, group="Requests")
-    """Requests under way at once, in the whole process."""
+    """Requests under way at once at one address, at most. Unless it is set, 8 are the first, and
+    more follow while replies come as fast as before."""
     requests_per_minute: float | None = option(None, gt=0, operator=True, group="Requests")
     """Requests started per minute, in the whole process; none: no limit."""
     call_deadline: float = option(300, gt=0, le=86400, operator=True, group="Requests")
@@ -231,6 +234,12 @@ class ProtocolSettings(BaseModel):
         copy = super().model_copy(update=update, deep=deep)
         copy._given = {**self._given, **(update or {})}
         return copy
+
+    def first_at_once(self) -> int | None:
+        """Return how many requests an address gets at first; None: as many as the user said."""
+        usual = type(self).model_fields["concurrency"].default
+        given = "concurrency" in self._given or self.concurrency != usual
+        return None if given else FIRST_AT_ONCE
 
     def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
         """Return the model that plays ``role``; ``who`` names the speaker where two play it.

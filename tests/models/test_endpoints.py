@@ -23,6 +23,7 @@ from dialectree.errors import (
 )
 from dialectree.models import clients
 from dialectree.models.endpoints import ATTEMPTS, UNREACHABLE_AFTER_S, endpoint
+from dialectree.models.run import Run
 from dialectree.models.specs import resolve
 from dialectree.system import clock
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
@@ -235,6 +236,26 @@ async def test_a_connection_that_breaks_is_tried_anew_where_somebody_answered_be
 
 
 # Rate limits
+
+
+async def test_a_server_with_one_slot_loses_no_call_that_waits_behind_others() -> None:
+    """The last calls would wait for twice the time after which a request is abandoned."""
+    slot = asyncio.Semaphore(1)
+
+    def choose(body: Any) -> Answer:
+        async def answer(request: Any) -> Any:
+            async with slot:
+                return await after(0.08, says(GOOD))(request)
+
+        return answer
+
+    async with ScriptedEndpoint(choose=choose) as served:
+        context = at(served.url, call_deadline=2, concurrency=16)
+        run = Run("run", context)
+        asked = [question(context, run, node=f"0.{n}", question=f"{n}?") for n in range(16)]
+        assert await asyncio.gather(*asked) == [RULE] * 16
+        assert served.peak == 16
+        assert resolve(context.model, context).limiter().window < 16
 
 
 def test_a_rate_limit_is_waited_for_and_is_no_failure_of_the_call(quick: QuickClock) -> None:

@@ -78,8 +78,96 @@ def test_threads_with_event_loops_of_their_own_share_the_slots() -> None:
     assert (load.peak, load.done, load.now) == (3, 100, 0)
 
 
-def test_remote_models_share_one_limiter_and_local_ones_have_their_own() -> None:
-    assert limiter("openai") is limiter("live") is not limiter("local")
+def test_each_address_has_a_limiter_and_all_remote_ones_keep_one_pace() -> None:
+    one, other, here = limiter("http://a"), limiter("http://b"), limiter("", local=True)
+    assert limiter("http://a") is one is not other
+    assert one.pacer is other.pacer is not here.pacer
+    assert limiter("file", local=True) is here
+
+
+class Server:
+    """Works on ``slots`` requests at a time; each takes ``took_s`` of a clock of its own."""
+
+    def __init__(self, slots: int, took_s: float) -> None:
+        self._free, self._took_s = asyncio.Semaphore(slots), took_s
+        self.running = self.peak = 0
+
+    async def answer(self, limits: Limiter, first: int | None, at_once: int = 32) -> None:
+        async with limits.slot(at_once, None, first):
+            began = asyncio.get_running_loop().time()
+            self.running += 1
+            self.peak = max(self.peak, self.running)
+            async with self._free:
+                await asyncio.sleep(self._took_s)
+            self.running -= 1
+            limits.answered(asyncio.get_running_loop().time() - began, 10)
+
+
+@pytest.mark.parametrize(
+    ("slots", "first", "least", "most"),
+    [(64, 8, 32, 32), (1, 8, 8, 8), (64, None, 32, 32), (12, 8, 8, 16)],
+)
+def test_a_window_grows_while_an_address_follows(
+    slots: int, first: int | None, least: int, most: int
+) -> None:
+    limits, server = Limiter(), Server(slots, 0.02)
+
+    async def crowd() -> None:
+        calls = 150 if slots > 1 else 20
+        await asyncio.gather(*(server.answer(limits, first) for _ in range(calls)))
+
+    asyncio.run(crowd())
+    assert least <= server.peak <= most
+
+
+def test_a_window_is_halved_once_for_all_calls_that_were_sent_before(quick: QuickClock) -> None:
+    async def windows() -> list[int]:
+        limits, found = Limiter(), list[int]()
+        async with limits.slot(32, None, 8):
+            sent = clock.seconds()
+            for _ in range(5):
+                limits.congested(sent)
+            found.append(limits.window)
+            await clock.sleep(1)
+            limits.congested(clock.seconds())
+            found.append(limits.window)
+            for _ in range(9):
+                await clock.sleep(1)
+                limits.congested(clock.seconds())
+            found.append(limits.window)
+            limits.answered(1.0, 10)
+            found.append(limits.window)
+        async with limits.slot(32, None, 8):
+            found.append(limits.window)
+        return found
+
+    assert asyncio.run(windows()) == [4, 2, 1, 2, 2]
+
+
+def test_who_queues_again_goes_first_and_leaks_no_slot() -> None:
+    async def order() -> list[str]:
+        limits, came = Limiter(), list[str]()
+
+        async def late() -> None:
+            async with limits.slot(1, None):
+                came.append("late")
+                await asyncio.sleep(0)
+                await limits.queue_again(1)
+                came.append("late again")
+
+        async def next_one() -> None:
+            async with limits.slot(1, None):
+                came.append("next")
+
+        await asyncio.gather(late(), next_one())
+        gone = asyncio.create_task(late())
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.gather(gone, next_one(), return_exceptions=True)
+        assert limits.is_free(1, None)
+        return came
+
+    assert asyncio.run(order()) == ["late", "late again", "next", "late", "next"]
 
 
 def test_starts_keep_to_the_pace(quick: QuickClock) -> None:
