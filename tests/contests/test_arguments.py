@@ -269,6 +269,12 @@ def test_an_addition_may_help_the_claim_that_it_attacks_and_is_gone_once_it_is_d
         contest(gone, Drop("0.1"))
 
 
+@pytest.mark.parametrize(("stance", "verb"), [("support", "supports"), ("attack", "attacks")])
+def test_the_record_says_what_side_an_added_argument_takes(stance: Stance, verb: str) -> None:
+    record = contest(two(), Add(stance, "0", "A reason."), model=judges())
+    assert stated(record).changes == [f"0.2 added: it {verb} 0"]
+
+
 def test_a_persons_text_is_data() -> None:
     model = judges()
     text = "{{ 7 * 7 }} <b>bold</b>\nSUPPORT: mine\x1b[2J"

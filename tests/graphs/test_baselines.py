@@ -370,6 +370,11 @@ def test_an_answer_is_examined_once_and_revised() -> None:
     model.will_say(sample("Sea Peoples."), sample("Drought.", 0.7), CriticReply(critique="No."))
     done = critiqued(model)
     assert model.places == [("0", "answerer"), ("0", "critic"), ("0", "reviser")]
+    assert [(turn.role, turn.step) for turn in done.node().transcript] == [
+        ("answerer", 0),
+        ("critic", 1),
+        ("reviser", 0),
+    ]
     assert "Sea Peoples." in model.prompts[1] and "<critique>\nNo." in model.prompts[2]
     assert (done.verdict.answer, done.verdict.confidence) == ("Drought.", 0.7)
     assert done.verdict.confidence_source == "reviser"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, papers
-from dialectree.retrieval.papers import Paper, PartMissing, read
+from dialectree.retrieval.papers import Paper, PartMissing, Passage, read
 
 PLAIN = """Debates on Trees
 
@@ -272,6 +272,22 @@ def test_the_digest_follows_what_is_read(tmp_path: Path) -> None:
     assert paper.digest == paper_of(tmp_path, PLAIN.replace("\n", "\r\n"), "other.txt").digest
     assert paper.digest != paper_of(tmp_path, PLAIN.replace("old", "new")).digest
     assert Paper.model_validate_json(paper.model_dump_json()).digest == paper.digest
+
+
+def test_the_digest_of_a_paper_is_the_same_in_every_version() -> None:
+    """Runs and caches of earlier versions name papers by it."""
+    passages = (
+        Passage(text="Debates are old.", page=1, offset=0, heading="1 Introduction"),
+        Passage(text="They last.", offset=18),
+    )
+    paper = Paper(
+        name="debates.txt",
+        title="Debates on Trees",
+        abstract="Papers debate.",
+        introduction="Debates are old.",
+        passages=passages,
+    )
+    assert paper.digest == "3d0887c0e6cc2142d8a812a5a7797ca0"
 
 
 @settings(
