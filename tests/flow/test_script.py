@@ -114,6 +114,7 @@ def test_a_moderator_stops_the_rounds_and_rules_if_it_can(
     assert " ".join(call.role for call in calls) == roles
     assert verdict["answer"] == roles.split()[-1]
     without = script.without("moderator")
+    assert script.roles().keys() - without.roles().keys() == {"moderator"}
     verdict, calls = debate(without, said=said)
     assert [call.role for call in calls] == ["a", "a", "judge"]
 

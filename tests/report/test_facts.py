@@ -15,7 +15,7 @@ from dialectree.mcp import results
 from dialectree.protocols.protocol import installed, method, methods
 from dialectree.records import Comparison, RunRecord, Verdict
 from dialectree.records.declared import declarations
-from dialectree.report import transcript, tree, view, words
+from dialectree.report import markdown, transcript, tree, view, words
 from dialectree.report.pages import macros
 from dialectree.report.verdicts import verdict_lines, verdict_text
 from dialectree.text import figure
@@ -224,6 +224,24 @@ def test_twins_each_lead_to_their_own_part() -> None:
 
 
 # Arguments about a claim
+
+
+@both
+def test_a_claim_at_a_leaf_has_the_answer_of_its_own_verdict(shown: Shown) -> None:
+    run = record("tsd")
+    leaf = run.tree.nodes["0.0"]
+    leaf.kind, leaf.scores = "claim", {"strength": 0.7}
+    assert leaf.verdict is not None
+    leaf.verdict.answer, leaf.verdict.confidence = "Yes, the wells ran dry.", 0.7
+    assert "yes, the wells ran dry." in shown(run)
+
+
+def test_a_claim_at_a_leaf_that_is_not_settled_lacks_a_verdict() -> None:
+    run = record("tsd")
+    leaf = run.tree.nodes["0.0"]
+    leaf.kind, leaf.verdict = "claim", None
+    page = markdown(run, [])
+    assert "No verdict yet." in page.partition("### 0.0 ")[2].partition("### 0.1 ")[0]
 
 
 def art(change: Callable[[RunRecord], object] | None = None, **settings: JsonValue) -> RunRecord:

@@ -90,6 +90,14 @@ def test_every_link_leads_to_an_anchor(name: str) -> None:
     assert links <= places
 
 
+def test_a_figure_beside_a_text_stands_in_brackets_before_it() -> None:
+    run = record("tsd")
+    said = run.tree.nodes["0"].transcript[0]
+    said.fields |= {"parts": [{"qid": "a", "text": "It is dry.", "score": 0.4}], "confidence": 0.7}
+    page = markdown(run, [])
+    assert "    - a (0.40): It is dry.\n" in page and "- Confidence 0.70\n" in page
+
+
 def test_what_was_dropped_or_voided_is_struck_through() -> None:
     run = record("art")
     run.tree.nodes["0.1"].dropped = True

@@ -133,6 +133,18 @@ def test_a_run_that_goes_on_is_told_the_same_and_asks_nobody(web: Web, tmp_path:
     assert web.asked == ["one", "two"]
 
 
+def test_what_is_found_after_a_torn_line_is_kept_too(web: Web, tmp_path: Path) -> None:
+    """A process that was killed while it wrote leaves a line that nobody can read."""
+    context = made(retriever=web)
+    first = find(material(opened(tmp_path, context), context), "one")
+    with open(tmp_path / "retrievals.jsonl", "a") as file:
+        file.write('{"by": "torn')
+    for _ in range(2):
+        found = material(opened(tmp_path, context), context)
+        assert [find(found, query) for query in ("one", "two")] == [first, first]
+    assert web.asked == ["one", "two"]
+
+
 def test_a_replay_is_told_what_any_run_was_told_last(web: Web, tmp_path: Path) -> None:
     context = made(retriever=web)
     find(material(Run("", context), context), "one")
