@@ -15,7 +15,11 @@ from hypothesis import strategies as st
 
 from dialectree.models.asking import SENTENCES
 from dialectree.models.evidence import WITHDRAWN, Ground, Reading, Slot, merged
-from dialectree.nodes.role_switching_debate.debater import ProposalReply
+from dialectree.nodes.role_switching_debate.debater import (
+    LocatedError,
+    ProposalReply,
+    RebuttalReply,
+)
 from dialectree.records import RunRecord
 from dialectree.retrieval.corpus import Corpus
 from dialectree.retrieval.sources import read_sources
@@ -146,9 +150,57 @@ def test_what_rests_on_nothing_is_noted_or_withdrawn(tmp_path: Path) -> None:
     assert allowed.verdict is not None and allowed.verdict.answer
     assert "rests on no evidence of the sources" in allowed.verdict.notes
     assert prompt.count("(it rests on no evidence)") == 6
+    assert "checker" not in {turn.role for turn in allowed.tree.nodes["0"].transcript}
     forbidden, prompt = judged(tmp_path / "b", nothing, memory="forbidden")
     assert forbidden.status == "unresolved"
     assert prompt.count(WITHDRAWN) == 6
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_a_sentence_that_was_not_shown_is_asked_for_again_and_counts_for_nothing(
+    stubborn: bool, tmp_path: Path
+) -> None:
+    asked_again: list[str] = []
+
+    def say(call: Asked, sentences: Mapping[str, str]) -> dict[str, Any]:
+        said = second(call, sentences)
+        if call.role != "judge":
+            return said
+        asked_again.extend([call.prompt] if REPAIR in call.prompt else [])
+        return said if asked_again and not stubborn else {**said, "rests_on": ["e90"]}
+
+    record, _ = judged(tmp_path, say)
+    assert asked_again and "e90: not shown" in asked_again[0]
+    notes = " ".join(record.tree.nodes["0"].notes)
+    assert ("was not shown (e90), which do not count" in notes) is stubborn
+    ruling = record.tree.nodes["0"].transcript[-1]
+    assert (ruling.role, bool(ruling.rests_on)) == ("judge", not stubborn)
+
+
+def test_an_error_is_found_in_what_the_opponent_cited_and_in_no_other_sentence(
+    tmp_path: Path,
+) -> None:
+    def errors(call: Asked) -> RebuttalReply:
+        _, cited, other, *_ = shown(call.prompt).values()
+        return RebuttalReply(errors=[located(cited), located(other)], defence="No.")
+
+    def located(quote: str) -> LocatedError:
+        return LocatedError(quote=quote, fault="It is not so.")
+
+    model = pointing()
+    model.will_point(second)
+    model.will_say_now(errors, to=RebuttalReply)
+    run = begin(
+        "rsd", "What do cows eat?", tmp_path / "runs", written(tmp_path / "sources"),
+        options=OPTIONS, model=model, cross_examination="simultaneous",
+    )  # fmt: skip
+    record = asyncio.run(run.conduct())
+    found: list[Any] = [
+        turn.fields["errors"]
+        for turn in record.tree.nodes["0"].transcript
+        if turn.phase == "cross_examination"
+    ]
+    assert [[error["occurs"] for error in each] for each in found] == [[True, False]] * 2
 
 
 def test_a_false_figure_and_a_false_quotation_are_noted(tmp_path: Path) -> None:

@@ -103,6 +103,16 @@ def test_a_caption_in_bold_is_no_heading_and_no_text(tmp_path: Path, caption: st
     assert told(paper) == " ".join(text[1:])
 
 
+@pytest.mark.parametrize(
+    "line", ["We say so in large letters,", "Large letters say many things, too;"]
+)
+def test_a_large_line_whose_sentence_goes_on_is_no_heading(tmp_path: Path, line: str) -> None:
+    text = paragraphs(4)
+    paper = paper_of(tmp_path, pdfs.paper([*text[:3], f"# {line}", *text[3:]]))
+    assert {passage.heading for passage in paper.passages} == {"1 Introduction"}
+    assert told(paper) == " ".join([*text[1:3], line, *text[3:]])
+
+
 def test_hyphens_at_line_ends_follow_the_document_own_use(tmp_path: Path) -> None:
     text = (
         "A state-of-the-art approach needs long computation and every approach with computation "

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dialectree.errors import BudgetReached
+from dialectree.errors import BudgetReached, RunFolderError
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
@@ -134,6 +134,23 @@ def test_a_budget_stops_a_run_in_good_order_and_resuming_pays_the_rest(
     record = go_on(run, model)
     assert (record.status, record.usage.calls) == (way.status, way.calls)
     assert len(model.calls) == len({*model.calls}) == way.calls
+    (resumed,) = [one for one in lines(run, "events.jsonl") if one["kind"] == "resumed"]
+    assert resumed["data"]["usage"].keys() == {"wall_s", "embedding_s"}
+
+
+def test_a_run_that_could_not_be_taken_up_goes_on_once_its_folder_is_mended(
+    tmp_path: Path,
+) -> None:
+    """The error is kept, as a notebook keeps the last one, and with it what was under way."""
+    model = speakers()
+    run = begin(model, tmp_path, WAYS["comparisons alone"])
+    events = run.folder.path / "events.jsonl"
+    events.write_text("{\n")
+    with pytest.raises(RunFolderError, match="line 1 cannot be read") as refused:
+        asyncio.run(run.conduct())
+    events.unlink()
+    assert go_on(run, model).status == "answered"
+    assert refused.tb is not None
 
 
 @pytest.mark.parametrize(

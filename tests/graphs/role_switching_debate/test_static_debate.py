@@ -83,6 +83,8 @@ def test_both_orders_are_averaged() -> None:
     assert (record.verdict.answer, record.verdict.label) == (RIGHT, "B")
     assert record.verdict.confidence == pytest.approx(0.8)
     assert record.verdict.confidence_source == "mean of both orders"
+    judged = [turn for turn in record.tree.nodes["0"].transcript if turn.role == "judge"]
+    assert [turn.names for turn in judged] == ["B", "B"]
 
 
 @pytest.mark.parametrize(
