@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from liteparse.types import AnnotationRect, LayoutBlock, ParsedPage, TextItem
 
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, pdf, pdf_process
@@ -111,6 +112,23 @@ def test_a_large_line_whose_sentence_goes_on_is_no_heading(tmp_path: Path, line:
     paper = paper_of(tmp_path, pdfs.paper([*text[:3], f"# {line}", *text[3:]]))
     assert {passage.heading for passage in paper.passages} == {"1 Introduction"}
     assert told(paper) == " ".join([*text[1:3], line, *text[3:]])
+
+
+def test_a_line_below_the_boxes_of_two_blocks_ends_the_nearer_one_that_has_its_words() -> None:
+    """The parser draws some boxes too small, without the last lines of their blocks."""
+
+    def line(text: str, y: float) -> TextItem:
+        return TextItem(text, x=60, y=y, width=200, height=10)
+
+    def block(text: str, y: float) -> LayoutBlock:
+        return LayoutBlock("paragraph", text, bbox=AnnotationRect(60, y, 200, 10))
+
+    items = [line("First it begins", 100), line("Then it begins", 114), line("and ends.", 126)]
+    held = [block("First it begins and ends.", 100), block("Then it begins and ends.", 114)]
+    for order in (held, held[::-1]):
+        page = ParsedPage(1, 600, 800, "", text_items=items, blocks=order)
+        texts = {region.text for region in pdf_process._regions(page)}
+        assert texts == {"First it begins", "Then it begins and ends."}
 
 
 def test_hyphens_at_line_ends_follow_the_document_own_use(tmp_path: Path) -> None:
