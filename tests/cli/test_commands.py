@@ -258,6 +258,9 @@ def test_show_folds_the_tree_and_says_how_two_runs_differ(answer: Answer) -> Non
     assert (found["runs"], found["contest"]) == ([first, second], True)
     shown = command("show", first, second).out
     assert first in shown and second in shown and "0.1 dropped" in shown
+    begins = [f"{first} · ", f"{second} · ", "first: ", "second: "]
+    found = [begin for line in shown.splitlines() for begin in begins if line.startswith(begin)]
+    assert found == begins  # each on a line of its own
     refused(command("show", first, second, "--html"), "two runs are shown side by side as text")
 
 

@@ -85,6 +85,7 @@ def test_a_difference_lies_in_its_interval_which_more_comparisons_widen() -> Non
         (alone,), (among_ten,) = (
             Beside("debate", SINGLE, compared, tests=tests).intervals for tests in (1, 10)
         )
+        assert alone.value == pytest.approx(3.5 if compared is one else 0.5)
         bounds = [among_ten.low, alone.low, alone.value, alone.high, among_ten.high]
         figures = [bound for bound in bounds if bound is not None]
         assert len({*figures}) == 5 and figures == sorted(figures)

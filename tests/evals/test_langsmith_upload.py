@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -162,6 +163,15 @@ def test_the_same_upload_again_doubles_nothing(server: LangSmith, tmp_path: Path
     after = [server.datasets, server.examples, server.sessions, server.runs, server.feedback]
     assert after == before and server.requests.count(("POST", "/examples/bulk")) == 1
     assert "(0 new examples)" in message
+
+
+def test_what_langsmith_logs_is_as_loud_after_an_upload_as_before(
+    server: LangSmith, tmp_path: Path
+) -> None:
+    log = logging.getLogger("langsmith")
+    before = log.level
+    upload_after_run(sample.evaluation(tmp_path, n=1), "spring")
+    assert log.level == before != logging.CRITICAL
 
 
 def test_another_evaluation_takes_another_name(server: LangSmith, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from dialectree.errors import BudgetReached, Halted
 from dialectree.evals import ray_engine
 from dialectree.evals.question_runs import Asker
+from dialectree.evals.standing import Spending
 from tests.evals.evaluating import by_item, choices, evaluate, model, opens, plan, results, row
 
 
@@ -60,6 +61,8 @@ class Cluster:
 
     def __init__(self, cpus: float) -> None:
         self.cpus, self.actors, self.running = cpus, list[Actor](), False
+        self.asked = list[tuple[type[Any], dict[str, Any]]]()
+        """What each actor asks of the cluster."""
 
     def is_initialized(self) -> bool:
         return self.running
@@ -74,11 +77,15 @@ class Cluster:
         return {"CPU": self.cpus}
 
     def remote(self, kind: type[Any]) -> Any:
-        def begin(*given: Any) -> Actor:
-            self.actors.append(Actor(kind, given))
-            return self.actors[-1]
+        def options(**asked: Any) -> SimpleNamespace:
+            def begin(*given: Any) -> Actor:
+                self.asked.append((kind, asked))
+                self.actors.append(Actor(kind, given))
+                return self.actors[-1]
 
-        return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=begin))
+            return SimpleNamespace(remote=begin)
+
+        return SimpleNamespace(options=options)
 
     def kill(self, actor: Actor) -> None:
         actor.alive = False
@@ -119,6 +126,16 @@ def test_a_cluster_that_runs_already_goes_on(cluster: Callable[[float], Cluster]
     (ray := cluster(1)).running = True
     evaluate(plan(choices(1), model(), engine="ray"))
     assert ray.running
+
+
+def test_each_worker_takes_a_cpu_so_that_they_spread_and_the_budget_takes_none(
+    cluster: Callable[[float], Cluster],
+) -> None:
+    ray = cluster(2)
+    evaluate(plan(choices(1), model(), engine="ray"))
+    taken = [asked.get("num_cpus") for kind, asked in ray.asked if kind is ray_engine.Worker]
+    assert taken == [1, 1]
+    assert [asked for kind, asked in ray.asked if kind is Spending] == [{"num_cpus": 0}]
 
 
 def test_there_are_no_more_workers_than_slots_and_each_gets_its_part(

@@ -101,6 +101,7 @@ def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
     line = told(found, "accuracy")
     assert line["answered"].startswith("80.0%") and line["degraded"] == "1"
     assert line["right of all asked"].startswith("50.0%")
+    assert "count a withheld answer as not right" in " ".join(table(found, "accuracy").notes)
     said = "\n".join(cautions(analysed(found)))
     assert "Failed runs are in no share; --retry-failed asks them again: tsd 1 of 7" in said
     assert "could not be read, or was not given: tsd 2 of 7" in said

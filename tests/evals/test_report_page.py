@@ -72,15 +72,19 @@ def test_a_plot_of_rows_grows_with_them_and_no_other_way(tmp_path: Path) -> None
     assert high - low == pytest.approx(3 * 0.36 * 72, rel=0.3)  # points of 1/72 inch
 
 
-@pytest.mark.parametrize(("room", "most"), [(1_200, 100), (10_000_000, 320), (1, 24)])
+@pytest.mark.parametrize(
+    ("room", "most", "shortest"), [(1_200, 100, 25), (10_000_000, 320, 200), (1, 24, 24)]
+)
 def test_the_texts_of_very_many_questions_are_shortened(
-    room: int, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    room: int, most: int, shortest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(report_page, "_TEXTS", room)
     folder = sample.evaluation(tmp_path, "answer", 12, text="word " * 200)
     listed: Any = report_page.listed_questions(study([folder]), tmp_path)
     lengths = {len(question[2]) for question in listed["questions"]}
     assert max(lengths) <= most < max(lengths) + 10
+    answers = {len(cell[1]) for question in listed["questions"] for cell in question[4] if cell}
+    assert max(answers) <= shortest < max(answers) + 10
 
 
 def test_the_repeats_of_a_question_stand_together(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from dialectree.evals.reporting.tables import agreement_table, judges_table
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.rescoring import Rescoring, conduct, prepare
 from dialectree.evals.scorers import TruthReply
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.records import Evaluated, heads
 from dialectree.records.folder import RunFolder
 from tests.cli.commands import command, refused
@@ -125,6 +126,17 @@ def test_what_cannot_be_scored_is_a_line(speaker: ScriptedModel) -> None:
         0,
         "4 answers, at least 4 calls without those that are kept\n",
     )
+
+
+def test_a_question_whose_run_failed_has_no_answer_to_score() -> None:
+    speaker = model()
+    answer = AnswererReply(answer="Grass.", explanation="Known.", confidence=0.9)
+    speaker.will_say_now(no_reply(), to=AnswererReply)
+    speaker.will_say(answer)
+    evaluate(plan(opens(3), speaker, row("single_shot"), concurrency=1))
+    assert sorted(one.status for one in results()) == ["answered", "answered", "failed"]
+    done = command("eval", "score", "out", "--judge", "openai:a", "--dry-run")
+    assert done.out.startswith("2 answers, at least 2 calls ")
 
 
 def test_a_run_knows_its_evaluation_and_its_question(speaker: ScriptedModel) -> None:

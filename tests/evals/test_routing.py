@@ -78,6 +78,12 @@ def test_the_same_results_give_the_same_figures_and_few_questions_tell_nothing()
     assert few.call == "unknown" and few.needed > few.sample.n
 
 
+def test_each_rule_is_compared_with_debating_everything_which_no_rule_differs_from_itself() -> None:
+    (never, debating) = Routing(made("3333", "0011", "1111", times=12)).lines
+    assert never.difference.value == pytest.approx(-0.5)
+    assert (debating.at, debating.difference[:3]) == (ALWAYS, (0, 0, 0))
+
+
 # From a folder
 
 
@@ -94,22 +100,31 @@ def test_a_folder_is_read_without_a_call(tmp_path: Path) -> None:
 
 def test_what_is_neither_right_nor_wrong_is_left_out_aloud(tmp_path: Path) -> None:
     own = sample("harms", 1, 40)
-    usual = [result("rsd", f"q{n}", own, n) for n in range(4)]
+    usual = [result("rsd", f"q{n}", own, n) for n in range(6)]
     assert usual[1].vote
     hazy = usual[1].vote.model_copy(update={"right": None})
     withheld = usual[3].scores[0].model_copy(update={"value": "unanswered", "score": 0.0})
+    unread = usual[4].scores[0].model_copy(update={"value": "unparsed", "score": None})
+    unscored = usual[5].scores[0].model_copy(update={"value": "failed", "score": None})
     changed = {
         "q0": usual[0].model_copy(update={"status": "failed", "scores": []}),
         "q1": usual[1].model_copy(update={"vote": hazy}),
         "q2": usual[2].model_copy(update={"vote": Vote(answers=[None] * 3)}),
         "q3": usual[3].model_copy(update={"status": "unresolved", "scores": [withheld]}),
+        "q4": usual[4].model_copy(update={"scores": [unread]}),
+        "q5": usual[5].model_copy(update={"scores": [unscored]}),
     }
     voted = read(written(tmp_path, own, changed=changed))
-    assert voted.left_out == {"failed": 1, "without a judgement of the vote": 1}
-    assert (voted.withheld, voted.sample.n) == (1, 38)
+    assert voted.left_out == {
+        "failed": 1,
+        "without a judgement of the vote": 1,
+        "without a judgement of the debate": 2,
+    }
+    assert (voted.withheld, voted.sample.n) == (1, 36)
     assert (voted.sample.shares[0], voted.sample.votes[0]) == (0.0, 0.0)  # nobody answered
     said = " ".join(route_page.remarks(voted))
-    assert "1 failed and 1 without a judgement of the vote" in said and "1 debate withheld" in said
+    assert "1 failed, 1 without a judgement of the vote and 2 without a judgement of the" in said
+    assert "1 debate withheld" in said
 
 
 def test_a_folder_that_tells_nothing_is_refused_with_what_to_run(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from dialectree.cli.server_file import content
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +39,17 @@ def test_an_image_has_pytorch_for_cpus_by_its_pin_and_no_file_of_this_machine(
     assert "smollm2" not in text
     ignored = (ROOT / ".dockerignore").read_text().split()
     assert {"runs", ".env*", ".venv", "**/.*_cache", ".langgraph_api"} <= {*ignored}
+
+
+def test_an_image_has_the_packages_of_the_protocols_that_are_served_and_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def packages() -> bool:
+        return "'dialectree[compare]'" in json.dumps(content(["."], image=True))
+
+    assert packages()
+    monkeypatch.setattr("dialectree.protocols.protocol.missing", lambda wanted: ["torch"])
+    assert not packages()
 
 
 def test_the_embedded_model_is_in_an_image_by_choice_alone() -> None:

@@ -276,6 +276,7 @@ def talk(answers: str, dropped: int = 0, sure: float = 0.9, **settings: Any) -> 
         (talk("", voters=3), 0.0, False),
         (talk("", voters=3, agree_at=0), 0.0, False),
         (talk("AAA", sure_at=0.95), 1.0, False),
+        (talk("AAA", sure_at=0.9), 1.0, True),
         (talk("ABC", agree_at=0, sure_at=0.95), 1 / 3, True),
     ],
 )
