@@ -18,7 +18,7 @@ import pytest
 from rich.console import Console
 
 from dialectree.flow.steps import ILLUSTRATION as NOTE
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import Protocol, installed
 from dialectree.records import ILLUSTRATION, Event
 from dialectree.records.folder import RunFolder
 from dialectree.report.paragraphs import Paragraphs, length, passages
@@ -182,6 +182,19 @@ def test_what_was_said_at_one_place_is_read_in_one_piece(
     read = [place for place, _ in groupby(spoken)]
     assert read == places or (name == "art" and read == places[:-1])  # its tournament goes beside
     assert sorted(map(repr, run.events)) == sorted(map(repr, run.folder.events()))
+
+
+def test_a_place_is_read_before_what_opened_below_it_and_said_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = play("art", tmp_path, paced=False).folder
+    record, events, calls = folder.record(), folder.events(), folder.ledger()
+    silent = {"text": "Who knows?", "depth": 2, "parent": "0.0"}
+    below = events[-1].model_copy(update={"node": "0.0.0", "kind": "opened", "data": silent})
+    folder.write_whole(record, [*events, below], calls)
+    monkeypatch.setattr(Protocol, "recording", lambda protocol: folder.path)
+    read = [event.node for event in play("art", tmp_path, paced=False).events]
+    assert [node for node, _ in groupby(read) if node.startswith("0.0")] == ["0.0", "0.0.0"]
 
 
 IDS = re.compile(r"\b[ab]:\d|\b[abc]\d\b|relevance|_", re.IGNORECASE)

@@ -21,6 +21,7 @@ from dialectree.mcp import serving
 from dialectree.mcp.server import DebateServer
 from dialectree.protocols import protocol
 from dialectree.protocols.options import about
+from dialectree.records.folder import RunFolder
 from dialectree.service.debates import Debates
 from tests.cli.commands import command, refused
 from tests.endpoint import LocalEndpoint
@@ -310,6 +311,22 @@ def test_a_cancelled_debate_goes_on_without_paying_twice(slow_endpoint: LocalEnd
 
     asyncio.run(debated())
     assert slow_endpoint.stats()["calls"] == 5
+
+
+def test_a_run_that_another_process_is_working_on_is_running(endpoint: LocalEndpoint) -> None:
+    command("demo", "art")
+    [path] = RUNS.iterdir()
+    folder = RunFolder(path)
+    folder.write_record(folder.record().model_copy(update={"status": "running"}))
+
+    async def status() -> str:
+        async with client(endpoint) as connected:
+            state = content(await connected.call_tool("status", {"run_id": path.name}))
+            return str(state["status"])
+
+    with folder.held():
+        assert asyncio.run(status()) == "running"
+    assert asyncio.run(status()) == "partial"  # nobody is
 
 
 def test_a_client_that_gives_its_call_up_breaks_the_debate_off(

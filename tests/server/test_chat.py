@@ -127,6 +127,11 @@ def test_attached_files_are_the_papers_of_a_comparison(shape: str) -> None:
     assert "takes 2 attached files" in reply("tod", [topic, one, other, one])
 
 
+def test_a_person_who_attached_a_file_can_still_ask_for_help() -> None:
+    one = ATTACHED["langchain"]("ladder.txt", BODY.format("ladder"))
+    assert "A question begins a debate." in reply("tod", [one], "help")
+
+
 def test_a_file_without_a_title_is_called_by_its_name() -> None:
     topic = {"type": "text", "text": "how memory is saved"}
     one = ATTACHED["agent-chat-ui"]("ladder.txt", BODY.format("ladder"))

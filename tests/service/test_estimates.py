@@ -140,6 +140,15 @@ def test_an_earlier_run_shows_how_long_calls_and_texts_are() -> None:
     assert second.tokens.median > 1.5 * first.tokens.median
 
 
+def test_a_run_that_cannot_be_read_leaves_the_pace_to_another_one(url: str) -> None:
+    settings: Any = {**CLAIM, "model": f"openai:any@{url}", "method_name": "direct"}
+    runs = {dialectree.run("art", **settings, cache=False).run_id for _ in range(2)}
+    last = dialectree.estimate("art", **settings).measured_in
+    assert last in runs
+    RunFolder.find(last, Path("runs")).write("calls.jsonl", "no call\n")
+    assert {last, dialectree.estimate("art", **settings).measured_in} == runs
+
+
 def test_a_token_takes_as_long_in_another_protocol_and_a_call_does_not() -> None:
     with LocalEndpoint(latency_ms=40) as slow:
         model: Any = {"model": f"openai:slow@{slow.url}"}

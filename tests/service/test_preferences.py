@@ -66,3 +66,15 @@ def test_turns_are_rows(tmp_path: Path) -> None:
     assert len(frame) == sum(len(node.transcript) for node in record.tree.nodes.values())
     assert {"node", "role", "phase", "model", "completion_tokens", "seconds"} <= {*frame.columns}
     assert not any(" " in column for column in frame.columns)
+
+
+def test_a_row_reads_as_it_was_said_and_took_milliseconds(tmp_path: Path) -> None:
+    run = play("rsd", tmp_path, paced=False).folder
+    record, calls = run.record(), run.ledger()
+    turn = record.tree.nodes["0"].transcript[0]
+    turn.fields["places"] = ["Łódź", "東京"]
+    took = {"started": "2026-01-01T00:00:00.000000Z", "ended": "2026-01-01T00:00:01.234567Z"}
+    run.write_whole(record, run.events(), [one.model_copy(update=took) for one in calls])
+    first = run.record().to_pandas().iloc[0]
+    assert first["reply_places"] == '["Łódź", "東京"]'
+    assert first["seconds"] == 1.235
