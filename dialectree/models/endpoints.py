@@ -52,6 +52,8 @@ CONNECT_S = 5.0
 """Seconds for a connection, from looking up the host's name on."""
 UNREACHABLE_AFTER_S = 8.0
 """Seconds without a connection after which an address that never answered is unreachable."""
+LONGEST_PAUSE_S = 2.0
+"""Longest pause between two tries where nobody takes a connection."""
 SHORTEST_TRY_S = 0.5
 """Seconds that the last attempt at an endpoint that is down has at least."""
 GRAMMAR_LENGTH = 1000
@@ -116,7 +118,7 @@ class _Attempts:
             self._waiting_since = min(self._waiting_since, now)
             return 0.0 if now - self._waiting_since < PATIENCE_S else None
         self._failed += 1
-        longest = 2.0 if error.kind == "lost" else 8.0
+        longest = LONGEST_PAUSE_S if error.kind == "lost" else 8.0
         most = min(longest, 0.25 * 2 ** min(self._failed, 6))
         pause = max(min(error.wait_s or 0.0, 30.0), most / 2 + chance.jitter(most / 2))
         left_s = self._end - now
@@ -339,7 +341,8 @@ class Endpoint:
         """
         now, address = clock.seconds(), self.address
         if error.kind == "lost":
-            if began - address.lost_last > UNREACHABLE_AFTER_S:
+            # A pause between two tries of one call ends no outage.
+            if began - address.lost_last > max(UNREACHABLE_AFTER_S, 2 * LONGEST_PAUSE_S):
                 address.lost_since = began
             address.lost_last = now
             if not address.answers and now - address.lost_since >= UNREACHABLE_AFTER_S:

@@ -19,7 +19,7 @@ from tests.endpoint import LocalEndpoint
 CLAIM = "Bats are blind."
 MANY = ("verify", CLAIM, "--breadth", "5", "--depth", "2")
 """More than 300 calls."""
-LINE = re.compile(r"^dialectree: 5 calls, 2 in a row; about 1,\d00 tokens; about 4.0 s if .+\n")
+LINE = re.compile(r"^dialectree: 5 calls, 2 in a row; about 1,\d00 tokens; how long is not .+\n")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,11 @@ from jinja2 import UndefinedError, meta
 from pydantic import BaseModel, RootModel
 
 from dialectree import nodes, prompts
+from dialectree.models.asking import Asking, Message, form, messages, sampling
+from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import methods
+from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.records import Turn
 
 FOLDERS = {path.parent.name for path in Path(prompts.__file__).parent.glob("*/*.md")}
 OTHERS = ("claims", "evaluation", "evidence")
@@ -389,6 +393,31 @@ def test_whatever_is_put_in_stays_data(name: str) -> None:
             assert [mark for mark in MARKS if mark in user and mark not in harmless] == []
             if "<script>" in text or "{{" in text:
                 assert text.strip() in user
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_model_without_a_system_message_reads_the_rules_first_and_once(name: str) -> None:
+    """Where the rules head the user's message, what is put in stays below them, as data."""
+    prompt = prompts.load(name)
+    for text in ("x", *HOSTILE):
+        for given in values(name, text):
+            asking = asked_with(messages(*prompt.render(given)))
+            (_, system), (_, user) = asking.messages
+            ((role, whole),) = asking.messages_at("json_schema", merged=True)
+            rules, below, material = whole.partition("The rules end here.")
+            assert role == "user" and below and below not in material
+            assert rules.strip() == system.strip() and material.endswith(user)
+
+
+def asked_with(sent: tuple[Message, ...]) -> Asking:
+    context = build(ProtocolSettings)
+    place = Turn(node="0", phase="", role="")
+    spec = resolve("openai:any@http://127.0.0.1:1/v1", context)
+    return Asking(context, place, "p@1", spec, sent, form(Nothing, {}), sampling(0.0, 1))
+
+
+class Nothing(BaseModel):
+    """A reply without a field."""
 
 
 LISTS = (
