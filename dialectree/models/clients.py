@@ -237,6 +237,30 @@ def completion_in(text: str) -> Any:
     return {**reply, "choices": [choices[n] for n in sorted(choices)]}
 
 
+def _usual(choice: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a choice with its message where OpenAI's API has it, and a content that is a text.
+
+    Other servers write an object for it, parts of other kinds, a ``delta`` or a bare ``text``.
+    """
+    message = choice.get("message") or choice.get("delta") or {"content": choice.get("text")}
+    content = message.get("content")
+    if content is None and isinstance(parsed := message.get("parsed"), dict):
+        content = parsed
+    if isinstance(content, dict):
+        content = json.dumps(content, ensure_ascii=False)
+    elif isinstance(content, list):
+        texts = (one if isinstance(one, str) else _text_of(one) for one in content)
+        content = "".join(texts)
+    return {**choice, "message": {"role": "assistant", **message, "content": content}}
+
+
+def _text_of(part: Any) -> str:
+    """Return the text of a part of a content; a thought is none."""
+    text = part.get("text") if isinstance(part, Mapping) and "think" not in part else None
+    kinds = ("text", "output_text", None)
+    return text if isinstance(text, str) and part.get("type") in kinds else ""
+
+
 def _join(whole: dict[str, Any], choice: Mapping[str, Any]) -> None:
     """Add a piece of a stream to a choice."""
     message = whole["message"]
@@ -378,6 +402,7 @@ class Chat(ChatOpenAI):
             reply = completion_in(response.text)
             if is_refusal(reply):
                 raise Refused(refusal_in(reply))
+            reply = {**reply, "choices": [_usual(choice) for choice in reply["choices"]]}
             told = usage(reply.get("usage"))
             result = self._create_chat_result({**reply, "usage": told})
             for choice, generation in zip(reply["choices"], result.generations, strict=True):

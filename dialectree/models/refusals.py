@@ -295,6 +295,7 @@ _SYSTEM = _any(
     r"(not|n't|unsupported|unexpected|invalid|unknown).{0,40}\bsystem\b.{0,20}(role|message|instruction|prompt)?",
     r"role.{0,20}['\"]?system",
     r"(developer|system) instruction is not enabled",
+    r"valid role: user",
     r"roles? must alternate",
     r"(must|should) (start|begin) with (a |the )?['\"]?user",
     r"first message.{0,30}(must|should) be.{0,20}user",

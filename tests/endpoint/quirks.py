@@ -212,6 +212,42 @@ QUIRKS: Mapping[str, Quirk] = {
         ),
     ),
     "the reply among the thoughts": Quirk("SpeakMCP#156", beside(reasoning_content="{}")),
+    "a content that is an object": Quirk(
+        "gateways",
+        lambda request: sends(
+            {
+                "choices": [
+                    {"message": {"content": json.loads(request.good)}, "finish_reason": "stop"}
+                ]
+            }
+        ),
+    ),
+    "a content of parts": Quirk(
+        "magistral",
+        lambda request: sends(
+            {
+                "choices": [
+                    {
+                        "message": {
+                            "content": [
+                                {"type": "thinking", "thinking": [{"type": "text", "text": "{x"}]},
+                                {"type": "output_text", "text": request.good},
+                            ]
+                        }
+                    }
+                ]
+            }
+        ),
+    ),
+    "a bare text": Quirk(
+        "completions", lambda request: sends({"choices": [{"text": request.good, "index": 0}]})
+    ),
+    "the reply parsed": Quirk(
+        "gateways",
+        lambda request: sends(
+            {"choices": [{"message": {"content": None, "parsed": json.loads(request.good)}}]}
+        ),
+    ),
     "an object in an object": Quirk("instructor", until_repaired('{"Weighed": %s}'.__mod__)),
     # a part of the request is refused
     "no temperature": Quirk(
@@ -295,6 +331,10 @@ QUIRKS: Mapping[str, Quirk] = {
         refuses_system(
             sends({"message": "Conversation roles must alternate user/assistant/user/..."}, 400)
         ),
+    ),
+    "a valid role": Quirk(
+        "gemini",
+        refuses_system(sends([{"error": {"message": "Please use a valid role: user."}}], 400)),
     ),
     "no system in the first place": Quirk(
         "o1-mini",

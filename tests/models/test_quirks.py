@@ -74,7 +74,7 @@ COME: dict[str, Come] = {
         [
             *("no temperature", "no extra fields", "strict mode", "unknown keywords, in a list"),
             *("no long texts", "no system role", "roles must alternate", "thoughts count"),
-            "no system in the first place",
+            *("no system in the first place", "a valid role"),
         ],
         REFUSED_ONCE,
     ),
