@@ -323,11 +323,12 @@ _COMPILES_NOT = _any(
     r"invalid.{0,20}schema",
     r"schema.{0,40}(invalid|too (large|complex|deep|many))",
     r"features? not supported",
+    r"(conversion|parsing) failed|unrecogni[sz]ed schema",
     r"too (complex|many (states|properties|repetitions|enum))",
     r"(xgrammar|outlines|guidance|lm-format-enforcer).{0,60}(support|fail)",
     r"schema produces a constraint",
 )
-_GRAMMAR = _any(r"compil", r"grammar", r"samplers?")
+_GRAMMAR = _any(r"compil", r"(?<!x)grammar", r"samplers?")
 _FORMAT = _any(
     r"response.?format",
     r"json.?(schema|object|mode|output)",
@@ -403,6 +404,8 @@ def _of_status(refusal: Refusal) -> Read | None:
     if status == 429:
         unpaid = _UNPAID(said) and told_wait(refusal) is None and not _LIMITED(said)
         return Read("unpaid" if unpaid or "insufficient_quota" in refusal.codes else "wait")
+    if status >= 500 and _GRAMMAR(said) and _SCHEMA_AT_ALL(said):
+        return Read("schema", "grammar")  # as llama.cpp says it
     if status in (408, 409, 425) or status >= 500:
         return Read("again")
     return None

@@ -213,6 +213,16 @@ async def test_room_for_thoughts_grows_and_ends(quick: QuickClock, tmp_path: Pat
         (400, '{"error": {"message": "max_tokens: Field required"}}', "needs", "max_tokens"),
         (429, '{"error": {"message": "m", "code": "insufficient_quota"}}', "unpaid", "m"),
         (429, '{"error": {"message": "Rate limit reached"}}', "wait", "Rate"),
+        (500, '{"error": {"message": "failed to parse grammar"}}', "schema", "failed"),
+        (500, '{"error": {"message": "CUDA error"}}', "again", "CUDA"),
+        (
+            400,
+            '{"message": "JSON schema conversion failed: Unrecognized schema"}',
+            "schema",
+            "JSON",
+        ),
+        (400, '{"error": {"message": "Only user and assistant roles"}}', "system", "Only"),
+        (400, '{"error": {"message": "Your credit balance is too low"}}', "unpaid", "Your"),
         (400, '{"error": {"message": "model is overloaded, try again"}}', "again", "model"),
     ],
 )
