@@ -333,7 +333,7 @@ def test_slots_are_all_used_and_questions_under_way_are_few() -> None:
 
     def look(call: Asked) -> float:
         nonlocal most_calls, most_questions
-        most_calls = max(most_calls, limiter("live")._running)
+        most_calls = max(most_calls, limiter(f"live {id(speaker)}")._running)
         begun = sum(1 for _ in Path("out/runs").iterdir())
         ended = Path("out/results.jsonl").read_bytes().count(b"\n")
         most_questions = max(most_questions, begun - ended)

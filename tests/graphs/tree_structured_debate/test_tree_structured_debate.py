@@ -16,7 +16,6 @@ from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, O
 from dialectree.nodes.tree_structured_debate.sides import concise_is_a, opener, side
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.protocols.protocol import WITHDRAWN
-from dialectree.trace.events import Pause
 from tests.graphs.debating import (
     QUESTION,
     Debated,
@@ -467,9 +466,9 @@ def decodings(monkeypatch: pytest.MonkeyPatch) -> Decodings:
     seen: Decodings = []
     complete = Endpoint.complete
 
-    async def spied(self: Endpoint, asking: Asking, pause: Pause | None = None) -> Completion:
+    async def spied(self: Endpoint, asking: Asking, *more: Any) -> Completion:
         seen.append((asking.place.role, asking.decoding))
-        return await complete(self, asking, pause)
+        return await complete(self, asking, *more)
 
     monkeypatch.setattr(Endpoint, "complete", spied)
     return seen
