@@ -239,6 +239,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
+from pydantic import JsonValue
 
 from dialectree.flow.human_input import Ask
 from dialectree.running.runner import Watch
