@@ -12,6 +12,8 @@ from .mutants import Mutant
 from .recording import Recording, order_tests, tests_near
 from .sessions import Outcome, Session, SessionFailed
 
+MOST_NEAR = 200
+"""Tests at most of a mutant whose room is asked, too: those that enter the function go first."""
 BUDGET_S = 60.0
 """Seconds of computing that one mutant is worth."""
 
@@ -68,7 +70,9 @@ class Settler:
             acts_at_import or not trial.swapped or number in self.recording.at_import
         ):
             near = tests_near(mutant, self.recording, self.tree)
-            chosen = self.choose(mutant, {*entering, *near})
+            first = self.choose(mutant, entering)
+            others = self.choose(mutant, near.difference(entering))
+            chosen = [*first, *others[: max(0, MOST_NEAR - len(first))]]
             self.try_from_start(trial, chosen)
         verdict, reason, test = trial.verdict(bool(chosen))
         return Verdict(verdict, reason, test, len(entering), len(chosen), round(trial.cpu_s, 1))
