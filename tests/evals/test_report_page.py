@@ -46,6 +46,7 @@ def test_a_plot_in_a_page_takes_its_colours_and_keeps_its_text(tmp_path: Path) -
         assert not re.search(r"#[0-9a-f]{6}\b", text)
         assert "var(--plot-0)" in text
         assert not re.search("<(style|script|metadata|title)", text)
+        assert "var(--sans)" in text and "DejaVu" not in text
         assert ">tsd<" in text
         ids += re.findall(r'\bid="([^"]*)"', text)
         assert set(re.findall(r'(?:xlink:href="#|url\(#)([^")]*)', text)) <= set(ids)
