@@ -64,19 +64,21 @@ def view(
 
     token, listening = local.new_token(), local.listen(port)
 
-    def reported(scope: Scope) -> Path:
+    def find_report(scope: Scope) -> Path:
         key, every = str(scope["path_params"]["key"]), evaluations()
-        named = {local.key_of(token, name): place for name, place in every.items()}
+        named = {local.derive_key(token, name): place for name, place in every.items()}
         return served.place(named, key)
 
     each = Mount("/evaluations/{name}", local.folder(of_evaluation))
-    listed = served.routes(evaluations, lambda name: local.report_address(token, name))
-    reports = local.folder(lambda scope: reported(scope) / "runs", served.report_routes(reported))
+    listed = served.routes(evaluations, lambda name: local.build_report_address(token, name))
+    reports = local.folder(
+        lambda scope: find_report(scope) / "runs", served.report_routes(find_report)
+    )
     app = local.app(local.folder(runs, [*listed, each]), token, reports)
     address = f"http://{local.HOST}:{listening.getsockname()[1]}/{token}/page/"
     print(address, flush=True)
     streams.notice("Ctrl-C ends it")
-    with nullcontext() if no_open else opened(address):
+    with nullcontext() if no_open else open_in_browser(address):
         try:
             loop.run(local.serve(app, listening))
         except (KeyboardInterrupt, asyncio.CancelledError):
@@ -84,7 +86,7 @@ def view(
 
 
 @contextmanager
-def opened(address: str) -> Iterator[None]:
+def open_in_browser(address: str) -> Iterator[None]:
     """Open ``address`` in the browser, by a file that leads to it and is gone afterwards.
 
     A browser is started by a command, which everybody on this machine can read: the address, whose

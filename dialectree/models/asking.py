@@ -108,16 +108,16 @@ class Form(NamedTuple):
     @property
     def longest(self) -> int:
         """Return the largest number of characters that the full schema allows to a text."""
-        return _longest(self.full)
+        return _find_longest(self.full)
 
-    def shaped(self, shape: Shape, without: Collection[str] = ()) -> Schema:
+    def choose_schema(self, shape: Shape, without: Collection[str] = ()) -> Schema:
         """Return the schema in a ``shape``, and without those keywords.
 
         ``plain``: types, fields, enums and required fields alone.
         """
         schema = self.full if shape == "full" else self.strict
         left_out = {*without, *(_LIMITS if shape == "plain" else ())}
-        return _without(schema, left_out) if left_out else schema
+        return _drop_keywords(schema, left_out) if left_out else schema
 
     def response_format(self, schema: Schema) -> dict[str, object]:
         """Return the field of a request that asks for ``schema``, in OpenAI's words."""
@@ -148,7 +148,7 @@ def _form(
         _offer(full, path, values, each_place=True)
         _offer(strict, path, values, each_place=False)
     text = json.dumps(full, ensure_ascii=False)
-    return Form(reply.__name__, _without_false(full), strict, text)
+    return Form(reply.__name__, _drop_false_items(full), strict, text)
 
 
 def offering(form: Form, names: Sequence[str]) -> Form:
@@ -230,55 +230,55 @@ _LIMITS = (
 """Keywords that a schema can do without: a reply is checked here in any case."""
 
 
-def _without(part: Any, keywords: Collection[str]) -> Any:
+def _drop_keywords(part: Any, keywords: Collection[str]) -> Any:
     """Return a schema without ``keywords``; names of fields are none."""
     if isinstance(part, list):
-        return [_without(one, keywords) for one in part]
+        return [_drop_keywords(one, keywords) for one in part]
     if not isinstance(part, dict):
         return part
     return {
-        name: {field: _without(one, keywords) for field, one in value.items()}
+        name: {field: _drop_keywords(one, keywords) for field, one in value.items()}
         if name == "properties"
         else value
         if name == "enum"
-        else _without(value, keywords)
+        else _drop_keywords(value, keywords)
         for name, value in part.items()
         if name not in keywords
     }
 
 
-def keywords_in(part: Any) -> set[str]:
+def list_keywords(part: Any) -> set[str]:
     """Return the keywords of a schema."""
     found = set[str]()
     if isinstance(part, list):
-        found.update(*map(keywords_in, part))
+        found.update(*map(list_keywords, part))
     elif isinstance(part, dict):
         for name, value in part.items():
             found.add(name)
             inner = [*value.values()] if name == "properties" else value
-            found |= set() if name == "enum" else keywords_in(inner)
+            found |= set() if name == "enum" else list_keywords(inner)
     return found
 
 
-def _without_false(part: Any) -> Any:
+def _drop_false_items(part: Any) -> Any:
     """Return a schema without ``items: false``, which llama.cpp refuses: ``maxItems`` says it."""
     if isinstance(part, list):
-        return [_without_false(one) for one in part]
+        return [_drop_false_items(one) for one in part]
     if not isinstance(part, dict):
         return part
     return {
-        name: _without_false(value)
+        name: _drop_false_items(value)
         for name, value in part.items()
         if not (name == "items" and value is False)
     }
 
 
-def _longest(part: Any) -> int:
+def _find_longest(part: Any) -> int:
     if isinstance(part, dict):
         most = part.get("maxLength")
-        own = most if isinstance(most, int) else 0
-        return max([own, *map(_longest, part.values())])
-    return max(map(_longest, part), default=0) if isinstance(part, list) else 0
+        here = most if isinstance(most, int) else 0
+        return max([here, *map(_find_longest, part.values())])
+    return max(map(_find_longest, part), default=0) if isinstance(part, list) else 0
 
 
 def _offer(schema: Any, path: str, ids: tuple[str, ...], *, each_place: bool) -> None:
@@ -323,7 +323,7 @@ _HARMONY = re.compile(r"<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>\s*\w+\s*)
 _CHANNEL = re.compile(r"<\|channel>\s*thought\b.*?(?:<channel\|>|\Z)", re.DOTALL)
 
 
-def after_thinking(text: str) -> str:
+def strip_thoughts(text: str) -> str:
     """Return what follows the last thought; nothing if a thought goes on to the reply.
 
     Thoughts stand between the marks of their model: ``<think>``, ``[THINK]``, ``◁think▷``, the
@@ -347,14 +347,14 @@ _NO_SCHEMA = "Send values for the fields of the schema, and no schema."
 _SHORTER = "Keep every text within the length that the schema allows."
 
 
-def hint_for(fault: Fault, reply: str) -> str:
+def find_hint(fault: Fault, reply: str) -> str:
     """Return what to tell a model whose replies all lack the same; empty where nothing helps."""
     if fault.kind != "invalid":
         return ""
     if "at most" in fault.text and "character" in fault.text:
         return _SHORTER
     try:
-        value = json.loads(after_thinking(reply))
+        value = json.loads(strip_thoughts(reply))
     except ValueError:
         return ""
     if not isinstance(value, dict):
@@ -510,7 +510,7 @@ class Asking:
     def mend(self, call: Call, fault: Fault) -> None:
         """Turn the question into its repair, which shows the reply and what is wrong with it."""
         refused, reply = call.finish == "refusal", call.reply or ""
-        if hint := hint_for(fault, reply):
+        if hint := find_hint(fault, reply):
             self.lacks.append(hint)
         counts = call.attempts, call.prompt_tokens, call.completion_tokens, call.cached_tokens
         texts = ("", call.finish, call.reply) if refused else (reply, call.finish, None)

@@ -31,7 +31,7 @@ from pydantic import SecretStr
 
 from dialectree.errors import RequestError
 from dialectree.models.error_mapping import Garbled, Oversized, Refused
-from dialectree.models.refusals import is_refusal, refusal_in
+from dialectree.models.refusals import is_refusal, read_refusal_value
 from dialectree.models.specs import Spec, chat_model
 from dialectree.system import clock
 from dialectree.system.addresses import basic, is_loopback, public, secrets
@@ -79,7 +79,7 @@ class _Body:
         The first bytes tell how it is compressed: the header may be wrong, or name a charset.
         """
         if piece and not self._began:
-            self._began, self._inflate = True, self._opened(piece)
+            self._began, self._inflate = True, self._choose_decoder(piece)
         if self._inflate is None:
             yield self._counted(piece)
             return
@@ -91,9 +91,9 @@ class _Body:
             piece = self._inflate.unconsumed_tail
             if self._inflate.eof:  # another member may follow
                 piece = self._inflate.unused_data.lstrip(b"\0")
-                self._inflate = self._opened(piece) if piece else self._inflate
+                self._inflate = self._choose_decoder(piece) if piece else self._inflate
 
-    def _opened(self, piece: bytes) -> Any:
+    def _choose_decoder(self, piece: bytes) -> Any:
         """Return what decompresses a body that begins so; None for one that is not compressed."""
         if self._coding == "identity":
             return None
@@ -217,7 +217,7 @@ def completion_tokens(told: Mapping[str, Any], most: int | None) -> tuple[int, b
     return max(stated, min(billed, max(most, BEYOND) + thoughts)), True
 
 
-def completion_in(text: str) -> Any:
+def read_completion(text: str) -> Any:
     """Return the JSON of a reply's body, also of a stream of events that nobody asked for."""
     text = text.lstrip("\ufeff \t\r\n")
     if not text.startswith(("data:", "event:", "id:", ":", "retry:")):
@@ -233,11 +233,11 @@ def completion_in(text: str) -> Any:
             return chunk
         reply |= {name: value for name, value in chunk.items() if value is not None}
         for choice in chunk.get("choices") or []:
-            _join(choices.setdefault(choice.get("index") or 0, {"message": {}}), choice)
+            _add_piece(choices.setdefault(choice.get("index") or 0, {"message": {}}), choice)
     return {**reply, "choices": [choices[n] for n in sorted(choices)]}
 
 
-def _usual(choice: Mapping[str, Any]) -> dict[str, Any]:
+def _normalise_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
     """Return a choice with its message where OpenAI's API has it, and a content that is a text.
 
     Other servers write an object for it, parts of other kinds, a ``delta`` or a bare ``text``.
@@ -261,7 +261,7 @@ def _text_of(part: Any) -> str:
     return text if isinstance(text, str) and part.get("type") in kinds else ""
 
 
-def _join(whole: dict[str, Any], choice: Mapping[str, Any]) -> None:
+def _add_piece(whole: dict[str, Any], choice: Mapping[str, Any]) -> None:
     """Add a piece of a stream to a choice."""
     message = whole["message"]
     for name, value in (choice.get("delta") or choice.get("message") or {}).items():
@@ -399,10 +399,10 @@ class Chat(ChatOpenAI):
             "/chat/completions", body=body, cast_to=httpx2.Response, options=sent
         )
         try:
-            reply = completion_in(response.text)
+            reply = read_completion(response.text)
             if is_refusal(reply):
-                raise Refused(refusal_in(reply))
-            reply = {**reply, "choices": [_usual(choice) for choice in reply["choices"]]}
+                raise Refused(read_refusal_value(reply))
+            reply = {**reply, "choices": [_normalise_choice(choice) for choice in reply["choices"]]}
             told = usage(reply.get("usage"))
             result = self._create_chat_result({**reply, "usage": told})
             for choice, generation in zip(reply["choices"], result.generations, strict=True):

@@ -30,10 +30,10 @@ from dialectree.models.asking import (
     Asking,
     Fault,
     Ids,
-    after_thinking,
     form,
     messages,
     sampling,
+    strip_thoughts,
     wellformed,
 )
 from dialectree.models.evidence import NOTHING, Said
@@ -296,7 +296,7 @@ def _parse(text: str, *, cut_off: bool) -> tuple[dict[str, JsonValue], bool]:
             raise Fault("malformed", "") from None
     except Fault as fault:
         if cut_off and fault.kind in ("empty", "not_json", "malformed"):
-            only = "" if after_thinking(text) else "all of it was thinking"
+            only = "" if strip_thoughts(text) else "all of it was thinking"
             raise Fault("truncated", "the reply was cut off at the token limit", only) from None
         raise
 
@@ -306,7 +306,7 @@ def _body(text: str) -> str:
 
     A second object, or a brace that is left over, is a fault: choosing one would be a guess.
     """
-    answer = after_thinking(text)
+    answer = strip_thoughts(text)
     if not answer:
         raise Fault("empty", "the reply is empty" if not text else "there is thinking and no reply")
     if not answer.startswith("{") and len(fenced := _FENCED.findall(answer)) == 1:

@@ -28,8 +28,8 @@ from dialectree.models.asking import (
     Form,
     Rung,
     Shape,
-    after_thinking,
-    keywords_in,
+    list_keywords,
+    strip_thoughts,
     wellformed,
 )
 from dialectree.models.error_mapping import (
@@ -64,6 +64,8 @@ _SAMPLING = (*_FIXED, "max_tokens")
 """Two of these are refused by models whose sampling is fixed: the others are not tried."""
 ROOM, MOST_ROOM = 4096, 32768
 """Tokens for the thoughts of a model that counts them against the limit of a reply."""
+MOST_REFUSALS = 20
+"""Refused parts of a request after which one call gives up: an endpoint may contradict itself."""
 MOST_TOKENS = 4096
 """The limit of a reply where an endpoint wants one, and the question has none."""
 PATIENCE_S = 900.0
@@ -236,12 +238,15 @@ class Endpoint:
         others are answered waits for its turn again, which is no failure of it.
         """
         attempts, pause = _Attempts(asking.context.call_deadline), pause or _sleep
-        rung, request, refused = asking.rung, asking.sent(), False
+        rung, request, refusals = asking.rung, asking.sent(), 0
         while True:
             since = clock.seconds()
-            async with self._probe() if refused else nullcontext():
+            async with self._probe() if refusals else nullcontext():
                 await self._await_turn(attempts, asking.context.requests_per_minute, pause, since)
-                how, began = self.how(request.form, rung, request.place.role), clock.seconds()
+                how, began = (
+                    self.choose_way(request.form, rung, request.place.role),
+                    clock.seconds(),
+                )
                 try:
                     async with asyncio.timeout(attempts.left_s()):
                         reply = await self._send(request, how)
@@ -253,7 +258,7 @@ class Endpoint:
                     self._learn_room(reply, how)
                     if slots is not None:
                         slots.answered(clock.seconds() - began, reply.completion_tokens)
-                    return reply._replace(attempts=attempts.made, **_told(how))
+                    return reply._replace(attempts=attempts.made, **_describe(how))
                 # A server may go on with requests that were given up, and answer none meanwhile.
                 lately = self.address.replied > began - attempts.deadline_s / 2
                 late = mapped.kind == "late" and lately
@@ -261,7 +266,10 @@ class Endpoint:
                     slots.congested(began)
                 self._learn(mapped, attempts.waits, began)
                 _require_not_the_users(mapped, request)
-                if refused := mapped.kind == "part":
+                if mapped.kind == "part":
+                    refusals += 1
+                    if refusals > MOST_REFUSALS:  # such as of a parameter, and of its absence
+                        raise RequestError(mapped.text)
                     rung = self._learn_part(mapped, request.form, how, rung)
                     continue
             if late and slots is not None and attempts.may_wait():
@@ -270,7 +278,7 @@ class Endpoint:
                 attempts.extend(clock.seconds() - began)
                 continue
             if mapped.kind == "unusable":
-                return Completion(mapped.reply, attempts=attempts.made, **_told(how))
+                return Completion(mapped.reply, attempts=attempts.made, **_describe(how))
             broken = mapped.kind == "broken" and self.address.answers
             patient = broken or mapped.kind in ("lost", "down")
             foreign = mapped.kind == "foreign" and not self.address.answers
@@ -281,15 +289,15 @@ class Endpoint:
             if mapped.kind != "wait":  # else the endpoint is quiet, which the next turn awaits
                 await pause(wait_s, "retry", mapped.text, attempts.made + 1)
 
-    def how(self, form: Form, rung: Rung | None = None, role: str = "") -> How:
+    def choose_way(self, form: Form, rung: Rung | None = None, role: str = "") -> How:
         """Return how a question with this form is put; ``rung``: a lower one for it alone."""
         shape, keywords = self.shapes.get(form.name, SHAPES[0]), frozenset(self.keywords)
         if shape == SHAPES[0]:
             official = self.spec.url == OPENAI
             hard = official or form.longest >= self.longest
-            refused = keywords and keywords & keywords_in(form.full)
+            refused = keywords and keywords & list_keywords(form.full)
             shape = SHAPES[1] if hard or refused else shape
-        refused = keywords & keywords_in(form.shaped(shape)) if keywords else frozenset()
+        refused = keywords & list_keywords(form.choose_schema(shape)) if keywords else frozenset()
         return How(
             rung or self.rung,
             shape,
@@ -356,7 +364,7 @@ class Endpoint:
 
     def _learn_room(self, reply: Completion, how: How) -> None:
         """Give the calls from now on more room where a reply was cut off while it was thinking."""
-        if reply.finish == "length" and not after_thinking(reply.text) and how.room == self.room:
+        if reply.finish == "length" and not strip_thoughts(reply.text) and how.room == self.room:
             self.room = min(MOST_ROOM, max(ROOM, 4 * self.room))
 
     def _learn_part(
@@ -367,9 +375,9 @@ class Endpoint:
         Raises RequestError if nothing is left to be asked otherwise.
         """
         plain = how._replace(hint="")
-        if self.how(form, rung) == plain:  # else another call has learnt it meanwhile
+        if self.choose_way(form, rung) == plain:  # else another call has learnt it meanwhile
             rung = self._ask_otherwise(error, form, how, rung)
-            if self.how(form, rung) == plain:
+            if self.choose_way(form, rung) == plain:
                 raise RequestError(error.text)
         return rung
 
@@ -377,7 +385,7 @@ class Endpoint:
         self, error: MappedError, form: Form, how: How, rung: Rung | None
     ) -> Rung | None:
         meaning, name = error.part
-        shape, schema = SHAPES.index(how.shape), form.shaped(how.shape, how.without)
+        shape, schema = SHAPES.index(how.shape), form.choose_schema(how.shape, how.without)
         asks_schema = how.rung == RUNGS[0]
         if meaning == "parameter":
             self.dropped.add(name)
@@ -388,7 +396,7 @@ class Endpoint:
             self.most_tokens = MOST_TOKENS
         elif meaning == "system":
             self.merges = True
-        elif meaning == "keyword" and asks_schema and name in keywords_in(schema):
+        elif meaning == "keyword" and asks_schema and name in list_keywords(schema):
             self.keywords.add(name)
         elif meaning in ("keyword", "schema") and asks_schema and shape < self._last_shape(name):
             if shape == 0:
@@ -497,7 +505,9 @@ class Endpoint:
         if "max_tokens" in body and (official or "max_tokens" in how.dropped):
             body["max_completion_tokens"] = body.pop("max_tokens")
         if rung == "json_schema":
-            body["response_format"] = form.response_format(form.shaped(how.shape, how.without))
+            body["response_format"] = form.response_format(
+                form.choose_schema(how.shape, how.without)
+            )
         elif rung == "json_object":
             body["response_format"] = {"type": rung}
         secret = "" if self.spec.keyless else key() or ""
@@ -534,7 +544,7 @@ def _require_not_the_users(error: MappedError, request: Asking) -> None:
         raise RequestError(f"`model_options` {name}: {error.text}")
 
 
-def _told(how: How) -> dict[str, Any]:
+def _describe(how: How) -> dict[str, Any]:
     """Return the fields of a completion that say how it was asked for."""
     return {
         "unsent": " ".join(sorted(how.dropped)),

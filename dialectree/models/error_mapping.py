@@ -13,16 +13,17 @@ from typing import Any, Literal, NamedTuple
 
 import aiohttp
 import openai
+from aiohttp.http_exceptions import HttpProcessingError
 
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
 from dialectree.models.refusals import (
     Read,
     Refusal,
+    find_wait,
     read_meaning,
     read_refusal,
-    refusal_in,
+    read_refusal_value,
     seconds,
-    told_wait,
 )
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import NAME_IT
@@ -93,7 +94,7 @@ def map_error(error: Exception, spec: Spec) -> MappedError:
     for cause in causes:
         if isinstance(cause, Oversized):
             return MappedError("again", str(cause))
-    if any(isinstance(cause, aiohttp.ClientResponseError) for cause in causes):
+    if any(_is_foreign(cause) for cause in causes):
         fault = line(str(getattr(causes[-1], "message", "")), 200)
         return MappedError("foreign", f"what answers there is not HTTP: {quoted(fault)}")
     if (refusal := _refusal(error, causes)) is not None:
@@ -160,7 +161,7 @@ def _refusal(error: Exception, causes: list[BaseException]) -> Refusal | None:
     if isinstance(body, str) and body.strip():
         return read_refusal(status, body)
     if isinstance(body := getattr(first, "body", None), Mapping | list):
-        return refusal_in(body, status)
+        return read_refusal_value(body, status)
     return read_refusal(status, _message(causes))
 
 
@@ -184,7 +185,7 @@ def _map_refusal(refusal: Refusal, error: Exception, first: Any, spec: Spec) -> 
             raise RequestError(refused) from error
         case "wait":
             wait_s = _wait(headers)
-            told_s = told_wait(refusal) if wait_s is None else wait_s
+            told_s = find_wait(refusal) if wait_s is None else wait_s
             wait_s = None if told_s is None else min(told_s, LONGEST_WAIT_S)
             return MappedError("wait", f"rate limit: {text}", wait_s=wait_s)
         case "again":
@@ -255,6 +256,12 @@ def _from_now(told_s: float) -> float:
     if told_s < 10**8:
         return told_s
     return (told_s / 1000 if told_s > 10**11 else told_s) - clock.now().timestamp()
+
+
+def _is_foreign(error: BaseException) -> bool:
+    """Return whether an answer was no HTTP; a library may report a status by the same class."""
+    cause = error.__cause__
+    return isinstance(error, aiohttp.ClientResponseError) and isinstance(cause, HttpProcessingError)
 
 
 def _never_connected(causes: list[BaseException]) -> bool:

@@ -159,8 +159,11 @@ _pacers: dict[tuple[bool, int], Pacer] = {}
 
 def limiter(address: str, *, local: bool = False) -> Limiter:
     """Return the limiter of an address in this process; all remote ones keep one pace."""
-    pacer = _pacers.setdefault((local, os.getpid()), Pacer())
-    return _limiters.setdefault(("local" if local else address, os.getpid()), Limiter(pacer))
+    name, process = "local" if local else address, os.getpid()
+    if (found := _limiters.get((name, process))) is not None:
+        return found
+    pacer = _pacers.setdefault((local, process), Pacer())
+    return _limiters.setdefault((name, process), Limiter(pacer))
 
 
 @dataclass

@@ -82,16 +82,16 @@ class Refusal(NamedTuple):
 
 def read_refusal(status: int, body: str) -> Refusal:
     """Return what an answer with this status and body says, whatever its shape."""
-    if _PAGE.search(body[:_LONGEST]):
-        return Refusal(status, "", f"a web page: {_text_of(body)}", page=True)
     try:
         value = json.loads(body, strict=False)
     except (ValueError, RecursionError):
+        if _PAGE.search(body[:_LONGEST]):
+            return Refusal(status, "", f"a web page: {_text_of(body)}", page=True)
         return Refusal(status, "", _line(body))
-    return refusal_in(value, status)
+    return read_refusal_value(value, status)
 
 
-def refusal_in(value: object, status: int = 0) -> Refusal:
+def read_refusal_value(value: object, status: int = 0) -> Refusal:
     """Return what the JSON ``value`` of an error says."""
     found = _Found()
     found.look(value, 0)
@@ -203,7 +203,7 @@ def seconds(told: object) -> float | None:
     return sum(float(part[1]) * _UNITS[part[2].lower()] for part in parts)
 
 
-def told_wait(refusal: Refusal) -> float | None:
+def find_wait(refusal: Refusal) -> float | None:
     """Return the seconds that a refusal asks to wait, in a field of its own or in its words."""
     if refusal.wait_s is not None:
         return refusal.wait_s
@@ -402,7 +402,7 @@ def _of_status(refusal: Refusal) -> Read | None:
     if status == 413:
         return Read("too_long")
     if status == 429:
-        unpaid = _UNPAID(said) and told_wait(refusal) is None and not _LIMITED(said)
+        unpaid = _UNPAID(said) and find_wait(refusal) is None and not _LIMITED(said)
         return Read("unpaid" if unpaid or "insufficient_quota" in refusal.codes else "wait")
     if status >= 500 and _GRAMMAR(said) and _SCHEMA_AT_ALL(said):
         return Read("schema", "grammar")  # as llama.cpp says it

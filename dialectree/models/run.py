@@ -297,7 +297,9 @@ class Run(RunControl):
             slots = asking.spec.limiter()
             if not slots.is_free(asking.at_once, context.requests_per_minute):
                 self._tell(asking, "queued")
-            slot = slots.slot(asking.at_once, context.requests_per_minute, context.first_at_once())
+            slot = slots.slot(
+                asking.at_once, context.requests_per_minute, context.choose_first_window()
+            )
             async with self.budget.in_time(), slot:
                 self._go_on()
                 await self.budget.begin()

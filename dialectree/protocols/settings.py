@@ -235,7 +235,7 @@ class ProtocolSettings(BaseModel):
         copy._given = {**self._given, **(update or {})}
         return copy
 
-    def first_at_once(self) -> int | None:
+    def choose_first_window(self) -> int | None:
         """Return how many requests an address gets at first; None: as many as the user said."""
         usual = type(self).model_fields["concurrency"].default
         given = "concurrency" in self._given or self.concurrency != usual

@@ -74,7 +74,7 @@ class Trust:
     """True where ``lender`` is a run in the folder of runs that is in use."""
     reserved: tuple[str, ...] = ()
     """Settings of the operator that a client of a server chose."""
-    crowded: tuple[str, ...] = ()
+    large_juries: tuple[str, ...] = ()
     """Juries of more judges than a client of a server may name."""
     unnamed: tuple[str, ...] = ()
     """Settings that name code to run, and that only ``lender`` named."""
@@ -101,7 +101,7 @@ class Trust:
         borrowed, operators, many = places(kind, lent or {}), tuple[str, ...](), tuple[str, ...]()
         if lender == CLIENT:  # what the server's own file names is the operator's
             borrowed -= places(kind, sources.configured(protocol, fields))
-            operators, many = reserved(kind, lent or {}), crowded(kind, lent or {})
+            operators, many = reserved(kind, lent or {}), find_large_juries(kind, lent or {})
         environment = sources.from_environment(protocol, fields)
         own = places(kind, environment)
         strange = ((name, value) for name, value in (lent or {}).items() if name not in named)
@@ -169,7 +169,7 @@ class Trust:
     def require_permitted(self) -> None:
         """Raise SettingsError where a client of a server chose what only its operator may."""
         require_unreserved(self.reserved)
-        require_few_judges(self.crowded)
+        require_few_judges(self.large_juries)
         if self.lender == CLIENT:
             for place in sorted(self.lent - self.named - _own()):
                 _require_allowed(place)
@@ -242,7 +242,7 @@ def _inside(
             yield name, known.settings, own
 
 
-def crowded(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]:
+def find_large_juries(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the juries among ``values``, and of debates inside, that are too many for a client."""
 
     def size(jury: object) -> int:
@@ -251,7 +251,7 @@ def crowded(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]
         return len(jury) if isinstance(jury, Sized) else 0
 
     own = (n for n in marked(kind, values, "jury_of") if size(values[n]) > MOST_JUDGES)
-    inside = (crowded(known, one) for _, known, one in _inside(values))
+    inside = (find_large_juries(known, one) for _, known, one in _inside(values))
     return tuple(dict.fromkeys(chain(own, *inside)))
 
 

@@ -189,15 +189,15 @@ def segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
 # What a client of a server sent
 
 
-def sent_by(owner: str, runs: Path) -> Path:
+def locate_sent(owner: str, runs: Path) -> Path:
     """Return the folder of the documents that a client sent, which all workers share."""
     return runs / _SENT / sha256(owner.encode()).hexdigest()[:32]
 
 
 def keep_sent(owner: str, sources: Iterable[Any], runs: Path) -> None:
     """Keep what the client ``owner`` sent, so that it can name it by its digest on any worker."""
-    folder = sent_by(owner, runs)
-    _link(located(sources, folder), folder)
+    folder = locate_sent(owner, runs)
+    _link_texts(located(sources, folder), folder)
 
 
 def require_own(owner: str, sources: Any, runs: Path, at: Path | None = None) -> None:
@@ -213,20 +213,20 @@ def require_own(owner: str, sources: Any, runs: Path, at: Path | None = None) ->
         digest = str(one["digest"])
         known = _DIGEST.fullmatch(digest) is not None
         of_run = known and at is not None and (at / f"{digest}.json").is_file()
-        if not of_run and not (known and _gave(owner, digest, runs)):
+        if not of_run and not (known and _has_given(owner, digest, runs)):
             raise InputError(
                 f"sources: {one.get('name')!r:.100}: no document of yours has such a digest; "
                 "attach the file"
             )
 
 
-def _gave(owner: str, digest: str, runs: Path) -> bool:
+def _has_given(owner: str, digest: str, runs: Path) -> bool:
     file = f"{digest}.json"
-    if (sent_by(owner, runs) / file).is_file():
+    if (locate_sent(owner, runs) / file).is_file():
         return True
     for text in runs.glob(f"*/{FOLDER}/{file}"):
         if RunFolder(text.parent.parent).is_seen(owner):
-            _link([text], sent_by(owner, runs))  # the next time no run is searched
+            _link_texts([text], locate_sent(owner, runs))  # the next time no run is searched
             return True
     return False
 
@@ -255,10 +255,10 @@ def located(sources: Iterable[Mapping[str, Any]], *folders: Path) -> list[Path |
 
 def keep(texts: Iterable[Path | Document], folder: RunFolder) -> None:
     """Leave the texts of a run's sources in its folder, as links where that can be."""
-    _link(texts, folder.path / FOLDER)
+    _link_texts(texts, folder.path / FOLDER)
 
 
-def _link(texts: Iterable[Path | Document], own: Path) -> None:
+def _link_texts(texts: Iterable[Path | Document], own: Path) -> None:
     for text in texts:
         with files(own):
             own.mkdir(0o700, parents=True, exist_ok=True)

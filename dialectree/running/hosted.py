@@ -43,10 +43,10 @@ from dialectree.records.folder import RunFolder, Unkept, new_id
 from dialectree.running.documents import (
     FOLDER,
     keep,
+    locate_sent,
     located,
     require_own,
     retrieves,
-    sent_by,
     sources_of,
     taken,
 )
@@ -337,7 +337,7 @@ class HostedRun(Run):
     def create(self, runs: Path) -> None:
         """Give the run its folder."""
         assert self.record is not None
-        sent = [sent_by(self.owner, runs)] if self.owner else []
+        sent = [locate_sent(self.owner, runs)] if self.owner else []
         texts = located(sources_of(self.record), *sent)
         folder = RunFolder.create(runs, self.run_id)
         self.record.set_folder(folder.path)

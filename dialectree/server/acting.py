@@ -17,7 +17,7 @@ from starlette.routing import Route
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
 from dialectree.protocols.protocol import protocol
-from dialectree.protocols.trust import crowded, places, require_few_judges, reserved
+from dialectree.protocols.trust import find_large_juries, places, require_few_judges, reserved
 from dialectree.running.estimates import Estimate
 from dialectree.server.debates import SAFE, body_of, debates_of
 from dialectree.server.messages import require_attached
@@ -114,7 +114,7 @@ async def _wished(request: Request, debates: Debates) -> tuple[list[Change], dic
                 "a contest names no address, no file of a model and no setting of the operator: "
                 "they stand in the server's setup"
             )
-        require_few_judges(crowded(kind, settings))
+        require_few_judges(find_large_juries(kind, settings))
 
     await asyncio.to_thread(require_harmless)
     return body.changes, settings

@@ -55,7 +55,7 @@ async def _to_page(request: Request) -> RedirectResponse:
     return RedirectResponse("page/")
 
 
-def key_of(token: str, name: str) -> str:
+def derive_key(token: str, name: str) -> str:
     """Return the key under which the evaluation ``name`` is served, which does not tell the token.
 
     A report is a page that somebody else may have written: its script reads its own address.
@@ -63,16 +63,16 @@ def key_of(token: str, name: str) -> str:
     return hmac.new(token.encode(), name.encode(), sha256).hexdigest()
 
 
-def report_address(token: str, name: str) -> str:
+def build_report_address(token: str, name: str) -> str:
     """Return the path of the report of the evaluation ``name``."""
-    return f"/{REPORTS}/{key_of(token, name)}/report.html"
+    return f"/{REPORTS}/{derive_key(token, name)}/report.html"
 
 
 def app(served: ASGIApp, token: str, reports: ASGIApp | None = None) -> Starlette:
     """Return what serves ``served`` under the token, and refuses every other request.
 
-    ``reports`` serves each evaluation under a key of its own (:func:`key_of`), the path parameter
-    ``key``; it raises RunNotFound for another one.
+    ``reports`` serves each evaluation under a key of its own (:func:`derive_key`), which is the
+    path parameter ``key``; it raises RunNotFound for another one.
     """
     apart = [] if reports is None else [Mount(f"/{REPORTS}/{{key}}", reports)]
     return Starlette(

@@ -15,7 +15,7 @@ from urllib.request import url2pathname
 import httpx
 import pytest
 
-from dialectree.cli.view import opened
+from dialectree.cli.view import open_in_browser
 from dialectree.records.folder import RunFolder
 from tests.cli.commands import command, refused
 from tests.evals import sample
@@ -98,7 +98,7 @@ def test_the_token_stands_in_no_command_but_in_a_file_of_the_persons(
         return True
 
     monkeypatch.setattr("webbrowser.open", browser)
-    with opened("http://127.0.0.1:1/a-token/page/"):
+    with open_in_browser("http://127.0.0.1:1/a-token/page/"):
         wait_until(lambda: bool(seen))
     ((url, content, mode),) = seen
     assert url.startswith("file:") and "a-token" not in url and mode == 0o600
@@ -106,7 +106,7 @@ def test_the_token_stands_in_no_command_but_in_a_file_of_the_persons(
     assert not [*(tmp_path / "view").iterdir()]
     monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "file"))
     (tmp_path / "file").write_text("")
-    with opened("http://127.0.0.1:1/a-token/page/"):
+    with open_in_browser("http://127.0.0.1:1/a-token/page/"):
         pass
     assert len(seen) == 1
 

@@ -17,12 +17,12 @@ from pydantic import BaseModel, Field
 
 from dialectree.errors import CallError, DialectreeError, KeyRefused, ModelUnavailable, RequestError
 from dialectree.models.door import Run, ask
-from dialectree.models.endpoints import MOST_ROOM, ROOM
-from dialectree.models.refusals import read_meaning, read_refusal, seconds, told_wait
+from dialectree.models.endpoints import MOST_REFUSALS, MOST_ROOM, ROOM
+from dialectree.models.refusals import find_wait, read_meaning, read_refusal, seconds
 from dialectree.records import Place
 from tests.endpoint.quirks import QUIRKS, Request
-from tests.models.asking import QuickClock, at, kept, lines
-from tests.models.scripted_endpoint import Answer, ScriptedEndpoint
+from tests.models.asking import QuickClock, at, kept, lines, question
+from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails
 
 pytestmark = pytest.mark.anyio
 QUESTIONS = 5
@@ -181,6 +181,18 @@ async def test_room_for_thoughts_grows_and_ends(quick: QuickClock, tmp_path: Pat
     assert ROOM < MOST_ROOM
 
 
+async def test_an_endpoint_that_contradicts_itself_is_given_up(quick: QuickClock) -> None:
+    def choose(body: Any) -> Answer:
+        if "max_tokens" in body or "max_completion_tokens" in body:
+            return fails(400, "Unsupported parameter: 'max_tokens'", param="max_tokens")
+        return fails(400, "max_tokens: Field required")
+
+    async with ScriptedEndpoint(choose=choose) as served:
+        with pytest.raises(RequestError, match="max_tokens"):
+            await question(at(served.url), max_tokens=50)
+        assert len(served.bodies) <= MOST_REFUSALS + 1
+
+
 # Refusals by themselves
 
 
@@ -200,6 +212,7 @@ async def test_room_for_thoughts_grows_and_ends(quick: QuickClock, tmp_path: Pat
         (400, "m", "other", "m"),
         (503, "<html><head><title>m</title></head></html>", "again", "a web page: m"),
         (400, "", "other", ""),
+        (403, '{"error": {"message": "flagged <html>"}}', "flagged", "flagged"),
         (400, '{"error": {"message": null}}', "other", '{"error": {"message": null}}'),
         (400, "[" * 5000, "other", "["),
         (404, '{"error": {"message": "No endpoints found that support tool use"}}', "format", "No"),
@@ -243,6 +256,6 @@ async def test_a_duration_is_read(told: object, wait_s: float | None) -> None:
     words = f"Please try again in {told}."
     refusal = read_refusal(429, json.dumps({"error": {"message": words}}))
     if isinstance(told, str):
-        assert told_wait(refusal) == (wait_s and pytest.approx(wait_s))
+        assert find_wait(refusal) == (wait_s and pytest.approx(wait_s))
     delayed = {"error": {"details": [{"retryDelay": told}]}}
-    assert told_wait(read_refusal(429, json.dumps(delayed))) == (wait_s and pytest.approx(wait_s))
+    assert find_wait(read_refusal(429, json.dumps(delayed))) == (wait_s and pytest.approx(wait_s))
