@@ -243,10 +243,8 @@ class Endpoint:
             since = clock.seconds()
             async with self._probe() if refusals else nullcontext():
                 await self._await_turn(attempts, asking.context.requests_per_minute, pause, since)
-                how, began = (
-                    self.choose_way(request.form, rung, request.place.role),
-                    clock.seconds(),
-                )
+                how = self.choose_way(request.form, rung, request.place.role)
+                began = clock.seconds()
                 try:
                     async with asyncio.timeout(attempts.left_s()):
                         reply = await self._send(request, how)
