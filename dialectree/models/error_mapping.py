@@ -141,7 +141,7 @@ def _message(causes: list[BaseException]) -> str:
 def _status(error: Any) -> int:
     """Return the status of an answer that any library reports; 0 if there was none."""
     for holder in (error, getattr(error, "response", None)):
-        for name in ("status_code", "code"):
+        for name in ("status_code", "status", "code"):
             status = getattr(holder, name, None)
             if isinstance(status, int) and status >= 400:
                 return status

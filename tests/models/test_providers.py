@@ -10,6 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from aiohttp import ClientResponseError
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
@@ -220,6 +221,12 @@ class ProviderError(Exception):
         )
 
 
+def client_response_error(status: int) -> ClientResponseError:
+    """The error of aiohttp's raise_for_status, by which some libraries tell of a status."""
+    asked = SimpleNamespace(real_url="http://127.0.0.1/")
+    return ClientResponseError(asked, (), status=status, message="no")  # type: ignore[arg-type]
+
+
 class ConnectError(Exception):
     """Nobody is there, by the name that HTTP clients give it."""
 
@@ -246,7 +253,12 @@ def ask(*errors: BaseException) -> tuple[Rule, int]:
 
 @pytest.mark.parametrize(
     "error",
-    [ProviderError(500), ConnectError("refused"), ValueError("no generations")],
+    [
+        ProviderError(500),
+        client_response_error(500),
+        ConnectError("refused"),
+        ValueError("no generations"),
+    ],
     ids=repr,
 )
 def test_what_may_pass_is_tried_again(error: Exception, quick: QuickClock) -> None:
@@ -262,6 +274,7 @@ def test_a_rate_limit_is_waited_for_as_long_as_is_asked(quick: QuickClock) -> No
     ("error", "kind"),
     [
         (ProviderError(401), KeyRefused),
+        (client_response_error(401), KeyRefused),
         (ProviderError(400), RequestError),
         (ProviderError(404), RequestError),
         (ConnectError("refused"), Unreachable),
