@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,8 @@ pytestmark = pytest.mark.clients
 
 ALICE, BOB = "alice-0123456789abcdef", "bob-0123456789abcdef"
 NOBODY = str(uuid.UUID(int=1))
+MOST_TO_REFUSE_S = 2
+"""A refusal that takes longer has looked at what it refuses."""
 
 
 @pytest.fixture(scope="module")
@@ -295,3 +300,33 @@ def test_a_document_is_read_for_the_client_that_gave_it_alone(
         file.unlink()  # a client's own runs have its documents, too
     assert prepared(ALICE, listed).status_code == 200
     assert prepared(BOB, listed).text == refused.text
+
+
+def test_what_is_refused_holds_up_neither_its_client_nor_another(
+    server: str, thread: str, tmp_path: Path, endpoint: LocalEndpoint
+) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    options = {"question": COWS["question"], "options": COWS["options"]}
+    nobodys = {**COWS, "sources": [{"name": "a.md", "digest": "0" * 32, "text": ""}]}
+    refused = {
+        "route: the server's operator sets it": {
+            "assistant_id": "vote_first",
+            "input": options,
+            "context": {"route": str(pipe)},
+        },
+        "no document of yours": {"assistant_id": "rsd", "input": nobodys, "context": {}},
+        "at most 25": {
+            "assistant_id": "rsd",
+            "input": COWS,
+            "context": {"jury": [f"openai:{number}" for number in range(500)]},
+        },
+    }
+    with ThreadPoolExecutor(1) as others:
+        for said, run in refused.items():
+            served = others.submit(call, server, ALICE, "GET", f"/threads/{thread}")
+            began = time.monotonic()
+            answer = call(server, BOB, "POST", "/runs/wait", run)
+            took_s = time.monotonic() - began
+            assert said in answer.text, (answer.status_code, answer.text)
+            assert served.result().status_code == 200
+            assert took_s < MOST_TO_REFUSE_S, said
