@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from time import thread_time
-from typing import TypeVar
-
-from ftfy.fixes import fix_latin_ligatures, remove_control_chars
+from typing import Literal, NamedTuple, TypeVar
 
 from dialectree.errors import InputError
 
@@ -30,6 +28,11 @@ _BLANKS = str.maketrans(
         **dict.fromkeys("\u200b\u200c\u200d\u2060", None),
     }
 )
+LIGATURES = {
+    ord(sign): letters
+    for sign, letters in zip("ﬀﬁﬂﬃﬄﬅﬆĲĳ", "ff fi fl ffi ffl ft st IJ ij".split(), strict=True)
+}
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\u206a-\u206f\ufeff\ufff9-\ufffc]")
 _LINE_END_HYPHENS = "-\u2010\u00ad\x02\ufffe"
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _LAST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*$")
@@ -40,18 +43,52 @@ _PREFIXES = ("self", "non", "well", "multi", "one", "two", "three", "high", "low
 _SENTENCE_END = re.compile(r"[.!?]['\"”’)]*$")
 
 
+BlockKind = Literal["heading", "paragraph", "item", "names", "row", "note"]
+"""A part of a document: ``names`` is the row of a table that names its columns, ``row`` any other
+one, and ``note`` a footnote, a caption or what stands in a margin."""
+
+
 @dataclass(frozen=True)
 class Block:
-    """A paragraph or a heading, in reading order."""
+    """A part of a document that can be cited, in reading order."""
 
     text: str
-    heading: bool = False
+    kind: BlockKind = "paragraph"
     page: int | None = None
-    """The page on which it begins, from 1; only a PDF has pages."""
+    """The page on which it begins, from 1; None where a file has no pages."""
     breaks: tuple[tuple[int, int], ...] = ()
     """Where a new page begins inside it: (characters into the text, page), in order."""
-    apart: bool = False
-    """A row of a table or a line of code, which no paragraph runs on into."""
+    source: str = ""
+    """The words that it took of the file: a row's text repeats the names of its columns."""
+
+    @property
+    def heading(self) -> bool:
+        """Return whether it stands above other blocks as their heading."""
+        return self.kind == "heading"
+
+    @property
+    def apart(self) -> bool:
+        """Return whether no paragraph runs on into it."""
+        return self.kind in ("names", "row")
+
+
+class LeftOut(NamedTuple):
+    """Text of a file that is in no block."""
+
+    text: str
+    reason: str
+    page: int | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader made of a file."""
+
+    title: str | None
+    blocks: Sequence[Block]
+    left_out: Sequence[LeftOut] = ()
+    notices: Sequence[str] = ()
+    """What a person should know: how it was decoded, which pages have no text."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +133,7 @@ def too_much(name: str, limit: str) -> InputError:
 
 def plain_signs(text: str) -> str:
     """Write ligatures as letters and every blank as one; drop characters that do not show."""
-    text = remove_control_chars(fix_latin_ligatures(text.translate(_BLANKS)))
+    text = _CONTROLS.sub("", text.translate(_BLANKS).translate(LIGATURES))
     return text.encode("utf-8", "ignore").decode()
 
 
@@ -164,7 +201,8 @@ def after(first: Block, second: Block, words: Counter[str]) -> Block:
     for offset, page in later:
         if page != (pages[-1][1] if pages else first.page):
             pages.append((start + offset, page))
-    return replace(first, text=text, breaks=tuple(pages))
+    source = f"{first.source} {second.source}".strip()
+    return replace(first, text=text, breaks=tuple(pages), source=source)
 
 
 def flowing(blocks: Sequence[Block], words: Counter[str]) -> list[Block]:

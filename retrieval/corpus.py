@@ -32,7 +32,9 @@ from langchain_core.documents import Document as Text
 from dialectree.errors import InputError
 from dialectree.protocols.sources import cache_folder
 from dialectree.protocols.trust import WITH_KEY, Access
+from dialectree.retrieval.languages import detect_language
 from dialectree.retrieval.library import LEXICAL, Embedder, Timing, embedder
+from dialectree.retrieval.search_words import search_words
 from dialectree.retrieval.segments import cut
 from dialectree.retrieval.sources import Document, readers
 from dialectree.retrieval.words import words
@@ -318,6 +320,8 @@ class _Pieces:
         self._last = numbers["last"]
         """By row, the end of its pairs among all of them."""
         self.headings: list[str | None] = json.loads(numbers["headings"].tobytes())
+        self.languages: list[str] = json.loads(numbers["languages"].tobytes())
+        """The languages in which its words are stemmed; none where they are not."""
 
     def text(self, row: int) -> str:
         """Return the text of a row."""
@@ -361,12 +365,16 @@ class _Rows(Sequence[Text]):
 class _Words:
     """BM25 scores of all rows."""
 
-    def __init__(self, bm25: bm25s.BM25 | None, size: int) -> None:
-        self._bm25, self._size = bm25, size
+    def __init__(self, bm25: bm25s.BM25 | None, size: int, languages: Sequence[str]) -> None:
+        """Take an index of words stemmed in ``languages``; of words as they are, without any."""
+        self._bm25, self._size, self._languages = bm25, size, languages
 
     def scores(self, query: str) -> npt.NDArray[np.floating[Any]]:
         """Return the score of each row; 0 where it shares no word with the query."""
         split = words(query)
+        if self._languages:
+            stems = (search_words(query, language) for language in self._languages)
+            split = [*dict.fromkeys(chain.from_iterable(stems))]
         if self._bm25 is None or not split:
             return np.zeros(self._size, dtype=np.float32)
         scores: npt.NDArray[np.floating[Any]] = self._bm25.get_scores(split)
@@ -431,7 +439,12 @@ def _made(documents: Sequence[Document], folder: Path | None, progress: Progress
     headings: dict[str | None, int] = {}
     split: list[array[int]] = []
     starts.append(0)
+    # What earlier versions recorded is found as they found it.
+    stemmed = all(document.version > 1 for document in documents)
+    languages: set[str] = set()
     for done, document in enumerate(documents, 1):
+        language = detect_language(" ".join(one.text for one in document.passages[:20]))
+        languages.add(language)
         for piece, sentences in cut(document.passages):
             encoded = piece.text.encode()
             key = blake2b(encoded, digest_size=16).digest()
@@ -442,7 +455,9 @@ def _made(documents: Sequence[Document], folder: Path | None, progress: Progress
                 lists["ends"].append(len(texts))
                 marks.extend(chain.from_iterable(sentences))
                 lists["last"].append(len(marks) // 2)
-                ids = (vocabulary.setdefault(one, len(vocabulary)) for one in words(piece.text))
+                text = f"{piece.heading or ''}\n{piece.text}"
+                found = search_words(text, language) if stemmed else words(piece.text)
+                ids = (vocabulary.setdefault(word, len(vocabulary)) for word in found)
                 split.append(array("i", ids))
             row.append(rows[key])
             page.append(piece.page or 0)
@@ -458,6 +473,8 @@ def _made(documents: Sequence[Document], folder: Path | None, progress: Progress
     numbers: dict[str, Any] = {name: np.array(one, dtype=np.int64) for name, one in lists.items()}
     numbers["marks"] = numbers["marks"].reshape(-1, 2)
     numbers["headings"] = np.frombuffer(json.dumps([*headings]).encode(), dtype=np.uint8)
+    known = json.dumps(sorted(languages) if stemmed else []).encode()
+    numbers["languages"] = np.frombuffer(known, dtype=np.uint8)
     bm25 = bm25s.BM25(backend="numpy") if vocabulary else None
     if bm25 is not None:
         bm25.index((split, vocabulary), show_progress=False)
@@ -466,7 +483,8 @@ def _made(documents: Sequence[Document], folder: Path | None, progress: Progress
         np.savez(folder / "numbers.npz", **numbers)
         if bm25 is not None:
             bm25.save(folder / "words")
-    return _Pieces(bytes(texts), numbers), _Words(bm25, len(rows))
+    pieces = _Pieces(bytes(texts), numbers)
+    return pieces, _Words(bm25, len(rows), pieces.languages)
 
 
 def _loaded(place: Path) -> _Parts:
@@ -479,4 +497,4 @@ def _loaded(place: Path) -> _Parts:
         pieces = _Pieces(texts, dict(numbers))
     words_at = place / "words"
     bm25 = bm25s.BM25.load(words_at, mmap=True) if words_at.is_dir() else None
-    return pieces, _Words(bm25, len(pieces.first))
+    return pieces, _Words(bm25, len(pieces.first), pieces.languages)

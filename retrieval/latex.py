@@ -13,6 +13,7 @@ from pylatexenc import latex2text, latexwalker, macrospec
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, latex_source, sections
 from dialectree.retrieval.blocks import Block, Draft, timely
+from dialectree.retrieval.builder import DocumentBuilder
 
 _SECTION = "\x01"
 """Begins a paragraph that is a heading; removed from the source itself."""
@@ -95,6 +96,11 @@ _ABSTRACT = re.compile(
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
 _END = re.compile(r"\\end\s*\{document\}")
 _BIBITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,500}\]\s*)?\{([^{}]*)\}")
+_WITHOUT_WORDS = re.compile(
+    r"(?<!\\)%[^\n]*|\\(?:begin|end|label|ref|eqref|cref|input|include|includegraphics|bibliography"
+    r"|bibliographystyle|vspace|hspace)\*?\s*(?:\[[^\]]*\])?\{[^{}]*\}|\\[A-Za-z@]+\*?"
+)
+"""Comments, and commands that write no word."""
 _UNREADABLE = (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueError)
 """Errors of pylatexenc where a text is no LaTeX."""
 
@@ -141,6 +147,24 @@ def draft(text: str, *, name: str, folder: Path | None = None, whole: bool = Fal
     if not (summary or whole):
         summary, own_blocks = sections.abstract_by_heading(own_blocks)
     return Draft(title or None, summary, own_blocks, notices=notices)
+
+
+def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | None) -> None:
+    """Add a LaTeX file to ``builder``; it draws in files from ``folder`` and below.
+
+    Raises InputError as :func:`draft` does.
+    """
+    paper = draft(text, name=name, folder=folder, whole=True)
+    builder.notices += paper.notices
+    builder.title = paper.title
+    if paper.title:
+        builder.add(paper.title, "heading")
+    for paragraph in (paper.abstract or "").split("\n\n"):
+        builder.add(paragraph)
+    for block in paper.blocks:
+        builder.add(block.text, block.kind)
+    source = _WITHOUT_WORDS.sub(" ", _parts(text, name)[1])
+    builder.leave_out_missing(source, "tables, figures, notes and commands of LaTeX")
 
 
 def _parts(source: str, name: str) -> tuple[str, str, str]:
@@ -196,7 +220,8 @@ def _paragraphs(whole: str) -> Iterator[Block]:
         text = re.sub(r"\s+([,.;:](?=\s|$)|[)。，；：）])", r"\1", text)
         if any(map(str.isalnum, text)):
             heading = paragraph.lstrip().startswith(_SECTION)
-            yield Block(text, heading or sections.part(text) in ("abstract", "references"))
+            opens_part = sections.part(text) in ("abstract", "references")
+            yield Block(text, "heading" if heading or opens_part else "paragraph")
 
 
 def _words(source: str, cited: dict[str, int]) -> str:

@@ -88,7 +88,7 @@ def draft(
     body = blocks.flowing([block for block in _blocks(tokens, words) if block.text], words)
     if title is None:
         title, body = _title(body, titled=titled)
-    elif body and body[0] == Block(title, heading=True):
+    elif body and body[0] == Block(title, "heading"):
         body = body[1:]
     abstract, rest = sections.abstract_by_heading(body)
     abstract = front.get("abstract") or abstract
@@ -157,12 +157,12 @@ def _blocks(
         if whole and token.type == "tr_open":
             row = []
         elif row is not None and token.type == "tr_close":
-            yield Block(" | ".join(filter(None, row)), apart=True)
+            yield Block(" | ".join(filter(None, row)), "row")
             row = None
         elif row is not None:
             row += [_inline(token, words)] if token.type == "inline" else []
         elif whole and token.type in ("fence", "code_block"):
-            yield from (Block(line.strip(), apart=True) for line in token.content.splitlines())
+            yield from (Block(line.strip(), "row") for line in token.content.splitlines())
         elif not whole and token.type.startswith(("table_", "footnote_block_")):
             unread += token.nesting
         elif token.type.startswith("heading_"):
@@ -172,7 +172,7 @@ def _blocks(
         elif token.type == "inline" and (whole or not _CAPTION.match(token.content)):
             text = _inline(token, words)
             alone = sections.looks_like_heading(text) and sections.part(text) is not None
-            yield Block(text, heading or alone)
+            yield Block(text, "heading" if heading or alone else "paragraph")
         elif token.type in ("math_block", "amsmath"):
             formula = re.sub(r"\\(?:begin|end)\{[a-z]+\*?\}", "", token.content)
             yield Block(latex.readable(f"${formula}$"))

@@ -196,7 +196,7 @@ def _blocks(regions: Sequence[Region], usual: float, words: Counter[str]) -> lis
             text = " ".join(blocks.on_one_line((line.text for line in lines), words).split())
             if not (heading or _is_prose(text)):
                 continue
-            block = Block(text, heading, region.page)
+            block = Block(text, "heading" if heading else "paragraph", region.page)
             if flow and not (heading or flow[-1].heading or _ENDED.search(flow[-1].text)):
                 flow[-1] = blocks.after(flow[-1], block, words)
             else:
@@ -251,7 +251,7 @@ def _is_heading(region: Region, lines: Sequence[Line], usual: float) -> bool:
 def _without_names(flow: Sequence[Block]) -> list[Block]:
     """Take large letters above the first section for the names of authors."""
     first = next((at for at, block in enumerate(flow) if _opens_section(block)), 0)
-    return [*(replace(block, heading=False) for block in flow[:first]), *flow[first:]]
+    return [*(replace(block, kind="paragraph") for block in flow[:first]), *flow[first:]]
 
 
 def _opens_section(block: Block) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel
 
+from dialectree.retrieval.languages import detect_language
 from dialectree.retrieval.papers import Paper, Passage
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ _AFTER_LABEL = re.compile(r"\b[A-Z]\.?\d+(?:\.\d+)*[a-z]?\.\s+(?=[a-z]{2})")
 """No end: the name of a figure with a dot too many, as in "Fig. S1. shows it"."""
 _WIDE_STOP = re.compile(r"[。！？｡]+(?![。！？｡」』”’）])|[。！？｡]+[」』”’]+(?![」』”’）とは])")
 """The end of a sentence in Chinese or Japanese; before "と" or in brackets a quoted one goes on."""
+
+_FOREIGN_STOP = re.compile(r"[।॥؟۔።፧։។៕၊။]+(?=\s|$)")
+"""The end of a sentence in scripts of India, Arabic, Urdu, Amharic, Armenian, Khmer and Burmese."""
+_AFTER_WORKS = re.compile(r"(?<=[^\W\d_][.!?])\d{1,3}(?:[,–-]\d{1,3})*(?=\s+[^\W\d_a-z])")
+"""The numbers of works after a full stop: "It grew fast.12 It fell." """
 
 
 class Segment(BaseModel, frozen=True):
@@ -92,10 +98,15 @@ class Piece(NamedTuple):
 
 
 def cut(passages: Iterable[Passage]) -> Iterator[tuple[Piece, tuple[tuple[int, int], ...]]]:
-    """Return pieces of ``passages``, each with where its sentences begin and end in its text."""
+    """Return pieces of ``passages``, each with where its sentences begin and end in its text.
+
+    Passages that name their kind are cut by their language, and their rows stay whole; others are
+    cut as earlier versions did, so that ids of sentences in their runs stay.
+    """
     placed = list(_placed(passages))
     text = "\n\n".join(passage.text for passage in placed)
-    for stretch in _joined(part for passage in placed for part in _parts(passage)):
+    language = detect_language(text)
+    for stretch in _joined(part for passage in placed for part in _parts(passage, language)):
         start, first = stretch.start, stretch.first
         page = first.page_at(start - first.offset)
         piece = Piece(text[start : stretch.end], page, start, first.heading)
@@ -115,20 +126,27 @@ def _placed(passages: Iterable[Passage]) -> Iterator[Passage]:
         offset += len(passage.text) + 2
 
 
-def _threes(passage: Passage) -> Iterator[_Stretch]:
+def _threes(passage: Passage, language: str) -> Iterator[_Stretch]:
     """Return the sentences of a passage, three by three."""
     at = passage.offset
-    spans = [(at + start, at + end) for start, end in sentences(passage.text)]
+    kind = getattr(passage, "kind", None)
+    if kind is None:
+        parts = paper_sentences(passage.text)
+    elif kind in ("heading", "names", "row"):
+        parts = _cut(passage.text, 0, len(passage.text))
+    else:
+        parts = sentences(passage.text, language)
+    spans = [(at + start, at + end) for start, end in parts]
     for i in range(0, len(spans), SENTENCES):
         three = tuple(spans[i : i + SENTENCES])
         yield _Stretch(passage, passage, three[0][0], three[-1][1], three)
 
 
-def _parts(passage: Passage) -> list[_Stretch]:
+def _parts(passage: Passage, language: str) -> list[_Stretch]:
     """Join short threes of one passage. A long one takes up one short one, and no more."""
     parts: list[_Stretch] = []
     single = True
-    for three in _threes(passage):
+    for three in _threes(passage, language):
         joins = bool(parts) and three.short() and (single or parts[-1].short())
         parts.append(three)
         single = not joins
@@ -168,12 +186,37 @@ def _join_last(stretches: list[_Stretch]) -> None:
         stretches[-1] = stretches[-1]._replace(last=last.last, end=last.end, sentences=both)
 
 
-def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Return where each sentence of a paragraph begins and ends, without blanks around it."""
+def sentences(text: str, language: str | None = None) -> Iterator[tuple[int, int]]:
+    """Return where each sentence of a paragraph begins and ends, without blanks around it.
+
+    ``language`` is an ISO code; without it, the text tells.
+    """
+    language = language or detect_language(text)
+    own_rules = language in ("en", "ja", "zh")
+    ends = _english_ends(text) if own_rules else _foreign_ends(text, language)
+    for pattern in (_WIDE_STOP, _FOREIGN_STOP, _AFTER_WORKS):
+        ends |= {match.end() for match in pattern.finditer(text)}
+    return _between(text, ends)
+
+
+def paper_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Return the sentences of a paragraph as earlier versions cut it."""
+    return _between(text, _english_ends(text) | {one.end() for one in _WIDE_STOP.finditer(text)})
+
+
+def _english_ends(text: str) -> set[int]:
     ends = {end for _, (_, end) in _segmenter().tokenize_with_spans(text)}
     ends -= {match.end() for match in _AFTER_LABEL.finditer(text)}
-    for pattern in (_AFTER_SYMBOL, _WIDE_STOP):
-        ends |= {match.end() for match in pattern.finditer(text)}
+    return ends | {match.end() for match in _AFTER_SYMBOL.finditer(text)}
+
+
+def _foreign_ends(text: str, language: str) -> set[int]:
+    from sentencex import get_sentence_boundaries
+
+    return {boundary["end_index"] for boundary in get_sentence_boundaries(language, text)}
+
+
+def _between(text: str, ends: set[int]) -> Iterator[tuple[int, int]]:
     start = 0
     for end in sorted(ends | {len(text)}):
         yield from _cut(text, start, end)

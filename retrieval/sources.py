@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import TypeAdapter
 
@@ -27,65 +28,134 @@ from dialectree.protocols.sources import cache_folder
 from dialectree.system.packages import needed, require
 
 with needed("reading sources", "dialectree[sources]"):
-    from dialectree.retrieval import papers, sections
-    from dialectree.retrieval.blocks import Block, Draft, plain_signs, reading
-    from dialectree.retrieval.page_process import PageReader
-    from dialectree.retrieval.papers import Passage, bytes_of, draft_of, kind_of, passages_of
-    from dialectree.retrieval.text import sound
+    from dialectree.retrieval import papers
+    from dialectree.retrieval.blocks import Block, BlockKind, LeftOut, Reading, reading
+    from dialectree.retrieval.builder import DocumentBuilder
+    from dialectree.retrieval.encoding import decode
+    from dialectree.retrieval.json_text import read_json
+    from dialectree.retrieval.latex import read_latex
+    from dialectree.retrieval.papers import Passage, bytes_of, kind_of
+    from dialectree.retrieval.reading_process import ReadingProcess
+    from dialectree.retrieval.text import read_text, sound
 
-ENDINGS: dict[str, Literal["html", "docx"]] = {
+FileKind: TypeAlias = papers.Kind | Literal["html", "word"]
+
+ENDINGS: dict[str, Literal["html", "word"]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
-    ".docx": "docx",
+    **dict.fromkeys((".docx", ".docm"), "word"),
 }
 """Endings that are read beside those of papers."""
 LARGEST_PAGE = 10_000_000
 """Bytes of a web page."""
 LARGEST_WORD = 50_000_000
 """Bytes of a Word file, pictures included."""
-LONGEST_TITLE = 150
-"""Characters of a first line that stands for a title."""
+_LARGEST: dict[FileKind, int] = {
+    "pdf": papers.LARGEST_PDF,
+    "html": LARGEST_PAGE,
+    "word": LARGEST_WORD,
+    "markdown": papers.LARGEST_MARKUP,
+    "latex": papers.LARGEST_MARKUP,
+    "text": papers.LARGEST_TEXT,
+    "json": papers.LARGEST_TEXT,
+}
 _NAMED = 3
 """Notices in the error where no file can be read."""
+
+
+class BlockPassage(Passage, frozen=True):
+    """A block of a document, with its place: ``heading`` is what it stands under."""
+
+    kind: BlockKind = "paragraph"
+
+
 _PASSAGES = TypeAdapter(tuple[Passage, ...])
+_BLOCKS = TypeAdapter(tuple[BlockPassage, ...])
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document: its name, its title and its paragraphs in reading order."""
+    """A document: its name, its title and its blocks in reading order."""
 
     name: str
     """The file's name, or its path in the folder that was given; where two are alike, its path."""
     title: str
     """The title that the file shows, else its name without folder and ending."""
     stored: bytes
-    """The paragraphs as JSON."""
+    """The blocks as JSON."""
+    version: Literal[1, 2] = 2
+    """How it is cut and searched: 1 for what earlier versions read, which had no headings."""
     path: Path | None = field(default=None, compare=False)
     """The file that was read just now."""
+    left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
+    """What is in no block, where the file was read or is known from before."""
 
     @classmethod
     def of(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
         """Return the document called ``name`` that consists of ``blocks``."""
-        passages = _PASSAGES.dump_json(tuple(passages_of([*blocks])))
-        return cls(sound(name), sound(title or Path(name).stem or name), passages)
+        passages = tuple(place_blocks(blocks))
+        stored = _BLOCKS.dump_json(passages, exclude_defaults=True)
+        return cls(sound(name), sound(title or Path(name).stem or name), stored)
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
-        """The paragraphs, with page, heading and offset in characters."""
-        return _PASSAGES.validate_json(self.stored)
+        """The blocks, with page, heading and offset in characters."""
+        if self.version == 1:
+            return _PASSAGES.validate_json(self.stored)
+        return _BLOCKS.validate_json(self.stored)
 
     @cached_property
     def digest(self) -> str:
-        """Hash title and paragraphs, alike on every machine."""
+        """Hash title and blocks, alike on every machine."""
         hashed = blake2b(self.stored, digest_size=16)
         hashed.update(self.title.encode())
+        if self.version > 1:
+            hashed.update(f"\0{self.version}".encode())
         return hashed.hexdigest()
 
     @property
     def file(self) -> str:
         """Return the name of the file that keeps it."""
         return f"{self.digest}.json"
+
+    def left_out_by_reason(self) -> list[dict[str, Any]]:
+        """Return for each reason how many words were left out, and on which pages."""
+        reasons: dict[str, dict[str, Any]] = {}
+        for part in self.left_out:
+            row = reasons.setdefault(part.reason, {"reason": part.reason, "words": 0, "pages": []})
+            row["words"] += len(part.text.split())
+            if part.page is not None and part.page not in row["pages"]:
+                row["pages"].append(part.page)
+        return [*reasons.values()]
+
+    def left_out_notices(self) -> list[str]:
+        """Return one line that says what was left out, or none."""
+        rows = self.left_out_by_reason()
+        if not rows:
+            return []
+        parts = ", ".join(f"{row['reason']} ({row['words']})" for row in rows)
+        words = sum(row["words"] for row in rows)
+        return [f"{words} word{'s' if words != 1 else ''} left out: {parts}"]
+
+
+def place_blocks(blocks: Iterable[Block]) -> Iterator[BlockPassage]:
+    """Yield blocks with their offsets, each with the heading that it stands under.
+
+    A heading stands under itself, so that it is cut together with the text below it.
+    """
+    offset, heading = 0, None
+    for block in blocks:
+        heading = block.text if block.heading else heading
+        yield BlockPassage(
+            text=block.text,
+            page=block.page,
+            offset=offset,
+            heading=heading,
+            breaks=block.breaks,
+            kind=block.kind,
+        )
+        offset += len(block.text) + 2
 
 
 class Sources(NamedTuple):
@@ -119,20 +189,43 @@ def read_sources(
     notices: list[str] = []
     files = _files([Path(path) for path in given], notices)
     documents: list[Document] = []
-    with PageReader() as pages:
+    unknown: dict[str, list[UnknownFormat]] = {}
+    with ReadingProcess() as process:
         for at, (path, name) in enumerate(files.items(), 1):
             try:
-                read = _document(path, name, pages, notices)
-                documents.append(replace(read, path=path))
+                document = _document(path, name, process, notices)
+                documents.append(replace(document, path=path))
+            except UnknownFormat as error:
+                unknown.setdefault(error.ending, []).append(error)
             except InputError as error:
                 notices.append(str(error))
             if progress is not None:
                 progress(at, len(files))
+    notices += [_unknown_notice(errors) for errors in unknown.values()]
     if not documents:
         why = "; ".join(notices[:_NAMED]) or "there are none"
         more = f"; and {len(notices) - _NAMED} more" if len(notices) > _NAMED else ""
         raise InputError(f"none of the {len(files)} files of sources can be read: {why}{more}")
     return Sources(tuple(documents), tuple(notices))
+
+
+class UnknownFormat(InputError):
+    """Raised for a file whose format is not read."""
+
+    def __init__(self, name: str, ending: str, known: str) -> None:
+        self.name, self.ending, self.known = name, ending, known
+        super().__init__(f"{name}: files that end in {ending} are not read; give one of {known}")
+
+
+def _unknown_notice(errors: Sequence[UnknownFormat]) -> str:
+    """Return one line for all files of one unknown format."""
+    first, *others = errors
+    if not others:
+        return str(first)
+    return (
+        f"{len(errors)} files that end in {first.ending} are not read ({first.name}, "
+        f"{others[0].name}{', ...' if len(others) > 1 else ''}); give one of {first.known}"
+    )
 
 
 def _files(given: Sequence[Path], notices: list[str]) -> dict[Path, str]:
@@ -148,7 +241,12 @@ def _files(given: Sequence[Path], notices: list[str]) -> dict[Path, str]:
             found.setdefault(os.path.realpath(path), (path.name, path))
     alike = Counter(name for name, _ in found.values())
     names = ((path, name if alike[name] == 1 else path.as_posix()) for name, path in found.values())
-    return {path: sound(" ".join(name.splitlines())) for path, name in names}
+    return {path: _shown_name(name) for path, name in names}
+
+
+def _shown_name(name: str) -> str:
+    """Return a file's name on one line; bytes that are not UTF-8 as ``\\xe9``."""
+    return " ".join(os.fsencode(name).decode("utf-8", "backslashreplace").splitlines())
 
 
 def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
@@ -172,85 +270,62 @@ def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
                 yield os.path.join(real, name), (inside / name).as_posix(), Path(path)
 
 
-def _document(path: Path, name: str, pages: PageReader, notices: list[str]) -> Document:
+def _document(path: Path, name: str, process: ReadingProcess, notices: list[str]) -> Document:
     """Return the document in a file, out of the cache if it was read before."""
-    kind = ENDINGS.get(path.suffix.lower())
     data = bytes_of(path, name)
     if not data.strip():
         raise InputError(f"{name}: an empty file")
-    if not path.suffix and data[:2000].lstrip()[:14].lower() == b"<!doctype html":
-        kind = "html"
+    kind = _kind(path, name, data)
     # A LaTeX file draws in others, so its own content does not tell what it says.
-    known = kind or _kind(path, name, data) != "latex"
-    place = _place(path.name.encode() + b":" + data) if known else None
-    if place is not None and (kept_before := _before(place, name)) is not None:
-        document, missing = kept_before
+    content = os.fsencode(path.name) + b":" + data
+    place = _place(content) if kind != "latex" else None
+    if place is not None and (cached := _cached(place, name)) is not None:
+        document, found = cached
     else:
-        title, blocks, missing = _read(path, name, data, kind, pages)
-        document = Document.of(name, blocks, title or path.stem)
-        _keep(document, missing, place)
-    notices += [f"{name}: {notice}" for notice in missing]
+        with reading(name):
+            read = _read(path, name, data, kind, process)
+        if not read.blocks:
+            raise InputError(f"{name}: no text in it")
+        first = next((block for block in read.blocks if block.kind != "note"), read.blocks[0])
+        shown = first.text if first.heading and kind != "pdf" else None
+        document = Document.of(name, read.blocks, read.title or shown or Path(name).stem)
+        document = replace(document, left_out=tuple(read.left_out))
+        found = [*read.notices]
+        _keep(document, found, place)
+    notices += [f"{name}: {notice}" for notice in (*found, *document.left_out_notices())]
     return document
 
 
-def _kind(path: Path, name: str, data: bytes) -> papers.Kind:
+def _kind(path: Path, name: str, data: bytes) -> FileKind:
+    """Tell the kind of a file by its ending or, without one, by how it begins."""
+    kind = ENDINGS.get(path.suffix.lower())
+    start = data[:2000].lstrip()[:14].lower()
+    if kind is None and not path.suffix and start.startswith((b"<!doctype html", b"<html")):
+        return "html"
     try:
-        return kind_of(name, data)
+        return kind or kind_of(name, data)
     except InputError:
         known = ", ".join([*papers.ENDINGS, *ENDINGS])
-        raise InputError(
-            f"{name}: files that end in {path.suffix} are not read; give one of {known}"
-        ) from None
+        raise UnknownFormat(name, path.suffix, known) from None
 
 
-def _read(
-    path: Path, name: str, data: bytes, kind: Literal["html", "docx"] | None, pages: PageReader
-) -> tuple[str | None, list[Block], list[str]]:
-    """Return the title that a file shows, all its paragraphs, and what is missing."""
-    if kind is None:
-        with reading(name):
-            draft = draft_of(name, data, path.parent, whole=True)
+def _read(path: Path, name: str, data: bytes, kind: FileKind, process: ReadingProcess) -> Reading:
+    """Return what a file says, and what is left out of it."""
+    largest = _LARGEST[kind]
+    if len(data) > largest:
+        raise InputError(f"{name}: over {largest // 1_000_000} MB, too large; cut it down")
+    if kind in ("pdf", "html", "word", "markdown"):
+        return process.read(data, kind, name)
+    decoded = decode(data, name)
+    builder = DocumentBuilder()
+    builder.note_encoding(decoded.encoding)
+    if kind == "json":
+        read_json(decoded.text, builder, name)
+    elif kind == "latex":
+        read_latex(decoded.text, builder, name, path.parent)
     else:
-        largest = LARGEST_PAGE if kind == "html" else LARGEST_WORD
-        if len(data) > largest:
-            raise InputError(f"{name}: over {largest // 1_000_000} MB, too large; cut it down")
-        title, paragraphs = pages.read(data, kind, name)
-        draft = Draft(title, blocks=[*_blocks(paragraphs)])
-    title, blocks = draft.title, _whole(draft)
-    if title is None:
-        title, blocks = _titled(blocks)
-    elif blocks and blocks[0].heading and blocks[0].text == title:
-        blocks = blocks[1:]
-    if not any(not block.heading for block in blocks):
-        blocks = [Block(block.text) for block in _whole(draft)]
-    if not blocks:
-        raise InputError(f"{name}: no text in it")
-    return title and " ".join(sound(title).split()), blocks, [*draft.notices]
-
-
-def _blocks(paragraphs: Iterable[tuple[str, bool]]) -> Iterator[Block]:
-    for text, heading in paragraphs:
-        if plain := " ".join(plain_signs(text).split()):
-            yield Block(plain, heading)
-
-
-def _whole(draft: Draft) -> list[Block]:
-    """Return the body under the abstract and the introduction that are set apart from it."""
-    body = "\n\n".join(block.text for block in draft.blocks)
-    apart = (part.strip() for part in (draft.abstract, draft.introduction) if part)
-    above = [Block(text) for part in apart if part not in body for text in part.split("\n\n")]
-    return [*above, *draft.blocks]
-
-
-def _titled(blocks: list[Block]) -> tuple[str | None, list[Block]]:
-    """Return the heading at the top and the body under it, or a short first line of the body."""
-    if len(blocks) < 2 or sections.part(blocks[0].text) is not None:
-        return None, blocks
-    first = blocks[0]
-    ended = first.text[-1] in ".!?:;,。！？" or len(first.text) > LONGEST_TITLE or first.apart
-    if first.heading:
-        return first.text, blocks[1:]
-    return None if ended else first.text, blocks
+        read_text(decoded.text, builder)
+    return builder.finish()
 
 
 # Documents on disk, each by its digest; and which document a file is, by the file's content
@@ -281,7 +356,8 @@ def write_document(document: Document, folder: Path) -> Path:
         os.link(cached, file)
         return file
     title = json.dumps(document.title, ensure_ascii=False).encode()
-    write_whole(file, b"".join([_TITLE, title, _STORED, document.stored, b"}\n"]))
+    head = b"".join([_TITLE, title, _STORED[document.version]])
+    write_whole(file, head + document.stored + b"}\n")
     return file
 
 
@@ -291,8 +367,10 @@ def read_document(file: Path, name: str) -> Document:
     Raises InputError, with that name, where the file is not what was written.
     """
     try:
-        head, stored = file.read_bytes().removesuffix(b"}\n").split(_STORED, 1)
-        document = Document(name, json.loads(head.removeprefix(_TITLE)), stored)
+        content = file.read_bytes().removesuffix(b"}\n")
+        version: Literal[1, 2] = 2 if _STORED[2] in content[:_LONGEST_HEAD] else 1
+        head, stored = content.split(_STORED[version], 1)
+        document = Document(name, json.loads(head.removeprefix(_TITLE)), stored, version)
         if document.file == file.name:
             return document
         why = "it was changed since it was written"
@@ -304,13 +382,27 @@ def read_document(file: Path, name: str) -> Document:
 
 
 _DIGEST = re.compile("[0-9a-f]{32}")
-_TITLE, _STORED = b'{"title": ', b',\n"passages": '
+_TITLE = b'{"title": '
+_STORED = {1: b',\n"passages": ', 2: b',\n"blocks": '}
+_LONGEST_HEAD = 100_000
+"""Bytes in which the title of a document ends."""
+_LIBRARIES = (
+    *("pypdfium2", "lxml", "markdown-it-py", "mdit-py-plugins", "charset-normalizer"),
+    *("pylatexenc", "nupunkt", "sentencex", "PyStemmer"),
+)
+"""Packages whose versions may change how a file is read and cut."""
 
 
 @lru_cache(maxsize=1)
 def readers() -> bytes:
-    """Hash the code of this room, so that documents are read anew after it changed."""
+    """Hash the code of this room and the versions of its libraries.
+
+    Documents are read anew after one of them changed.
+    """
     hashed = blake2b(digest_size=16)
+    for library in _LIBRARIES:
+        with contextlib.suppress(PackageNotFoundError):
+            hashed.update(f"{library} {version(library)}".encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
         hashed.update(file.read_bytes())
     return hashed.digest()
@@ -321,20 +413,22 @@ def _place(content: bytes) -> Path:
     return cache_folder() / "readings" / name[:2] / name
 
 
-def _before(place: Path, name: str) -> tuple[Document, list[str]] | None:
-    """Return what a file said when it was read before, and what was missing of it."""
-    with contextlib.suppress(OSError, ValueError):
-        digest, missing = json.loads(place.read_bytes())
-        return read_document(documents_folder() / f"{digest}.json", name), missing
+def _cached(place: Path, name: str) -> tuple[Document, list[str]] | None:
+    """Return what a file said when it was read before, and its notices."""
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        digest, notices, left_out = json.loads(place.read_bytes())
+        document = read_document(documents_folder() / f"{digest}.json", name)
+        return replace(document, left_out=tuple(LeftOut(*part) for part in left_out)), notices
     return None
 
 
-def _keep(document: Document, missing: list[str], place: Path | None) -> None:
+def _keep(document: Document, notices: list[str], place: Path | None) -> None:
     """Keep what a file said; a folder that cannot be written costs time alone."""
     try:
         write_document(document, documents_folder())
         if place is not None:
-            write_whole(place, json.dumps([document.digest, missing]).encode())
+            kept_reading = [document.digest, notices, document.left_out]
+            write_whole(place, json.dumps(kept_reading).encode())
     except OSError as error:
         log.warning("cannot cache documents in %s: %s", cache_folder(), error)
 

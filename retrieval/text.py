@@ -7,19 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-import charset_normalizer
-import ftfy
-
-from dialectree.errors import InputError
 from dialectree.retrieval import blocks, sections
 from dialectree.retrieval.blocks import Block, Draft, timely
+from dialectree.retrieval.builder import DocumentBuilder
+from dialectree.retrieval.encoding import decode
 
 _ONE_PARAGRAPH = 160
 """Characters; where a line is longer, the file has one line for each paragraph."""
 _NARROWEST = 40
 """Characters; where lines are shorter, no text was broken into them."""
 _LONGEST_TITLE = 300
-_OTHER_SCRIPTS = re.compile(r"Cyrillic|Greek|Hebrew|Arabic|CJK|Hiragana|Katakana|Hangul")
 _ITEM = re.compile(r"\s*(?:[-*•▪◦–]\s+|\(?\d{1,2}[.)]\s+|\[\d+\]\s+)\S")
 _BULLET = re.compile(r"^\s*[-*•▪◦–]\s+(?=\S)")
 _LONG_ITEM = re.compile(r"\d+[.)] .{60,}")
@@ -30,34 +27,33 @@ _RUNS_ON = re.compile(r"(?:[:,–—-]|\b(?:of|the|for|and|with|in|a|an|to|on|by
 
 
 def decoded(data: bytes, name: str) -> str:
-    """Return the text in `data`; stray bytes in UTF-8 are read as Windows wrote them."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        text = _guessed(data)
-    start = text[:20_000]
-    odd = sum(1 for sign in start if (sign < " " and sign not in "\t\n\r\f\v") or sign == "�")
-    if odd > 0.02 * len(start):
-        raise InputError(f"{name}: not text; give a PDF, text, Markdown, LaTeX or JSON file")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _guessed(data: bytes) -> str:
-    """Trust a guess of another script; Western encodings are too much alike in a short text."""
-    guess = charset_normalizer.from_bytes(data[:200_000]).best()
-    if guess is not None:
-        wide = guess.encoding.startswith(("utf_16", "utf_32"))
-        if wide or _OTHER_SCRIPTS.search(" ".join(guess.alphabets)):
-            return data.decode(guess.encoding, errors="replace").lstrip("\ufeff")
-    text = data.removeprefix(b"\xef\xbb\xbf").decode("cp1252", errors="replace")
-    return ftfy.fix_encoding(text)
+    """Return the text in ``data``; raise InputError where it is no text."""
+    return decode(data, name).text
 
 
 def sound(text: str) -> str:
     """Replace half characters by question marks, so that `text` can be encoded."""
     return text.encode("utf-8", "replace").decode()
+
+
+def read_text(text: str, builder: DocumentBuilder) -> None:
+    """Add plain text to ``builder``; lines too short to be prose are blocks of their own."""
+    builder.expect(text)
+    pages = text.split("\f")
+    for number, page in enumerate(pages, 1):
+        lines = page.rstrip().splitlines()
+        if len(pages) > 1 and lines and lines[-1].strip() == str(number):
+            builder.leave_out(lines.pop(), "page numbers")
+        pages[number - 1] = "\n".join(lines)
+    add_text("\f".join(pages), builder)
+
+
+def add_text(text: str, builder: DocumentBuilder) -> None:
+    """Add the headings and paragraphs of ``text``."""
+    paragraphs = _paragraphs(text, numbers=True)
+    for block in _blocks(paragraphs, captions=True):
+        is_item = not block.heading and _BULLET.match(block.text)
+        builder.add(block.text, "item" if is_item else block.kind)
 
 
 def draft(text: str, *, title: str | None = None, abstracted: bool = False) -> Draft:
@@ -76,12 +72,12 @@ def blocks_of(text: str, *, captions: bool = False) -> list[Block]:
     return _blocks(_paragraphs(text), captions=captions)
 
 
-def _paragraphs(text: str) -> list[list[str]]:
-    """Return the lines between empty lines, without numbers of pages and lines."""
+def _paragraphs(text: str, *, numbers: bool = False) -> list[list[str]]:
+    """Return the lines between empty lines, with ``numbers`` alone on a line if asked."""
     paragraphs: list[list[str]] = []
     for part in timely(re.split(r"\n\s*\n|\f", text)):
         lines = [blocks.plain_signs(line).rstrip() for line in part.splitlines()]
-        lines = [line for line in lines if line.strip() and not line.strip().isdigit()]
+        lines = [line for line in lines if line.strip() and (numbers or not line.strip().isdigit())]
         if lines:
             paragraphs.append(lines)
     return paragraphs
@@ -115,27 +111,39 @@ def _blocks(paragraphs: Sequence[list[str]], *, captions: bool = False) -> list[
     words = blocks.words_of(line for lines in paragraphs for line in lines)
     followed = [len(line) for lines in paragraphs for line in lines[:-1]]
     width = max(_NARROWEST, median(followed or [0]))
-    each = [block for lines in timely(paragraphs) for block in _parted(lines, words, width)]
+    each = [
+        block
+        for lines in timely(paragraphs)
+        for block in _parted(lines, words, width, apart=captions)
+    ]
     if not captions:
         each = [one for one in each if one.heading or not sections.is_caption(one.text)]
     return blocks.flowing(each, words)
 
 
-def _parted(lines: Sequence[str], words: Counter[str], width: float) -> Iterator[Block]:
+def _parted(
+    lines: Sequence[str], words: Counter[str], width: float, *, apart: bool
+) -> Iterator[Block]:
     """Return the headings and paragraphs among lines that no empty line parts."""
-    for headed, group in _groups(lines, width):
+    for headed, group in _groups(lines, width, apart=apart):
         if headed:
             heading = group.pop(0).strip("#*_ \t").rstrip(":")
-            yield Block(" ".join(heading.split()), heading=True)
+            yield Block(" ".join(heading.split()), "heading")
         text = " ".join(_BULLET.sub("", blocks.on_one_line(group, words)).split())
         if text:
             yield Block(text)
 
 
-def _groups(lines: Sequence[str], width: float) -> list[tuple[bool, list[str]]]:
-    """Return the lines of each paragraph or item, and whether the first of them is its heading."""
+def _groups(
+    lines: Sequence[str], width: float, *, apart: bool
+) -> list[tuple[bool, list[str]]]:
+    """Return the lines of each paragraph or item, and whether the first of them is its heading.
+
+    With ``apart``, lines that are too short for broken prose are one paragraph each.
+    """
     lines = [line for line in lines if not _UNDERLINE.match(line)]
-    one_each = any(len(line) > _ONE_PARAGRAPH for line in lines)
+    longest = max(map(len, lines), default=0)
+    one_each = longest > _ONE_PARAGRAPH or (apart and longest < _NARROWEST)
     widest = max(map(len, lines), default=0)
     groups: list[tuple[bool, list[str]]] = []
     for at, line in timely(enumerate(lines)):

@@ -116,7 +116,7 @@ def test_too_many_segments_are_refused_and_a_retriever_is_named(
 WITHOUT = """
 import sys
 from dialectree.protocols.grounded import GroundedSettings
-for package in ("ftfy", "bm25s", "nupunkt", "faiss", "sentence_transformers"):
+for package in ("charset_normalizer", "bm25s", "nupunkt", "faiss", "sentence_transformers"):
     sys.modules[package] = None
 from dialectree.retrieval import material
 try:

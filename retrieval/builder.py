@@ -1,0 +1,267 @@
+"""Build a document from a file's text: blocks that can be cited, and what was left out and why.
+
+A reader passes all text that its library gives: what becomes no block is left out with a reason.
+Raised and lowered characters come between marks: ``10`` + ``raised("5")`` becomes "10^5".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from dialectree.retrieval.blocks import (
+    LIGATURES,
+    Block,
+    BlockKind,
+    LeftOut,
+    Reading,
+    timely,
+)
+from dialectree.retrieval.conservation import conservation_notices, missing_words
+
+_RAISED, _LINKED, _LOWERED, _CLOSE = "\ue000", "\ue001", "\ue002", "\ue003"
+_MARKED = re.compile(f"([{_RAISED}{_LINKED}])([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
+_SUNK = re.compile(f"{_LOWERED}([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
+_MARKS = re.compile(f"[{_RAISED}-{_CLOSE}]")
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffe]")
+_SOFT_HYPHENS = ("\u00ad", "\x02", "\ufffe")
+_UNIT = re.compile(r"(?<![^\W\d_])(?:[munpcdk]m|ft|in|mi|kg|[^\W\d_])$")
+"""A unit or a single letter before a raised figure, which is a power."""
+_SIGNED = re.compile(r"[-−–+]?\d+")
+_WORKS = re.compile(r"\[?\d+(?:\s?[,–-]\s?\d+)*\]?")
+"""Numbers of notes or works, as in "It grew.12,13"."""
+_NOTE_SIGNS = re.compile(r"[*†‡§¶∗#]+")
+_ORDINAL = re.compile(r"st|nd|rd|th|er?|re|ème|o|a|os|as|º|ª")
+_TRADE = re.compile(r"TM|SM|®|™|©|℠")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_EMPTY = "–"
+"""Stands for an empty cell."""
+
+
+class Cell(NamedTuple):
+    """The text of a cell, and whether it only repeats a cell that spans several places."""
+
+    text: str
+    repeated: bool = False
+
+
+def raised(text: str, *, linked: bool = False) -> str:
+    """Mark raised text; ``linked`` text is the mark of a note, which a link shows."""
+    return f"{_LINKED if linked else _RAISED}{text}{_CLOSE}" if text.strip() else text
+
+
+def lowered(text: str) -> str:
+    """Mark lowered text."""
+    return f"{_LOWERED}{text}{_CLOSE}" if text.strip() else text
+
+
+def raised_mark(text: str) -> str | None:
+    """Return the raised characters that ``text`` begins with, such as the number of a note."""
+    match = _MARKED.match(text)
+    return match[2].strip() if match else None
+
+
+def clean_text(text: str) -> str:
+    """Compose accents, put one blank between words, and drop characters that do not show."""
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text.translate(LIGATURES)))
+    if not text.isascii() or not text.isprintable():
+        text = "".join(sign for sign in text if sign in "\t\n\r\f\v" or not _is_control(sign))
+    return " ".join(text.split())
+
+
+def _is_control(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Cc", "Cs")
+
+
+class DocumentBuilder:
+    """Collect the blocks of one document, and check at the end that no word was lost."""
+
+    def __init__(self) -> None:
+        self.title: str | None = None
+        """The title that the file shows or names."""
+        self.notices: list[str] = []
+        self._blocks: list[Block] = []
+        self._left_out: list[LeftOut] = []
+        self._plain_text: list[str] = []
+
+    def expect(self, text: str) -> None:
+        """Add text that another way of reading finds: each word of it must be accounted for."""
+        self._plain_text.append(_MARKS.sub("", text))
+
+    def note_encoding(self, encoding: str | None) -> None:
+        """Add a notice where the text is in another encoding than UTF-8."""
+        if encoding is not None:
+            self.notices.append(f"not UTF-8: read as {encoding}")
+
+    def add(
+        self,
+        text: str,
+        kind: BlockKind = "paragraph",
+        page: int | None = None,
+        *,
+        note_marks: Collection[str] = (),
+        source: str | None = None,
+    ) -> None:
+        """Add a block; see :meth:`make`."""
+        if (block := self.make(text, kind, page, note_marks=note_marks, source=source)) is not None:
+            self.append(block)
+
+    def append(self, block: Block) -> None:
+        """Add a block that :meth:`make` returned."""
+        self._blocks.append(block)
+
+    def make(
+        self,
+        text: str,
+        kind: BlockKind = "paragraph",
+        page: int | None = None,
+        *,
+        note_marks: Collection[str] = (),
+        source: str | None = None,
+    ) -> Block | None:
+        """Return a block, or None where ``text`` is blank.
+
+        ``source`` is what it took of the file, where ``text`` repeats more. ``note_marks`` are the
+        marks of the notes on its page: they are left out of the text.
+        """
+        dropped: list[str] = []
+        marked = _MARKS.search(text) is not None
+        broken = text.rstrip()[-1:] in _SOFT_HYPHENS
+        text = clean_text(text) + ("-" if broken else "")
+        taken = text if source is None else clean_text(source)
+        if marked:
+            text = _without_marks(text, note_marks, dropped)
+            for mark in dropped:
+                pattern = f"[{_RAISED}{_LINKED}]{re.escape(mark)}{_CLOSE}"
+                taken, found = re.subn(pattern, "", taken, count=1)
+                if found:  # a name of a column has its mark in each row
+                    self.leave_out(mark, "marks of notes", page)
+            taken = _MARKS.sub("", taken)
+        return Block(text, kind, page, source=taken) if text else None
+
+    def leave_out(self, text: str, reason: str, page: int | None = None) -> None:
+        """Record text that is no block."""
+        if text := clean_text(_MARKS.sub("", text)):
+            self._left_out.append(LeftOut(text, reason, page))
+
+    def leave_out_missing(self, text: str, reason: str) -> None:
+        """Leave out all words of ``text`` that are in no block: a reader of prose passed them."""
+        taken = (block.source for block in self._blocks)
+        self.leave_out(" ".join(missing_words(text, taken)), reason)
+
+    def add_table(
+        self,
+        rows: Sequence[Sequence[Cell]],
+        head_rows: int | None = None,
+        page: int | None = None,
+    ) -> None:
+        """Add the rows of a table; see :meth:`make_rows`."""
+        self._blocks += self.make_rows(rows, head_rows, page)
+
+    def make_rows(
+        self,
+        rows: Sequence[Sequence[Cell]],
+        head_rows: int | None = None,
+        page: int | None = None,
+        *,
+        note_marks: Collection[str] = (),
+    ) -> Iterator[Block]:
+        """Yield each row as a block that can be cited alone: "Country: Belmark; Hospitals: 12".
+
+        ``head_rows`` is how many rows name the columns; without it, the first row counts as a head
+        where it has names above figures.
+        """
+        width = max(map(len, rows), default=0)
+        table = [[*row, *[Cell("")] * (width - len(row))] for row in rows]
+        heads = _count_head_rows(table) if head_rows is None else head_rows
+        names = [_column_name(table[:heads], column, note_marks) for column in range(width)]
+        for number, row in enumerate(timely(table)):
+            source = " ".join(cell.text for cell in row if not cell.repeated)
+            kind: BlockKind = "names" if number < heads else "row"
+            text = _row_text(row, [] if number < heads else names)
+            block = self.make(text, kind, page, note_marks=note_marks, source=source)
+            if block is not None:
+                yield block
+
+    def finish(self) -> Reading:
+        """Return the document, with a notice for each thing that a reader should know."""
+        sources = (block.source for block in self._blocks)
+        left_out = (part.text for part in self._left_out)
+        notices = [*self.notices]
+        if self._plain_text:
+            notices += conservation_notices(" ".join(self._plain_text), sources, left_out)
+        return Reading(self.title, self._blocks, self._left_out, notices)
+
+
+def _column_name(
+    heads: Sequence[Sequence[Cell]], column: int, note_marks: Collection[str]
+) -> str:
+    parts = dict.fromkeys(_without_marks(row[column].text, note_marks, []) for row in heads)
+    return " ".join(filter(None, parts)).rstrip(": ")
+
+
+def _row_text(row: Sequence[Cell], names: Sequence[str]) -> str:
+    """Return a row with the names of its columns; without any, its cells in their order."""
+    texts = [cell.text.strip() for cell in row]
+    if not any(texts):
+        return ""
+    own = [cell.text.strip() for cell in row if not cell.repeated and cell.text.strip()]
+    if len(own) == 1 and len(row) > 2 and all(cell.text.strip() == own[0] for cell in row):
+        return own[0]  # a heading inside the table, across all columns
+    if not any(names):
+        return " | ".join(text or _EMPTY for text in texts)
+    pairs = zip(names, texts, strict=True)
+    parts = [(f"{name}: {text or _EMPTY}" if name else text) for name, text in pairs]
+    return "; ".join(filter(None, parts))
+
+
+def _count_head_rows(rows: Sequence[Sequence[Cell]]) -> int:
+    """Return 1 where the first row has names, or years, above a column of figures."""
+    if len(rows) < 2:
+        return 0
+    first, *others = rows
+    texts = [cell.text.strip() for cell in first[1:]]
+    if not all(texts) or not all(_YEAR.fullmatch(text) or not _has_digit(text) for text in texts):
+        return 0
+    columns = ([row[at].text for row in others] for at in range(1, len(first)))
+    return int(any(sum(map(_has_digit, column)) > len(column) / 2 for column in columns))
+
+
+def _has_digit(text: str) -> bool:
+    return any(sign.isdigit() for sign in text)
+
+
+def _without_marks(text: str, note_marks: Collection[str], dropped: list[str]) -> str:
+    """Write 10⁵ as 10^5, and take the marks of notes out of the text into ``dropped``."""
+
+    def sunk(match: re.Match[str]) -> str:
+        after_figure = text[: match.start()][-1:].isdigit()
+        return f"_{match[1]}" if after_figure else match[1]
+
+    text = _SUNK.sub(sunk, text)
+
+    def mark(match: re.Match[str]) -> str:
+        before, sign = _MARKS.sub("", text[: match.start()]), match[2].strip()
+        if not before.strip():
+            return match[2]
+        if match[1] == _LINKED or _is_note_mark(sign, before, note_marks):
+            dropped.append(match[2])
+            return ""
+        ordinal = before[-1].isdigit() and _ORDINAL.fullmatch(sign)
+        return match[2] if ordinal or _TRADE.fullmatch(sign) else f"^{sign}"
+
+    return clean_text(_MARKED.sub(mark, text))
+
+
+def _is_note_mark(sign: str, before: str, note_marks: Collection[str]) -> bool:
+    """Return whether raised characters are the mark of a note, and not a power or an exponent."""
+    if _NOTE_SIGNS.fullmatch(sign):
+        return True
+    if _SIGNED.fullmatch(sign):
+        power = before.endswith("10") or _UNIT.search(before) or not sign[0].isdigit()
+        if power or before[-1].isdigit():
+            return False
+    ended = before.rstrip()[-1:] in tuple(".,;:!?)”\"’»。")
+    return sign in note_marks or bool(ended and _WORKS.fullmatch(sign))

@@ -1,0 +1,109 @@
+"""Decode the bytes of a text: UTF-8 where it can be, else an encoding in which it has words."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import unicodedata
+from collections import Counter
+from contextlib import suppress
+from typing import NamedTuple
+
+from charset_normalizer import from_bytes
+
+from dialectree.errors import InputError
+from dialectree.retrieval.languages import LANGUAGES, language_score
+
+_ENCODINGS = (
+    *("cp1252", "cp1250", "cp1251", "koi8_r", "koi8_u", "cp1254", "cp1257", "cp1253", "cp1255"),
+    *("cp1256", "iso8859_2", "iso8859_5", "iso8859_6", "iso8859_7", "iso8859_8", "iso8859_13"),
+    *("iso8859_15", "mac_roman", "mac_latin2", "mac_cyrillic", "cp866", "cp850", "cp852", "cp874"),
+)
+"""Encodings of one byte a character; of two that fit as well, the first is meant."""
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uff60\u3000-\u303f]")
+_STRANGE = re.compile(r"[\uff61-\uff9f\ue000-\uf8ff]|[A-Za-z][\u3400-\u9fff\uac00-\ud7af][A-Za-z]")
+"""Signs of another encoding read as one of East Asia."""
+_PUNCTUATION = "«»“”„’‘–—…¿¡§°€£ºª•\xa0"
+_WRONG_IN_WORD = re.compile(
+    r"[^\W\d_A-Z](?=[A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЀ-Џ])|[a-z](?=[Α-ωА-яЀ-џא-ת])|[Α-ωА-яЀ-џא-ת](?=[a-z])"
+    r"|[^\W\d_](?=[«»“”„—–…¿¡§°€£ºª•][^\W\d_])"
+)
+"""Signs of a wrong guess: capitals, another script or a sign in the middle of a word."""
+_LOOKED_AT = 100_000
+"""Bytes that tell the encoding."""
+_MOST_STRAY = 0.1
+"""Share of bytes above 127 that may be stray ones in a text that is UTF-8."""
+
+
+class Decoded(NamedTuple):
+    """A text, and the name of its encoding where that was not UTF-8."""
+
+    text: str
+    encoding: str | None = None
+
+
+def decode(data: bytes, name: str, declared: str | None = None) -> Decoded:
+    """Return the text in ``data``; ``declared`` is the encoding that the file itself names.
+
+    Raises InputError where it is no text, with ``name``.
+    """
+    decoded = _decoded(data, declared)
+    start = decoded.text[:20_000]
+    odd = sum(1 for sign in start if (sign < " " and sign not in "\t\n\r\f\v\x1b") or sign == "\ufffd")
+    if odd > 0.02 * len(start):
+        raise InputError(f"{name}: not text; give a PDF, text, Markdown, LaTeX or JSON file")
+    return decoded._replace(text=decoded.text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _decoded(data: bytes, declared: str | None) -> Decoded:
+    with suppress(UnicodeDecodeError):
+        text = data.decode("utf-8-sig")
+        if "\0" not in text[:1_000] and "\x1b$" not in text:
+            return Decoded(text)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return Decoded(data.decode("utf-16", "replace"), "utf-16")
+    if b"\x1b$" in data and data.isascii():
+        return Decoded(data.decode("iso2022_jp", "replace"), "iso2022_jp")
+    if declared:
+        with suppress(LookupError, UnicodeDecodeError):
+            return Decoded(data.decode(declared), declared.lower())
+    stray = data.decode("utf-8", "surrogateescape")
+    bad = sum("\udc80" <= sign <= "\udcff" for sign in stray)
+    if bad <= _MOST_STRAY * (sum(byte > 127 for byte in data)):
+        codecs.register_error("stray", _read_stray)
+        return Decoded(data.decode("utf-8", "stray"), "utf-8 with stray bytes of cp1252")
+    return _guessed(data)
+
+
+def _read_stray(error: UnicodeError) -> tuple[str, int]:
+    """Read a byte that is no UTF-8 as Windows wrote it."""
+    assert isinstance(error, UnicodeDecodeError)
+    byte = error.object[error.start : error.start + 1]
+    return byte.decode("cp1252", "replace"), error.start + 1
+
+
+def _guessed(data: bytes) -> Decoded:
+    """Return the reading that has most words and letters of one language."""
+    start = data[:_LOOKED_AT]
+    guess = from_bytes(start).best()
+    if guess is not None:
+        text = str(guess)
+        wide = guess.encoding.startswith(("utf_16", "utf_32"))
+        if wide or (len(_WIDE.findall(text)) > 2 and not _STRANGE.search(text)):
+            return Decoded(data.decode(guess.encoding, "replace").lstrip("\ufeff"), guess.encoding)
+    best = max(_ENCODINGS, key=lambda encoding: _plausibility(start, encoding))
+    return Decoded(data.decode(best, "replace"), best)
+
+
+def _plausibility(data: bytes, encoding: str) -> float:
+    """Return how much a text looks like one of a language; the greatest figure is the best."""
+    text = data.decode(encoding, "replace")
+    words = Counter(re.findall(r"[^\W\d_]+", text.lower()))
+    letters = Counter(sign for sign in text.lower() if sign > "\x7f" and _is_letter(sign))
+    symbols = sum(sign > "\x7f" and sign not in _PUNCTUATION and not _is_letter(sign) for sign in text)
+    best = max(language_score(language, words, letters) for language in LANGUAGES.values())
+    return best - 3 * (symbols + len(_WRONG_IN_WORD.findall(text)))
+
+
+def _is_letter(sign: str) -> bool:
+    return unicodedata.category(sign)[0] in "LM"

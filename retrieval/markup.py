@@ -1,0 +1,311 @@
+"""Web pages and Markdown: every text of the tree is a block, or left out with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any
+
+import lxml.html
+from lxml.html import HtmlElement
+
+from dialectree.retrieval.blocks import BlockKind
+from dialectree.retrieval.builder import Cell, DocumentBuilder, lowered, raised
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_ITEMS = ("li", "dt", "dd")
+_NOTES = ("figcaption", "caption", "footer", "aside", "small")
+_BOXES = frozenset(
+    "html body div section article main header hgroup ul ol dl figure blockquote pre p table"
+    " thead tbody tfoot tr td th form fieldset legend details summary address hr center dialog"
+    " search menu option iframe object video audio canvas".split()
+).union(_HEADINGS, _ITEMS, _NOTES) - {"small"}
+"""Elements that begin and end a line."""
+_LEFT_OUT = {
+    "script": "scripts",
+    "style": "scripts",
+    "noscript": "scripts",
+    "template": "hidden",
+    "nav": "navigation",
+    "del": "struck",
+    "s": "struck",
+    "strike": "struck",
+    "annotation": "sources of formulas",
+    "annotation-xml": "sources of formulas",
+}
+_HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.IGNORECASE)
+_STRIKING = re.compile(r"text-decoration[\w-]*\s*:[^;]*line-through", re.IGNORECASE)
+_STYLE_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_STYLE_BLOCK = re.compile(r"/\*.*?\*/|@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", re.DOTALL)
+_SELECTOR = re.compile(r"[.#][\w-]+")
+_TEXTS = "//text()[not(ancestor::script or ancestor::style or parent::title/parent::head)]"
+_WIDEST = 1_000
+"""Columns of a cell, as browsers count them."""
+
+
+def read_html(text: str, builder: DocumentBuilder) -> None:
+    """Add a web page to ``builder``."""
+    encoded = text.encode("utf-8", "replace")
+    tree = lxml.html.document_fromstring(encoded, parser=lxml.html.HTMLParser(encoding="utf-8"))
+    for node in tree.xpath(_TEXTS):
+        builder.expect(node)
+    _Page(tree, builder).read()
+
+
+def read_markdown(text: str, builder: DocumentBuilder) -> None:
+    """Add a Markdown file to ``builder``: it is rendered, and read as a web page."""
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+    from mdit_py_plugins.footnote import footnote_plugin
+    from mdit_py_plugins.front_matter import front_matter_plugin
+
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser = parser.use(front_matter_plugin).use(footnote_plugin)
+    parser = parser.use(dollarmath_plugin, double_inline=True, renderer=_formula)
+    tokens = parser.parse(text, environment := {})
+    for token in tokens:
+        if token.type == "front_matter":
+            _add_front_matter(token.content, builder)
+    page = parser.renderer.render(tokens, parser.options, environment)
+    tree = lxml.html.document_fromstring(f"<body>{page}</body>".encode("utf-8", "replace").decode())
+    for link in tree.xpath("//a[@class='footnote-backref']"):
+        link.drop_tree()
+    for note in tree.xpath("//li[@class='footnote-item']"):
+        note.tag = "aside"
+    for item in tree.xpath("//ol/li"):  # their numbers are the renderer's to write
+        _number(item)
+    for node in tree.xpath(_TEXTS):
+        builder.expect(node)
+    _Page(tree, builder).read()
+
+
+def _formula(content: str, _options: dict[str, Any]) -> str:
+    from html import escape
+
+    return escape(content)
+
+
+def _add_front_matter(text: str, builder: DocumentBuilder) -> None:
+    for line in text.splitlines():
+        name, _, value = line.partition(":")
+        if name.strip().lower() == "title" and builder.title is None:
+            builder.title = value.strip().strip("\"'") or None
+        builder.expect(line)
+        builder.add(line, "note")
+
+
+def _number(item: HtmlElement) -> None:
+    """Write the number of an item into its text."""
+    above = item.getparent()
+    start = re.sub(r"\D", "", above.get("start", "")) or "1"
+    number = int(start[:9]) + sum(1 for other in item.itersiblings("li", preceding=True))
+    target = item[0] if len(item) and item[0].tag == "p" and not (item.text or "").strip() else item
+    target.text = f"{number}. {target.text or ''}"
+
+
+class _Page:
+    """The walk over one tree."""
+
+    def __init__(self, tree: HtmlElement, builder: DocumentBuilder) -> None:
+        self._tree, self._builder = tree, builder
+        self._line: list[str] = []
+        """The text of the block under way."""
+        self._parents = {above for box in tree.iter(*_BOXES) for above in box.iterancestors()}
+        """Elements with boxes inside."""
+        self._selectors = _hiding_selectors(tree)
+
+    def read(self) -> None:
+        title = self._tree.find(".//head/title")
+        if title is not None:
+            self._add_title(title)
+        head, body = self._tree.find("head"), self._tree.find("body")
+        if head is not None:
+            for element in head:
+                if element is not title:
+                    self._inline(element)
+        if body is not None:
+            self._walk(body)
+        for element in self._tree:
+            if element is not head and element is not body:
+                self._walk(element)
+        self._flush("paragraph")
+
+    def _add_title(self, element: HtmlElement) -> None:
+        """Take the title of a page for a heading, unless the page shows it once more."""
+        text = self._inline(element)
+        title = self._builder.title = " ".join(text.split()) or None
+        headings = {" ".join(str(one.text_content()).split()) for one in self._tree.iter("h1")}
+        if title not in headings:
+            self._builder.expect(text)
+            self._builder.add(text, "heading")
+
+    def _walk(self, element: HtmlElement) -> None:
+        if not isinstance(element.tag, str) or self._reason(element):
+            self._line.append(self._inline(element))
+        elif element.tag == "table" and not self._is_layout(element):
+            self._flush(_kind_of(element))
+            for caption in element.iterchildren("caption"):
+                self._builder.add(self._inline(caption), "note")
+            self._add_table(element)
+        elif element in self._parents:
+            box = element.tag in _BOXES
+            self._flush_if(box, element)
+            self._line.append(element.text or "")
+            for child in element:
+                self._walk(child)
+                self._line.append(child.tail or "")
+            self._flush_if(box, element)
+        elif element.tag == "pre":
+            self._flush(_kind_of(element))
+            for line in self._inline(element).splitlines():
+                self._builder.add(line)
+        elif element.tag in _BOXES:
+            self._flush(_kind_of(element.getparent()))
+            self._line.append(self._inline(element))
+            self._flush(_kind_of(element))
+        else:
+            self._line.append(self._inline(element))
+
+    def _flush_if(self, box: bool, element: HtmlElement) -> None:
+        if box:
+            self._flush(_kind_of(element))
+
+    def _flush(self, kind: BlockKind) -> None:
+        text = "".join(self._line)
+        self._line.clear()
+        self._builder.add(text, kind)
+
+    def _inline(self, element: HtmlElement) -> str:
+        """Return the text of an element in one line; leave out what nobody sees."""
+        if not isinstance(element.tag, str):
+            return ""
+        tag = element.tag.rpartition(":")[2]
+        if reason := self._reason(element):
+            if tag == "script" and (element.get("type") or "").startswith("math/"):
+                self._builder.expect(element.text or "")
+                return f" {element.text or ''} "
+            if tag not in ("script", "style"):
+                self._builder.leave_out(" ".join(element.itertext("*")), reason)
+            return ""
+        if tag == "img":
+            self._builder.expect(element.get("alt") or "")
+            return f" {element.get('alt') or ''} "
+        if tag in _FORMULAS:
+            return _FORMULAS[tag]([self._inline(child) for child in element])
+        texts = ((self._inline(child), child.tail or "") for child in element)
+        text = "".join([element.text or "", *chain.from_iterable(texts)])
+        if tag == "sup":
+            return raised(text, linked=_is_note_link(element))
+        if tag == "sub":
+            return lowered(text)
+        if tag == "br":
+            return "\n"
+        return f" {text} " if tag in _BOXES else text
+
+    def _reason(self, element: HtmlElement) -> str | None:
+        """Return why an element is left out, if it is."""
+        style = element.get("style") or ""
+        hidden = "hidden" in element.attrib or _HIDING.search(style)
+        if hidden or (self._selectors and self._is_hidden_by_sheet(element)):
+            return "hidden"
+        if element.get("role") == "navigation":
+            return "navigation"
+        if _STRIKING.search(style):
+            return "struck"
+        return _LEFT_OUT.get(element.tag.rpartition(":")[2])
+
+    def _is_hidden_by_sheet(self, element: HtmlElement) -> bool:
+        names = {f".{name}" for name in (element.get("class") or "").split()}
+        return not self._selectors.isdisjoint({*names, f"#{element.get('id')}"})
+
+    def _is_layout(self, table: HtmlElement) -> bool:
+        """Return whether a table only places boxes: it has no two cells side by side, or tables."""
+        if table.get("role") in ("presentation", "none") or table.find(".//table//tr") is not None:
+            return True
+        return all(len(_cells(row)) < 2 for row in table.iter("tr"))
+
+    def _add_table(self, table: HtmlElement) -> None:
+        rows: list[list[Cell]] = []
+        spans: dict[int, tuple[int, str]] = {}
+        heads = 0
+        for row in table.iter("tr"):
+            cells = _cells(row)
+            rows.append(self._row(cells, spans))
+            marked = bool(cells) and all(cell.tag == "th" or not len(cell) and not cell.text for cell in cells)
+            if heads == len(rows) - 1 and (marked or row.getparent().tag == "thead"):
+                heads += 1
+        strays = (child for part in table.iter("table", "tbody", "thead", "tfoot", "tr") for child in part if child.tag not in _IN_TABLES)
+        for child in strays:
+            self._builder.add(self._inline(child))
+        self._builder.add_table(rows, heads or None)
+
+    def _row(self, cells: list[HtmlElement], spans: dict[int, tuple[int, str]]) -> list[Cell]:
+        """Return a row; ``spans`` holds for each column how many rows below its text fills."""
+        row: list[Cell] = []
+
+        def fill_spans() -> None:
+            while spans.get(len(row), (0, ""))[0] > 0:
+                left, text = spans[len(row)]
+                spans[len(row)] = left - 1, text
+                row.append(Cell(text, repeated=True))
+
+        for cell in cells:
+            fill_spans()
+            text = " ".join(self._inline(cell).split())
+            for number in range(_span(cell, "colspan")):
+                spans[len(row)] = _span(cell, "rowspan") - 1, text
+                row.append(Cell(text, repeated=number > 0))
+        fill_spans()
+        return row
+
+
+_IN_TABLES = {"thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"}
+
+_FORMULAS: dict[str, Callable[[list[str]], str]] = {
+    "msup": lambda parts: "".join([*parts[:1], raised("".join(parts[1:]).strip())]),
+    "msub": lambda parts: "".join([*parts[:1], lowered("".join(parts[1:]).strip())]),
+    "msubsup": lambda parts: "".join([*parts[:1], *map(lowered, parts[1:2]), *map(raised, parts[2:])]),
+    "mfrac": lambda parts: f"({parts[0].strip()})/({parts[1].strip()})" if len(parts) == 2 else " ".join(parts),
+    "msqrt": lambda parts: f"√({''.join(parts).strip()})",
+    "mtr": lambda parts: "; ".join(parts),
+    "mtd": lambda parts: "".join(parts),
+}
+"""How the parts of a formula are written in a line."""
+
+
+def _cells(row: HtmlElement) -> list[HtmlElement]:
+    return [cell for cell in row if cell.tag in ("td", "th")]
+
+
+def _span(cell: HtmlElement, name: str) -> int:
+    written = re.sub(r"\D", "", cell.get(name) or "")[:6]
+    return max(1, min(_WIDEST, int(written or 1)))
+
+
+def _is_note_link(element: HtmlElement) -> bool:
+    """Return whether raised text links to a note of the page."""
+    links = [element.getparent(), *element.iter("a")]
+    return any(link is not None and link.tag == "a" and (link.get("href") or "").startswith("#") for link in links)
+
+
+def _kind_of(element: HtmlElement | None) -> BlockKind:
+    """Return the kind of block that text in an element is."""
+    while element is not None:
+        if element.tag in _HEADINGS:
+            return "heading"
+        if element.tag in _ITEMS:
+            return "item"
+        if element.tag in _NOTES:
+            return "note"
+        element = element.getparent()
+    return "paragraph"
+
+
+def _hiding_selectors(tree: HtmlElement) -> set[str]:
+    """Return the classes and ids that a page's own style sheets hide on every screen."""
+    rules: Iterator[tuple[str, str]] = chain.from_iterable(
+        _STYLE_RULE.findall(_STYLE_BLOCK.sub("", sheet.text or "")) for sheet in tree.iter("style")
+    )
+    hiding = (names for names, declarations in rules if _HIDING.search(declarations))
+    return {name.strip() for names in hiding for name in names.split(",") if _SELECTOR.fullmatch(name.strip())}

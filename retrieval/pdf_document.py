@@ -1,0 +1,256 @@
+"""A PDF as a document: paragraphs, headings, tables and notes out of the lines of its pages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import pypdfium2
+
+from dialectree.errors import InputError
+from dialectree.retrieval.blocks import Block, BlockKind, after, on_one_line, timely, words_of
+from dialectree.retrieval.builder import Cell, DocumentBuilder, raised_mark
+from dialectree.retrieval.pdf_pages import Line, Page, read_page
+
+MOST_PAGES = 2_000
+_MARGIN = 0.1
+"""The part of a page's height at its top and foot where running heads stand."""
+_LARGE, _SMALL = 1.12, 0.93
+"""Sizes of headings and of notes, in sizes of the text."""
+_LONGEST_HEADING = 200
+_PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(\d{1,4})(?:\s*(?:of|von|/)\s*\d+)?\W*", re.IGNORECASE)
+_ITEM = re.compile(r"(?:[•‣▪◦–-]|\(?[a-z\d]{1,2}[.)]|\[\d+\])\s")
+_BULLET = re.compile(r"[•‣▪◦]\s")
+_PAGES_NAMED = 20
+"""Pages that a notice names."""
+
+
+def read_pdf(data: bytes, builder: DocumentBuilder) -> None:
+    """Add a PDF to ``builder``. Raises InputError where it cannot be read."""
+    document = _opened(data)
+    if len(document) > MOST_PAGES:
+        raise InputError(f"{len(document)} pages, at most {MOST_PAGES} are read; cut it down")
+    document.init_forms()
+    pages = []
+    for number in timely(range(1, len(document) + 1)):
+        page = document[number - 1]
+        pages.append(read_page(page, document.formenv.raw if document.formenv else None, number))
+        page.close()
+    for page in pages:
+        builder.expect(page.plain_text)
+        for number in page.line_numbers:
+            builder.leave_out(number, "numbers of lines", page.number)
+    empty = [page.number for page in pages if not page.regions]
+    if len(empty) == len(pages):
+        raise InputError("no text in it, only pictures of pages; OCR it first")
+    if empty:
+        numbers = ", ".join(map(str, empty[:_PAGES_NAMED]))
+        more = f" and {len(empty) - _PAGES_NAMED} more" if len(empty) > _PAGES_NAMED else ""
+        builder.notices.append(f"no text on page {numbers}{more}, only pictures; OCR it first")
+    _Layout(pages, builder).read()
+
+
+def _opened(data: bytes) -> pypdfium2.PdfDocument:
+    """Open a PDF without what a server or a mail put before and after it."""
+    first, last = data.find(b"%PDF-"), data.rfind(b"%%EOF")
+    whole = data[max(first, 0) : last + 5 if last > first else None]
+    if first < 0:
+        raise InputError("not a PDF, whatever its name says; give the document's own file")
+    for candidate in dict.fromkeys((whole, data)):
+        try:
+            document = pypdfium2.PdfDocument(candidate)
+            if len(document):
+                return document
+        except pypdfium2.PdfiumError as error:
+            if "assword" in str(error):
+                raise InputError("an encrypted PDF; save it without a password first") from None
+    raise InputError("a damaged PDF, or one without pages; fetch or save it again")
+
+
+class _Layout:
+    """The kinds of all lines, by their sizes and places in the whole document."""
+
+    def __init__(self, pages: Sequence[Page], builder: DocumentBuilder) -> None:
+        self._pages, self._builder = pages, builder
+        lines = [line for page in pages for region in page.regions for line in region]
+        self._words = words_of(line.text for line in lines)
+        sizes = Counter[float]()
+        for line in lines:
+            sizes[round(line.size * 2) / 2] += len(line.text)
+        self._usual = sizes.most_common(1)[0][0]
+        self._offsets = self._page_number_offsets()
+
+    def read(self) -> None:
+        blocks: list[Block | None] = []
+        heads: set[str] = set()
+        for page in timely(self._pages):
+            margin = [line for region in page.regions for line in region if self._in_margin(line, page)]
+            for region in page.regions:
+                lines = [line for line in region if not self._is_furniture(line, page, heads)]
+                blocks += self._blocks(lines, page)
+            heads.update(line.text for line in margin)
+        self._set_title([block for block in blocks if block is not None])
+        for block in self._run_on(blocks):
+            self._builder.append(block)
+
+    # Running heads and page numbers
+
+    def _in_margin(self, line: Line, page: Page) -> bool:
+        place = line.base / page.height if page.height else 0.5
+        return line.turn == 0 and not _MARGIN < place < 1 - _MARGIN
+
+    def _page_number_offsets(self) -> set[int]:
+        """Return how far printed page numbers are from the count, where two pages agree."""
+        offsets = Counter[int]()
+        for page in self._pages:
+            lines = (line for region in page.regions for line in region)
+            found = (_PAGE_NUMBER.fullmatch(line.text) for line in lines if self._in_margin(line, page))
+            offsets.update({int(match[1]) - page.number for match in found if match})
+        return {offset for offset, count in offsets.items() if count > 1}
+
+    def _is_furniture(self, line: Line, page: Page, heads: set[str]) -> bool:
+        """Leave out a line that repeats one of an earlier page's margin, or numbers the page."""
+        if not self._in_margin(line, page):
+            return False
+        number = _PAGE_NUMBER.fullmatch(line.text)
+        if number and int(number[1]) - page.number in self._offsets:
+            self._builder.leave_out(line.text, "page numbers", page.number)
+            return True
+        if line.text in heads:
+            self._builder.leave_out(line.text, "heads and feet of earlier pages", page.number)
+            return True
+        return False
+
+    # Paragraphs and tables
+
+    def _blocks(self, lines: Sequence[Line], page: Page) -> Iterator[Block]:
+        rows = _rows(lines)
+        edge = max((line.right for line in lines), default=0.0)
+        part: list[Line] = []
+        at = 0
+        while at < len(rows):
+            end = self._table_end(rows, at)
+            if end - at >= 2:
+                yield from self._paragraph(part, page)
+                part = []
+                yield from self._table(rows[at:end], page)
+                at = end
+                continue
+            for line in rows[at]:
+                if part and self._begins(line, part, edge):
+                    yield from self._paragraph(part, page)
+                    part = []
+                part.append(line)
+            at += 1
+        yield from self._paragraph(part, page)
+
+    def _begins(self, line: Line, part: Sequence[Line], edge: float) -> bool:
+        """Return whether a line begins a new paragraph."""
+        last = part[-1]
+        left = min(other.left for other in part)
+        short = last.right < edge - 0.3 * (edge - left)
+        indented = line.left > last.left + line.size and last.left <= left + 1 and len(part) > 1
+        return (
+            line.base < last.base - 1.7 * last.size
+            or line.base > last.base + 1
+            or abs(line.size - last.size) > 0.1 * self._usual
+            or line.bold != last.bold
+            or _ITEM.match(line.text) is not None
+            or raised_mark(line.text) is not None
+            or short
+            or (indented and last.text.rstrip()[-1:] in tuple(".!?:"))
+        )
+
+    def _paragraph(self, lines: Sequence[Line], page: Page) -> Iterator[Block]:
+        if not lines:
+            return
+        text = on_one_line((line.text for line in lines), self._words)
+        made = self._builder.make(text, self._kind(lines, text), page.number, note_marks=page.note_marks)
+        if made is not None:
+            yield made
+
+    def _kind(self, lines: Sequence[Line], text: str) -> BlockKind:
+        prominent = all(line.size > _LARGE * self._usual or line.bold for line in lines)
+        if prominent and len(text) < _LONGEST_HEADING and text[-1] not in ".,;":
+            return "heading"
+        if max(line.size for line in lines) < _SMALL * self._usual:
+            return "note"
+        return "item" if _BULLET.match(text) else "paragraph"
+
+    def _table_end(self, rows: Sequence[Sequence[Line]], start: int) -> int:
+        """Return the place after the rows of cells from ``start``; empty cells may leave one."""
+        end = start
+        while end < len(rows) and len(rows[end]) > 1:
+            end += 1
+            if end + 1 < len(rows) and len(rows[end]) == 1 and len(rows[end + 1]) > 1:
+                if self._is_row(rows[end][0], rows[end - 1], rows[end + 1]):
+                    end += 1
+        return end
+
+    def _is_row(self, line: Line, above: Sequence[Line], below: Sequence[Line]) -> bool:
+        """Return whether a line between two rows is a row with one filled cell."""
+        steps = above[0].base - line.base, line.base - below[0].base
+        even = abs(steps[0] - steps[1]) < 0.3 * line.size
+        inside = any(line.left < cell.right and cell.left < line.right for cell in (*above, *below))
+        across = sum(line.left < cell.right and cell.left < line.right for cell in below)
+        return even and inside and across < 2
+
+    def _table(self, rows: Sequence[Sequence[Line]], page: Page) -> Iterator[Block]:
+        spans: list[list[float]] = []
+        for left, right in sorted((line.left, line.right) for row in rows for line in row):
+            if spans and left < spans[-1][1]:
+                spans[-1][1] = max(right, spans[-1][1])
+            else:
+                spans.append([left, right])
+        table = [
+            [
+                Cell(" ".join(line.text for line in row if left <= line.left <= right))
+                for left, right in spans
+            ]
+            for row in rows
+        ]
+        bold = all(line.bold for line in rows[0]) and not all(line.bold for line in rows[-1])
+        yield from self._builder.make_rows(
+            table, 1 if bold else None, page.number, note_marks=page.note_marks
+        )
+
+    # The document as a whole
+
+    def _run_on(self, blocks: list[Block | None]) -> Iterator[Block]:
+        """Join a paragraph to the one that a column, a page, a note or a table parts it from."""
+        open_at: int | None = None
+        for at, block in enumerate(blocks):
+            assert block is not None
+            before = blocks[open_at] if open_at is not None else None
+            runs_on = block.kind == "paragraph" and before is not None and block.text[:1].islower()
+            if runs_on and before and before.text.rstrip("\"”’)")[-1:] not in tuple(".!?:"):
+                assert open_at is not None
+                blocks[open_at], blocks[at] = after(before, block, self._words), None
+            elif block.kind in ("paragraph", "item"):
+                open_at = at
+            elif block.kind == "heading":
+                open_at = None
+        yield from filter(None, blocks)
+
+    def _set_title(self, blocks: Sequence[Block]) -> None:
+        """Take the heading in the largest type of page 1 for the title."""
+        lines = [line for region in self._pages[0].regions for line in region if not line.turn]
+        largest = max((line.size for line in lines), default=0.0)
+        if largest <= _LARGE * self._usual:
+            return
+        title = [line.text for line in lines if line.size > 0.95 * largest]
+        text = on_one_line(title, self._words)
+        headings = (block.text for block in blocks if block.heading and block.page == self._pages[0].number)
+        self._builder.title = next((one for one in headings if one[:20] in text), None)
+
+
+def _rows(lines: Sequence[Line]) -> list[list[Line]]:
+    """Put lines of one height together, as they come."""
+    rows: list[list[Line]] = []
+    for line in lines:
+        if rows and abs(rows[-1][0].base - line.base) < 0.3 * line.size and line.left > rows[-1][-1].left:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return rows

@@ -1,0 +1,298 @@
+"""The pages of a PDF: PDFium's characters, put into lines and columns by their places.
+
+No character is thrown away: what is raised, turned or in a form has its line, too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import pypdfium2.raw as pdfium
+
+from dialectree.retrieval.builder import lowered, raised, raised_mark
+
+_BOLD = re.compile(r"bold|black|heavy|demi|cmbx|sfbx|TB\b", re.IGNORECASE)
+_WIDE_GAP = 1.1
+"""A gap inside a line that parts it in two, in sizes of its type."""
+_BLANK = 0.15
+"""A gap that stands for a blank, in sizes of the type."""
+_FEWEST_NUMBERS = 10
+"""Numbers one under the other, at least, that number the lines of a page."""
+
+
+class Piece(NamedTuple):
+    """Characters of one font in a row, in points from the page's lower left corner."""
+
+    text: str
+    left: float
+    right: float
+    base: float
+    size: float
+    bold: bool
+    turn: int
+    """Quarter turns against the clock; places are those of the page turned upright."""
+    blank: bool
+    """Whether a blank stands before it."""
+
+
+class Line:
+    """Pieces of one height that stand close together."""
+
+    __slots__ = ("base", "bold", "left", "right", "size", "text", "turn")
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self.text = _joined(pieces)
+        self.left, self.right = pieces[0].left, max(piece.right for piece in pieces)
+        self.base, self.turn = pieces[0].base, pieces[0].turn
+        self.size = max(pieces, key=lambda piece: len(piece.text)).size
+        self.bold = all(piece.bold for piece in pieces)
+
+    def __repr__(self) -> str:
+        return f"Line({self.text!r}, {self.left:.0f}-{self.right:.0f}, {self.base:.0f})"
+
+
+class Page(NamedTuple):
+    """A page: its columns and other regions in reading order, each with its lines."""
+
+    number: int
+    """From 1."""
+    height: float
+    regions: list[list[Line]]
+    line_numbers: list[str]
+    """Numbers beside its lines, which are in no region."""
+    plain_text: str
+    """All its text, as PDFium gives it."""
+
+    @property
+    def note_marks(self) -> set[str]:
+        """Return the raised characters that begin a line: the marks of its notes."""
+        marks = (raised_mark(line.text) for region in self.regions for line in region)
+        return {mark for mark in marks if mark is not None and len(mark) <= 3}
+
+
+def read_page(page: Any, form: Any, number: int) -> Page:
+    """Return what ``page`` shows; ``form`` is the document's form, or None."""
+    text = page.get_textpage()
+    fields = [*_fields(page.raw, form)]
+    plain_text = " ".join([text.get_text_range(), *(field.text for field in fields)])
+    pieces = _raise_small_pieces([*_pieces(text.raw)])
+    pieces += [_beside(field, pieces) for field in fields]
+    turn = attrgetter("turn")
+    regions: list[list[Line]] = []
+    numbers: list[str] = []
+    for _, turned in groupby(sorted(pieces, key=turn), key=turn):
+        lines = _lines([*turned])
+        counted = _line_numbers(lines)
+        numbers += [line.text for line in lines if line in counted]
+        regions += _columns([line for line in lines if line not in counted])
+    return Page(number, page.get_height(), regions, numbers, plain_text)
+
+
+# Characters
+
+
+def _pieces(text: Any) -> Iterator[Piece]:
+    """Yield the characters of a page in their own order, with neighbours of one font joined."""
+    box, matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
+    x, y = ctypes.c_double(), ctypes.c_double()
+    fonts: dict[tuple[bytes, int], bool] = {}
+    signs: list[str] = []
+    last = Piece("", 0, 0, 0, 0, False, 0, True)
+    blank = True
+    for at in range(pdfium.FPDFText_CountChars(text)):
+        sign = chr(pdfium.FPDFText_GetUnicode(text, at))
+        if sign.isspace() or sign == "\0":
+            blank = True
+            continue
+        pdfium.FPDFText_GetLooseCharBox(text, at, box)
+        pdfium.FPDFText_GetCharOrigin(text, at, x, y)
+        pdfium.FPDFText_GetMatrix(text, at, matrix)
+        turn = round(pdfium.FPDFText_GetCharAngle(text, at) / (math.pi / 2)) % 4
+        scale = math.hypot(matrix.c, matrix.d) or 1
+        size = round(pdfium.FPDFText_GetFontSize(text, at) * scale, 1)
+        base = (y.value, -x.value, -y.value, x.value)[turn]
+        left, right = (
+            (box.left, box.right),
+            (box.bottom, box.top),
+            (-box.right, -box.left),
+            (-box.top, -box.bottom),
+        )[turn]
+        bold = _is_bold(text, at, fonts)
+        joins = (
+            signs
+            and not blank
+            and (last.size, last.turn, last.bold) == (size, turn, bold)
+            and abs(last.base - base) < 0.1 * size
+            and -0.5 * size < left - last.right < 0.25 * size
+        )
+        if joins:
+            signs.append(sign)
+            last = last._replace(right=max(right, last.right))
+        else:
+            if signs:
+                yield last._replace(text="".join(signs))
+            signs = [sign]
+            last = Piece("", left, right, base, size, bold, turn, blank)
+        blank = False
+    if signs:
+        yield last._replace(text="".join(signs))
+
+
+def _is_bold(text: Any, at: int, fonts: dict[tuple[bytes, int], bool]) -> bool:
+    """Return whether a character is bold, by its weight or the name of its font."""
+    name, flags = ctypes.create_string_buffer(64), ctypes.c_int()
+    pdfium.FPDFText_GetFontInfo(text, at, name, 64, flags)
+    key = name.value, flags.value
+    if key not in fonts:
+        heavy = pdfium.FPDFText_GetFontWeight(text, at) >= 600
+        fonts[key] = heavy or _BOLD.search(name.value.decode("utf-8", "replace")) is not None
+    return fonts[key]
+
+
+def _fields(page: Any, form: Any) -> Iterator[Piece]:
+    """Yield what was filled into the fields of a form, and written onto the page, at its place."""
+    for at in range(pdfium.FPDFPage_GetAnnotCount(page)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, at)
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        if kind == pdfium.FPDF_ANNOT_WIDGET and form:
+            text = _wide_string(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
+            if pdfium.FPDFAnnot_GetFormFieldType(form, annotation) in _SWITCHES:
+                text = ""
+        elif kind in (pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_TEXT):
+            text = _wide_string(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
+        else:
+            text = ""
+        box = pdfium.FS_RECTF()
+        pdfium.FPDFAnnot_GetRect(annotation, box)
+        pdfium.FPDFPage_CloseAnnot(annotation)
+        if text.strip():
+            size = min(12.0, max(4.0, abs(box.top - box.bottom) * 0.7))
+            base = box.bottom + 0.25 * abs(box.top - box.bottom)
+            yield Piece(" ".join(text.split()), box.left, box.right, base, size, False, 0, True)
+
+
+_SWITCHES = (
+    pdfium.FPDF_FORMFIELD_PUSHBUTTON,
+    pdfium.FPDF_FORMFIELD_CHECKBOX,
+    pdfium.FPDF_FORMFIELD_RADIOBUTTON,
+)
+
+
+def _wide_string(function: Any, *arguments: Any) -> str:
+    length = function(*arguments, None, 0)
+    if length <= 2:
+        return ""
+    buffer = (pdfium.FPDF_WCHAR * (length // 2))()
+    function(*arguments, buffer, length)
+    return bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
+
+
+def _beside(field: Piece, pieces: Sequence[Piece]) -> Piece:
+    """Set the filled-in text on the line of the words beside it."""
+    near = [piece for piece in pieces if not piece.turn and abs(piece.base - field.base) < field.size]
+    if not near:
+        return field
+    closest = min(near, key=lambda piece: abs(piece.base - field.base))
+    return field._replace(base=closest.base, size=closest.size)
+
+
+def _raise_small_pieces(pieces: list[Piece]) -> list[Piece]:
+    """Mark small pieces above or below the line of a neighbour, and put them on that line."""
+    for at, piece in enumerate(pieces):
+        neighbours = [*pieces[max(0, at - 1) : at], *pieces[at + 1 : at + 2]]
+        for other in neighbours:
+            gap = min(abs(piece.left - other.right), abs(other.left - piece.right))
+            small = piece.size < 0.92 * other.size and len(piece.text) < 12
+            if other.turn != piece.turn or not small or gap >= 0.5 * other.size:
+                continue
+            shift = (piece.base - other.base) / other.size
+            if 0.1 < abs(shift) < 0.8:
+                text = raised(piece.text) if shift > 0 else lowered(piece.text)
+                pieces[at] = piece._replace(text=text, base=other.base, size=other.size)
+                break
+    return pieces
+
+
+# Lines and columns
+
+
+def _lines(pieces: Sequence[Piece]) -> list[Line]:
+    """Return lines from top to bottom; one is parted where a gap is wider than a blank."""
+    rows: list[list[Piece]] = []
+    for piece in sorted(pieces, key=lambda piece: (-piece.base, piece.left)):
+        near = rows and abs(rows[-1][0].base - piece.base) < 0.3 * min(piece.size, rows[-1][0].size)
+        if near:
+            rows[-1].append(piece)
+        else:
+            rows.append([piece])
+    lines: list[Line] = []
+    for row in rows:
+        row.sort(key=lambda piece: piece.left)
+        part = row[:1]
+        for before, piece in pairwise(row):
+            if piece.left - before.right < _WIDE_GAP * piece.size:
+                part.append(piece)
+            else:
+                lines.append(Line(part))
+                part = [piece]
+        lines.append(Line(part))
+    return lines
+
+
+def _joined(pieces: Sequence[Piece]) -> str:
+    text = pieces[0].text
+    for before, piece in pairwise(pieces):
+        shifted = raised_mark(piece.text) is not None or piece.text.startswith(lowered("x")[0])
+        apart = piece.left - before.right > _BLANK * piece.size
+        text += f"{' ' if apart or (piece.blank and not shifted) else ''}{piece.text}"
+    return text
+
+
+def _line_numbers(lines: Sequence[Line]) -> set[Line]:
+    """Return the numbers that count the lines of a page: one under the other, each one more."""
+    numbers = [line for line in lines if line.text.isdecimal()]
+    edges = Counter(round(line.right) for line in numbers)
+    counted: set[Line] = set()
+    for edge, count in edges.items():
+        if count >= _FEWEST_NUMBERS:
+            column = [line for line in numbers if round(line.right) == edge]
+            steps = {int(below.text) - int(above.text) for above, below in pairwise(column)}
+            if len(steps) == 1 and steps <= {1, 2, 5, 10}:
+                counted.update(column)
+    return counted
+
+
+def _columns(lines: list[Line]) -> list[list[Line]]:
+    """Return regions in reading order: of two columns of prose, the left one comes first."""
+    parts: tuple[list[Line], ...] = ()
+    best = 1
+    for gap in sorted({line.left for line in lines}):
+        left = [line for line in lines if line.right <= gap - 1]
+        right = [line for line in lines if line.left >= gap - 2]
+        least = min(len(left), len(right))
+        if least > best and _words(left) >= 4 and _words(right) >= 4:
+            across = [line for line in lines if line.left < gap - 2 and line.right > gap - 1]
+            if len(across) <= len(lines) / 3:
+                best, parts = least, (across, left, right)
+    if not parts:
+        return [lines] if lines else []
+    across, *sides = parts
+    bands = sorted({line.base for line in across}, reverse=True)
+    regions: list[list[Line]] = [[]]
+    for top, foot in pairwise([math.inf, *bands, -math.inf]):
+        regions[-1] += [line for line in across if line.base == top]
+        between = ([line for line in side if foot < line.base < top] for side in sides)
+        if columns := [region for side in between for region in _columns(side)]:
+            regions += [*columns, []]
+    return [region for region in regions if region]
+
+
+def _words(lines: Sequence[Line]) -> float:
+    return sum(len(line.text.split()) for line in lines) / len(lines)

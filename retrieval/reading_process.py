@@ -1,0 +1,184 @@
+"""Read PDFs, web pages, Word and Markdown files in a process of limited memory and time.
+
+A file of 100 kB can unpack to gigabytes, and a page can nest without end: only the system can stop
+that. One process reads the files of a call one after another, because starting one takes a second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import threading
+from importlib import import_module
+from math import ceil
+from typing import Any, Literal
+
+from dialectree.errors import InputError
+
+ProcessKind = Literal["pdf", "html", "word", "markdown"]
+
+MEMORY = 3_000_000_000
+"""Bytes of address space that the process may take; PDFium sets aside 1.2 GB for any file."""
+WAIT_S = 300.0
+"""Seconds after which the process is ended on a system without a limit of the processor's time."""
+_READERS = threading.BoundedSemaphore(2)
+"""Each may take gigabytes, and the whole of a processor."""
+_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{1,40})|^\s*<\?xml[^>]{0,200}encoding=[\"']([\w.-]{1,40})",
+    re.IGNORECASE,
+)
+
+
+class ReadingProcess:
+    """The process that reads the files of one call; it starts at the first of them."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> ReadingProcess:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._end()
+
+    def read(self, data: bytes, kind: ProcessKind, name: str) -> Any:
+        """Return the :class:`~dialectree.retrieval.blocks.Reading` of a file.
+
+        Raises InputError if the file is of another kind, damaged or takes too much to read.
+        """
+        from dialectree.retrieval import blocks
+
+        with _READERS:
+            process = self._process = self._process or _started(ceil(blocks.SECONDS))
+            assert process.stdin and process.stdout
+            late = threading.Timer(WAIT_S, process.kill)
+            late.start()
+            try:
+                process.stdin.write(f"{kind} {len(data)}\n".encode() + data)
+                process.stdin.flush()
+                answer = process.stdout.readline()
+            except BrokenPipeError:
+                answer = b""
+            finally:
+                late.cancel()
+        if not answer:
+            status = process.wait()
+            self._end()
+            if status > 0:
+                raise RuntimeError(f"{name}: the process that reads it failed; report it")
+            limit = f"{blocks.SECONDS:g} s or {MEMORY / 1e9:g} GB of memory"
+            raise blocks.too_much(name, limit)
+        reading = json.loads(answer)
+        if isinstance(reading, str):
+            raise InputError(f"{name}: {reading}")
+        title, parts, left_out, notices = reading
+        made = [blocks.Block(*part[:3], tuple(map(tuple, part[3]))) for part in parts]
+        return blocks.Reading(title, made, [blocks.LeftOut(*part) for part in left_out], notices)
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            with contextlib.suppress(BrokenPipeError):
+                self._process.communicate()
+            self._process = None
+
+
+def _started(seconds: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-P", "-m", __name__, str(MEMORY), str(seconds)]
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _main(memory: int, seconds: int) -> None:
+    """Read files from stdin, and write of each what it says, or why it cannot be read."""
+    for module in ("lxml.html", "markdown_it", "pypdfium2"):  # while memory has no limit
+        import_module(module)
+    answers, sys.stdout = sys.stdout.buffer, sys.stderr  # nothing else writes there
+    _limit(memory, seconds)
+    while head := sys.stdin.buffer.readline().split():
+        data = sys.stdin.buffer.read(int(head[1]))
+        _limit(memory, seconds)
+        answers.write(json.dumps(_read(data, head[0].decode())).encode() + b"\n")
+        answers.flush()
+
+
+def _limit(memory: int, seconds: int) -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows knows no such limit
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        until = ceil(used.ru_utime + used.ru_stime) + seconds
+        for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, until)):
+            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+
+
+def _read(data: bytes, kind: str) -> object:
+    from dialectree.retrieval.builder import DocumentBuilder
+
+    builder = DocumentBuilder()
+    try:
+        _READERS_BY_KIND[kind](data, builder)
+    except InputError as error:
+        return str(error).removeprefix("it: ")
+    except MemoryError:
+        raise
+    except Exception as error:  # zip, XML, HTML, PDFium and Word each have errors of their own
+        return f"damaged, or another kind of file ({type(error).__name__}); save it again"
+    reading = builder.finish()
+    blocks = [[block.text, block.kind, block.page, block.breaks] for block in reading.blocks]
+    return [reading.title, blocks, [*reading.left_out], [*reading.notices]]
+
+
+def _read_pdf(data: bytes, builder: Any) -> None:
+    from dialectree.retrieval.pdf_document import read_pdf
+
+    read_pdf(data, builder)
+
+
+def _read_word(data: bytes, builder: Any) -> None:
+    from dialectree.retrieval.word import read_word
+
+    read_word(data, builder)
+
+
+def _read_html(data: bytes, builder: Any) -> None:
+    from dialectree.retrieval.markup import read_html
+
+    named = _CHARSET.search(data[:4096])
+    declared = next(filter(None, named.groups())).decode() if named else None
+    read_html(_decoded(data, builder, declared), builder)
+
+
+def _read_markdown(data: bytes, builder: Any) -> None:
+    from dialectree.retrieval.markup import read_markdown
+
+    read_markdown(_decoded(data, builder), builder)
+
+
+_READERS_BY_KIND = {
+    "pdf": _read_pdf,
+    "word": _read_word,
+    "html": _read_html,
+    "markdown": _read_markdown,
+}
+
+
+def _decoded(data: bytes, builder: Any, declared: str | None = None) -> str:
+    from dialectree.retrieval.encoding import decode
+
+    decoded = decode(data, "it", declared)
+    builder.note_encoding(decoded.encoding)
+    return decoded.text
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(MemoryError):
+        _main(int(sys.argv[1]), int(sys.argv[2]))

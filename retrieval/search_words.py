@@ -1,0 +1,66 @@
+"""The words by which sentences are found: one normal form, stemmed in the text's language."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from itertools import pairwise
+
+import Stemmer
+from bm25s.stopwords import STOPWORDS_EN
+
+from dialectree.retrieval.languages import LANGUAGES
+
+_PAIRED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+"""Characters that are searched in pairs: their scripts have no blanks, or endings without one."""
+_SIGNS = "\u0900-\u0dff"
+"""Letters and vowel signs of India, which make one word."""
+_WORD = re.compile(
+    rf"[{_PAIRED}]+|\d+(?:[.,]\d+)*|(?:(?![{_PAIRED}])[^\W_\d]|[{_SIGNS}])(?:(?![{_PAIRED}])\w|[{_SIGNS}])*"
+)
+_PAIRED_WORD = re.compile(f"[{_PAIRED}]")
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\u00ad\u200b-\u200f\u2060]"
+)
+"""Accents, vowel signs of Arabic and Hebrew, and characters that do not show."""
+_GROUPED = re.compile(r"(?<=\d)[,'’\u00a0\u202f\u2009](?=\d{3}(?!\d))")
+_FIGURE_BEFORE_UNIT = re.compile(r"(?<=\d)(?=[^\W\d_])")
+_HYPHENED = re.compile(r"\b([^\W\d_]{2,})[-\u2010\u2011]([^\W\d_]{2,})\b")
+_STOP_WORDS = frozenset(STOPWORDS_EN)
+
+
+def normalize(text: str) -> str:
+    """Return ``text`` without accents; "CO₂" as "CO2", "12,500" as "12500", "5kg" as "5 kg".
+
+    A word with a hyphen is there in its parts and whole.
+    """
+    text = _GROUPED.sub("", text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
+        text = unicodedata.normalize("NFC", _ACCENTS.sub("", text))
+    text = _FIGURE_BEFORE_UNIT.sub(" ", text)
+    return _HYPHENED.sub(r"\1 \2 \1\2", text)
+
+
+def search_words(text: str, language: str = "en") -> list[str]:
+    """Return the stems of the words of ``text``, without the stop words of English.
+
+    ``language`` is an ISO code of :data:`~dialectree.retrieval.languages.LANGUAGES`; words of
+    others are not stemmed. Chinese, Japanese, Korean and Thai are split into pairs of characters.
+    """
+    words: list[str] = []
+    for word in _WORD.findall(normalize(text)):
+        if _PAIRED_WORD.match(word):
+            words += map("".join, pairwise(word)) if len(word) > 1 else [word]
+        elif (folded := word.casefold()) not in _STOP_WORDS or (len(word) == 2 and word.isupper()):
+            words.append(folded)
+    stemmer = _stemmer(language)
+    return stemmer.stemWords(words) if stemmer else words
+
+
+@lru_cache(maxsize=64)
+def _stemmer(language: str) -> Stemmer.Stemmer | None:
+    known = LANGUAGES.get(language)
+    return Stemmer.Stemmer(known.stemmer) if known and known.stemmer else None

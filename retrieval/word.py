@@ -1,0 +1,297 @@
+"""Word files: every part with text, by the local names of its elements."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from lxml import etree
+
+from dialectree.errors import InputError
+from dialectree.retrieval.blocks import BlockKind
+from dialectree.retrieval.builder import Cell, DocumentBuilder, lowered, raised
+
+UNPACKED = 30_000_000
+"""Bytes of the parts of a Word file, unpacked."""
+_PARTS = (
+    # order in the document; what its paragraphs are
+    (r"word/document\d*\.xml", "paragraph"),
+    (r"word/(?:footnotes|endnotes)\d*\.xml", "note"),
+    (r"word/(?:charts/chart|diagrams/data)\d*\.xml", "note"),
+    (r"word/(?:header|footer)\d*\.xml", "note"),
+    (r"word/comments\d*\.xml", "note"),
+)
+_TEMPLATES = "word/glossary/"
+"""Building blocks that an author may insert: no text of the document."""
+_BREAKS = {"tab": " ", "br": "\n", "cr": "\n", "ptab": " ", "noBreakHyphen": "-"}
+_PROPERTIES = ("rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "sdtPr", "instrText", "delInstrText")
+"""Elements without text that is shown."""
+_MOVED = ("moveFrom", "del")
+_OFF = ("0", "false", "off", "none")
+
+
+def read_word(data: bytes, builder: DocumentBuilder) -> None:
+    """Add a Word file to ``builder``. Raises InputError where it cannot be one."""
+    if data.startswith(b"\xd0\xcf\x11\xe0"):
+        raise InputError(
+            "an encrypted Word file, or one of Word 2003; save it as .docx without a password"
+        )
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = [part for part in archive.infolist() if part.filename.endswith(".xml")]
+        if sum(part.file_size for part in names) > UNPACKED:
+            raise InputError(f"it unpacks to over {UNPACKED // 1_000_000} MB of text; cut it down")
+        texts = {part.filename: archive.read(part) for part in names}
+    if not any(re.fullmatch(_PARTS[0][0], name) for name in texts):
+        raise InputError("damaged, or another kind of file (it has no Word document)")
+    _WordFile(texts, builder).read()
+
+
+class _WordFile:
+    """The parts of one file, and what its styles say."""
+
+    def __init__(self, texts: dict[str, bytes], builder: DocumentBuilder) -> None:
+        self._texts, self._builder = texts, builder
+        self._styles = _read_styles(texts.get("word/styles.xml"))
+
+    def read(self) -> None:
+        known: set[str] = set()
+        for pattern, kind in _PARTS:
+            for name in sorted(filter(re.compile(pattern).fullmatch, self._texts), key=_number_in):
+                known.add(name)
+                root = _parsed(self._texts[name])
+                for text in _texts_of(root):
+                    self._builder.expect(text)
+                self._walk(root, kind)  # type: ignore[arg-type]
+        for name in self._texts.keys() - known:
+            if name.startswith("word/"):
+                for text in _texts_of(_parsed(self._texts[name])):
+                    self._builder.expect(text)
+                    if name.startswith(_TEMPLATES):
+                        self._builder.leave_out(text, "templates")
+
+    def _walk(self, element: Any, kind: BlockKind) -> None:
+        for child in element:
+            tag = _tag(child)
+            if tag == "p":
+                self._add_paragraph(child, kind)
+            elif tag == "tbl":
+                self._add_table(child)
+            elif tag == "pt" and element.getparent() is not None:  # a point of a chart
+                self._builder.add(" ".join(_texts_of(child)), kind)
+            elif tag not in _PROPERTIES:
+                self._walk(child, kind)
+
+    def _add_paragraph(self, paragraph: Any, kind: BlockKind) -> None:
+        style = _value(paragraph.find("{*}pPr/{*}pStyle"))
+        properties = self._styles.get(style, _Style())
+        if re.match(r"(?i)heading|title", properties.name or style) or properties.outlined:
+            kind = "heading"
+        elif paragraph.find("{*}pPr/{*}outlineLvl") is not None and len("".join(_texts_of(paragraph))) < 200:
+            kind = "heading"
+        elif paragraph.find("{*}pPr/{*}numPr") is not None or properties.listed:
+            kind = "item" if kind == "paragraph" else kind
+        self._builder.add(self._text(paragraph, properties), kind)
+        for box in paragraph.iter("{*}txbxContent"):
+            if next(box.iterancestors("{*}txbxContent", "{*}p"), None) is _nearest_paragraph(paragraph, box):
+                self._walk(box, "paragraph" if kind == "heading" else kind)
+
+    def _add_table(self, table: Any) -> None:
+        rows: list[list[Cell]] = []
+        above: list[str] = []
+        heads = 0
+        for row in _children(table, "tr"):
+            cells: list[Cell] = []
+            cells += [Cell("")] * _span(row.find("{*}trPr/{*}gridBefore"))
+            for cell in _children(row, "tc"):
+                text = " ".join(filter(None, (self._cell_text(cell).split())))
+                span = max(1, _span(cell.find("{*}tcPr/{*}gridSpan")) or _attribute(cell, "gridSpan"))
+                merge = cell.find("{*}tcPr/{*}vMerge")
+                continued = merge is not None and _value(merge) != "restart"
+                for number in range(span):
+                    if continued and not text:
+                        at = len(cells)
+                        cells.append(Cell(above[at] if at < len(above) else "", repeated=True))
+                    else:
+                        cells.append(Cell(text, repeated=number > 0))
+            above = [cell.text for cell in cells]
+            rows.append(cells)
+            if heads == len(rows) - 1 and _is_on(row.find("{*}trPr/{*}tblHeader")):
+                heads += 1
+        if not heads and len(rows) > 1 and self._is_bold(table):
+            heads = 1
+        self._builder.add_table(rows, heads or None)
+
+    def _is_bold(self, table: Any) -> bool:
+        """Return whether the first row is bold and the others are not."""
+        def bold(row: Any) -> bool:
+            runs = [run for run in row.iter("{*}r") if "".join(_texts_of(run)).strip()]
+            return bool(runs) and all(_is_on(run.find("{*}rPr/{*}b")) for run in runs)
+
+        first, *others = _children(table, "tr")
+        return bold(first) and not any(map(bold, others))
+
+    def _cell_text(self, cell: Any) -> str:
+        paragraphs = (self._text(one, self._styles.get(_value(one.find("{*}pPr/{*}pStyle")), _Style())) for one in cell.iter("{*}p"))
+        return " ".join(paragraphs)
+
+    def _text(self, element: Any, style: _Style) -> str:
+        """Return the words of a paragraph or a run; those of its text boxes come after it."""
+        pieces: list[str] = []
+        for child in element:
+            tag = _tag(child)
+            if tag == "t":
+                pieces.append(child.text or "")
+            elif tag in _BREAKS:
+                pieces.append(_BREAKS[tag])
+            elif tag == "sym" and (code := child.get(_qualified(child, "char"))):
+                pieces.append(_symbol(code))
+            elif tag in _MOVED:
+                self._builder.leave_out("".join(_texts_of(child)), "deleted")
+            elif tag == "r":
+                pieces.append(self._run(child, style))
+            elif tag in ("sup", "sub") and "math" in child.nsmap.get(child.prefix, ""):
+                pieces.append((raised if tag == "sup" else lowered)(self._text(child, style)))
+            elif tag == "f" and "math" in child.nsmap.get(child.prefix, ""):
+                parts = [self._text(part, style).strip() for part in child if _tag(part) in ("num", "den")]
+                pieces.append("/".join(part if part.isalnum() else f"({part})" for part in parts))
+            elif tag not in _PROPERTIES and tag != "txbxContent":
+                pieces.append(self._text(child, style))
+        return "".join(pieces)
+
+    def _run(self, run: Any, paragraph: _Style) -> str:
+        text = self._text(run, paragraph)
+        properties = run.find("{*}rPr")
+        style = self._styles.get(_value(run.find("{*}rPr/{*}rStyle")), _Style())
+
+        def is_set(name: str, *inherited: bool) -> bool:
+            own = properties.find(f"{{*}}{name}") if properties is not None else None
+            return any(inherited) if own is None else _is_on(own)
+
+        if is_set("vanish", style.hidden, paragraph.hidden):
+            self._builder.leave_out(text, "hidden")
+            return ""
+        if is_set("strike", style.struck, paragraph.struck) or is_set("dstrike"):
+            self._builder.leave_out(text, "struck")
+            return ""
+        place = run.find("{*}rPr/{*}vertAlign")
+        where = _value(place) if place is not None else style.place or paragraph.place
+        shift = _attribute(properties, "baseline") if properties is not None else 0
+        if where == "superscript" or shift > 0:
+            return raised(text)
+        return lowered(text) if where == "subscript" or shift < 0 else text
+
+
+class _Style:
+    """What a style says of its text."""
+
+    def __init__(self, element: Any = None, parent: _Style | None = None) -> None:
+        self.name = "" if element is None else _value(element.find("{*}name"))
+        self.hidden = self._is_set(element, "vanish", parent is not None and parent.hidden)
+        self.struck = self._is_set(element, "strike", parent is not None and parent.struck)
+        place = "" if element is None else _value(element.find("{*}rPr/{*}vertAlign"))
+        self.place = place or (parent.place if parent else "")
+        self.outlined = _has(element, "pPr/{*}outlineLvl") or (parent is not None and parent.outlined)
+        self.listed = _has(element, "pPr/{*}numPr") or (parent is not None and parent.listed)
+
+    @staticmethod
+    def _is_set(element: Any, name: str, inherited: bool) -> bool:
+        found = None if element is None else element.find(f"{{*}}rPr/{{*}}{name}")
+        return inherited if found is None else _is_on(found)
+
+
+def _has(element: Any, path: str) -> bool:
+    return element is not None and element.find(f"{{*}}{path}") is not None
+
+
+def _read_styles(data: bytes | None) -> dict[str, _Style]:
+    """Return the styles by id, each with what it inherits."""
+    if data is None:
+        return {}
+    elements = {_named(style, "styleId"): style for style in _parsed(data).iter("{*}style")}
+    styles: dict[str, _Style] = {}
+
+    def style_of(id: str, seen: frozenset[str]) -> _Style | None:
+        if id not in elements or id in seen:
+            return None
+        if id not in styles:
+            parent = style_of(_value(elements[id].find("{*}basedOn")), seen | {id})
+            styles[id] = _Style(elements[id], parent)
+        return styles[id]
+
+    for id in elements:
+        style_of(id, frozenset())
+    return styles
+
+
+def _parsed(data: bytes) -> Any:
+    """Return the tree of a part, without the twins that older programs are given."""
+    root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+    for twin in [*root.iter("{*}Fallback")]:
+        if (choice := twin.getprevious()) is not None and any(_texts_of(choice)):
+            twin.getparent().remove(twin)
+    return root
+
+
+def _texts_of(element: Any) -> Iterator[str]:
+    """Yield the text nodes of an element that a reader could see, and deleted ones."""
+    for node in element.iter("{*}t", "{*}delText", "{*}v"):
+        if _tag(node) != "v" or _tag(node.getparent()) == "pt":
+            yield node.text or ""
+
+
+def _nearest_paragraph(paragraph: Any, box: Any) -> Any:
+    return next((above for above in box.iterancestors("{*}txbxContent", "{*}p")), paragraph)
+
+
+def _children(element: Any, tag: str) -> Iterator[Any]:
+    """Yield the children with a tag, those in content controls and insertions included."""
+    for child in element:
+        if _tag(child) == tag:
+            yield child
+        elif _tag(child) in ("sdt", "sdtContent", "ins", "customXml", "smartTag"):
+            yield from _children(child, tag)
+
+
+def _tag(element: Any) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _qualified(element: Any, name: str) -> str:
+    return f"{{{element.nsmap.get(element.prefix)}}}{name}"
+
+
+def _named(element: Any, name: str) -> str:
+    """Return an attribute by its local name; empty where there is none."""
+    values = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
+    return str(next(values, ""))
+
+
+def _value(element: Any) -> str:
+    return "" if element is None else _named(element, "val")
+
+
+def _attribute(element: Any, name: str) -> int:
+    text = "" if element is None else _named(element, name)
+    return int(text) if re.fullmatch(r"-?\d{1,6}", text) else 0
+
+
+def _span(element: Any) -> int:
+    return min(1_000, _attribute(element, "val"))
+
+
+def _is_on(element: Any) -> bool:
+    return element is not None and _value(element) not in _OFF
+
+
+def _symbol(code: str) -> str:
+    """Return a character of a symbol font, where it is one of Unicode as well."""
+    number = int(code, 16) if re.fullmatch("[0-9A-Fa-f]{1,6}", code) else 0
+    return chr(number) if 0x20 < number < 0xE000 else ""
+
+
+def _number_in(name: str) -> int:
+    return int((re.findall(r"\d+", name) or ["0"])[-1])
