@@ -135,6 +135,8 @@ class Document:
         if not rows:
             return []
         parts = ", ".join(f"{row['reason']} ({row['words']})" for row in rows)
+        if len(rows) == 1:
+            parts = rows[0]["reason"]
         words = sum(row["words"] for row in rows)
         return [f"{words} word{'s' if words != 1 else ''} left out: {parts}"]
 

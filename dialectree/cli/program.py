@@ -66,6 +66,13 @@ COMMANDS: Mapping[str, LazyCommand] = {
         LOOK,
         cls=GroupedCommand,
     ),
+    "sources": LazyCommand(
+        "dialectree.cli.sources:sources",
+        "Show what is read of documents: their blocks, what is left out, and why.",
+        LOOK,
+        cls=GroupedCommand,
+        no_args_is_help=True,
+    ),
     "protocols": LazyCommand(
         "dialectree.cli.debate:protocols",
         "List the protocols that are installed, and those that cannot be used.",

@@ -99,7 +99,9 @@ def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
         source = {"id": f"s{number}", "name": given_name or document.name}
         source |= {"title": document.title, "digest": document.digest}
         if document.path is not None and given_name is None:
-            source["path"] = os.path.abspath(document.path)
+            source["path"] = os.fsencode(os.path.abspath(document.path)).decode("utf-8", "replace")
+        if document.left_out:
+            source["left_out"] = document.left_out_by_reason()
         sources.append({**source})
     if found.notices and isinstance(first := sources[0], dict):
         first["notices"] = [_without(own, notice) for notice in found.notices]
@@ -121,6 +123,8 @@ def _as_taken(number: int, source: Mapping[str, Any]) -> dict[str, JsonValue]:
         raise InputError(f"sources: {own['name']!r:.100}: no document has such a digest")
     if isinstance(path := source.get("path"), str):
         own["path"] = path
+    if isinstance(left_out := source.get("left_out"), list):
+        own["left_out"] = left_out
     if isinstance(missing := source.get("notices"), list):
         own["notices"] = [str(one) for one in missing]
     return own

@@ -141,7 +141,7 @@ def test_a_judge_sees_what_the_settings_say(tmp_path: Path) -> None:
     seen = {
         way: judged(tmp_path / way, second, judge_sees=way)[1] for way in ("none", "cited", "pool")
     }
-    assert [len(shown(prompt)) for prompt in seen.values()] == [0, 1, 5]
+    assert [len(shown(prompt)) for prompt in seen.values()] == [0, 1, 8]
     assert "point 1" not in seen["none"] and "rests_on" not in seen["none"]
 
 
