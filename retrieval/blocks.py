@@ -28,10 +28,9 @@ _BLANKS = str.maketrans(
         **dict.fromkeys("\u200b\u200c\u200d\u2060", None),
     }
 )
-LIGATURES = {
-    ord(sign): letters
-    for sign, letters in zip("ﬀﬁﬂﬃﬄﬅﬆĲĳ", "ff fi fl ffi ffl ft st IJ ij".split(), strict=True)
-}
+LIGATURES = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
+)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\u206a-\u206f\ufeff\ufff9-\ufffc]")
 _LINE_END_HYPHENS = "-\u2010\u00ad\x02\ufffe"
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")

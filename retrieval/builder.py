@@ -82,6 +82,8 @@ class DocumentBuilder:
         self.title: str | None = None
         """The title that the file shows or names."""
         self.notices: list[str] = []
+        self.column_names: Sequence[str] = ()
+        """The names of the columns of the last table."""
         self._blocks: list[Block] = []
         self._left_out: list[LeftOut] = []
         self._plain_text: list[str] = []
@@ -167,16 +169,19 @@ class DocumentBuilder:
         page: int | None = None,
         *,
         note_marks: Collection[str] = (),
+        names: Sequence[str] = (),
     ) -> Iterator[Block]:
         """Yield each row as a block that can be cited alone: "Country: Belmark; Hospitals: 12".
 
         ``head_rows`` is how many rows name the columns; without it, the first row counts as a head
-        where it has names above figures.
+        where it has names above figures. ``names`` are those of a table that has no head.
         """
         width = max(map(len, rows), default=0)
         table = [[*row, *[Cell("")] * (width - len(row))] for row in rows]
         heads = _count_head_rows(table) if head_rows is None else head_rows
-        names = [_column_name(table[:heads], column, note_marks) for column in range(width)]
+        if heads or len(names) != width:
+            names = [_column_name(table[:heads], column, note_marks) for column in range(width)]
+        self.column_names = names
         for number, row in enumerate(timely(table)):
             source = " ".join(cell.text for cell in row if not cell.repeated)
             kind: BlockKind = "names" if number < heads else "row"
@@ -195,9 +200,7 @@ class DocumentBuilder:
         return Reading(self.title, self._blocks, self._left_out, notices)
 
 
-def _column_name(
-    heads: Sequence[Sequence[Cell]], column: int, note_marks: Collection[str]
-) -> str:
+def _column_name(heads: Sequence[Sequence[Cell]], column: int, note_marks: Collection[str]) -> str:
     parts = dict.fromkeys(_without_marks(row[column].text, note_marks, []) for row in heads)
     return " ".join(filter(None, parts)).rstrip(": ")
 
@@ -225,7 +228,9 @@ def _count_head_rows(rows: Sequence[Sequence[Cell]]) -> int:
     texts = [cell.text.strip() for cell in first[1:]]
     if not all(texts) or not all(_YEAR.fullmatch(text) or not _has_digit(text) for text in texts):
         return 0
-    columns = ([row[at].text for row in others] for at in range(1, len(first)))
+    columns = (
+        [text for row in others if (text := row[at].text.strip())] for at in range(1, len(first))
+    )
     return int(any(sum(map(_has_digit, column)) > len(column) / 2 for column in columns))
 
 
@@ -263,5 +268,5 @@ def _is_note_mark(sign: str, before: str, note_marks: Collection[str]) -> bool:
         power = before.endswith("10") or _UNIT.search(before) or not sign[0].isdigit()
         if power or before[-1].isdigit():
             return False
-    ended = before.rstrip()[-1:] in tuple(".,;:!?)”\"’»。")
+    ended = before.rstrip()[-1:] in tuple('.,;:!?)”"’»。')
     return sign in note_marks or bool(ended and _WORKS.fullmatch(sign))

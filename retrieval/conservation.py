@@ -13,37 +13,38 @@ from collections import Counter
 from collections.abc import Iterable
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_NO_SIGN = re.compile(r"[\W_]+")
 _NAMED = 8
 """Words that a notice names."""
 
 
 def missing_words(plain_text: str, taken: Iterable[str]) -> list[str]:
     """Return the words of ``plain_text`` whose letters and figures are nowhere in ``taken``."""
-    texts = [*taken]
-    missing = _signs(plain_text) - _signs(" ".join(texts))
+    text = " ".join(taken)
+    missing = Counter(_signs(plain_text)) - Counter(_signs(text))
     if not missing:
         return []
-    known = Counter(word for text in texts for word in text.split())
-    unknown = Counter(plain_text.split()) - known
-    return [word for word in unknown.elements() if _signs(word) & missing] or [
-        *missing.elements()
-    ]
+    unknown = Counter(plain_text.split()) - Counter(text.split())
+    words = [word for word in unknown.elements() if not missing.keys().isdisjoint(_signs(word))]
+    return words or [*missing.elements()]
 
 
 def invented_words(plain_text: str, taken: Iterable[str]) -> list[str]:
     """Return words of ``taken`` that ``plain_text`` has nowhere, or not as often.
 
-    Letters in a wrong order and columns that were read across make such words.
+    Letters in a wrong order make such words. A word may consist of two parts that stand apart in
+    the plain text: what is between them was left out.
     """
-    letters = "".join(sign for sign in _normalized(plain_text) if sign.isalnum())
-    texts = [*taken]
-    words = [word for text in texts for word in _WORD.findall(text)]
-    strange = [word for word in words if _letters(word) not in letters]
-    surplus = _signs(" ".join(texts)) - _signs(plain_text)
-    return strange or [*surplus.elements()]
+    text, signs = " ".join(taken), _signs(plain_text)
+    words = dict.fromkeys(_WORD.findall(text))
+    letters = {word: word.casefold() if word.isascii() else _signs(word) for word in words}
+    strange = [word for word in words if not _is_in(letters[word], signs)]
+    return strange or [*(Counter(_signs(text)) - Counter(signs)).elements()]
 
 
-def conservation_notices(plain_text: str, blocks: Iterable[str], left_out: Iterable[str]) -> list[str]:
+def conservation_notices(
+    plain_text: str, blocks: Iterable[str], left_out: Iterable[str]
+) -> list[str]:
     """Return one notice for words that were lost and one for words that were made up."""
     sources = [*blocks]
     taken = [*sources, *left_out]
@@ -55,19 +56,17 @@ def conservation_notices(plain_text: str, blocks: Iterable[str], left_out: Itera
     return notices
 
 
+def _is_in(word: str, letters: str) -> bool:
+    seams = range(1, len(word))
+    return word in letters or any(word[:at] in letters and word[at:] in letters for at in seams)
+
+
 def _among(words: list[str]) -> str:
     return f"among them {' '.join(words[:_NAMED])!r:.200}"
 
 
-def _normalized(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
-def _letters(word: str) -> str:
-    return "".join(sign for sign in _normalized(word) if sign.isalnum())
-
-
-def _signs(text: str) -> Counter[str]:
-    """Count the letters and figures of a text, in one form."""
-    counts = Counter(_normalized(text))
-    return Counter({sign: count for sign, count in counts.items() if sign.isalnum()})
+def _signs(text: str) -> str:
+    """Return the letters and figures of a text, in one form."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return _NO_SIGN.sub("", text.casefold())

@@ -29,6 +29,7 @@ _WRONG_IN_WORD = re.compile(
     r"|[^\W\d_](?=[«»“”„—–…¿¡§°€£ºª•][^\W\d_])"
 )
 """Signs of a wrong guess: capitals, another script or a sign in the middle of a word."""
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _LOOKED_AT = 100_000
 """Bytes that tell the encoding."""
 _MOST_STRAY = 0.1
@@ -49,8 +50,7 @@ def decode(data: bytes, name: str, declared: str | None = None) -> Decoded:
     """
     decoded = _decoded(data, declared)
     start = decoded.text[:20_000]
-    odd = sum(1 for sign in start if (sign < " " and sign not in "\t\n\r\f\v\x1b") or sign == "\ufffd")
-    if odd > 0.02 * len(start):
+    if len(_NO_TEXT.findall(start)) > 0.02 * len(start):
         raise InputError(f"{name}: not text; give a PDF, text, Markdown, LaTeX or JSON file")
     return decoded._replace(text=decoded.text.replace("\r\n", "\n").replace("\r", "\n"))
 
@@ -62,6 +62,11 @@ def _decoded(data: bytes, declared: str | None) -> Decoded:
             return Decoded(text)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return Decoded(data.decode("utf-16", "replace"), "utf-16")
+    if zeros := data[:_LOOKED_AT].count(0):
+        low = data[1:_LOOKED_AT:2].count(0) > zeros / 2
+        encoding = "utf-16-le" if low else "utf-16-be"
+        with suppress(UnicodeDecodeError):
+            return Decoded(data.decode(encoding), encoding)
     if b"\x1b$" in data and data.isascii():
         return Decoded(data.decode("iso2022_jp", "replace"), "iso2022_jp")
     if declared:
@@ -100,7 +105,9 @@ def _plausibility(data: bytes, encoding: str) -> float:
     text = data.decode(encoding, "replace")
     words = Counter(re.findall(r"[^\W\d_]+", text.lower()))
     letters = Counter(sign for sign in text.lower() if sign > "\x7f" and _is_letter(sign))
-    symbols = sum(sign > "\x7f" and sign not in _PUNCTUATION and not _is_letter(sign) for sign in text)
+    symbols = sum(
+        sign > "\x7f" and sign not in _PUNCTUATION and not _is_letter(sign) for sign in text
+    )
     best = max(language_score(language, words, letters) for language in LANGUAGES.values())
     return best - 3 * (symbols + len(_WRONG_IN_WORD.findall(text)))
 

@@ -21,8 +21,8 @@ class Language(NamedTuple):
 
 _TABLE = """
 en english | the of and is was were to in for with that by from it are be this on as at not which |
-de german | der die das und ist nicht mit ein eine von zu er es im am auf für den dem sich wird | äöüß
-fr french | le la les et est des une du que dans pour qui sur il au ne pas par plus a | àâæçéèêëîïôœùûüÿ
+de german | der die das und ist nicht mit ein eine von zu er es im am auf für den dem wird | äöüß
+fr french | le la les et est des une du que dans pour qui sur il au ne pas par | àâæçéèêëîïôœùûüÿ
 es spanish | el la los y es de una que en por con las del se al su más para no un | áéíñóúü
 it italian | la il di e che è un una per con del sono gli le non si dei della nel | àèéìíòóù
 pt portuguese | o a os e é de um uma que em para com não do da as no na por mais | áâãàçéêíóôõúü
@@ -45,7 +45,7 @@ tr turkish | ve bir bu için ile da de olarak çok daha gibi olan her | çğıö
 ru russian | и в не на что это с он как по а но из у к за от год | абвгдеёжзийклмнопрстуфхцчшщъыьэюя
 uk - | і в не на що це з він як по а але із у до за та є | абвгґдеєжзиіїйклмнопрстуфхцчшщьюя
 bg - | и в не на че това с той като по а но от за да се | абвгдежзийклмнопрстуфхцчшщъьюя
-el greek | και το η ο της του να στο με τον για είναι στην από | αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώϊϋΐΰ
+el greek | και το η ο της του να στο με τον για είναι από | αβγδεζηθικλμνξοπρστυφχψωςάέήίόύώϊϋΐΰ
 he - | של על את לא הוא זה עם כי היא גם | אבגדהוזחטיכלמנסעפצקרשתךםןףץ
 ar arabic | في من على إلى أن هذا التي الذي عن مع لا ما | ءآأؤإئابةتثجحخدذرزسشصضطظعغفقكلمنهوىي
 fa - | و در به از که این است را با برای آن | ءآأؤئابپتثجچحخدذرزژسشصضطظعغفقکگلمنهوی
@@ -96,7 +96,7 @@ def detect_language(text: str) -> str:
             if any(first <= sign <= last for sign in start):
                 return code
     counts = Counter(_WORD.findall(start.lower()))
-    signs = {} if start.isascii() else Counter(filter(_is_foreign, start.lower()))
+    signs = Counter[str](() if start.isascii() else filter(_is_foreign, start.lower()))
     best, code = 0, "en"
     for language in LANGUAGES.values():
         score = language_score(language, counts, signs)

@@ -16,11 +16,12 @@ from dialectree.retrieval.builder import Cell, DocumentBuilder, lowered, raised
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _ITEMS = ("li", "dt", "dd")
 _NOTES = ("figcaption", "caption", "footer", "aside", "small")
-_BOXES = frozenset(
-    "html body div section article main header hgroup ul ol dl figure blockquote pre p table"
-    " thead tbody tfoot tr td th form fieldset legend details summary address hr center dialog"
-    " search menu option iframe object video audio canvas".split()
-).union(_HEADINGS, _ITEMS, _NOTES) - {"small"}
+_CONTAINERS = """
+html body div section article main header hgroup ul ol dl figure blockquote pre p table thead tbody
+tfoot tr td th form fieldset legend details summary address hr center dialog search menu option
+iframe object video audio canvas
+"""
+_BOXES = frozenset([*_CONTAINERS.split(), *_HEADINGS, *_ITEMS, *_NOTES]) - {"small"}
 """Elements that begin and end a line."""
 _LEFT_OUT = {
     "script": "scripts",
@@ -36,6 +37,8 @@ _LEFT_OUT = {
 }
 _HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.IGNORECASE)
 _STRIKING = re.compile(r"text-decoration[\w-]*\s*:[^;]*line-through", re.IGNORECASE)
+_RAISING = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORECASE)
+_LOWERING = re.compile(r"vertical-align\s*:\s*sub\b", re.IGNORECASE)
 _STYLE_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _STYLE_BLOCK = re.compile(r"/\*.*?\*/|@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", re.DOTALL)
 _SELECTOR = re.compile(r"[.#][\w-]+")
@@ -62,8 +65,9 @@ def read_markdown(text: str, builder: DocumentBuilder) -> None:
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     parser = parser.use(front_matter_plugin).use(footnote_plugin)
-    parser = parser.use(dollarmath_plugin, double_inline=True, renderer=_formula)
-    tokens = parser.parse(text, environment := {})
+    parser = parser.use(dollarmath_plugin, allow_digits=False, renderer=_formula)
+    environment: dict[str, Any] = {}
+    tokens = parser.parse(text, environment)
     for token in tokens:
         if token.type == "front_matter":
             _add_front_matter(token.content, builder)
@@ -191,13 +195,13 @@ class _Page:
         if tag == "img":
             self._builder.expect(element.get("alt") or "")
             return f" {element.get('alt') or ''} "
-        if tag in _FORMULAS:
+        if tag in _FORMULAS and (tag != "msubsup" or len(element) == 3):
             return _FORMULAS[tag]([self._inline(child) for child in element])
         texts = ((self._inline(child), child.tail or "") for child in element)
         text = "".join([element.text or "", *chain.from_iterable(texts)])
-        if tag == "sup":
+        if tag == "sup" or _RAISING.search(element.get("style") or ""):
             return raised(text, linked=_is_note_link(element))
-        if tag == "sub":
+        if tag == "sub" or _LOWERING.search(element.get("style") or ""):
             return lowered(text)
         if tag == "br":
             return "\n"
@@ -232,10 +236,17 @@ class _Page:
         for row in table.iter("tr"):
             cells = _cells(row)
             rows.append(self._row(cells, spans))
-            marked = bool(cells) and all(cell.tag == "th" or not len(cell) and not cell.text for cell in cells)
+            marked = bool(cells) and all(
+                cell.tag == "th" or (not len(cell) and not cell.text) for cell in cells
+            )
             if heads == len(rows) - 1 and (marked or row.getparent().tag == "thead"):
                 heads += 1
-        strays = (child for part in table.iter("table", "tbody", "thead", "tfoot", "tr") for child in part if child.tag not in _IN_TABLES)
+        strays = (
+            child
+            for part in table.iter("table", "tbody", "thead", "tfoot", "tr")
+            for child in part
+            if child.tag not in _IN_TABLES
+        )
         for child in strays:
             self._builder.add(self._inline(child))
         self._builder.add_table(rows, heads or None)
@@ -265,13 +276,16 @@ _IN_TABLES = {"thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup"
 _FORMULAS: dict[str, Callable[[list[str]], str]] = {
     "msup": lambda parts: "".join([*parts[:1], raised("".join(parts[1:]).strip())]),
     "msub": lambda parts: "".join([*parts[:1], lowered("".join(parts[1:]).strip())]),
-    "msubsup": lambda parts: "".join([*parts[:1], *map(lowered, parts[1:2]), *map(raised, parts[2:])]),
-    "mfrac": lambda parts: f"({parts[0].strip()})/({parts[1].strip()})" if len(parts) == 2 else " ".join(parts),
-    "msqrt": lambda parts: f"√({''.join(parts).strip()})",
-    "mtr": lambda parts: "; ".join(parts),
-    "mtd": lambda parts: "".join(parts),
+    "msubsup": lambda parts: "".join([*parts[:1], lowered(parts[1]), raised("".join(parts[2:]))]),
+    "mfrac": lambda parts: "/".join(map(_bracketed, parts)),
+    "msqrt": lambda parts: f"√{_bracketed(''.join(parts))}",
+    "mtr": lambda parts: f"{'; '.join(parts)} ",
 }
 """How the parts of a formula are written in a line."""
+
+
+def _bracketed(text: str) -> str:
+    return text.strip() if text.strip().isalnum() else f"({text.strip()})"
 
 
 def _cells(row: HtmlElement) -> list[HtmlElement]:
@@ -286,7 +300,10 @@ def _span(cell: HtmlElement, name: str) -> int:
 def _is_note_link(element: HtmlElement) -> bool:
     """Return whether raised text links to a note of the page."""
     links = [element.getparent(), *element.iter("a")]
-    return any(link is not None and link.tag == "a" and (link.get("href") or "").startswith("#") for link in links)
+    return any(
+        link is not None and link.tag == "a" and (link.get("href") or "").startswith("#")
+        for link in links
+    )
 
 
 def _kind_of(element: HtmlElement | None) -> BlockKind:
@@ -308,4 +325,9 @@ def _hiding_selectors(tree: HtmlElement) -> set[str]:
         _STYLE_RULE.findall(_STYLE_BLOCK.sub("", sheet.text or "")) for sheet in tree.iter("style")
     )
     hiding = (names for names, declarations in rules if _HIDING.search(declarations))
-    return {name.strip() for names in hiding for name in names.split(",") if _SELECTOR.fullmatch(name.strip())}
+    return {
+        name.strip()
+        for names in hiding
+        for name in names.split(",")
+        if _SELECTOR.fullmatch(name.strip())
+    }

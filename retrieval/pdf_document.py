@@ -19,7 +19,11 @@ _MARGIN = 0.1
 _LARGE, _SMALL = 1.12, 0.93
 """Sizes of headings and of notes, in sizes of the text."""
 _LONGEST_HEADING = 200
-_PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(\d{1,4})(?:\s*(?:of|von|/)\s*\d+)?\W*", re.IGNORECASE)
+_CELL = 6
+"""Words of a cell, at most, that stands alone beside others."""
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:page|seite|p\.)?\s*(\d{1,4})(?:\s*(?:of|von|/)\s*\d+)?\W*", re.IGNORECASE
+)
 _ITEM = re.compile(r"(?:[•‣▪◦–-]|\(?[a-z\d]{1,2}[.)]|\[\d+\])\s")
 _BULLET = re.compile(r"[•‣▪◦]\s")
 _PAGES_NAMED = 20
@@ -39,8 +43,8 @@ def read_pdf(data: bytes, builder: DocumentBuilder) -> None:
         page.close()
     for page in pages:
         builder.expect(page.plain_text)
-        for number in page.line_numbers:
-            builder.leave_out(number, "numbers of lines", page.number)
+        for line_number in page.line_numbers:
+            builder.leave_out(line_number, "numbers of lines", page.number)
     empty = [page.number for page in pages if not page.regions]
     if len(empty) == len(pages):
         raise InputError("no text in it, only pictures of pages; OCR it first")
@@ -79,13 +83,17 @@ class _Layout:
         for line in lines:
             sizes[round(line.size * 2) / 2] += len(line.text)
         self._usual = sizes.most_common(1)[0][0]
-        self._offsets = self._page_number_offsets()
+        self._number_places = self._page_number_places()
+        self._last_table: tuple[int, list[float], Sequence[str]] = 0, [], ()
+        """The page of the last table, where its columns begin, and their names."""
 
     def read(self) -> None:
         blocks: list[Block | None] = []
         heads: set[str] = set()
         for page in timely(self._pages):
-            margin = [line for region in page.regions for line in region if self._in_margin(line, page)]
+            margin = [
+                line for region in page.regions for line in region if self._in_margin(line, page)
+            ]
             for region in page.regions:
                 lines = [line for line in region if not self._is_furniture(line, page, heads)]
                 blocks += self._blocks(lines, page)
@@ -100,21 +108,27 @@ class _Layout:
         place = line.base / page.height if page.height else 0.5
         return line.turn == 0 and not _MARGIN < place < 1 - _MARGIN
 
-    def _page_number_offsets(self) -> set[int]:
-        """Return how far printed page numbers are from the count, where two pages agree."""
-        offsets = Counter[int]()
+    def _page_number_places(self) -> set[tuple[int, int]]:
+        """Return the places of printed page numbers, which two pages at least agree on.
+
+        A place is the distance from the count of pages, and the height on the page.
+        """
+        places = Counter[tuple[int, int]]()
         for page in self._pages:
             lines = (line for region in page.regions for line in region)
-            found = (_PAGE_NUMBER.fullmatch(line.text) for line in lines if self._in_margin(line, page))
-            offsets.update({int(match[1]) - page.number for match in found if match})
-        return {offset for offset, count in offsets.items() if count > 1}
+            found = (self._number_place(line, page) for line in lines)
+            places.update({place for place in found if place is not None})
+        return {place for place, count in places.items() if count > 1}
+
+    def _number_place(self, line: Line, page: Page) -> tuple[int, int] | None:
+        match = _PAGE_NUMBER.fullmatch(line.text) if self._in_margin(line, page) else None
+        return (int(match[1]) - page.number, round(line.base / 3)) if match else None
 
     def _is_furniture(self, line: Line, page: Page, heads: set[str]) -> bool:
         """Leave out a line that repeats one of an earlier page's margin, or numbers the page."""
         if not self._in_margin(line, page):
             return False
-        number = _PAGE_NUMBER.fullmatch(line.text)
-        if number and int(number[1]) - page.number in self._offsets:
+        if self._number_place(line, page) in self._number_places:
             self._builder.leave_out(line.text, "page numbers", page.number)
             return True
         if line.text in heads:
@@ -136,6 +150,12 @@ class _Layout:
                 part = []
                 yield from self._table(rows[at:end], page)
                 at = end
+                continue
+            if len(rows[at]) > 1 and all(len(line.text.split()) <= _CELL for line in rows[at]):
+                yield from self._paragraph(part, page)
+                part = []
+                yield from self._row_block(rows[at], page)
+                at += 1
                 continue
             for line in rows[at]:
                 if part and self._begins(line, part, edge):
@@ -166,7 +186,9 @@ class _Layout:
         if not lines:
             return
         text = on_one_line((line.text for line in lines), self._words)
-        made = self._builder.make(text, self._kind(lines, text), page.number, note_marks=page.note_marks)
+        kind = self._kind(lines, text)
+        text = _BULLET.sub("", text, count=1)
+        made = self._builder.make(text, kind, page.number, note_marks=page.note_marks)
         if made is not None:
             yield made
 
@@ -178,14 +200,18 @@ class _Layout:
             return "note"
         return "item" if _BULLET.match(text) else "paragraph"
 
+    def _row_block(self, row: Sequence[Line], page: Page) -> Iterator[Block]:
+        cells = [Cell(line.text) for line in row]
+        yield from self._builder.make_rows([cells], 0, page.number, note_marks=page.note_marks)
+
     def _table_end(self, rows: Sequence[Sequence[Line]], start: int) -> int:
         """Return the place after the rows of cells from ``start``; empty cells may leave one."""
         end = start
         while end < len(rows) and len(rows[end]) > 1:
             end += 1
-            if end + 1 < len(rows) and len(rows[end]) == 1 and len(rows[end + 1]) > 1:
-                if self._is_row(rows[end][0], rows[end - 1], rows[end + 1]):
-                    end += 1
+            between = end + 1 < len(rows) and len(rows[end]) == 1 and len(rows[end + 1]) > 1
+            if between and self._is_row(rows[end][0], rows[end - 1], rows[end + 1]):
+                end += 1
         return end
 
     def _is_row(self, line: Line, above: Sequence[Line], below: Sequence[Line]) -> bool:
@@ -212,8 +238,21 @@ class _Layout:
         ]
         bold = all(line.bold for line in rows[0]) and not all(line.bold for line in rows[-1])
         yield from self._builder.make_rows(
-            table, 1 if bold else None, page.number, note_marks=page.note_marks
+            table,
+            1 if bold else None,
+            page.number,
+            note_marks=page.note_marks,
+            names=self._names_from_above(spans, page),
         )
+        self._last_table = page.number, [left for left, _ in spans], self._builder.column_names
+
+    def _names_from_above(self, spans: Sequence[Sequence[float]], page: Page) -> Sequence[str]:
+        """Return the names of the columns of a table that goes on from the page before."""
+        number, lefts, names = self._last_table
+        alike = len(lefts) == len(spans) and all(
+            abs(left - span[0]) < 2 * self._usual for left, span in zip(lefts, spans, strict=True)
+        )
+        return names if page.number - number in (0, 1) and alike else ()
 
     # The document as a whole
 
@@ -224,7 +263,7 @@ class _Layout:
             assert block is not None
             before = blocks[open_at] if open_at is not None else None
             runs_on = block.kind == "paragraph" and before is not None and block.text[:1].islower()
-            if runs_on and before and before.text.rstrip("\"”’)")[-1:] not in tuple(".!?:"):
+            if runs_on and before and before.text.rstrip('"”’)')[-1:] not in tuple(".!?:"):
                 assert open_at is not None
                 blocks[open_at], blocks[at] = after(before, block, self._words), None
             elif block.kind in ("paragraph", "item"):
@@ -241,7 +280,9 @@ class _Layout:
             return
         title = [line.text for line in lines if line.size > 0.95 * largest]
         text = on_one_line(title, self._words)
-        headings = (block.text for block in blocks if block.heading and block.page == self._pages[0].number)
+        headings = (
+            block.text for block in blocks if block.heading and block.page == self._pages[0].number
+        )
         self._builder.title = next((one for one in headings if one[:20] in text), None)
 
 
@@ -249,7 +290,11 @@ def _rows(lines: Sequence[Line]) -> list[list[Line]]:
     """Put lines of one height together, as they come."""
     rows: list[list[Line]] = []
     for line in lines:
-        if rows and abs(rows[-1][0].base - line.base) < 0.3 * line.size and line.left > rows[-1][-1].left:
+        if (
+            rows
+            and abs(rows[-1][0].base - line.base) < 0.3 * line.size
+            and line.left > rows[-1][-1].left
+        ):
             rows[-1].append(line)
         else:
             rows.append([line])

@@ -114,7 +114,7 @@ def _pieces(text: Any) -> Iterator[Piece]:
         pdfium.FPDFText_GetLooseCharBox(text, at, box)
         pdfium.FPDFText_GetCharOrigin(text, at, x, y)
         pdfium.FPDFText_GetMatrix(text, at, matrix)
-        turn = round(pdfium.FPDFText_GetCharAngle(text, at) / (math.pi / 2)) % 4
+        turn = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
         scale = math.hypot(matrix.c, matrix.d) or 1
         size = round(pdfium.FPDFText_GetFontSize(text, at) * scale, 1)
         base = (y.value, -x.value, -y.value, x.value)[turn]
@@ -163,7 +163,10 @@ def _fields(page: Any, form: Any) -> Iterator[Piece]:
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
         if kind == pdfium.FPDF_ANNOT_WIDGET and form:
             text = _wide_string(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
-            if pdfium.FPDFAnnot_GetFormFieldType(form, annotation) in _SWITCHES:
+            field = pdfium.FPDFAnnot_GetFormFieldType(form, annotation)
+            if field in _SWITCHES:
+                text = "☒" if pdfium.FPDFAnnot_IsChecked(form, annotation) else "☐"
+            elif field == pdfium.FPDF_FORMFIELD_PUSHBUTTON:
                 text = ""
         elif kind in (pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_TEXT):
             text = _wide_string(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
@@ -178,11 +181,7 @@ def _fields(page: Any, form: Any) -> Iterator[Piece]:
             yield Piece(" ".join(text.split()), box.left, box.right, base, size, False, 0, True)
 
 
-_SWITCHES = (
-    pdfium.FPDF_FORMFIELD_PUSHBUTTON,
-    pdfium.FPDF_FORMFIELD_CHECKBOX,
-    pdfium.FPDF_FORMFIELD_RADIOBUTTON,
-)
+_SWITCHES = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 
 
 def _wide_string(function: Any, *arguments: Any) -> str:
@@ -196,7 +195,9 @@ def _wide_string(function: Any, *arguments: Any) -> str:
 
 def _beside(field: Piece, pieces: Sequence[Piece]) -> Piece:
     """Set the filled-in text on the line of the words beside it."""
-    near = [piece for piece in pieces if not piece.turn and abs(piece.base - field.base) < field.size]
+    near = [
+        piece for piece in pieces if not piece.turn and abs(piece.base - field.base) < field.size
+    ]
     if not near:
         return field
     closest = min(near, key=lambda piece: abs(piece.base - field.base))
@@ -213,7 +214,8 @@ def _raise_small_pieces(pieces: list[Piece]) -> list[Piece]:
             if other.turn != piece.turn or not small or gap >= 0.5 * other.size:
                 continue
             shift = (piece.base - other.base) / other.size
-            if 0.1 < abs(shift) < 0.8:
+            overlaps = piece.base + 0.7 * piece.size > other.base
+            if 0.1 < abs(shift) < 0.8 and overlaps:
                 text = raised(piece.text) if shift > 0 else lowered(piece.text)
                 pieces[at] = piece._replace(text=text, base=other.base, size=other.size)
                 break
@@ -257,7 +259,9 @@ def _joined(pieces: Sequence[Piece]) -> str:
 
 def _line_numbers(lines: Sequence[Line]) -> set[Line]:
     """Return the numbers that count the lines of a page: one under the other, each one more."""
-    numbers = [line for line in lines if line.text.isdecimal()]
+    others = (line.left for line in lines if not line.text.isdecimal())
+    start = min(others, default=0.0)
+    numbers = [line for line in lines if line.text.isdecimal() and line.right < start]
     edges = Counter(round(line.right) for line in numbers)
     counted: set[Line] = set()
     for edge, count in edges.items():

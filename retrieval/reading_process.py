@@ -14,9 +14,12 @@ import sys
 import threading
 from importlib import import_module
 from math import ceil
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from dialectree.errors import InputError
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.blocks import Reading
 
 ProcessKind = Literal["pdf", "html", "word", "markdown"]
 
@@ -44,7 +47,7 @@ class ReadingProcess:
     def __exit__(self, *error: object) -> None:
         self._end()
 
-    def read(self, data: bytes, kind: ProcessKind, name: str) -> Any:
+    def read(self, data: bytes, kind: ProcessKind, name: str) -> Reading:
         """Return the :class:`~dialectree.retrieval.blocks.Reading` of a file.
 
         Raises InputError if the file is of another kind, damaged or takes too much to read.
@@ -71,11 +74,14 @@ class ReadingProcess:
                 raise RuntimeError(f"{name}: the process that reads it failed; report it")
             limit = f"{blocks.SECONDS:g} s or {MEMORY / 1e9:g} GB of memory"
             raise blocks.too_much(name, limit)
-        reading = json.loads(answer)
-        if isinstance(reading, str):
-            raise InputError(f"{name}: {reading}")
-        title, parts, left_out, notices = reading
-        made = [blocks.Block(*part[:3], tuple(map(tuple, part[3]))) for part in parts]
+        result = json.loads(answer)
+        if isinstance(result, str):
+            raise InputError(f"{name}: {result}")
+        title, parts, left_out, notices = result
+        made = [
+            blocks.Block(text, kind_, page, tuple((at, on) for at, on in breaks))
+            for text, kind_, page, breaks in parts
+        ]
         return blocks.Reading(title, made, [blocks.LeftOut(*part) for part in left_out], notices)
 
     def _end(self) -> None:

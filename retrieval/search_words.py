@@ -12,13 +12,16 @@ from bm25s.stopwords import STOPWORDS_EN
 
 from dialectree.retrieval.languages import LANGUAGES
 
-_PAIRED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_PAIRED = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+)
 """Characters that are searched in pairs: their scripts have no blanks, or endings without one."""
 _SIGNS = "\u0900-\u0dff"
 """Letters and vowel signs of India, which make one word."""
 _WORD = re.compile(
     rf"[{_PAIRED}]+|\d+(?:[.,]\d+)*|(?:(?![{_PAIRED}])[^\W_\d]|[{_SIGNS}])(?:(?![{_PAIRED}])\w|[{_SIGNS}])*"
 )
+_ASCII_WORD = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]\w*", re.ASCII)
 _PAIRED_WORD = re.compile(f"[{_PAIRED}]")
 _ACCENTS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
@@ -51,7 +54,9 @@ def search_words(text: str, language: str = "en") -> list[str]:
     others are not stemmed. Chinese, Japanese, Korean and Thai are split into pairs of characters.
     """
     words: list[str] = []
-    for word in _WORD.findall(normalize(text)):
+    text = normalize(text)
+    pattern = _ASCII_WORD if text.isascii() else _WORD
+    for word in pattern.findall(text):
         if _PAIRED_WORD.match(word):
             words += map("".join, pairwise(word)) if len(word) > 1 else [word]
         elif (folded := word.casefold()) not in _STOP_WORDS or (len(word) == 2 and word.isupper()):

@@ -134,9 +134,7 @@ def _parted(
             yield Block(text)
 
 
-def _groups(
-    lines: Sequence[str], width: float, *, apart: bool
-) -> list[tuple[bool, list[str]]]:
+def _groups(lines: Sequence[str], width: float, *, apart: bool) -> list[tuple[bool, list[str]]]:
     """Return the lines of each paragraph or item, and whether the first of them is its heading.
 
     With ``apart``, lines that are too short for broken prose are one paragraph each.

@@ -6,7 +6,6 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from lxml import etree
@@ -28,7 +27,17 @@ _PARTS = (
 _TEMPLATES = "word/glossary/"
 """Building blocks that an author may insert: no text of the document."""
 _BREAKS = {"tab": " ", "br": "\n", "cr": "\n", "ptab": " ", "noBreakHyphen": "-"}
-_PROPERTIES = ("rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "sdtPr", "instrText", "delInstrText")
+_PROPERTIES = (
+    "rPr",
+    "pPr",
+    "tblPr",
+    "trPr",
+    "tcPr",
+    "sectPr",
+    "sdtPr",
+    "instrText",
+    "delInstrText",
+)
 """Elements without text that is shown."""
 _MOVED = ("moveFrom", "del")
 _OFF = ("0", "false", "off", "none")
@@ -88,15 +97,20 @@ class _WordFile:
     def _add_paragraph(self, paragraph: Any, kind: BlockKind) -> None:
         style = _value(paragraph.find("{*}pPr/{*}pStyle"))
         properties = self._styles.get(style, _Style())
-        if re.match(r"(?i)heading|title", properties.name or style) or properties.outlined:
-            kind = "heading"
-        elif paragraph.find("{*}pPr/{*}outlineLvl") is not None and len("".join(_texts_of(paragraph))) < 200:
+        if (
+            re.match(r"(?i)heading|title", properties.name or style)
+            or properties.outlined
+            or (
+                paragraph.find("{*}pPr/{*}outlineLvl") is not None
+                and len("".join(_texts_of(paragraph))) < 200
+            )
+        ):
             kind = "heading"
         elif paragraph.find("{*}pPr/{*}numPr") is not None or properties.listed:
             kind = "item" if kind == "paragraph" else kind
         self._builder.add(self._text(paragraph, properties), kind)
         for box in paragraph.iter("{*}txbxContent"):
-            if next(box.iterancestors("{*}txbxContent", "{*}p"), None) is _nearest_paragraph(paragraph, box):
+            if next(box.iterancestors("{*}p"), None) is paragraph:
                 self._walk(box, "paragraph" if kind == "heading" else kind)
 
     def _add_table(self, table: Any) -> None:
@@ -108,7 +122,9 @@ class _WordFile:
             cells += [Cell("")] * _span(row.find("{*}trPr/{*}gridBefore"))
             for cell in _children(row, "tc"):
                 text = " ".join(filter(None, (self._cell_text(cell).split())))
-                span = max(1, _span(cell.find("{*}tcPr/{*}gridSpan")) or _attribute(cell, "gridSpan"))
+                span = max(
+                    1, _span(cell.find("{*}tcPr/{*}gridSpan")) or _attribute(cell, "gridSpan")
+                )
                 merge = cell.find("{*}tcPr/{*}vMerge")
                 continued = merge is not None and _value(merge) != "restart"
                 for number in range(span):
@@ -127,6 +143,7 @@ class _WordFile:
 
     def _is_bold(self, table: Any) -> bool:
         """Return whether the first row is bold and the others are not."""
+
         def bold(row: Any) -> bool:
             runs = [run for run in row.iter("{*}r") if "".join(_texts_of(run)).strip()]
             return bool(runs) and all(_is_on(run.find("{*}rPr/{*}b")) for run in runs)
@@ -135,7 +152,10 @@ class _WordFile:
         return bold(first) and not any(map(bold, others))
 
     def _cell_text(self, cell: Any) -> str:
-        paragraphs = (self._text(one, self._styles.get(_value(one.find("{*}pPr/{*}pStyle")), _Style())) for one in cell.iter("{*}p"))
+        paragraphs = (
+            self._text(one, self._styles.get(_value(one.find("{*}pPr/{*}pStyle")), _Style()))
+            for one in cell.iter("{*}p")
+        )
         return " ".join(paragraphs)
 
     def _text(self, element: Any, style: _Style) -> str:
@@ -156,7 +176,11 @@ class _WordFile:
             elif tag in ("sup", "sub") and "math" in child.nsmap.get(child.prefix, ""):
                 pieces.append((raised if tag == "sup" else lowered)(self._text(child, style)))
             elif tag == "f" and "math" in child.nsmap.get(child.prefix, ""):
-                parts = [self._text(part, style).strip() for part in child if _tag(part) in ("num", "den")]
+                parts = [
+                    self._text(part, style).strip()
+                    for part in child
+                    if _tag(part) in ("num", "den")
+                ]
                 pieces.append("/".join(part if part.isalnum() else f"({part})" for part in parts))
             elif tag not in _PROPERTIES and tag != "txbxContent":
                 pieces.append(self._text(child, style))
@@ -188,23 +212,27 @@ class _WordFile:
 class _Style:
     """What a style says of its text."""
 
+    name = ""
+    hidden = struck = outlined = listed = False
+    place = ""
+    """``superscript`` or ``subscript``."""
+
     def __init__(self, element: Any = None, parent: _Style | None = None) -> None:
-        self.name = "" if element is None else _value(element.find("{*}name"))
-        self.hidden = self._is_set(element, "vanish", parent is not None and parent.hidden)
-        self.struck = self._is_set(element, "strike", parent is not None and parent.struck)
-        place = "" if element is None else _value(element.find("{*}rPr/{*}vertAlign"))
-        self.place = place or (parent.place if parent else "")
-        self.outlined = _has(element, "pPr/{*}outlineLvl") or (parent is not None and parent.outlined)
-        self.listed = _has(element, "pPr/{*}numPr") or (parent is not None and parent.listed)
+        if parent is not None:
+            self.hidden, self.struck, self.place = parent.hidden, parent.struck, parent.place
+            self.outlined, self.listed = parent.outlined, parent.listed
+        if element is not None:
+            self.name = _value(element.find("{*}name"))
+            self.hidden = self._is_set(element, "vanish", self.hidden)
+            self.struck = self._is_set(element, "strike", self.struck)
+            self.place = _value(element.find("{*}rPr/{*}vertAlign")) or self.place
+            self.outlined |= element.find("{*}pPr/{*}outlineLvl") is not None
+            self.listed |= element.find("{*}pPr/{*}numPr") is not None
 
     @staticmethod
     def _is_set(element: Any, name: str, inherited: bool) -> bool:
-        found = None if element is None else element.find(f"{{*}}rPr/{{*}}{name}")
-        return inherited if found is None else _is_on(found)
-
-
-def _has(element: Any, path: str) -> bool:
-    return element is not None and element.find(f"{{*}}{path}") is not None
+        switch = element.find(f"{{*}}rPr/{{*}}{name}")
+        return inherited if switch is None else _is_on(switch)
 
 
 def _read_styles(data: bytes | None) -> dict[str, _Style]:
@@ -241,10 +269,6 @@ def _texts_of(element: Any) -> Iterator[str]:
     for node in element.iter("{*}t", "{*}delText", "{*}v"):
         if _tag(node) != "v" or _tag(node.getparent()) == "pt":
             yield node.text or ""
-
-
-def _nearest_paragraph(paragraph: Any, box: Any) -> Any:
-    return next((above for above in box.iterancestors("{*}txbxContent", "{*}p")), paragraph)
 
 
 def _children(element: Any, tag: str) -> Iterator[Any]:

@@ -41,7 +41,6 @@ REHEARSALS = "REHEARSALS_OF_A_DEBATE"
 FEW_REHEARSALS = 4
 PRELOADED = (
     "bm25s",
-    "ftfy",
     "httpcore2",
     "langchain_openai",
     "langgraph.checkpoint.sqlite.aio",

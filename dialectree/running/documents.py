@@ -96,7 +96,7 @@ def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
     sources: list[JsonValue] = []
     for number, document in enumerate(found.documents, 1):
         given_name = None if document.path is None else names.get(document.path)
-        source = {"id": f"s{number}", "name": given_name or document.name}
+        source: dict[str, Any] = {"id": f"s{number}", "name": given_name or document.name}
         source |= {"title": document.title, "digest": document.digest}
         if document.path is not None and given_name is None:
             source["path"] = os.fsencode(os.path.abspath(document.path)).decode("utf-8", "replace")

@@ -31,7 +31,10 @@ TOWNS = ("Aden", "Bari", "Cork", "Dover", "Esbjerg", "Faro", "Genoa", "Hull")
 
 
 def document(name: str, *paragraphs: str) -> Document:
-    return Document.of(name, [Block(text, "heading" if text.startswith("# ") else "paragraph") for text in paragraphs])
+    return Document.of(
+        name,
+        [Block(text, "heading" if text.startswith("# ") else "paragraph") for text in paragraphs],
+    )
 
 
 def find(corpus: Corpus, query: str, count: int = 8, dropped: Sequence[str] = ()) -> list[Segment]:

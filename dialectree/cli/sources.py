@@ -1,0 +1,145 @@
+"""``dialectree sources``: what a debate would read of files, before anything is paid."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dialectree.cli import flags
+from dialectree.cli.flags import notice
+from dialectree.protocols.grounded import GroundedSettings
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.corpus import Segment
+    from dialectree.retrieval.sources import Document
+
+_LONGEST = 100
+"""Characters of a text that was left out, on the terminal."""
+
+
+@flags.with_fields((GroundedSettings, "embeddings"), (GroundedSettings, "segments"))
+def sources(
+    paths: Annotated[
+        list[str], typer.Argument(help="Documents, and folders of them.", metavar="PATH...")
+    ],
+    settings: dict[str, Any],
+    find: Annotated[
+        str | None,
+        typer.Option(help="Show the sentences that a debate on TEXT is shown.", metavar="TEXT"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what is read of documents: their blocks, what is left out, and why.
+
+    No model is asked, but for the embeddings that ``--find`` searches by.
+    """
+    from dialectree.protocols.settings import build
+    from dialectree.retrieval.sources import read_sources
+
+    read = read_sources([Path(path) for path in paths])
+    found = None
+    if find is not None:
+        found = asyncio.run(_find(find, read.documents, build(GroundedSettings, **settings)))
+    if as_json:
+        report: dict[str, Any] = {
+            "documents": [_as_json(document, read.notices) for document in read.documents],
+            "notices": [*read.notices],
+        }
+        if found is not None:
+            report["find"] = [_segment_as_json(segment, read.documents) for segment in found]
+        print(json.dumps(report, ensure_ascii=False, indent=2))
+        return
+    if found is None:
+        for number, document in enumerate(read.documents, 1):
+            _print_document(number, document)
+    else:
+        _print_segments(found, read.documents)
+    for line in read.notices:
+        notice(line)
+
+
+async def _find(
+    text: str, documents: tuple[Document, ...], settings: GroundedSettings
+) -> list[Segment]:
+    from dialectree.retrieval.corpus import Corpus
+
+    corpus = await asyncio.to_thread(Corpus, documents, settings.embeddings, settings.base_url)
+    [segments] = await corpus.search([text], settings.segments)
+    return segments
+
+
+def _as_json(document: Document, notices: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "name": document.name,
+        "title": document.title,
+        "digest": document.digest,
+        "blocks": [
+            {
+                "kind": getattr(block, "kind", "paragraph"),
+                "text": block.text,
+                "page": block.page,
+                "start": block.offset,
+                "heading": block.heading,
+            }
+            for block in document.passages
+        ],
+        "left_out": [part._asdict() for part in document.left_out],
+        "notices": [
+            line.removeprefix(f"{document.name}: ")
+            for line in notices
+            if line.startswith(f"{document.name}: ")
+        ],
+    }
+
+
+def _segment_as_json(segment: Segment, documents: tuple[Document, ...]) -> dict[str, Any]:
+    return {
+        "id": segment.id,
+        "document": documents[int(segment.source[1:]) - 1].name,
+        "page": segment.page,
+        "heading": segment.heading,
+        "text": segment.text,
+        "sentences": [
+            {"id": id, "text": segment.sentence(number)}
+            for number, id in enumerate(segment.ids(), 1)
+        ],
+    }
+
+
+def _print_document(number: int, document: Document) -> None:
+    from dialectree.text import clean
+
+    print(f"s{number}  {clean(document.name)}: {clean(document.title)}")
+    page = None
+    for block in document.passages:
+        if block.page != page:
+            page = block.page
+            print(f"  page {page}")
+        kind = getattr(block, "kind", "paragraph")
+        mark = {"heading": "# ", "item": "- ", "names": "| ", "row": "| ", "note": "* "}.get(
+            kind, ""
+        )
+        print(f"  {mark}{clean(block.text)}")
+    for part in document.left_out:
+        text = part.text if len(part.text) <= _LONGEST else f"{part.text[:_LONGEST]} …"
+        where = f", page {part.page}" if part.page is not None else ""
+        print(f"  left out ({part.reason}{where}): {clean(text)}")
+    print()
+
+
+def _print_segments(segments: list[Segment], documents: tuple[Document, ...]) -> None:
+    from dialectree.text import clean
+
+    for segment in segments:
+        name = documents[int(segment.source[1:]) - 1].name
+        where = f", page {segment.page}" if segment.page is not None else ""
+        print(f"{segment.id}  {clean(name)}{where}")
+        for number, id in enumerate(segment.ids(), 1):
+            print(f"  {id.rpartition(':')[2]}  {clean(segment.sentence(number))}")
+        print()
+    if not segments:
+        print("no segment shares a word with it")
