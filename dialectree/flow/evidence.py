@@ -376,6 +376,21 @@ def unsupported(node: str, text: str) -> bool:
     return bool(points) and all(map(here.dropped, ids))
 
 
+def is_grounded() -> bool:
+    """Return whether the debate under way has sources."""
+    return reading.get() is not None
+
+
+def cited_sentences(node: str, text: str) -> list[str]:
+    """Return the ids of the sentences that ``text``, said at ``node``, cites and nobody dropped."""
+    if (here := reading.get()) is None:
+        return []
+    ground = here.evidence.get(_pool_of(here.evidence, node), {})
+    points = (one["points"] for one in ground.get("drawn", []) if one["text"] == text)
+    ids = (id for own in points for point in own for id in point["sentences"])
+    return [id for id in dict.fromkeys(ids) if not here.dropped(id)]
+
+
 def without_evidence(*nodes: str) -> list[str]:
     """Return those of ``nodes`` whose ruling rests on no evidence, in a debate with sources."""
     here = reading.get()

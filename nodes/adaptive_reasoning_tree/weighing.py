@@ -11,7 +11,14 @@ from statistics import fmean
 
 from langgraph.runtime import Runtime
 
-from dialectree.flow.evidence import WITHOUT, rest_on, unsupported
+from dialectree.flow.evidence import (
+    NO_EVIDENCE,
+    WITHOUT,
+    cited_sentences,
+    is_grounded,
+    rest_on,
+    unsupported,
+)
 from dialectree.flow.state import Ruling, VerdictFields
 from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Blended, Weight
@@ -101,6 +108,9 @@ async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) 
             tell(runtime, parent, "noted", {"note": remark})
     ruled = _verdict(state["claims"], standing, weights)
     probability = ruled["confidence"]
+    if is_grounded() and (why := _undecided(state["claims"], standing, weights)) is not None:
+        ruled = {**ruled, **_NO_LABEL, "notes": [*ruled["notes"], why]}
+        probability = None
     if len(state["claims"]) > 1:
         rest_on(*state["claims"])
         tell(runtime, root, "scored", {"scores": {"strength": probability}})
@@ -185,6 +195,50 @@ def _verdict(
         "confidence_source": "P(claim)",
         "notes": notes,
     }
+
+
+_NO_LABEL: VerdictFields = {
+    "answer": None,
+    "label": None,
+    "confidence": None,
+    "confidence_source": None,
+}
+
+
+def _undecided(
+    claims: Sequence[str], arguments: Sequence[Argument], weights: Mapping[str, Weight]
+) -> str | None:
+    """Return why the sources decide nothing about the claim; None where they do.
+
+    Either no argument cites them, or P(claim) is what it was before the debate.
+    """
+    known = [weights[claim] for claim in claims if weights[claim].strength is not None]
+    if not known:
+        return None  # there is no verdict for another reason
+    cited: dict[str, list[str]] = {"support": [], "attack": []}
+    for argument in arguments:
+        ids = cited_sentences(argument["id"], argument["text"])
+        if argument["parent"] in claims:
+            cited[argument["stance"]] += ids
+        elif ids:
+            cited.setdefault("deeper", []).extend(ids)
+    if not any(cited.values()):
+        return NO_EVIDENCE
+    if any(not _is_unmoved(weight) for weight in known):
+        return None
+    for_claim, against = ([*dict.fromkeys(cited[side])] for side in ("support", "attack"))
+    if for_claim and against and {*for_claim} != {*against}:
+        return (
+            "undecided: the sources contradict each other, as much for as against: "
+            f"{', '.join(for_claim)} for it, {', '.join(against)} against it"
+        )
+    return "undecided: balanced: the arguments leave P(claim) where it began"
+
+
+def _is_unmoved(weight: Weight) -> bool:
+    """Return whether the arguments leave a claim at its starting value."""
+    assert weight.strength is not None
+    return weight.blended is not None and abs(weight.strength - weight.blended) < ROUNDING
 
 
 def _strongest(
