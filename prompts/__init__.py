@@ -34,6 +34,8 @@ _PUT_IN = re.compile(r"\{[{%#]")
 _CHAT = "s|bos|eos|sys|think|thinking|start_of_turn|end_of_turn|tool_call|tool_response"
 _SQUARE = "inst|system_prompt|available_tools|tool_calls|tool_results"
 """Marks of chat templates without a bar in them, as in ``<s>``, and as in ``[INST]``."""
+_EVIDENCE = re.compile(r"[ep]\d{1,4}")
+"""Names of sentences and points, which only the program puts between square brackets."""
 _CLOSING = frozenset(">˃›〉❭❯❱⟩⧽〉﹥＞]］")
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 """Fillers of Hangul, and Braille without a dot: Unicode counts them as letters and symbols."""
@@ -91,7 +93,8 @@ def _is_mark(found: re.Match[str], tags: Collection[str] = _OURS) -> bool:
     name = "".join(char for char in letters if char.isascii()).casefold()
     closed = found["next"] in _CLOSING
     if found[0] in "[［":
-        return closed and name in _SQUARE.split("|")
+        listed = closed or found["next"] == ","
+        return (closed and name in _SQUARE.split("|")) or bool(listed and _EVIDENCE.fullmatch(name))
     if found["bar"] or name in tags:
         return True
     mixed = not letters.isascii() and re.search("[a-z]", name)  # е, of another script, looks like e

@@ -19,6 +19,7 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
     "claim-not-probable": "A claim is less probable than the gate demands.",
     "claim-without-probability": "A claim was not found true, and has no probability.",
+    "claim-not-decided": "A debate about a claim ended without a label.",
 }
 
 
@@ -46,7 +47,7 @@ def text(findings: Findings) -> str:
     lines = []
     for one in findings.claims:
         run = f" (run {one.run})" if one.run else ""
-        ruling = "pass" if one.passed else "FAIL"
+        ruling = "pass" if one.passed else "FAIL" if one.decided else "FAIL not decided"
         lines.append(
             f"{findings.file}:{one.line}: {ruling} {figure(one.probability)} {one.claim}{run}"
         )
@@ -130,10 +131,14 @@ def _result(finding: Finding, findings: Findings) -> dict[str, Any]:
 
 
 def _rule(finding: Finding) -> str:
+    if not finding.decided:
+        return "claim-not-decided"
     return "claim-without-probability" if finding.probability is None else "claim-not-probable"
 
 
 def _message(finding: Finding, minimum: float) -> str:
+    if not finding.decided:
+        return f"Not decided: {finding.claim}"
     if finding.probability is None:
         return f"Not found true: {finding.claim}"
     return f"P(claim) {figure(finding.probability)} is below {minimum:g}: {finding.claim}"

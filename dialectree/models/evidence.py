@@ -256,6 +256,8 @@ class Reading:
             if (found := _place(user, one, at) or _place(user, one, 0)) is None:
                 continue
             start, end = found
+            flat = " ".join(user[start:end].split())  # no line of it passes for one of ours
+            user, end = f"{user[:start]}{flat}{user[end:]}", start + len(flat)
             lines = self._lines(one)
             if not lines and self.forbidden:
                 user = f"{user[:start]}{WITHDRAWN}{user[end:]}"

@@ -58,6 +58,8 @@ class Finding(BaseModel, frozen=True):
     claim: str
     passed: bool = False
     """True where the probability is high enough; of a method without one, where it says true."""
+    decided: bool = True
+    """False where the debate ended without a label: the sources say nothing, or balance."""
     probability: float | None = None
     reason: str = ""
     """Why the claim is as probable as that, or why it could not be verified."""
@@ -197,7 +199,8 @@ class ClaimVerifier:
             return finding.model_copy(update={"reason": str(error)})
         verdict = run.record.verdict
         if verdict is None or verdict.answer is None:
-            return finding.model_copy(update={"reason": verdict_text(run.record, "answer")})
+            why = verdict_text(run.record, "answer")
+            return finding.model_copy(update={"decided": False, "reason": why})
         probability = verdict.probability
         sure = verdict.label == "True" if probability is None else probability >= self.minimum
         reason = on_one_line(verdict_text(run.record, "reason"), _REASON)

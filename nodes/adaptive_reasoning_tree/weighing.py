@@ -109,7 +109,8 @@ async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) 
     ruled = _verdict(state["claims"], standing, weights)
     probability = ruled["confidence"]
     if is_grounded() and (why := _undecided(state["claims"], standing, weights)) is not None:
-        ruled = {**ruled, **_NO_LABEL, "notes": [*ruled["notes"], why]}
+        others = [note for note in ruled["notes"] if not note.startswith("undecided")]
+        ruled = {**ruled, **_NO_LABEL, "notes": [why, *others]}
         probability = None
     if len(state["claims"]) > 1:
         rest_on(*state["claims"])
@@ -217,7 +218,7 @@ def _undecided(
         return None  # there is no verdict for another reason
     cited: dict[str, list[str]] = {"support": [], "attack": []}
     for argument in arguments:
-        ids = cited_sentences(argument["id"], argument["text"])
+        ids = cited_sentences(argument["parent"], argument["text"])
         if argument["parent"] in claims:
             cited[argument["stance"]] += ids
         elif ids:

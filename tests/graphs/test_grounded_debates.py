@@ -312,6 +312,47 @@ def test_what_rests_on_no_evidence_is_noted_or_left_open(name: str, tmp_path: Pa
         assert NO_EVIDENCE in strict.tree.nodes["0.0"].notes
 
 
+def as_strong_as_the_other(model: Pointing) -> Pointing:
+    """Every argument weighs alike, so that P(claim) stays where it began."""
+    model.will_say_now(score(0.5))
+    model.will_say_now(compare("TIE"))
+    return model
+
+
+def by_role(call: Asked, sentences: Mapping[str, str]) -> Mapping[str, Any]:
+    """The supporter points at the first sentence, the attacker at the last."""
+    names = [*sentences]
+    own = names[:1] if call.role == "supporter" else names[-1:]
+    cited = [{"point": f"So says {call.role}.", "sentences": own}] if own else []
+    return {"evidence": cited, "look_for": [], "rests_on": own}
+
+
+def by_nobody(call: Asked, sentences: Mapping[str, str]) -> Mapping[str, Any]:
+    return {"evidence": [], "look_for": [], "rests_on": []}
+
+
+UNDECIDED = {
+    "nothing cited": (by_nobody, r"^no evidence: the verdict rests on nothing in the sources$"),
+    "balanced": (point, r"^undecided: balanced: the arguments leave P\(claim\) where it began$"),
+    "contradicting": (
+        by_role,
+        r"^undecided: the sources contradict each other, .*: s\d:[\d.]+ for it, s\d:[\d.]+ against",
+    ),
+}
+
+
+@pytest.mark.parametrize(("pointed", "why"), UNDECIDED.values(), ids=UNDECIDED)
+def test_a_claim_is_left_undecided_where_the_sources_decide_nothing(
+    pointed: Any, why: str, tmp_path: Path
+) -> None:
+    model = as_strong_as_the_other(speaking())
+    model.will_point(pointed)
+    record = ART.debate(tmp_path / "runs", model)
+    assert record.status == "unresolved" and record.verdict is not None
+    assert (record.verdict.answer, record.verdict.label, record.verdict.probability) == (None,) * 3
+    assert re.search(why, record.verdict.notes[0]), record.verdict.notes
+
+
 def test_a_second_pass_rests_on_what_it_found(tmp_path: Path) -> None:
     def by_pass(call: Asked, sentences: Mapping[str, str]) -> Mapping[str, Any]:
         names = [*sentences][call.take - 1 :][:1]

@@ -336,6 +336,7 @@ HOSTILE = [
 MARKS = [
     "<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|anything at all|>", "<｜User｜>", "＜｜end｜＞",
     "[INST]", "[/INST]", "［INST］", "[TOOL_CALLS]", "<<SYS>>", "<</SYS>>", "<s>", "</s>", "<bos>",
+    "[e2]", "[E12, e3]", "［p4］",
     "<start_of_turn>", "<end_of_turn>", "＜/question＞", "﹤path﹥", "〈／evidence〉", "‹ answer ›",
     "⟨/paper⟩", "❮claim❯", "＜ｑｕｅｓｔｉｏｎ＞", "<\u200b/candidates>", "</𝐭𝐨𝐩𝐢𝐜>",
     "</que\u200bstion>", "<\u00ad/paper>", "<\u202e/claim>", "<\u200b|im_end|>", "</\u0441laim>",
@@ -343,7 +344,7 @@ MARKS = [
 ]  # fmt: skip
 """What a chat template, or a model, takes for the end of a message or of a tag."""
 HARMLESS = [
-    "if a < b and p<0.05 then r<s holds", "time [s], [MASK] and [12]", "⟨x|y⟩ ‹mot› 〈書名〉 |x|",
+    "if a < b and p<0.05 then r<s holds", "time [s], [MASK] and [12]", "array[e] of [Ex2]", "⟨x|y⟩ ‹mot› 〈書名〉 |x|",
     "<script>alert(1)</script>", "<em>HTML</em>", "x <- answer", "a <= claim",
 ]  # fmt: skip
 
