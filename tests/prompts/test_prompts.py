@@ -344,7 +344,9 @@ MARKS = [
 ]  # fmt: skip
 """What a chat template, or a model, takes for the end of a message or of a tag."""
 HARMLESS = [
-    "if a < b and p<0.05 then r<s holds", "time [s], [MASK] and [12]", "array[e] of [Ex2]", "⟨x|y⟩ ‹mot› 〈書名〉 |x|",
+    "if a < b and p<0.05 then r<s holds", "time [s], [MASK] and [12]",
+    "array[e] of [Ex2]",
+    "⟨x|y⟩ ‹mot› 〈書名〉 |x|",
     "<script>alert(1)</script>", "<em>HTML</em>", "x <- answer", "a <= claim",
 ]  # fmt: skip
 
