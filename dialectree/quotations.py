@@ -6,7 +6,6 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -49,11 +48,6 @@ _INITIAL = re.compile(r"\[([^\W\d_])\](?=\w)")
 """A letter that was adapted to its place, as in "[t]he"."""
 _LOOSE = re.compile(r"(?<!\d)[.,]|[.,](?!\d)|(?<=\w)-|-(?!\d)")
 """Dots, commas and dashes that belong to no number."""
-_FIGURE = re.compile(
-    r"\d{1,3}(?:[\s'’]\d{3})+(?:[.,٫]\d+)?(?!\d)"  # 12 000,5
-    r"|\d+(?:[.,٫٬]\d+)*"
-)
-_NAME = re.compile(r"[A-Za-z]\d[\d.,]*")
 
 
 class Quotation(NamedTuple):
@@ -139,31 +133,6 @@ def cleaned(text: str, read: Read) -> tuple[str, list[str]]:
             parts += [text[last : quotation.start], "…"]
             last = quotation.end
     return "".join([*parts, text[last:]]), false
-
-
-def numbers_lacking(point: str, sentences: Sequence[str]) -> list[str]:
-    """Return the figures in `point` that its sentences lack; 1,000 is 1.000, 1 000 and 1000.
-
-    Digits in names such as H2O do not count, nor does the % behind a figure.
-    """
-    known = {value for each in sentences for _, values in _figures(each) for value in values}
-    figures = dict(_figures(_NAME.sub("", point)))
-    return [figure for figure, values in figures.items() if known.isdisjoint(values)]
-
-
-def _figures(text: str) -> Iterator[tuple[str, set[Decimal]]]:
-    """Yield each figure with the numbers that it can mean; of a date or a version, each part."""
-    for figure in map(str, _FIGURE.findall(text)):
-        parts, signs = re.split(r"\D", figure), re.findall(r"\D", figure)
-        grouped = all(len(part) == 3 for part in parts[1:]) and (parts[0] != "0" or not signs)
-        if not grouped and signs[-1] in signs[:-1]:
-            yield from ((part, {Decimal(part)}) for part in parts)
-            continue
-        whole, decimals = "".join(parts[:-1]), parts[-1]
-        values = {Decimal(whole + decimals)} if grouped else set()
-        if signs and signs[-1] not in signs[:-1] and not (grouped and decimals == "000"):
-            values.add(Decimal(f"{whole}.{decimals}"))
-        yield figure, values
 
 
 def _words(text: str) -> str:
