@@ -120,7 +120,7 @@ export const Searches = ({ node }: { node: Node }) => (
   )} />
 );
 
-function Facts({ of: { id, name, title } }: { of: Source }) {
+function Facts({ of: { id, name, title, left_out = [] } }: { of: Source }) {
   const all = drawn.value.segments.get(id)!;
   const points = drawn.value.points.get(id)?.size ?? 0;
   const left = all.filter((one) => !citersOf(one).size).length;
@@ -128,7 +128,14 @@ function Facts({ of: { id, name, title } }: { of: Source }) {
     `${all.length ? count(all.length, "segment") : "nothing"} retrieved`,
     all.length > 0 && `cited in ${count(points, "point")}`, left > 0 && `${left} left out`,
   );
-  return <>{title !== name && <p dir="auto">{title}</p>}<p class="soft">{facts}</p></>;
+  const unread = left_out.map(({ reason, words }) => `${reason} (${count(words, "word")})`).join(", ");
+  return (
+    <>
+      {title !== name && <p dir="auto">{title}</p>}
+      <p class="soft">{facts}</p>
+      {unread && <p class="soft">Left out of it: {unread}</p>}
+    </>
+  );
 }
 
 /** All sources, those that are cited most first. */
