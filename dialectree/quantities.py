@@ -74,7 +74,7 @@ def missing_quantities(point: str, sentences: Sequence[str]) -> list[str]:
     """Return the figures of ``point`` that none of ``sentences`` has.
 
     1,000 is 1.000, 1 000 and 1000; −5 is not 5; a unit counts where both have one. Digits in names
-    such as H2O do not count. "1.2" without a scale in a sentence, as in "Population (millions): 1.2",
+    such as H2O do not count. "1.2" without a scale in a sentence, as under "Population (millions)",
     stands for "1.2 million" too.
     """
     known = [quantity for sentence in sentences for quantity in find_quantities(sentence)]
