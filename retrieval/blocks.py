@@ -209,7 +209,7 @@ def flowing(blocks: Sequence[Block], words: Counter[str]) -> list[Block]:
     flow: list[Block] = []
     for block in timely(blocks):
         prose = bool(flow) and not any(one.heading or one.apart for one in (flow[-1], block))
-        if prose and _continues(flow[-1], block):
+        if prose and block.kind != "item" and _continues(flow[-1], block):
             flow[-1] = after(flow[-1], block, words)
         else:
             flow.append(block)

@@ -20,9 +20,18 @@ _ENCODINGS = (
     *("iso8859_15", "mac_roman", "mac_latin2", "mac_cyrillic", "cp866", "cp850", "cp852", "cp874"),
 )
 """Encodings of one byte a character; of two that fit as well, the first is meant."""
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uff60\u3000-\u303f]")
-_STRANGE = re.compile(r"[\uff61-\uff9f\ue000-\uf8ff]|[A-Za-z][\u3400-\u9fff\uac00-\ud7af][A-Za-z]")
+_WIDE_ENCODINGS = ("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr")
+_KANA, _IDEOGRAPH, _HANGUL = (re.compile(f"[{sign}]") for sign in ("ぁ-ヿ", "一-鿿", "가-힣"))
+_COMMON = re.compile(
+    "[的一是不了在人有我他中大上到和你地出也年要下以生会多小心天好這来來个個国國说說们們为為时時]"
+)
+"""The most frequent characters of Chinese."""
+_STRANGE = re.compile(
+    r"[\uff61-\uff9f\ue000-\uf8ff\u3130-\u318f]|[A-Za-z][\u3400-\u9fff\uac00-\ud7af](?=[A-Za-z])"
+)
 """Signs of another encoding read as one of East Asia."""
+_LEAST_WIDE = 0.4
+"""Plausibility of a character, at least, of a text of East Asia."""
 _PUNCTUATION = "«»“”„’‘–—…¿¡§°€£ºª•\xa0"
 _WRONG_IN_WORD = re.compile(
     r"[^\W\d_A-Z](?=[A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЀ-Џ])|[a-z](?=[Α-ωА-яЀ-џא-ת])|[Α-ωА-яЀ-џא-ת](?=[a-z])"
@@ -91,13 +100,32 @@ def _guessed(data: bytes) -> Decoded:
     """Return the reading that has most words and letters of one language."""
     start = data[:_LOOKED_AT]
     guess = from_bytes(start).best()
-    if guess is not None:
-        text = str(guess)
-        wide = guess.encoding.startswith(("utf_16", "utf_32"))
-        if wide or (len(_WIDE.findall(text)) > 2 and not _STRANGE.search(text)):
-            return Decoded(data.decode(guess.encoding, "replace").lstrip("\ufeff"), guess.encoding)
+    if guess is not None and guess.encoding.startswith(("utf_16", "utf_32")):
+        return Decoded(data.decode(guess.encoding, "replace").lstrip("\ufeff"), guess.encoding)
+    wide = {encoding: _wide_plausibility(start, encoding) for encoding in _WIDE_ENCODINGS}
+    likely = max(_WIDE_ENCODINGS, key=wide.__getitem__)
+    if wide[likely] >= _LEAST_WIDE:
+        return Decoded(data.decode(likely, "replace"), likely)
     best = max(_ENCODINGS, key=lambda encoding: _plausibility(start, encoding))
     return Decoded(data.decode(best, "replace"), best)
+
+
+def _wide_plausibility(data: bytes, encoding: str) -> float:
+    """Return how much a text looks like one of East Asia: the mean over its characters."""
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(data)  # its end may be cut off
+    except UnicodeDecodeError:
+        return 0.0
+    kana, ideographs, hangul = (len(one.findall(text)) for one in (_KANA, _IDEOGRAPH, _HANGUL))
+    wrong = 3 * len(_STRANGE.findall(text))
+    if encoding == "euc_kr":
+        score = 1.0 * hangul - 3 * (ideographs + kana)
+    elif encoding in ("shift_jis", "euc_jp"):
+        score = 1.5 * kana + 0.3 * ideographs
+    else:
+        score = 3 * len(_COMMON.findall(text)) + 0.3 * ideographs
+    characters = kana + ideographs + hangul
+    return (score - wrong) / characters if characters > 2 else 0.0
 
 
 def _plausibility(data: bytes, encoding: str) -> float:

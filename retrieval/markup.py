@@ -35,13 +35,19 @@ _LEFT_OUT = {
     "annotation": "sources of formulas",
     "annotation-xml": "sources of formulas",
 }
-_HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))", re.IGNORECASE)
+_HIDING = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
+    r"|(?:opacity|font-size)\s*:\s*0(?:\.0+)?(?:px|em|%)?\s*(?:;|$|!)",
+    re.IGNORECASE,
+)
 _STRIKING = re.compile(r"text-decoration[\w-]*\s*:[^;]*line-through", re.IGNORECASE)
 _RAISING = re.compile(r"vertical-align\s*:\s*(?:super|text-top)", re.IGNORECASE)
 _LOWERING = re.compile(r"vertical-align\s*:\s*sub\b", re.IGNORECASE)
 _STYLE_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _STYLE_BLOCK = re.compile(r"/\*.*?\*/|@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", re.DOTALL)
 _SELECTOR = re.compile(r"[.#][\w-]+")
+_APART = ("title", "desc", "text")
+"""Elements of drawings whose text stands by itself."""
 _TEXTS = "//text()[not(ancestor::script or ancestor::style or parent::title/parent::head)]"
 _WIDEST = 1_000
 """Columns of a cell, as browsers count them."""
@@ -65,7 +71,7 @@ def read_markdown(text: str, builder: DocumentBuilder) -> None:
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     parser = parser.use(front_matter_plugin).use(footnote_plugin)
-    parser = parser.use(dollarmath_plugin, allow_digits=False, renderer=_formula)
+    parser = parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=_formula)
     environment: dict[str, Any] = {}
     tokens = parser.parse(text, environment)
     for token in tokens:
@@ -192,9 +198,10 @@ class _Page:
             if tag not in ("script", "style"):
                 self._builder.leave_out(" ".join(element.itertext("*")), reason)
             return ""
-        if tag == "img":
-            self._builder.expect(element.get("alt") or "")
-            return f" {element.get('alt') or ''} "
+        if tag in _ATTRIBUTES and element.get("type") not in ("hidden", "password"):
+            shown = element.get(_ATTRIBUTES[tag]) or ""
+            self._builder.expect(shown)
+            return f" {shown} "
         if tag in _FORMULAS and (tag != "msubsup" or len(element) == 3):
             return _FORMULAS[tag]([self._inline(child) for child in element])
         texts = ((self._inline(child), child.tail or "") for child in element)
@@ -205,12 +212,13 @@ class _Page:
             return lowered(text)
         if tag == "br":
             return "\n"
-        return f" {text} " if tag in _BOXES else text
+        return f" {text} " if tag in _BOXES or tag in _APART else text
 
     def _reason(self, element: HtmlElement) -> str | None:
         """Return why an element is left out, if it is."""
         style = element.get("style") or ""
-        hidden = "hidden" in element.attrib or _HIDING.search(style)
+        closed = element.tag == "dialog" and "open" not in element.attrib
+        hidden = closed or "hidden" in element.attrib or _HIDING.search(style)
         if hidden or (self._selectors and self._is_hidden_by_sheet(element)):
             return "hidden"
         if element.get("role") == "navigation":
@@ -225,15 +233,16 @@ class _Page:
 
     def _is_layout(self, table: HtmlElement) -> bool:
         """Return whether a table only places boxes: it has no two cells side by side, or tables."""
-        if table.get("role") in ("presentation", "none") or table.find(".//table//tr") is not None:
+        nests = table.find(".//table//tr") is not None and table.find(".//th") is None
+        if nests or table.get("role") in ("presentation", "none"):
             return True
-        return all(len(_cells(row)) < 2 for row in table.iter("tr"))
+        return all(len(_cells(row)) < 2 for row in _own_rows(table))
 
     def _add_table(self, table: HtmlElement) -> None:
         rows: list[list[Cell]] = []
         spans: dict[int, tuple[int, str]] = {}
         heads = 0
-        for row in table.iter("tr"):
+        for row in _own_rows(table):
             cells = _cells(row)
             rows.append(self._row(cells, spans))
             marked = bool(cells) and all(
@@ -243,7 +252,8 @@ class _Page:
                 heads += 1
         strays = (
             child
-            for part in table.iter("table", "tbody", "thead", "tfoot", "tr")
+            for part in (table, *table.iter("tbody", "thead", "tfoot", "tr"))
+            if part is table or next(part.iterancestors("table"), None) is table
             for child in part
             if child.tag not in _IN_TABLES
         )
@@ -271,6 +281,8 @@ class _Page:
         return row
 
 
+_ATTRIBUTES = {"img": "alt", "input": "value"}
+"""Elements whose text is an attribute."""
 _IN_TABLES = {"thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"}
 
 _FORMULAS: dict[str, Callable[[list[str]], str]] = {
@@ -286,6 +298,11 @@ _FORMULAS: dict[str, Callable[[list[str]], str]] = {
 
 def _bracketed(text: str) -> str:
     return text.strip() if text.strip().isalnum() else f"({text.strip()})"
+
+
+def _own_rows(table: HtmlElement) -> list[HtmlElement]:
+    """Return the rows of a table without those of tables inside it."""
+    return [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
 
 
 def _cells(row: HtmlElement) -> list[HtmlElement]:

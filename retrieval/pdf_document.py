@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from copy import copy
 
 import pypdfium2
 
 from dialectree.errors import InputError
 from dialectree.retrieval.blocks import Block, BlockKind, after, on_one_line, timely, words_of
 from dialectree.retrieval.builder import Cell, DocumentBuilder, raised_mark
-from dialectree.retrieval.pdf_pages import Line, Page, read_page
+from dialectree.retrieval.pdf_pages import Line, Page, RuledTable, read_page
 
 MOST_PAGES = 2_000
 _MARGIN = 0.1
@@ -25,6 +26,7 @@ _PAGE_NUMBER = re.compile(
     r"\W*(?:page|seite|p\.)?\s*(\d{1,4})(?:\s*(?:of|von|/)\s*\d+)?\W*", re.IGNORECASE
 )
 _ITEM = re.compile(r"(?:[•‣▪◦–-]|\(?[a-z\d]{1,2}[.)]|\[\d+\])\s")
+_LIST_MARK = re.compile(r"\(?(\d{1,2}|[a-zA-Z])[.)]?|[•‣▪◦–-]")
 _BULLET = re.compile(r"[•‣▪◦]\s")
 _PAGES_NAMED = 20
 """Pages that a notice names."""
@@ -131,10 +133,20 @@ class _Layout:
         if self._number_place(line, page) in self._number_places:
             self._builder.leave_out(line.text, "page numbers", page.number)
             return True
-        if line.text in heads:
+        if line.text in heads and self._stands_apart(line, page):
             self._builder.leave_out(line.text, "heads and feet of earlier pages", page.number)
             return True
         return False
+
+    def _stands_apart(self, line: Line, page: Page) -> bool:
+        """Return whether no line above or below is as near as lines of a paragraph are."""
+        others = (other for region in page.regions for other in region if other is not line)
+        return not any(
+            0.1 < abs(other.base - line.base) / line.size < 1.6
+            and other.left < line.right
+            and line.left < other.right
+            for other in others
+        )
 
     # Paragraphs and tables
 
@@ -144,6 +156,12 @@ class _Layout:
         part: list[Line] = []
         at = 0
         while at < len(rows):
+            if len(rows[at]) == 1 and isinstance(table := rows[at][0], RuledTable):
+                yield from self._paragraph(part, page)
+                part = []
+                yield from self._ruled_table(table, page)
+                at += 1
+                continue
             end = self._table_end(rows, at)
             if end - at >= 2:
                 yield from self._paragraph(part, page)
@@ -198,7 +216,7 @@ class _Layout:
             return "heading"
         if max(line.size for line in lines) < _SMALL * self._usual:
             return "note"
-        return "item" if _BULLET.match(text) else "paragraph"
+        return "item" if _ITEM.match(text) else "paragraph"
 
     def _row_block(self, row: Sequence[Line], page: Page) -> Iterator[Block]:
         cells = [Cell(line.text) for line in row]
@@ -246,6 +264,24 @@ class _Layout:
         )
         self._last_table = page.number, [left for left, _ in spans], self._builder.column_names
 
+    def _ruled_table(self, ruled: RuledTable, page: Page) -> Iterator[Block]:
+        table = [
+            [Cell(on_one_line((line.text for line in cell), self._words)) for cell in row]
+            for row in ruled.rows
+        ]
+        first, last = ([line.bold for cell in ruled.rows[at] for line in cell] for at in (0, -1))
+        bold = all(first) and not all(last)
+        lefts = [min((line.left for line in cell), default=0.0) for cell in ruled.rows[-1]]
+        spans = [(left, left) for left in lefts]
+        yield from self._builder.make_rows(
+            table,
+            1 if bold else None,
+            page.number,
+            note_marks=page.note_marks,
+            names=self._names_from_above(spans, page),
+        )
+        self._last_table = page.number, lefts, self._builder.column_names
+
     def _names_from_above(self, spans: Sequence[Sequence[float]], page: Page) -> Sequence[str]:
         """Return the names of the columns of a table that goes on from the page before."""
         number, lefts, names = self._last_table
@@ -292,10 +328,23 @@ def _rows(lines: Sequence[Line]) -> list[list[Line]]:
     for line in lines:
         if (
             rows
+            and not isinstance(line, RuledTable)
+            and not isinstance(rows[-1][0], RuledTable)
             and abs(rows[-1][0].base - line.base) < 0.3 * line.size
             and line.left > rows[-1][-1].left
         ):
             rows[-1].append(line)
         else:
             rows.append([line])
-    return rows
+    return [*map(_with_list_mark, rows)]
+
+
+def _with_list_mark(row: list[Line]) -> list[Line]:
+    """Join the number or the bullet of a list to the words that stand apart from it."""
+    match = _LIST_MARK.fullmatch(row[0].text) if len(row) == 2 else None
+    if match is None:
+        return row
+    line = copy(row[1])
+    mark = f"{match[1]}. " if match[1] else "• "
+    line.text, line.left = f"{mark}{line.text}", row[0].left
+    return [line]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
@@ -21,8 +22,13 @@ from dialectree.retrieval.builder import lowered, raised, raised_mark
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|sfbx|TB\b", re.IGNORECASE)
 _WIDE_GAP = 1.1
 """A gap inside a line that parts it in two, in sizes of its type."""
-_BLANK = 0.15
-"""A gap that stands for a blank, in sizes of the type."""
+_BLANK, _LEAST_BLANK = 0.15, 0.06
+"""A gap that stands for a blank, and the least gap of a blank that PDFium tells of, in sizes."""
+_THICKEST, _TOUCH = 3.0, 3.0
+"""Points of a ruled line at most, and between lines that meet."""
+_MOST_RULES = 5_000
+_MOST_CROSSING = 0.1
+"""Share of the pieces of a table that may run across its lines."""
 _FEWEST_NUMBERS = 10
 """Numbers one under the other, at least, that number the lines of a page."""
 
@@ -58,6 +64,22 @@ class Line:
         return f"Line({self.text!r}, {self.left:.0f}-{self.right:.0f}, {self.base:.0f})"
 
 
+class RuledTable(Line):
+    """A table between ruled lines: the lines of each cell, row by row."""
+
+    __slots__ = ("rows",)
+
+    def __init__(
+        self, rows: list[list[list[Line]]], box: tuple[float, float, float, float]
+    ) -> None:
+        lines = [line for row in rows for cell in row for line in cell]
+        self.rows = rows
+        self.left, _, self.right, self.base = box
+        self.text = " ".join(line.text for line in lines)
+        self.turn, self.bold = 0, False
+        self.size = lines[0].size
+
+
 class Page(NamedTuple):
     """A page: its columns and other regions in reading order, each with its lines."""
 
@@ -87,11 +109,19 @@ def read_page(page: Any, form: Any, number: int) -> Page:
     turn = attrgetter("turn")
     regions: list[list[Line]] = []
     numbers: list[str] = []
+    tables, pieces = _ruled_tables(_rules(page.raw), pieces)
     for _, turned in groupby(sorted(pieces, key=turn), key=turn):
         lines = _lines([*turned])
+        if not lines[0].turn:
+            for table in tables:
+                below = (at for at, line in enumerate(lines) if line.base < table.base)
+                lines.insert(next(below, len(lines)), table)
+            tables = []
         counted = _line_numbers(lines)
         numbers += [line.text for line in lines if line in counted]
         regions += _columns([line for line in lines if line not in counted])
+    if tables:
+        regions.append([*tables])
     return Page(number, page.get_height(), regions, numbers, plain_text)
 
 
@@ -252,9 +282,126 @@ def _joined(pieces: Sequence[Piece]) -> str:
     text = pieces[0].text
     for before, piece in pairwise(pieces):
         shifted = raised_mark(piece.text) is not None or piece.text.startswith(lowered("x")[0])
-        apart = piece.left - before.right > _BLANK * piece.size
-        text += f"{' ' if apart or (piece.blank and not shifted) else ''}{piece.text}"
+        gap = (piece.left - before.right) / piece.size
+        blank = gap > _BLANK or (piece.blank and not shifted and gap > _LEAST_BLANK)
+        text += f"{' ' if blank else ''}{piece.text}"
     return text
+
+
+# Ruled tables
+
+
+class _Rules(NamedTuple):
+    """Ruled lines of a page: (height, left, right), and (place, foot, top)."""
+
+    across: list[tuple[float, float, float]]
+    down: list[tuple[float, float, float]]
+
+
+def _rules(page: Any) -> _Rules:
+    """Return the straight lines, and the edges of boxes, that are drawn on a page."""
+    rules = _Rules([], [])
+    corners = [ctypes.c_float() for _ in range(4)]
+    for at in range(pdfium.FPDFPage_CountObjects(page)):
+        item = pdfium.FPDFPage_GetObject(page, at)
+        if pdfium.FPDFPageObj_GetType(item) != pdfium.FPDF_PAGEOBJ_PATH:
+            continue
+        if not pdfium.FPDFPageObj_GetBounds(item, *corners):
+            continue
+        left, foot, right, top = (corner.value for corner in corners)
+        wide, high = right - left > _THICKEST, top - foot > _THICKEST
+        if wide and high and not _is_drawn(item):
+            continue  # a background
+        if wide:
+            rules.across.extend((y, left, right) for y in ((foot, top) if high else (foot,)))
+        if high:
+            rules.down.extend((x, foot, top) for x in ((left, right) if wide else (left,)))
+        if len(rules.across) + len(rules.down) > _MOST_RULES:
+            return _Rules([], [])  # a drawing
+    return rules
+
+
+def _ruled_tables(rules: _Rules, pieces: list[Piece]) -> tuple[list[RuledTable], list[Piece]]:
+    """Return the tables between ruled lines, and the pieces that are in none of them."""
+    tables: list[RuledTable] = []
+    for columns, rows in _grids(rules):
+        inside: dict[tuple[int, int], list[Piece]] = {}
+        others: list[Piece] = []
+        for piece in pieces:
+            x, y = (piece.left + piece.right) / 2, piece.base + 0.3 * piece.size
+            at = bisect_right(columns, x) - 1, bisect_right(rows, y) - 1
+            if piece.turn or not (0 <= at[0] < len(columns) - 1 and 0 <= at[1] < len(rows) - 1):
+                others.append(piece)
+            else:
+                inside.setdefault(at, []).append(piece)
+        filled = {row for _, row in inside}, {column for column, _ in inside}
+        within = [piece for cell in inside.values() for piece in cell]
+        crossing = sum(any(one.left + 1 < x < one.right - 1 for x in columns) for one in within)
+        if min(map(len, filled)) < 2 or crossing > _MOST_CROSSING * len(within):
+            continue
+        pieces = others
+        cells = [
+            [_lines(inside.get((column, row), [])) for column in range(len(columns) - 1)]
+            for row in range(len(rows) - 2, -1, -1)
+        ]
+        box = columns[0], rows[0], columns[-1], rows[-1]
+        tables.append(RuledTable([row for row in cells if any(row)], box))
+    return tables, pieces
+
+
+def _is_drawn(path: Any) -> bool:
+    """Return whether the outline of a shape is drawn, and not only its inside."""
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
+    return bool(stroke.value)
+
+
+def _grids(rules: _Rules) -> Iterator[tuple[list[float], list[float]]]:
+    """Yield the places of columns and rows of each table: lines down and across that meet."""
+    boxes = [[left, y, right, y] for y, left, right in rules.across]
+    boxes += [[x, foot, x, top] for x, foot, top in rules.down]
+    for left, foot, right, top in _clusters(boxes):
+        down = [rule for rule in rules.down if left - 1 <= rule[0] <= right + 1]
+        across = [rule for rule in rules.across if foot - 1 <= rule[0] <= top + 1]
+        columns = _places([one for one in down if one[1] < top and one[2] > foot], top - foot)
+        rows = _places([one for one in across if one[1] < right and one[2] > left], right - left)
+        if len(columns) > 2 and len(rows) > 2:
+            yield columns, rows
+
+
+def _clusters(boxes: list[list[float]]) -> list[list[float]]:
+    """Join boxes that touch."""
+    clusters: list[list[float]] = []
+    for box in sorted(boxes, key=lambda one: -one[3]):
+        touching = [
+            one
+            for one in clusters
+            if one[0] - _TOUCH <= box[2]
+            and box[0] - _TOUCH <= one[2]
+            and one[1] - _TOUCH <= box[3]
+            and box[1] - _TOUCH <= one[3]
+        ]
+        for one in touching:
+            clusters.remove(one)
+            box = [
+                min(one[0], box[0]),
+                min(one[1], box[1]),
+                max(one[2], box[2]),
+                max(one[3], box[3]),
+            ]
+        clusters.append(box)
+    return clusters
+
+
+def _places(rules: Sequence[tuple[float, float, float]], length: float) -> list[float]:
+    """Return the places of rules, in order, that together run along half of ``length``."""
+    places: list[tuple[float, float]] = []  # place, length of its rules
+    for place, start, end in sorted(rules):
+        if places and place - places[-1][0] <= _TOUCH:
+            places[-1] = places[-1][0], places[-1][1] + end - start
+        else:
+            places.append((place, end - start))
+    return [place for place, run in places if run >= length / 2]
 
 
 def _line_numbers(lines: Sequence[Line]) -> set[Line]:

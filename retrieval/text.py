@@ -9,7 +9,7 @@ from statistics import median
 
 from dialectree.retrieval import blocks, sections
 from dialectree.retrieval.blocks import Block, Draft, timely
-from dialectree.retrieval.builder import DocumentBuilder
+from dialectree.retrieval.builder import Cell, DocumentBuilder
 from dialectree.retrieval.encoding import decode
 
 _ONE_PARAGRAPH = 160
@@ -51,9 +51,16 @@ def read_text(text: str, builder: DocumentBuilder) -> None:
 def add_text(text: str, builder: DocumentBuilder) -> None:
     """Add the headings and paragraphs of ``text``."""
     paragraphs = _paragraphs(text, numbers=True)
+    table: list[list[Cell]] = []
     for block in _blocks(paragraphs, captions=True):
-        is_item = not block.heading and _BULLET.match(block.text)
-        builder.add(block.text, "item" if is_item else block.kind)
+        if table and block.kind != "row":
+            builder.add_table(table)
+            table = []
+        if block.apart:
+            table.append([*map(Cell, block.text.split("\t"))])
+        else:
+            builder.add(block.text, block.kind)
+    builder.add_table(table)
 
 
 def draft(text: str, *, title: str | None = None, abstracted: bool = False) -> Draft:
@@ -76,7 +83,9 @@ def _paragraphs(text: str, *, numbers: bool = False) -> list[list[str]]:
     """Return the lines between empty lines, with ``numbers`` alone on a line if asked."""
     paragraphs: list[list[str]] = []
     for part in timely(re.split(r"\n\s*\n|\f", text)):
-        lines = [blocks.plain_signs(line).rstrip() for line in part.splitlines()]
+        lines = [
+            blocks.plain_signs(line).rstrip(" " if numbers else None) for line in part.splitlines()
+        ]
         lines = [line for line in lines if line.strip() and (numbers or not line.strip().isdigit())]
         if lines:
             paragraphs.append(lines)
@@ -125,13 +134,27 @@ def _parted(
     lines: Sequence[str], words: Counter[str], width: float, *, apart: bool
 ) -> Iterator[Block]:
     """Return the headings and paragraphs among lines that no empty line parts."""
+    if apart and (rows := _rows(lines)):
+        yield from (Block("\t".join(row), "row" if at else "names") for at, row in enumerate(rows))
+        return
     for headed, group in _groups(lines, width, apart=apart):
         if headed:
             heading = group.pop(0).strip("#*_ \t").rstrip(":")
             yield Block(" ".join(heading.split()), "heading")
+        is_item = apart and bool(group) and _ITEM.match(group[0]) is not None
         text = " ".join(_BULLET.sub("", blocks.on_one_line(group, words)).split())
         if text:
-            yield Block(text)
+            yield Block(text, "item" if is_item else "paragraph")
+
+
+def _rows(lines: Sequence[str]) -> list[list[str]]:
+    """Return the cells of lines that tabs or bars part into as many columns; else nothing."""
+    for sign in "\t|":
+        rows = [line.strip(" " if sign == "\t" else " |").split(sign) for line in lines]
+        if len(lines) > 1 and all(sign in line for line in lines) and len({*map(len, rows)}) == 1:
+            rows = [[cell.strip() for cell in row] for row in rows]
+            return [row for row in rows if any(map(str.isalnum, "".join(row)))]
+    return []
 
 
 def _groups(lines: Sequence[str], width: float, *, apart: bool) -> list[tuple[bool, list[str]]]:
@@ -139,14 +162,21 @@ def _groups(lines: Sequence[str], width: float, *, apart: bool) -> list[tuple[bo
 
     With ``apart``, lines that are too short for broken prose are one paragraph each.
     """
-    lines = [line for line in lines if not _UNDERLINE.match(line)]
+    underlined = set[int]()
+    shown: list[str] = []
+    for line in lines:
+        if not _UNDERLINE.match(line):
+            shown.append(line)
+        elif apart and shown:
+            underlined.add(len(shown) - 1)
+    lines = shown
     longest = max(map(len, lines), default=0)
     one_each = longest > _ONE_PARAGRAPH or (apart and longest < _NARROWEST)
     widest = max(map(len, lines), default=0)
     groups: list[tuple[bool, list[str]]] = []
     for at, line in timely(enumerate(lines)):
         above, below = lines[at - 1] if at else "", "".join(lines[at + 1 : at + 2])
-        headed = _is_heading(line, above, below, width)
+        headed = at in underlined or _is_heading(line, above, below, width)
         ended = len(lines) > 12 and len(above) < 0.75 * widest and above.endswith((".", "?", "!"))
         cited = line.lstrip().startswith("[") and not _ENDED.search(above)
         item = _ITEM.match(line) and not cited
