@@ -20,13 +20,7 @@ _NAMED = 8
 
 def missing_words(plain_text: str, taken: Iterable[str]) -> list[str]:
     """Return the words of ``plain_text`` whose letters and figures are nowhere in ``taken``."""
-    text = " ".join(taken)
-    missing = Counter(_signs(plain_text)) - Counter(_signs(text))
-    if not missing:
-        return []
-    unknown = Counter(plain_text.split()) - Counter(text.split())
-    words = [word for word in unknown.elements() if not missing.keys().isdisjoint(_signs(word))]
-    return words or [*missing.elements()]
+    return _missing(_Text(plain_text), _Text(" ".join(taken)))
 
 
 def invented_words(plain_text: str, taken: Iterable[str]) -> list[str]:
@@ -35,25 +29,46 @@ def invented_words(plain_text: str, taken: Iterable[str]) -> list[str]:
     Letters in a wrong order make such words. A word may consist of two parts that stand apart in
     the plain text: what is between them was left out.
     """
-    text, signs = " ".join(taken), _signs(plain_text)
-    words = dict.fromkeys(_WORD.findall(text))
-    letters = {word: word.casefold() if word.isascii() else _signs(word) for word in words}
-    strange = [word for word in words if not _is_in(letters[word], signs)]
-    return strange or [*(Counter(_signs(text)) - Counter(signs)).elements()]
+    return _invented(_Text(plain_text), _Text(" ".join(taken)))
 
 
 def conservation_notices(
     plain_text: str, blocks: Iterable[str], left_out: Iterable[str]
 ) -> list[str]:
     """Return one notice for words that were lost and one for words that were made up."""
-    sources = [*blocks]
-    taken = [*sources, *left_out]
+    plain, taken = _Text(plain_text), _Text(" ".join([*blocks, *left_out]))
     notices = []
-    if missing := missing_words(plain_text, taken):
+    if missing := _missing(plain, taken):
         notices.append(f"{len(missing)} words were not read, {_among(missing)}")
-    if invented := invented_words(plain_text, taken):
+    if invented := _invented(plain, taken):
         notices.append(f"{len(invented)} words may be read wrongly, {_among(invented)}")
     return notices
+
+
+class _Text:
+    """A text, its letters and figures in one form, and how often it has each."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.signs = text, _signs(text)
+        self.counts = Counter(self.signs)
+
+
+def _missing(plain: _Text, taken: _Text) -> list[str]:
+    missing = plain.counts - taken.counts
+    if not missing:
+        return []
+    unknown = Counter(plain.text.split()) - Counter(taken.text.split())
+    words = [word for word in unknown.elements() if not missing.keys().isdisjoint(_signs(word))]
+    return words or [*missing.elements()]
+
+
+def _invented(plain: _Text, taken: _Text) -> list[str]:
+    if taken.signs == plain.signs:
+        return []
+    words = dict.fromkeys(_WORD.findall(taken.text))
+    letters = {word: word.casefold() if word.isascii() else _signs(word) for word in words}
+    strange = [word for word in words if not _is_in(letters[word], plain.signs)]
+    return strange or [*(taken.counts - plain.counts).elements()]
 
 
 def _is_in(word: str, letters: str) -> bool:

@@ -44,7 +44,8 @@ def normalize(text: str) -> str:
         text = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
         text = unicodedata.normalize("NFC", _ACCENTS.sub("", text))
     text = _FIGURE_BEFORE_UNIT.sub(" ", text)
-    return _HYPHENED.sub(r"\1 \2 \1\2", text)
+    has_hyphen = "-" in text or not text.isascii()
+    return _HYPHENED.sub(r"\1 \2 \1\2", text) if has_hyphen else text
 
 
 def search_words(text: str, language: str = "en") -> list[str]:

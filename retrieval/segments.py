@@ -194,7 +194,8 @@ def sentences(text: str, language: str | None = None) -> Iterator[tuple[int, int
     language = language or detect_language(text)
     own_rules = language in ("en", "ja", "zh")
     ends = _english_ends(text) if own_rules else _foreign_ends(text, language)
-    for pattern in (_WIDE_STOP, _FOREIGN_STOP, _AFTER_WORKS):
+    patterns = (_AFTER_WORKS,) if text.isascii() else (_WIDE_STOP, _FOREIGN_STOP, _AFTER_WORKS)
+    for pattern in patterns:
         ends |= {match.end() for match in pattern.finditer(text)}
     return _between(text, ends)
 
