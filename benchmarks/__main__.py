@@ -22,6 +22,7 @@ PARTS = (
     "slots",
     "footprint",
     "retrieval",
+    "documents",
     "false-findings",
     "tracing",
     "watchers",
