@@ -14,6 +14,7 @@ from dialectree.errors import InputError
 from dialectree.retrieval import blocks, latex_source, sections
 from dialectree.retrieval.blocks import Block, Draft, timely
 from dialectree.retrieval.builder import DocumentBuilder
+from dialectree.retrieval.latex_parts import PLACE, Part, mark_raised, table_of, take_parts
 
 _SECTION = "\x01"
 """Begins a paragraph that is a heading; removed from the source itself."""
@@ -97,7 +98,9 @@ _BEGIN = re.compile(r"\\begin\s*\{document\}")
 _END = re.compile(r"\\end\s*\{document\}")
 _BIBITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,500}\]\s*)?\{([^{}]*)\}")
 _WITHOUT_WORDS = re.compile(
-    r"(?<!\\)%[^\n]*|\\(?:begin|end|label|ref|eqref|cref|input|include|includegraphics|bibliography"
+    r"(?<!\\)%[^\n]*|\\begin\s*\{(?:tabular[*xy]?|longtable|thebibliography)\}(?:\{[^{}]*\}){1,2}"
+    r"|\\multi(?:column|row)\s*\{[^{}]*\}\s*\{[^{}]*\}|\\[Cc]ite[a-z]*\*?(?:\[[^\]]*\]){0,2}\{[^{}]*\}|\\bibitem(?:\[[^\]]*\])?\{[^{}]*\}"
+    r"|\\(?:begin|end|label|ref|eqref|cref|input|include|includegraphics|bibliography"
     r"|bibliographystyle|vspace|hspace)\*?\s*(?:\[[^\]]*\])?\{[^{}]*\}|\\[A-Za-z@]+\*?"
 )
 """Comments, and commands that write no word."""
@@ -105,15 +108,21 @@ _UNREADABLE = (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueEr
 """Errors of pylatexenc where a text is no LaTeX."""
 
 
-def draft(text: str, *, name: str, folder: Path | None = None, whole: bool = False) -> Draft:
+def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     """Return the paper in a LaTeX source; it draws in files from `folder` and below.
-
-    With ``whole``, no paragraph of the body is taken for an abstract.
 
     Raises InputError where it cannot be read, and where a file of its body is not there; the
     draft's `notices` name the other files that are missing.
     """
-    source = latex_source.whole(text.replace(_SECTION, ""), name, folder)
+    return _drafted(text, name, folder)[0]
+
+
+def _drafted(
+    text: str, name: str, folder: Path | None, *, whole: bool = False
+) -> tuple[Draft, list[Part]]:
+    """Return a draft; with ``whole``, also what stands in its body instead of prose."""
+    raised = mark_raised(text.replace(_SECTION, ""))
+    source = latex_source.whole(raised, name, folder, floats=whole)
     source, macros = latex_source.definitions(source)
     own = {macro: macros[macro] for macro in macros.keys() - _KEPT}
     own |= {macro: own[macro]._replace(body="") for macro in own.keys() & _named("silent")}
@@ -133,6 +142,7 @@ def draft(text: str, *, name: str, folder: Path | None = None, whole: bool = Fal
     abstract = _environment(body) or expanded(_environment(preamble))
     command = expanded(_argument(source, "[Aa]bstracts?"))
     body = _ABSTRACT.sub("\n\n", latex_source.without_inputs(body))
+    body, parts = take_parts(body) if whole else (body, [])
     cited = {key: number for number, key in enumerate(dict.fromkeys(_BIBITEM.findall(source)), 1)}
     try:
         title = _flat(_words(title, cited))
@@ -146,7 +156,7 @@ def draft(text: str, *, name: str, folder: Path | None = None, whole: bool = Fal
     summary: str | None = "\n\n".join(block.text for block in above)
     if not (summary or whole):
         summary, own_blocks = sections.abstract_by_heading(own_blocks)
-    return Draft(title or None, summary, own_blocks, notices=notices)
+    return Draft(title or None, summary, own_blocks, notices=notices), parts
 
 
 def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | None) -> None:
@@ -154,7 +164,7 @@ def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | No
 
     Raises InputError as :func:`draft` does.
     """
-    paper = draft(text, name=name, folder=folder, whole=True)
+    paper, parts = _drafted(text, name, folder, whole=True)
     builder.notices += paper.notices
     builder.title = paper.title
     if paper.title:
@@ -162,9 +172,17 @@ def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | No
     for paragraph in (paper.abstract or "").split("\n\n"):
         builder.add(paragraph)
     for block in paper.blocks:
-        builder.add(block.text, block.kind)
+        match = PLACE.match(block.text)
+        if match is None:
+            builder.add(block.text, block.kind)
+        elif match[1] == "ITEM":
+            builder.add(block.text[match.end() :], "item")
+        elif parts[int(match[2])].kind == "note":
+            builder.add(readable(parts[int(match[2])].source), "note")
+        else:
+            builder.add_table(*table_of(parts[int(match[2])].source, readable))
     source = _WITHOUT_WORDS.sub(" ", _parts(text, name)[1])
-    builder.leave_out_missing(source, "tables, figures, notes and commands of LaTeX")
+    builder.leave_out_missing(source, "arguments of commands")
 
 
 def _parts(source: str, name: str) -> tuple[str, str, str]:
@@ -189,7 +207,7 @@ def readable(maths: str) -> str:
 
 
 def _flat(text: str) -> str:
-    return re.sub(r"\s+", " ", text).replace(_SECTION, "").strip()
+    return re.sub(r"\s+", " ", text).replace(_SECTION, "").replace("ˆ", "^").strip()
 
 
 def _argument(text: str, macro: str) -> str:
@@ -214,7 +232,7 @@ def _blocks(text: str) -> list[Block]:
 
 def _paragraphs(whole: str) -> Iterator[Block]:
     for paragraph in timely(re.split(r"\n\s*\n", whole)):
-        text = re.sub(r"\s+", " ", blocks.plain_signs(paragraph)).strip()
+        text = re.sub(r"\s+", " ", blocks.plain_signs(paragraph)).strip().replace("ˆ", "^")
         text = re.sub(r"\(\s*\)|\[\s*\]", "", text)
         text = re.sub(r"(?<=\w\.)\s+\.(?=\s|$)(?!\s\.)", "", text)  # "Fig. ." of a reference
         text = re.sub(r"\s+([,.;:](?=\s|$)|[)。，；：）])", r"\1", text)

@@ -312,7 +312,7 @@ def draft_of(
     if kind == "latex":
         from dialectree.retrieval import latex
 
-        return latex.draft(text, name=name, folder=folder, whole=whole)
+        return latex.draft(text, name=name, folder=folder)
     if kind == "markdown":
         from dialectree.retrieval import markdown
 

@@ -23,6 +23,7 @@ from reportlab.platypus import (
 from dialectree.retrieval.blocks import Reading
 from dialectree.retrieval.builder import DocumentBuilder
 from dialectree.retrieval.encoding import decode
+from dialectree.retrieval.latex import read_latex
 from dialectree.retrieval.markup import read_html, read_markdown
 from dialectree.retrieval.pdf_document import read_pdf
 from dialectree.retrieval.text import read_text
@@ -478,6 +479,52 @@ def test_a_word_file_is_read_as_it_is_seen() -> None:
         ("hidden", "Styled"),
     ]
     assert W
+
+
+# LaTeX
+
+LATEX = r"""\documentclass{article}\title{On mills}\begin{document}\maketitle
+\begin{abstract}We count the mills. % a comment
+\end{abstract}
+\section{Introduction}
+It has $10^5$ trees and 42\textsuperscript{7} metres\footnote{The guide says so.} of
+wall~\cite{doe}.
+\begin{table}\caption{Hospitals by country}\label{tab:a}
+\begin{tabular}{lrr}\toprule & \multicolumn{2}{c}{2020} \\ Country & Hospitals & Schools \\\midrule
+Arvania & & 45 \\ Belmark & 12 & 30 \\\bottomrule\end{tabular}\end{table}
+\begin{figure}\includegraphics{x.png}\caption{A figure of 9 mills}\end{figure}
+\begin{itemize}\item bread \item wine\end{itemize} Then the 2\textsuperscript{nd}.
+
+\begin{verbatim}
+x = 1 % kept
+\end{verbatim}
+\begin{thebibliography}{9}\bibitem{doe} J. Doe. Mills. 2019.\end{thebibliography}
+\end{document}"""
+
+
+def test_latex_is_read_with_its_tables_notes_and_code() -> None:
+    builder = DocumentBuilder()
+    read_latex(LATEX, builder, "a.tex", None)
+    reading = builder.finish()
+    assert [(block.kind, block.text) for block in reading.blocks] == [
+        ("heading", "On mills"),
+        ("paragraph", "We count the mills."),
+        ("heading", "Introduction"),
+        ("paragraph", "It has 10^5 trees and 42^7 metres of wall [1]."),
+        ("note", "The guide says so."),
+        ("note", "Hospitals by country"),
+        ("names", "– | 2020 | 2020"),
+        ("names", "Country | Hospitals | Schools"),
+        ("row", "Country: Arvania; 2020 Hospitals: –; 2020 Schools: 45"),
+        ("row", "Country: Belmark; 2020 Hospitals: 12; 2020 Schools: 30"),
+        ("note", "A figure of 9 mills"),
+        ("item", "bread"),
+        ("item", "wine"),
+        ("paragraph", "Then the 2nd."),
+        ("paragraph", "x = 1 % kept"),
+        ("note", "J. Doe. Mills. 2019."),
+    ]
+    assert not faults(reading) and not reading.left_out
 
 
 # Encodings
