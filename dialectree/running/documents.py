@@ -123,11 +123,20 @@ def _as_taken(number: int, source: Mapping[str, Any]) -> dict[str, JsonValue]:
         raise InputError(f"sources: {own['name']!r:.100}: no document has such a digest")
     if isinstance(path := source.get("path"), str):
         own["path"] = path
-    if isinstance(left_out := source.get("left_out"), list):
+    if left_out := [*map(_left_out_row, source.get("left_out") or [])]:
         own["left_out"] = left_out
     if isinstance(missing := source.get("notices"), list):
         own["notices"] = [str(one) for one in missing]
     return own
+
+
+def _left_out_row(row: Any) -> JsonValue:
+    """Return how many words of a source were left out for a reason; InputError if it is no row."""
+    try:
+        pages: list[JsonValue] = [int(page) for page in row["pages"]]
+        return {"reason": str(row["reason"])[:_LONGEST], "words": int(row["words"]), "pages": pages}
+    except (TypeError, LookupError, ValueError):
+        raise InputError("sources: `left_out` needs `reason`, `words` and `pages`") from None
 
 
 def _named(text: Mapping[str, Any], number: int) -> str:

@@ -106,6 +106,22 @@ def test_texts_of_a_program_are_sources_and_so_are_files_that_a_client_sends(
         documents.taken([{"name": "x.pdf", "base64": content}])
 
 
+def test_a_source_says_what_was_left_out_of_it() -> None:
+    page = b"<p>Cows eat grass.</p><p hidden>Not so.</p><nav>Home</nav><s>old</s>"
+    given = {"name": "cows.html", "base64": base64.b64encode(page).decode()}
+    [source]: Any = documents.taken([given])
+    rows = [("hidden", 2), ("navigation", 1), ("struck", 1)]
+    assert source["left_out"] == [
+        {"reason": reason, "words": words, "pages": []} for reason, words in rows
+    ]
+    told = "cows.html: 4 words left out: hidden (2), navigation (1), struck (1)"
+    assert source["notices"] == [told]
+    assert documents.taken([source]) == [source]
+    for wrong in ("all", [3], [{"reason": "x"}], [{"reason": "x", "words": "y", "pages": []}]):
+        with pytest.raises(InputError, match="left_out"):
+            documents.taken([{**source, "left_out": wrong}])
+
+
 def test_a_run_lives_without_the_cache_and_without_its_files(folder: Path) -> None:
     with pytest.raises(Halted) as stop:
         decided([folder], max_calls=3)
