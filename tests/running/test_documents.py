@@ -109,7 +109,8 @@ def test_texts_of_a_program_are_sources_and_so_are_files_that_a_client_sends(
 def test_a_source_says_what_was_left_out_of_it() -> None:
     page = b"<p>Cows eat grass.</p><p hidden>Not so.</p><nav>Home</nav><s>old</s>"
     given = {"name": "cows.html", "base64": base64.b64encode(page).decode()}
-    [source]: Any = documents.taken([given])
+    taken: Any = documents.taken([given])
+    [source] = taken
     rows = [("hidden", 2), ("navigation", 1), ("struck", 1)]
     assert source["left_out"] == [
         {"reason": reason, "words": words, "pages": []} for reason, words in rows
