@@ -7,6 +7,7 @@ never recorded anew: what a later version writes or asks otherwise must not matt
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ import dialectree
 from dialectree.contests import Add, Change, Drop, Replace, Set
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
+from dialectree.retrieval.corpus import Corpus
+from dialectree.retrieval.sources import read_document
 from tests.endpoint import LocalEndpoint
 from tests.rules import children
 
@@ -107,3 +110,30 @@ def test_a_contest_asks_for_what_depends_on_it(name: str, endpoint: LocalEndpoin
     before = {line.key for line in folder.ledger()}
     again = [line for line in RunFolder(Path("runs", new.run_id)).calls() if line.key in before]
     assert not again
+
+
+def test_the_ids_of_old_segments_mean_the_sentences_that_a_report_shows() -> None:
+    folder = OLD / "grounded" / "finished"
+    sources = json.loads((folder / "run.json").read_text())["input"]["sources"]
+    documents = [
+        read_document(folder / "sources" / f"{source['digest']}.json", source["name"])
+        for source in sources
+    ]
+    corpus = Corpus(documents)
+    lines = map(json.loads, (folder / "events.jsonl").read_text().splitlines())
+    told = [one for line in lines for one in line["data"].get("segments", []) if "source" in one]
+    assert len(told) > 1
+    for one in told:
+        segment = corpus.segment(one["id"])
+        assert (segment.text, [*map(list, segment.sentences)]) == (one["text"], one["sentences"])
+
+
+def test_a_sentence_of_an_old_run_is_dropped_by_its_id() -> None:
+    with LocalEndpoint(seed=3) as endpoint:
+        folder = copy_of("grounded", "finished")
+        model = f"openai:any@{endpoint.url}"
+        new = dialectree.contest(folder.path, [Drop("s1:1")], model=model, cache=False)
+        dropped = [one for node in new.tree.nodes.values() for one in node.retrievals]
+    assert new.contest is not None and dropped
+    assert "s1:1" in str(new.contest.overrides)
+    assert new.verdict is not None and "s1:1." not in str(new.verdict.grounds)
