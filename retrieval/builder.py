@@ -1,7 +1,7 @@
 """Build a document from a file's text: blocks that can be cited, and what was left out and why.
 
 A reader passes all text that its library gives: what becomes no block is left out with a reason.
-Raised and lowered characters come between marks: ``10`` + ``raised("5")`` becomes "10^5".
+Raised and lowered characters come between marks: ``10`` + ``raise_text("5")`` becomes "10^5".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dialectree.retrieval.blocks import (
     Reading,
     timely,
 )
-from dialectree.retrieval.conservation import conservation_notices, missing_words
+from dialectree.retrieval.conservation import check_conservation, find_missing_words
 
 _RAISED, _LINKED, _LOWERED, _CLOSE = "\ue000", "\ue001", "\ue002", "\ue003"
 _MARKED = re.compile(f"([{_RAISED}{_LINKED}])([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
@@ -47,17 +47,17 @@ class Cell(NamedTuple):
     repeated: bool = False
 
 
-def raised(text: str, *, linked: bool = False) -> str:
+def raise_text(text: str, *, linked: bool = False) -> str:
     """Mark raised text; ``linked`` text is the mark of a note, which a link shows."""
     return f"{_LINKED if linked else _RAISED}{text}{_CLOSE}" if text.strip() else text
 
 
-def lowered(text: str) -> str:
+def lower_text(text: str) -> str:
     """Mark lowered text."""
     return f"{_LOWERED}{text}{_CLOSE}" if text.strip() else text
 
 
-def raised_mark(text: str) -> str | None:
+def read_raised_prefix(text: str) -> str | None:
     """Return the raised characters that ``text`` begins with, such as the number of a note."""
     match = _MARKED.match(text)
     return match[2].strip() if match else None
@@ -151,7 +151,7 @@ class DocumentBuilder:
     def leave_out_missing(self, text: str, reason: str) -> None:
         """Leave out all words of ``text`` that are in no block: a reader of prose passed them."""
         taken = (block.source for block in self._blocks)
-        self.leave_out(" ".join(missing_words(text, taken)), reason)
+        self.leave_out(" ".join(find_missing_words(text, taken)), reason)
 
     def add_table(
         self,
@@ -196,7 +196,7 @@ class DocumentBuilder:
         left_out = (part.text for part in self._left_out)
         notices = [*self.notices]
         if self._plain_text:
-            notices += conservation_notices(" ".join(self._plain_text), sources, left_out)
+            notices += check_conservation(" ".join(self._plain_text), sources, left_out)
         return Reading(self.title, self._blocks, self._left_out, notices)
 
 

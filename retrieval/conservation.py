@@ -18,29 +18,29 @@ _NAMED = 8
 """Words that a notice names."""
 
 
-def missing_words(plain_text: str, taken: Iterable[str]) -> list[str]:
+def find_missing_words(plain_text: str, taken: Iterable[str]) -> list[str]:
     """Return the words of ``plain_text`` whose letters and figures are nowhere in ``taken``."""
-    return _missing(_Text(plain_text), _Text(" ".join(taken)))
+    return _find_missing(_Text(plain_text), _Text(" ".join(taken)))
 
 
-def invented_words(plain_text: str, taken: Iterable[str]) -> list[str]:
+def find_invented_words(plain_text: str, taken: Iterable[str]) -> list[str]:
     """Return words of ``taken`` that ``plain_text`` has nowhere, or not as often.
 
     Letters in a wrong order make such words. A word may consist of two parts that stand apart in
     the plain text: what is between them was left out.
     """
-    return _invented(_Text(plain_text), _Text(" ".join(taken)))
+    return _find_invented(_Text(plain_text), _Text(" ".join(taken)))
 
 
-def conservation_notices(
+def check_conservation(
     plain_text: str, blocks: Iterable[str], left_out: Iterable[str]
 ) -> list[str]:
     """Return one notice for words that were lost and one for words that were made up."""
     plain, taken = _Text(plain_text), _Text(" ".join([*blocks, *left_out]))
     notices = []
-    if missing := _missing(plain, taken):
+    if missing := _find_missing(plain, taken):
         notices.append(f"{len(missing)} words were not read, {_among(missing)}")
-    if invented := _invented(plain, taken):
+    if invented := _find_invented(plain, taken):
         notices.append(f"{len(invented)} words may be read wrongly, {_among(invented)}")
     return notices
 
@@ -53,7 +53,7 @@ class _Text:
         self.counts = Counter(self.signs)
 
 
-def _missing(plain: _Text, taken: _Text) -> list[str]:
+def _find_missing(plain: _Text, taken: _Text) -> list[str]:
     missing = plain.counts - taken.counts
     if not missing:
         return []
@@ -62,7 +62,7 @@ def _missing(plain: _Text, taken: _Text) -> list[str]:
     return words or [*missing.elements()]
 
 
-def _invented(plain: _Text, taken: _Text) -> list[str]:
+def _find_invented(plain: _Text, taken: _Text) -> list[str]:
     if taken.signs == plain.signs:
         return []
     words = dict.fromkeys(_WORD.findall(taken.text))

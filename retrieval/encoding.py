@@ -57,14 +57,14 @@ def decode(data: bytes, name: str, declared: str | None = None) -> Decoded:
 
     Raises InputError where it is no text, with ``name``.
     """
-    decoded = _decoded(data, declared)
+    decoded = _decode_bytes(data, declared)
     start = decoded.text[:20_000]
     if len(_NO_TEXT.findall(start)) > 0.02 * len(start):
         raise InputError(f"{name}: not text; give a PDF, text, Markdown, LaTeX or JSON file")
     return decoded._replace(text=decoded.text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _decoded(data: bytes, declared: str | None) -> Decoded:
+def _decode_bytes(data: bytes, declared: str | None) -> Decoded:
     with suppress(UnicodeDecodeError):
         text = data.decode("utf-8-sig")
         if "\0" not in text[:1_000] and "\x1b$" not in text:
@@ -86,7 +86,7 @@ def _decoded(data: bytes, declared: str | None) -> Decoded:
     if bad <= _MOST_STRAY * (sum(byte > 127 for byte in data)):
         codecs.register_error("stray", _read_stray)
         return Decoded(data.decode("utf-8", "stray"), "utf-8 with stray bytes of cp1252")
-    return _guessed(data)
+    return _guess_encoding(data)
 
 
 def _read_stray(error: UnicodeError) -> tuple[str, int]:
@@ -96,7 +96,7 @@ def _read_stray(error: UnicodeError) -> tuple[str, int]:
     return byte.decode("cp1252", "replace"), error.start + 1
 
 
-def _guessed(data: bytes) -> Decoded:
+def _guess_encoding(data: bytes) -> Decoded:
     """Return the reading that has most words and letters of one language."""
     start = data[:_LOOKED_AT]
     guess = from_bytes(start).best()

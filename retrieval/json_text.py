@@ -38,12 +38,12 @@ def _add(value: Any, field: str, builder: DocumentBuilder, *, top: bool = False)
     elif isinstance(value, list) and value and all(map(_is_flat, value)):
         _add_rows(value, builder)
     elif isinstance(value, list) and all(map(_is_scalar, value)):
-        _add_scalar(" ".join(map(_written, value)), field, builder)
+        _add_scalar(" ".join(map(_format_value, value)), field, builder)
     elif isinstance(value, list):
         for part in value:
             _add(part, field, builder)
     else:
-        _add_scalar(_written(value), field, builder)
+        _add_scalar(_format_value(value), field, builder)
 
 
 def _add_scalar(text: str, field: str, builder: DocumentBuilder) -> None:
@@ -58,7 +58,7 @@ def _add_rows(records: Sequence[Mapping[str, Any]], builder: DocumentBuilder) ->
     """Add objects of plain values as the rows of a table, whose columns their fields name."""
     fields = [*dict.fromkeys(field for record in records for field in record)]
     names = [Cell(field) for field in fields]
-    rows = [[Cell(_written(record.get(field))) for field in fields] for record in records]
+    rows = [[Cell(_format_value(record.get(field))) for field in fields] for record in records]
     for row in [names, *rows]:
         builder.expect(" ".join(cell.text for cell in row))
     builder.add_table([names, *rows], head_rows=1)
@@ -72,5 +72,5 @@ def _is_scalar(value: Any) -> bool:
     return not isinstance(value, Mapping | list)
 
 
-def _written(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

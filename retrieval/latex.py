@@ -14,7 +14,7 @@ from dialectree.errors import InputError
 from dialectree.retrieval import blocks, latex_source, sections
 from dialectree.retrieval.blocks import Block, Draft, timely
 from dialectree.retrieval.builder import DocumentBuilder
-from dialectree.retrieval.latex_parts import PLACE, Part, mark_raised, table_of, take_parts
+from dialectree.retrieval.latex_parts import PLACE, Part, table_of, take_parts, write_superscripts
 
 _SECTION = "\x01"
 """Begins a paragraph that is a heading; removed from the source itself."""
@@ -121,7 +121,7 @@ def _drafted(
     text: str, name: str, folder: Path | None, *, whole: bool = False
 ) -> tuple[Draft, list[Part]]:
     """Return a draft; with ``whole``, also what stands in its body instead of prose."""
-    raised = mark_raised(text.replace(_SECTION, ""))
+    raised = write_superscripts(text.replace(_SECTION, ""))
     source = latex_source.whole(raised, name, folder, floats=whole)
     source, macros = latex_source.definitions(source)
     own = {macro: macros[macro] for macro in macros.keys() - _KEPT}

@@ -54,14 +54,14 @@ class Part(NamedTuple):
     source: str
 
 
-def mark_raised(source: str) -> str:
+def write_superscripts(source: str) -> str:
     """Write ``\\textsuperscript{5}`` as "^5", which no figure before it swallows."""
 
-    def written(match: re.Match[str]) -> str:
+    def format_match(match: re.Match[str]) -> str:
         plain = _ORDINAL.fullmatch(match[1].strip())
         return match[1] if plain else f"\\textasciicircum{{}}{match[1]}"
 
-    return _RAISED.sub(written, source)
+    return _RAISED.sub(format_match, source)
 
 
 def take_parts(body: str) -> tuple[str, list[Part]]:

@@ -11,7 +11,7 @@ import lxml.html
 from lxml.html import HtmlElement
 
 from dialectree.retrieval.blocks import BlockKind
-from dialectree.retrieval.builder import Cell, DocumentBuilder, lowered, raised
+from dialectree.retrieval.builder import Cell, DocumentBuilder, lower_text, raise_text
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _ITEMS = ("li", "dt", "dd")
@@ -207,9 +207,9 @@ class _Page:
         texts = ((self._inline(child), child.tail or "") for child in element)
         text = "".join([element.text or "", *chain.from_iterable(texts)])
         if tag == "sup" or _RAISING.search(element.get("style") or ""):
-            return raised(text, linked=_is_note_link(element))
+            return raise_text(text, linked=_is_note_link(element))
         if tag == "sub" or _LOWERING.search(element.get("style") or ""):
-            return lowered(text)
+            return lower_text(text)
         if tag == "br":
             return "\n"
         return f" {text} " if tag in _BOXES or tag in _APART else text
@@ -286,17 +286,19 @@ _ATTRIBUTES = {"img": "alt", "input": "value"}
 _IN_TABLES = {"thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"}
 
 _FORMULAS: dict[str, Callable[[list[str]], str]] = {
-    "msup": lambda parts: "".join([*parts[:1], raised("".join(parts[1:]).strip())]),
-    "msub": lambda parts: "".join([*parts[:1], lowered("".join(parts[1:]).strip())]),
-    "msubsup": lambda parts: "".join([*parts[:1], lowered(parts[1]), raised("".join(parts[2:]))]),
-    "mfrac": lambda parts: "/".join(map(_bracketed, parts)),
-    "msqrt": lambda parts: f"√{_bracketed(''.join(parts))}",
+    "msup": lambda parts: "".join([*parts[:1], raise_text("".join(parts[1:]).strip())]),
+    "msub": lambda parts: "".join([*parts[:1], lower_text("".join(parts[1:]).strip())]),
+    "msubsup": lambda parts: "".join(
+        [*parts[:1], lower_text(parts[1]), raise_text("".join(parts[2:]))]
+    ),
+    "mfrac": lambda parts: "/".join(map(_add_brackets, parts)),
+    "msqrt": lambda parts: f"√{_add_brackets(''.join(parts))}",
     "mtr": lambda parts: f"{'; '.join(parts)} ",
 }
 """How the parts of a formula are written in a line."""
 
 
-def _bracketed(text: str) -> str:
+def _add_brackets(text: str) -> str:
     return text.strip() if text.strip().isalnum() else f"({text.strip()})"
 
 

@@ -11,7 +11,7 @@ import pypdfium2
 
 from dialectree.errors import InputError
 from dialectree.retrieval.blocks import Block, BlockKind, after, on_one_line, timely, words_of
-from dialectree.retrieval.builder import Cell, DocumentBuilder, raised_mark
+from dialectree.retrieval.builder import Cell, DocumentBuilder, read_raised_prefix
 from dialectree.retrieval.pdf_pages import Line, Page, RuledTable, read_page
 
 MOST_PAGES = 2_000
@@ -34,7 +34,7 @@ _PAGES_NAMED = 20
 
 def read_pdf(data: bytes, builder: DocumentBuilder) -> None:
     """Add a PDF to ``builder``. Raises InputError where it cannot be read."""
-    document = _opened(data)
+    document = _open_pdf(data)
     if len(document) > MOST_PAGES:
         raise InputError(f"{len(document)} pages, at most {MOST_PAGES} are read; cut it down")
     document.init_forms()
@@ -57,7 +57,7 @@ def read_pdf(data: bytes, builder: DocumentBuilder) -> None:
     _Layout(pages, builder).read()
 
 
-def _opened(data: bytes) -> pypdfium2.PdfDocument:
+def _open_pdf(data: bytes) -> pypdfium2.PdfDocument:
     """Open a PDF without what a server or a mail put before and after it."""
     first, last = data.find(b"%PDF-"), data.rfind(b"%%EOF")
     whole = data[max(first, 0) : last + 5 if last > first else None]
@@ -159,7 +159,7 @@ class _Layout:
             if len(rows[at]) == 1 and isinstance(table := rows[at][0], RuledTable):
                 yield from self._paragraph(part, page)
                 part = []
-                yield from self._ruled_table(table, page)
+                yield from self._read_ruled_table(table, page)
                 at += 1
                 continue
             end = self._table_end(rows, at)
@@ -195,7 +195,7 @@ class _Layout:
             or abs(line.size - last.size) > 0.1 * self._usual
             or line.bold != last.bold
             or _ITEM.match(line.text) is not None
-            or raised_mark(line.text) is not None
+            or read_raised_prefix(line.text) is not None
             or short
             or (indented and last.text.rstrip()[-1:] in tuple(".!?:"))
         )
@@ -264,7 +264,7 @@ class _Layout:
         )
         self._last_table = page.number, [left for left, _ in spans], self._builder.column_names
 
-    def _ruled_table(self, ruled: RuledTable, page: Page) -> Iterator[Block]:
+    def _read_ruled_table(self, ruled: RuledTable, page: Page) -> Iterator[Block]:
         table = [
             [Cell(on_one_line((line.text for line in cell), self._words)) for cell in row]
             for row in ruled.rows

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from dialectree.retrieval.builder import lowered, raised, raised_mark
+from dialectree.retrieval.builder import lower_text, raise_text, read_raised_prefix
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|sfbx|TB\b", re.IGNORECASE)
 _WIDE_GAP = 1.1
@@ -54,7 +54,7 @@ class Line:
     __slots__ = ("base", "bold", "left", "right", "size", "text", "turn")
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
-        self.text = _joined(pieces)
+        self.text = _join_pieces(pieces)
         self.left, self.right = pieces[0].left, max(piece.right for piece in pieces)
         self.base, self.turn = pieces[0].base, pieces[0].turn
         self.size = max(pieces, key=lambda piece: len(piece.text)).size
@@ -95,7 +95,7 @@ class Page(NamedTuple):
     @property
     def note_marks(self) -> set[str]:
         """Return the raised characters that begin a line: the marks of its notes."""
-        marks = (raised_mark(line.text) for region in self.regions for line in region)
+        marks = (read_raised_prefix(line.text) for region in self.regions for line in region)
         return {mark for mark in marks if mark is not None and len(mark) <= 3}
 
 
@@ -105,11 +105,11 @@ def read_page(page: Any, form: Any, number: int) -> Page:
     fields = [*_fields(page.raw, form)]
     plain_text = " ".join([text.get_text_range(), *(field.text for field in fields)])
     pieces = _raise_small_pieces([*_pieces(text.raw)])
-    pieces += [_beside(field, pieces) for field in fields]
+    pieces += [_move_to_line(field, pieces) for field in fields]
     turn = attrgetter("turn")
     regions: list[list[Line]] = []
     numbers: list[str] = []
-    tables, pieces = _ruled_tables(_rules(page.raw), pieces)
+    tables, pieces = _find_ruled_tables(_rules(page.raw), pieces)
     for _, turned in groupby(sorted(pieces, key=turn), key=turn):
         lines = _lines([*turned])
         if not lines[0].turn:
@@ -223,7 +223,7 @@ def _wide_string(function: Any, *arguments: Any) -> str:
     return bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
 
 
-def _beside(field: Piece, pieces: Sequence[Piece]) -> Piece:
+def _move_to_line(field: Piece, pieces: Sequence[Piece]) -> Piece:
     """Set the filled-in text on the line of the words beside it."""
     near = [
         piece for piece in pieces if not piece.turn and abs(piece.base - field.base) < field.size
@@ -246,7 +246,7 @@ def _raise_small_pieces(pieces: list[Piece]) -> list[Piece]:
             shift = (piece.base - other.base) / other.size
             overlaps = piece.base + 0.7 * piece.size > other.base
             if 0.1 < abs(shift) < 0.8 and overlaps:
-                text = raised(piece.text) if shift > 0 else lowered(piece.text)
+                text = raise_text(piece.text) if shift > 0 else lower_text(piece.text)
                 pieces[at] = piece._replace(text=text, base=other.base, size=other.size)
                 break
     return pieces
@@ -278,10 +278,12 @@ def _lines(pieces: Sequence[Piece]) -> list[Line]:
     return lines
 
 
-def _joined(pieces: Sequence[Piece]) -> str:
+def _join_pieces(pieces: Sequence[Piece]) -> str:
     text = pieces[0].text
     for before, piece in pairwise(pieces):
-        shifted = raised_mark(piece.text) is not None or piece.text.startswith(lowered("x")[0])
+        shifted = read_raised_prefix(piece.text) is not None or piece.text.startswith(
+            lower_text("x")[0]
+        )
         gap = (piece.left - before.right) / piece.size
         blank = gap > _BLANK or (piece.blank and not shifted and gap > _LEAST_BLANK)
         text += f"{' ' if blank else ''}{piece.text}"
@@ -321,7 +323,7 @@ def _rules(page: Any) -> _Rules:
     return rules
 
 
-def _ruled_tables(rules: _Rules, pieces: list[Piece]) -> tuple[list[RuledTable], list[Piece]]:
+def _find_ruled_tables(rules: _Rules, pieces: list[Piece]) -> tuple[list[RuledTable], list[Piece]]:
     """Return the tables between ruled lines, and the pieces that are in none of them."""
     tables: list[RuledTable] = []
     for columns, rows in _grids(rules):

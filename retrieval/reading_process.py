@@ -55,7 +55,7 @@ class ReadingProcess:
         from dialectree.retrieval import blocks
 
         with _READERS:
-            process = self._process = self._process or _started(ceil(blocks.SECONDS))
+            process = self._process = self._process or _start_process(ceil(blocks.SECONDS))
             assert process.stdin and process.stdout
             late = threading.Timer(WAIT_S, process.kill)
             late.start()
@@ -92,7 +92,7 @@ class ReadingProcess:
             self._process = None
 
 
-def _started(seconds: int) -> subprocess.Popen[bytes]:
+def _start_process(seconds: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-m", __name__, str(MEMORY), str(seconds)]
     return subprocess.Popen(
         command,
@@ -160,13 +160,13 @@ def _read_html(data: bytes, builder: Any) -> None:
 
     named = _CHARSET.search(data[:4096])
     declared = next(filter(None, named.groups())).decode() if named else None
-    read_html(_decoded(data, builder, declared), builder)
+    read_html(_decode_text(data, builder, declared), builder)
 
 
 def _read_markdown(data: bytes, builder: Any) -> None:
     from dialectree.retrieval.markup import read_markdown
 
-    read_markdown(_decoded(data, builder), builder)
+    read_markdown(_decode_text(data, builder), builder)
 
 
 _READERS_BY_KIND = {
@@ -177,7 +177,7 @@ _READERS_BY_KIND = {
 }
 
 
-def _decoded(data: bytes, builder: Any, declared: str | None = None) -> str:
+def _decode_text(data: bytes, builder: Any, declared: str | None = None) -> str:
     from dialectree.retrieval.encoding import decode
 
     decoded = decode(data, "it", declared)

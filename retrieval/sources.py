@@ -119,7 +119,7 @@ class Document:
         """Return the name of the file that keeps it."""
         return f"{self.digest}.json"
 
-    def left_out_by_reason(self) -> list[dict[str, Any]]:
+    def count_left_out(self) -> list[dict[str, Any]]:
         """Return for each reason how many words were left out, and on which pages."""
         reasons: dict[str, dict[str, Any]] = {}
         for part in self.left_out:
@@ -129,9 +129,9 @@ class Document:
                 row["pages"].append(part.page)
         return [*reasons.values()]
 
-    def left_out_notices(self) -> list[str]:
+    def describe_left_out(self) -> list[str]:
         """Return one line that says what was left out, or none."""
-        rows = self.left_out_by_reason()
+        rows = self.count_left_out()
         if not rows:
             return []
         parts = ", ".join(f"{row['reason']} ({row['words']})" for row in rows)
@@ -243,10 +243,10 @@ def _files(given: Sequence[Path], notices: list[str]) -> dict[Path, str]:
             found.setdefault(os.path.realpath(path), (path.name, path))
     alike = Counter(name for name, _ in found.values())
     names = ((path, name if alike[name] == 1 else path.as_posix()) for name, path in found.values())
-    return {path: _shown_name(name) for path, name in names}
+    return {path: _printable_name(name) for path, name in names}
 
 
-def _shown_name(name: str) -> str:
+def _printable_name(name: str) -> str:
     """Return a file's name on one line; bytes that are not UTF-8 as ``\\xe9``."""
     return " ".join(os.fsencode(name).decode("utf-8", "backslashreplace").splitlines())
 
@@ -281,7 +281,7 @@ def _document(path: Path, name: str, process: ReadingProcess, notices: list[str]
     # A LaTeX file draws in others, so its own content does not tell what it says.
     content = os.fsencode(path.name) + b":" + data
     place = _place(content) if kind != "latex" else None
-    if place is not None and (cached := _cached(place, name)) is not None:
+    if place is not None and (cached := _load_cached(place, name)) is not None:
         document, found = cached
     else:
         with reading(name):
@@ -294,7 +294,7 @@ def _document(path: Path, name: str, process: ReadingProcess, notices: list[str]
         document = replace(document, left_out=tuple(read.left_out))
         found = [*read.notices]
         _keep(document, found, place)
-    notices += [f"{name}: {notice}" for notice in (*found, *document.left_out_notices())]
+    notices += [f"{name}: {notice}" for notice in (*found, *document.describe_left_out())]
     return document
 
 
@@ -415,7 +415,7 @@ def _place(content: bytes) -> Path:
     return cache_folder() / "readings" / name[:2] / name
 
 
-def _cached(place: Path, name: str) -> tuple[Document, list[str]] | None:
+def _load_cached(place: Path, name: str) -> tuple[Document, list[str]] | None:
     """Return what a file said when it was read before, and its notices."""
     with contextlib.suppress(OSError, ValueError, TypeError):
         digest, notices, left_out = json.loads(place.read_bytes())

@@ -12,7 +12,7 @@ from lxml import etree
 
 from dialectree.errors import InputError
 from dialectree.retrieval.blocks import BlockKind
-from dialectree.retrieval.builder import Cell, DocumentBuilder, lowered, raised
+from dialectree.retrieval.builder import Cell, DocumentBuilder, lower_text, raise_text
 
 UNPACKED = 30_000_000
 """Bytes of the parts of a Word file, unpacked."""
@@ -71,13 +71,13 @@ class _WordFile:
         for pattern, kind in _PARTS:
             for name in sorted(filter(re.compile(pattern).fullmatch, self._texts), key=_number_in):
                 known.add(name)
-                root = _parsed(self._texts[name])
+                root = _parse_part(self._texts[name])
                 for text in _texts_of(root):
                     self._builder.expect(text)
                 self._walk(root, kind)  # type: ignore[arg-type]
         for name in self._texts.keys() - known:
             if name.startswith("word/"):
-                for text in _texts_of(_parsed(self._texts[name])):
+                for text in _texts_of(_parse_part(self._texts[name])):
                     self._builder.expect(text)
                     if name.startswith(_TEMPLATES):
                         self._builder.leave_out(text, "templates")
@@ -167,14 +167,16 @@ class _WordFile:
                 pieces.append(child.text or "")
             elif tag in _BREAKS:
                 pieces.append(_BREAKS[tag])
-            elif tag == "sym" and (code := child.get(_qualified(child, "char"))):
+            elif tag == "sym" and (code := child.get(_qualify(child, "char"))):
                 pieces.append(_symbol(code))
             elif tag in _MOVED:
                 self._builder.leave_out("".join(_texts_of(child)), "deleted")
             elif tag == "r":
                 pieces.append(self._run(child, style))
             elif tag in ("sup", "sub") and "math" in child.nsmap.get(child.prefix, ""):
-                pieces.append((raised if tag == "sup" else lowered)(self._text(child, style)))
+                pieces.append(
+                    (raise_text if tag == "sup" else lower_text)(self._text(child, style))
+                )
             elif tag == "f" and "math" in child.nsmap.get(child.prefix, ""):
                 parts = [
                     self._text(part, style).strip()
@@ -205,8 +207,8 @@ class _WordFile:
         where = _value(place) if place is not None else style.place or paragraph.place
         shift = _attribute(properties, "baseline") if properties is not None else 0
         if where == "superscript" or shift > 0:
-            return raised(text)
-        return lowered(text) if where == "subscript" or shift < 0 else text
+            return raise_text(text)
+        return lower_text(text) if where == "subscript" or shift < 0 else text
 
 
 class _Style:
@@ -239,7 +241,9 @@ def _read_styles(data: bytes | None) -> dict[str, _Style]:
     """Return the styles by id, each with what it inherits."""
     if data is None:
         return {}
-    elements = {_named(style, "styleId"): style for style in _parsed(data).iter("{*}style")}
+    elements = {
+        _attribute_text(style, "styleId"): style for style in _parse_part(data).iter("{*}style")
+    }
     styles: dict[str, _Style] = {}
 
     def style_of(id: str, seen: frozenset[str]) -> _Style | None:
@@ -255,7 +259,7 @@ def _read_styles(data: bytes | None) -> dict[str, _Style]:
     return styles
 
 
-def _parsed(data: bytes) -> Any:
+def _parse_part(data: bytes) -> Any:
     """Return the tree of a part, without the twins that older programs are given."""
     root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
     for twin in [*root.iter("{*}Fallback")]:
@@ -284,22 +288,22 @@ def _tag(element: Any) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def _qualified(element: Any, name: str) -> str:
+def _qualify(element: Any, name: str) -> str:
     return f"{{{element.nsmap.get(element.prefix)}}}{name}"
 
 
-def _named(element: Any, name: str) -> str:
+def _attribute_text(element: Any, name: str) -> str:
     """Return an attribute by its local name; empty where there is none."""
     values = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
     return str(next(values, ""))
 
 
 def _value(element: Any) -> str:
-    return "" if element is None else _named(element, "val")
+    return "" if element is None else _attribute_text(element, "val")
 
 
 def _attribute(element: Any, name: str) -> int:
-    text = "" if element is None else _named(element, name)
+    text = "" if element is None else _attribute_text(element, name)
     return int(text) if re.fullmatch(r"-?\d{1,6}", text) else 0
 
 

@@ -101,7 +101,7 @@ def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
         if document.path is not None and given_name is None:
             source["path"] = os.fsencode(os.path.abspath(document.path)).decode("utf-8", "replace")
         if document.left_out:
-            source["left_out"] = document.left_out_by_reason()
+            source["left_out"] = document.count_left_out()
         sources.append({**source})
     if found.notices and isinstance(first := sources[0], dict):
         first["notices"] = [_without(own, notice) for notice in found.notices]

@@ -17,7 +17,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from dialectree.retrieval.blocks import Reading
 from dialectree.retrieval.builder import DocumentBuilder
-from dialectree.retrieval.conservation import invented_words, missing_words
+from dialectree.retrieval.conservation import find_invented_words, find_missing_words
 from dialectree.retrieval.json_text import read_json
 from dialectree.retrieval.markup import read_html, read_markdown
 from dialectree.retrieval.pdf_document import read_pdf
@@ -227,14 +227,14 @@ def test_a_lost_block_and_a_half_one_are_missed(path: Path) -> None:
     assert not faults(reading)
     whole = texts(reading)
     plain_text = " ".join(whole)
-    assert not missing_words(plain_text, whole) and not invented_words(plain_text, whole)
+    assert not find_missing_words(plain_text, whole) and not find_invented_words(plain_text, whole)
     for at, text in enumerate(whole):
         if any(map(str.isalnum, text)):
-            assert missing_words(plain_text, [*whole[:at], *whole[at + 1 :]])
+            assert find_missing_words(plain_text, [*whole[:at], *whole[at + 1 :]])
             half = text[: len(text) // 2]
             if any(map(str.isalnum, text[len(text) // 2 :])):
-                assert missing_words(plain_text, [*whole[:at], half, *whole[at + 1 :]])
-            assert invented_words(plain_text, [*whole, text])
+                assert find_missing_words(plain_text, [*whole[:at], half, *whole[at + 1 :]])
+            assert find_invented_words(plain_text, [*whole, text])
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
