@@ -81,6 +81,8 @@ _SCRIPTS = (
 )
 """Scripts that one language stands for, first and last character; kana go before ideographs."""
 _WORD = re.compile(r"[^\W\d_]+")
+_LEAST_SCORE = 2
+"""What speaks for a language must be more than one word of two letters."""
 _LOOKED_AT = 4_000
 """Characters of a text that tell its language."""
 
@@ -97,7 +99,7 @@ def detect_language(text: str) -> str:
                 return code
     counts = Counter(_WORD.findall(start.lower()))
     signs = Counter[str](() if start.isascii() else filter(_is_foreign, start.lower()))
-    best, code = 0, "en"
+    best, code = _LEAST_SCORE, "en"
     for language in LANGUAGES.values():
         score = language_score(language, counts, signs)
         if score > best:

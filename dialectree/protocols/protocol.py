@@ -34,7 +34,7 @@ from dialectree.protocols.plugins import refuse as refuse
 from dialectree.protocols.settings import SHARED, ProtocolSettings, build, within
 from dialectree.protocols.trust import each
 from dialectree.system.addresses import whole
-from dialectree.system.packages import missing, needed
+from dialectree.system.packages import missing, needed, require
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -328,6 +328,8 @@ class Method:
     def packages(self) -> AbstractContextManager[None]:
         """Return a context in which a missing package is an error with the pip line."""
         declared = self.protocol
+        if declared.requires:
+            require(declared.title, declared.requires, declared.install_advice)
         return needed(declared.title, declared.requires, declared.install_advice)
 
     def prepare(self, given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:

@@ -25,10 +25,10 @@ def needed(by: str, requirement: str, advice: str = "") -> Iterator[None]:
         raise _missing(by, [package], requirement, advice) from error
 
 
-def require(by: str, requirement: str) -> None:
+def require(by: str, requirement: str, advice: str = "") -> None:
     """Raise MissingPackage, with the pip line, unless all that ``requirement`` brings is there."""
     if absent := missing(requirement):
-        raise _missing(by, absent, requirement)
+        raise _missing(by, absent, requirement, advice)
 
 
 def _missing(by: str, packages: list[str], requirement: str, advice: str = "") -> MissingPackage:

@@ -35,11 +35,7 @@ export interface Segment {
 }
 export interface Retrieval { paper: string; of: string; query: string; found: { id: string; score: number | null }[]; }
 /** A document of the user, as the input of a grounded run names it. */
-export interface Source {
-  id: string; name: string; title: string;
-  /** What is in no block of it: how many words for which reason, and on which pages. */
-  left_out?: { reason: string; words: number; pages: number[] }[];
-}
+export interface Source { id: string; name: string; title: string; left_out?: { reason: string; words: number }[]; }
 export interface Failure { role: string; speaker: string; fault: string; }
 export interface Node {
   id: string; parent: string | null; children: string[]; kind: string; in_turn: boolean; protocol: string;

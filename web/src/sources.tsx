@@ -129,13 +129,8 @@ function Facts({ of: { id, name, title, left_out = [] } }: { of: Source }) {
     all.length > 0 && `cited in ${count(points, "point")}`, left > 0 && `${left} left out`,
   );
   const unread = left_out.map(({ reason, words }) => `${reason} (${count(words, "word")})`).join(", ");
-  return (
-    <>
-      {title !== name && <p dir="auto">{title}</p>}
-      <p class="soft">{facts}</p>
-      {unread && <p class="soft">Left out of it: {unread}</p>}
-    </>
-  );
+  const lines = [facts, unread && `Left out of it: ${unread}`].filter(Boolean);
+  return <>{title !== name && <p dir="auto">{title}</p>}{lines.map((line) => <p key={line} class="soft">{line}</p>)}</>;
 }
 
 /** All sources, those that are cited most first. */
