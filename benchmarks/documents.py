@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reportlab.lib.styles import getSampleStyleSheet
-from reportlab.platypus import Paragraph, SimpleDocTemplate, Table
+from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Table
 
 from benchmarks.figures import Figure
 from dialectree.retrieval.corpus import Corpus
@@ -74,7 +74,7 @@ def _text(draw: random.Random) -> str:
 def _pdf(draw: random.Random, pages: int) -> bytes:
     """Return a PDF of prose and a table on every page, of about so many pages."""
     styles, content = getSampleStyleSheet(), io.BytesIO()
-    body: list[object] = []
+    body: list[Flowable] = []
     for number in range(pages):
         body.append(Paragraph(f"Part {number}", styles["Heading2"]))
         body += [Paragraph(_text(draw)[:900], styles["BodyText"]) for _ in range(3)]
