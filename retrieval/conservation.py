@@ -14,6 +14,8 @@ from collections.abc import Iterable
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NO_SIGN = re.compile(r"[\W_]+")
+_LONGEST = 60
+"""Letters of a word that are compared."""
 _NAMED = 8
 """Words that a notice names."""
 
@@ -72,8 +74,10 @@ def _find_invented(plain: _Text, taken: _Text) -> list[str]:
 
 
 def _is_in(word: str, letters: str) -> bool:
-    seams = range(1, len(word))
-    return word in letters or any(word[:at] in letters and word[at:] in letters for at in seams)
+    """Return whether a word stands in ``letters``, whole or in two parts."""
+    if word in letters or len(word) > _LONGEST:
+        return word[:_LONGEST] in letters
+    return any(word[:at] in letters and word[at:] in letters for at in range(1, len(word)))
 
 
 def _among(words: list[str]) -> str:

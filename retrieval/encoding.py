@@ -39,7 +39,7 @@ _WRONG_IN_WORD = re.compile(
 )
 """Signs of a wrong guess: capitals, another script or a sign in the middle of a word."""
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
-_LOOKED_AT = 100_000
+_LOOKED_AT = 20_000
 """Bytes that tell the encoding."""
 _MOST_STRAY = 0.1
 """Share of bytes above 127 that may be stray ones in a text that is UTF-8."""

@@ -81,8 +81,8 @@ _SCRIPTS = (
 )
 """Scripts that one language stands for, first and last character; kana go before ideographs."""
 _WORD = re.compile(r"[^\W\d_]+")
-_LEAST_SCORE = 2
-"""What speaks for a language must be more than one word of two letters."""
+_LEAST_SCORE = 1
+"""More than one word of two letters must speak for a language."""
 _LOOKED_AT = 4_000
 """Characters of a text that tell its language."""
 
@@ -109,7 +109,7 @@ def detect_language(text: str) -> str:
 
 def language_score(language: Language, words: Counter[str], letters: Counter[str]) -> int:
     """Return how much speaks for a language: its frequent words, and letters that are all its."""
-    hits = sum(words[word] * (1 + (len(word) > 1)) for word in language.words & words.keys())
+    hits = sum(words[word] * (1 + (len(word) > 2)) for word in language.words & words.keys())
     own = sum(count if sign in language.letters else -3 * count for sign, count in letters.items())
     return hits + own
 

@@ -27,6 +27,8 @@ _BLANK, _LEAST_BLANK = 0.15, 0.06
 _THICKEST, _TOUCH = 3.0, 3.0
 """Points of a ruled line at most, and between lines that meet."""
 _MOST_RULES = 5_000
+_MOST_CLUSTERS = 200
+"""Groups of ruled lines on a page that is no drawing."""
 _MOST_CROSSING = 0.1
 """Share of the pieces of a table that may run across its lines."""
 _FEWEST_NUMBERS = 10
@@ -392,6 +394,8 @@ def _clusters(boxes: list[list[float]]) -> list[list[float]]:
                 max(one[3], box[3]),
             ]
         clusters.append(box)
+        if len(clusters) > _MOST_CLUSTERS:
+            return []  # a drawing
     return clusters
 
 

@@ -30,7 +30,7 @@ _ACCENTS = re.compile(
 """Accents, vowel signs of Arabic and Hebrew, and characters that do not show."""
 _GROUPED = re.compile(r"(?<=\d)[,'’\u00a0\u202f\u2009](?=\d{3}(?!\d))")
 _FIGURE_BEFORE_UNIT = re.compile(r"(?<=\d)(?=[^\W\d_])")
-_HYPHENED = re.compile(r"\b([^\W\d_]{2,})[-\u2010\u2011]([^\W\d_]{2,})\b")
+_HYPHENED = re.compile(r"\b([^\W\d_]+)[-\u2010\u2011]([^\W\d_]{2,})\b")
 _STOP_WORDS = frozenset(STOPWORDS_EN)
 
 

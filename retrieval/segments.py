@@ -46,7 +46,16 @@ _WIDE_STOP = re.compile(r"[。！？｡]+(?![。！？｡」』”’）])|[。�
 
 _FOREIGN_STOP = re.compile(r"[।॥؟۔።፧։។៕၊။]+(?=\s|$)")
 """The end of a sentence in scripts of India, Arabic, Urdu, Amharic, Armenian, Khmer and Burmese."""
-_AFTER_WORKS = re.compile(r"(?<=[^\W\d_][.!?])\d{1,3}(?:[,–-]\d{1,3})*(?=\s+[^\W\d_a-z])")
+_BEFORE_ORDINALS = frozenset(
+    ["der", "die", "das", "dem", "den", "des", "am", "im", "zum", "vom", "beim", "den", "det"]
+)
+"""Words before an ordinal in German, Danish and Norwegian: "der 2. Tag"."""
+_LOOKED_BACK = 40
+"""Characters before a stop that tell what it ends."""
+_AFTER_WORKS = re.compile(
+    r"(?<=[^\W\d_][.!?])(?:\d{1,3}(?:[,–-]\d{1,3})*|[⁰¹²³⁴-⁹]+(?:[,⁻–][⁰¹²³⁴-⁹]+)*)"
+    r"(?=\s+[^\W\d_a-z])"
+)
 """The numbers of works after a full stop: "It grew fast.12 It fell." """
 
 
@@ -214,7 +223,23 @@ def _english_ends(text: str) -> set[int]:
 def _foreign_ends(text: str, language: str) -> set[int]:
     from sentencex import get_sentence_boundaries
 
-    return {boundary["end_index"] for boundary in get_sentence_boundaries(language, text)}
+    ends = {boundary["end_index"] for boundary in get_sentence_boundaries(language, text)}
+    return {end for end in ends if not _goes_on(text, end)}
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Return whether a full stop ends an initial, an ordinal or an abbreviation."""
+    words = text[max(0, end - _LOOKED_BACK) : end].split()
+    if not words or not words[-1].endswith("."):
+        return False
+    after = text[end : end + 3].strip()
+    word = words[-1][:-1]
+    ordinal = word.isdecimal() and len(word) < 3 and words[-2:-1] != []
+    return (
+        after[:1].islower()
+        or (len(word) == 1 and word.isupper())
+        or (ordinal and words[-2].lower() in _BEFORE_ORDINALS)
+    )
 
 
 def _between(text: str, ends: set[int]) -> Iterator[tuple[int, int]]:

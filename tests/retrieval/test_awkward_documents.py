@@ -114,6 +114,10 @@ FINDS = [
     ("서울의 인구는 940만 명이다.", "서울 인구", [SKY, DOG]),
     ("It weighs 5kg.", "5 kg", ["It took 5 hours.", DOG]),
     ("They pretrained it.", "pre-trained", [SKY, DOG]),
+    ("Send an e-mail now.", "email", [SKY, DOG]),
+    ("כָּתַב שָׁלוֹם", "שלום", [SKY, DOG]),
+    ("ห้องสมุดเปิดเก้าโมง", "ห้องสมุด", [SKY, DOG]),
+    ("Книги лежат на столе.", "книга", [SKY, DOG]),
     ("Die Straße ist lang.", "strasse", [SKY, DOG]),
     (
         "The town has 12500 people.",
@@ -149,6 +153,18 @@ CUT = [
     "It grew fast.12|It fell later.13,14|It ended.",
     "Am 3. Juli kam er.|Es war heiß.",
     "Das gilt z.B. für Mühlen.|Es ist so.",
+    "Der 2. Weltkrieg endete 1945.|Danach war Frieden.",
+    "It grew.¹²|It fell.",
+    "M. Dupont est venu hier.|Il est parti ce matin.",
+    "W 1990 r. przyszedł.|Potem wyszedł.",
+    "Dne 3. července přišel.|Bylo horko.",
+    "В 1990 г. он умер.|Потом пришёл брат.",
+    "El Sr. López vino ayer.|Se fue hoy.",
+    "یہ کتاب ہے۔|وہ گھر ہے۔",
+    "ይህ መጽሐፍ ነው።|ያ ቤት ነው።",
+    "Սա գիրք է։|Դա տուն է։",
+    "នេះជាសៀវភៅ។|នោះជាផ្ទះ។",
+    "Smith et al. Agree, e.g. here.|Done.",
 ]
 
 
