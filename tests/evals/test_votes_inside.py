@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dialectree import testing
+from dialectree.evals import votes
 from dialectree.evals.reporting.answers import totals
 from dialectree.evals.reporting.study import study
 from dialectree.evals.scorers import TruthReply
@@ -99,3 +102,19 @@ def test_a_tie_is_drawn_as_the_protocol_draws_it() -> None:
         one.verdict and one.verdict.label for one in ended
     ]
     assert len({one.vote and one.vote.label for one in ended}) > 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "won", "confidence"),
+    [("AAB", "A", 2 / 3), ("ABB", "B", 2 / 3), ("CBBA", "B", 0.5), (["A", None, None], "A", 1 / 3)],
+)
+def test_most_of_the_votes_win_and_no_other_label_takes_part_in_a_draw(
+    labels: Sequence[str | None], won: str, confidence: float
+) -> None:
+    for seed in range(20):
+        records: Any = [SimpleNamespace(verdict=SimpleNamespace(label=label)) for label in labels]
+        ruled = votes.verdict(records, seed, "item")
+        assert ruled is not None and (ruled.label, ruled.confidence) == (won, confidence)
+    tied: Any = [SimpleNamespace(verdict=SimpleNamespace(label=label)) for label in "ABC"]
+    drawn = [votes.verdict(tied, seed, "item") for seed in range(60)]
+    assert {ruled.label for ruled in drawn if ruled is not None} == {*"ABC"}

@@ -259,3 +259,9 @@ async def test_a_duration_is_read(told: object, wait_s: float | None) -> None:
         assert find_wait(refusal) == (wait_s and pytest.approx(wait_s))
     delayed = {"error": {"details": [{"retryDelay": told}]}}
     assert find_wait(read_refusal(429, json.dumps(delayed))) == (wait_s and pytest.approx(wait_s))
+
+
+def test_the_reply_that_failed_a_servers_check_is_kept() -> None:
+    said = {"message": "the reply is no JSON", "failed_generation": "{half"}
+    assert read_refusal(400, json.dumps({"error": said})).failed == "{half"
+    assert read_refusal(400, json.dumps({"error": {"failed_generation": 3}})).failed == ""
