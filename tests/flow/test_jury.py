@@ -105,7 +105,8 @@ def judges(ruled: Ruled) -> ScriptedModel:
         label, confidence = said if isinstance(said, tuple) else (said, 0.8)
         if label == "-":
             return no_reply()
-        reply = rule(label, listed(call, "candidates")[label], confidence)
+        answer = listed(call, "candidates").get(label, label)  # or that neither side convinced
+        reply = rule(label, answer, confidence)
         return reply.model_copy(update={"rationale": f"So says {call.speaker}."})
 
     model = debaters()
@@ -151,6 +152,15 @@ def test_a_judge_who_fails_is_no_ruling_of_all_judges(
     assert note in " ".join(done.verdict.notes)
     failed = [who for who, said in ruled.items() if said == "-"]
     assert [one.speaker for one in done.node().failures] == failed
+
+
+def test_a_jury_may_rule_that_neither_side_convinced() -> None:
+    said = "the judges ruled that neither side convinced"
+    torn = decide({"1": "uncertain", "2": "uncertain", "3": "B"}, allow_uncertain=True).verdict
+    assert torn is not None and (torn.label, torn.answer) == ("uncertain", None)
+    assert torn.notes[0] == said
+    sure = decide({"1": "uncertain", "2": "B", "3": "B"}, allow_uncertain=True).verdict
+    assert sure is not None and sure.label == "B" and said not in sure.notes
 
 
 def test_each_judge_rules_in_both_orders_and_one_whose_orders_disagree_rules_nothing() -> None:
