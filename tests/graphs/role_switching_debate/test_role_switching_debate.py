@@ -45,7 +45,7 @@ from tests.graphs.role_switching_debate.switching import (
     sides,
     within,
 )
-from tests.scripted import Asked, ScriptedModel, no_reply
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 EVALUATIONS = ("oracle", "balanced")
 
@@ -351,6 +351,19 @@ def test_direct_answers_that_agree_spare_the_debate() -> None:
     assert [turn.phase for turn in done.node().transcript] == ["direct"] * 3
     alone = decide(debaters(), gate=1)
     assert alone.verdict.notes == ["no debate: 1 direct answer agreed"]
+
+
+@pytest.mark.parametrize("lost", ["a", "b"])
+def test_without_a_proposal_of_either_side_nobody_goes_on(lost: str) -> None:
+    def proposed(call: Asked) -> Said:
+        return no_reply() if call.speaker == lost else choose("grass", "hay")(call)
+
+    model = debaters()
+    model.will_say_now(proposed, to=ProposalReply)
+    done = decide(model, [])
+    assert done.verdict.answer is None
+    assert "a part that the debate needs failed for good" in done.verdict.notes
+    assert {call.phase for call in done.calls} == {"proposals"}
 
 
 def test_a_failed_sample_is_no_agreement() -> None:
