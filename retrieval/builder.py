@@ -21,7 +21,8 @@ from dialectree.retrieval.blocks import (
 )
 from dialectree.retrieval.conservation import check_conservation, find_missing_words
 
-_RAISED, _LINKED, _LOWERED, _CLOSE = "\ue000", "\ue001", "\ue002", "\ue003"
+_RAISED, _LINKED, _LOWERED, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+"""Marks around characters. Unicode keeps them for programs, so that no text has them."""
 _MARKED = re.compile(f"([{_RAISED}{_LINKED}])([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
 _SUNK = re.compile(f"{_LOWERED}([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
 _MARKS = re.compile(f"[{_RAISED}-{_CLOSE}]")
@@ -57,10 +58,21 @@ def lower_text(text: str) -> str:
     return f"{_LOWERED}{text}{_CLOSE}" if text.strip() else text
 
 
+def add_brackets(text: str) -> str:
+    """Return a part of a fraction or a root, in brackets where it is more than one word."""
+    text = text.strip()
+    return text if text.isalnum() else f"({text})"
+
+
 def read_raised_prefix(text: str) -> str | None:
     """Return the raised characters that ``text`` begins with, such as the number of a note."""
     match = _MARKED.match(text)
     return match[2].strip() if match else None
+
+
+def is_shifted(text: str) -> bool:
+    """Return whether ``text`` begins with raised or lowered characters."""
+    return text[:1] in (_RAISED, _LINKED, _LOWERED)
 
 
 def clean_text(text: str) -> str:
@@ -101,13 +113,11 @@ class DocumentBuilder:
         self,
         text: str,
         kind: BlockKind = "paragraph",
-        page: int | None = None,
         *,
-        note_marks: Collection[str] = (),
         source: str | None = None,
     ) -> None:
         """Add a block; see :meth:`make`."""
-        if (block := self.make(text, kind, page, note_marks=note_marks, source=source)) is not None:
+        if (block := self.make(text, kind, source=source)) is not None:
             self.append(block)
 
     def append(self, block: Block) -> None:
@@ -153,14 +163,9 @@ class DocumentBuilder:
         taken = (block.source for block in self._blocks)
         self.leave_out(" ".join(find_missing_words(text, taken)), reason)
 
-    def add_table(
-        self,
-        rows: Sequence[Sequence[Cell]],
-        head_rows: int | None = None,
-        page: int | None = None,
-    ) -> None:
+    def add_table(self, rows: Sequence[Sequence[Cell]], head_rows: int | None = None) -> None:
         """Add the rows of a table; see :meth:`make_rows`."""
-        self._blocks += self.make_rows(rows, head_rows, page)
+        self._blocks += self.make_rows(rows, head_rows)
 
     def make_rows(
         self,
@@ -210,9 +215,9 @@ def _row_text(row: Sequence[Cell], names: Sequence[str]) -> str:
     texts = [cell.text.strip() for cell in row]
     if not any(texts):
         return ""
-    own = [cell.text.strip() for cell in row if not cell.repeated and cell.text.strip()]
-    if len(own) == 1 and len(row) > 2 and all(cell.text.strip() == own[0] for cell in row):
-        return own[0]  # a heading inside the table, across all columns
+    spans_all = len(row) > 2 and all(cell.repeated for cell in row[1:])
+    if spans_all and len(set(texts)) == 1:
+        return texts[0]  # a heading inside the table, across all columns
     if not any(names):
         return " | ".join(text or _EMPTY for text in texts)
     pairs = zip(names, texts, strict=True)

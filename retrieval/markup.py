@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from html import escape
 from itertools import chain
 from typing import Any
 
@@ -11,7 +12,14 @@ import lxml.html
 from lxml.html import HtmlElement
 
 from dialectree.retrieval.blocks import BlockKind
-from dialectree.retrieval.builder import Cell, DocumentBuilder, lower_text, raise_text
+from dialectree.retrieval.builder import (
+    Cell,
+    DocumentBuilder,
+    add_brackets,
+    lower_text,
+    raise_text,
+)
+from dialectree.retrieval.text import sound
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _ITEMS = ("li", "dt", "dd")
@@ -56,7 +64,11 @@ _WIDEST = 1_000
 def read_html(text: str, builder: DocumentBuilder) -> None:
     """Add a web page to ``builder``."""
     encoded = text.encode("utf-8", "replace")
-    tree = lxml.html.document_fromstring(encoded, parser=lxml.html.HTMLParser(encoding="utf-8"))
+    parser = lxml.html.HTMLParser(encoding="utf-8")
+    _read_tree(lxml.html.document_fromstring(encoded, parser=parser), builder)
+
+
+def _read_tree(tree: HtmlElement, builder: DocumentBuilder) -> None:
     for node in tree.xpath(_TEXTS):
         builder.expect(node)
     _Page(tree, builder).read()
@@ -78,21 +90,17 @@ def read_markdown(text: str, builder: DocumentBuilder) -> None:
         if token.type == "front_matter":
             _add_front_matter(token.content, builder)
     page = parser.renderer.render(tokens, parser.options, environment)
-    tree = lxml.html.document_fromstring(f"<body>{page}</body>".encode("utf-8", "replace").decode())
+    tree = lxml.html.document_fromstring(sound(f"<body>{page}</body>"))
     for link in tree.xpath("//a[@class='footnote-backref']"):
         link.drop_tree()
     for note in tree.xpath("//li[@class='footnote-item']"):
         note.tag = "aside"
     for item in tree.xpath("//ol/li"):  # their numbers are the renderer's to write
         _number(item)
-    for node in tree.xpath(_TEXTS):
-        builder.expect(node)
-    _Page(tree, builder).read()
+    _read_tree(tree, builder)
 
 
 def _formula(content: str, _options: dict[str, Any]) -> str:
-    from html import escape
-
     return escape(content)
 
 
@@ -145,7 +153,7 @@ class _Page:
         """Take the title of a page for a heading, unless the page shows it once more."""
         text = self._inline(element)
         title = self._builder.title = " ".join(text.split()) or None
-        headings = {" ".join(str(one.text_content()).split()) for one in self._tree.iter("h1")}
+        headings = {" ".join(h1.text_content().split()) for h1 in self._tree.iter("h1")}
         if title not in headings:
             self._builder.expect(text)
             self._builder.add(text, "heading")
@@ -291,15 +299,11 @@ _FORMULAS: dict[str, Callable[[list[str]], str]] = {
     "msubsup": lambda parts: "".join(
         [*parts[:1], lower_text(parts[1]), raise_text("".join(parts[2:]))]
     ),
-    "mfrac": lambda parts: "/".join(map(_add_brackets, parts)),
-    "msqrt": lambda parts: f"√{_add_brackets(''.join(parts))}",
+    "mfrac": lambda parts: "/".join(map(add_brackets, parts)),
+    "msqrt": lambda parts: f"√{add_brackets(''.join(parts))}",
     "mtr": lambda parts: f"{'; '.join(parts)} ",
 }
 """How the parts of a formula are written in a line."""
-
-
-def _add_brackets(text: str) -> str:
-    return text.strip() if text.strip().isalnum() else f"({text.strip()})"
 
 
 def _own_rows(table: HtmlElement) -> list[HtmlElement]:

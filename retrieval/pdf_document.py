@@ -206,9 +206,9 @@ class _Layout:
         text = on_one_line((line.text for line in lines), self._words)
         kind = self._kind(lines, text)
         text = _BULLET.sub("", text, count=1)
-        made = self._builder.make(text, kind, page.number, note_marks=page.note_marks)
-        if made is not None:
-            yield made
+        block = self._builder.make(text, kind, page.number, note_marks=page.note_marks)
+        if block is not None:
+            yield block
 
     def _kind(self, lines: Sequence[Line], text: str) -> BlockKind:
         prominent = all(line.size > _LARGE * self._usual or line.bold for line in lines)
@@ -254,15 +254,8 @@ class _Layout:
             ]
             for row in rows
         ]
-        bold = all(line.bold for line in rows[0]) and not all(line.bold for line in rows[-1])
-        yield from self._builder.make_rows(
-            table,
-            1 if bold else None,
-            page.number,
-            note_marks=page.note_marks,
-            names=self._names_from_above(spans, page),
-        )
-        self._last_table = page.number, [left for left, _ in spans], self._builder.column_names
+        bold = [line.bold for line in rows[0]], [line.bold for line in rows[-1]]
+        yield from self._make_rows(table, bold, [left for left, _ in spans], page)
 
     def _read_ruled_table(self, ruled: RuledTable, page: Page) -> Iterator[Block]:
         table = [
@@ -270,23 +263,32 @@ class _Layout:
             for row in ruled.rows
         ]
         first, last = ([line.bold for cell in ruled.rows[at] for line in cell] for at in (0, -1))
-        bold = all(first) and not all(last)
         lefts = [min((line.left for line in cell), default=0.0) for cell in ruled.rows[-1]]
-        spans = [(left, left) for left in lefts]
+        yield from self._make_rows(table, (first, last), lefts, page)
+
+    def _make_rows(
+        self,
+        table: Sequence[Sequence[Cell]],
+        bold: tuple[Sequence[bool], Sequence[bool]],
+        lefts: list[float],
+        page: Page,
+    ) -> Iterator[Block]:
+        """Yield the rows of a table; ``bold`` tells of each cell of its first and last row."""
+        first, last = bold
         yield from self._builder.make_rows(
             table,
-            1 if bold else None,
+            1 if all(first) and not all(last) else None,
             page.number,
             note_marks=page.note_marks,
-            names=self._names_from_above(spans, page),
+            names=self._names_from_above(lefts, page),
         )
         self._last_table = page.number, lefts, self._builder.column_names
 
-    def _names_from_above(self, spans: Sequence[Sequence[float]], page: Page) -> Sequence[str]:
+    def _names_from_above(self, lefts: Sequence[float], page: Page) -> Sequence[str]:
         """Return the names of the columns of a table that goes on from the page before."""
-        number, lefts, names = self._last_table
-        alike = len(lefts) == len(spans) and all(
-            abs(left - span[0]) < 2 * self._usual for left, span in zip(lefts, spans, strict=True)
+        number, earlier, names = self._last_table
+        alike = len(lefts) == len(earlier) and all(
+            abs(left - other) < 2 * self._usual for left, other in zip(lefts, earlier, strict=True)
         )
         return names if page.number - number in (0, 1) and alike else ()
 
@@ -319,7 +321,7 @@ class _Layout:
         headings = (
             block.text for block in blocks if block.heading and block.page == self._pages[0].number
         )
-        self._builder.title = next((one for one in headings if one[:20] in text), None)
+        self._builder.title = next((heading for heading in headings if heading[:20] in text), None)
 
 
 def _rows(lines: Sequence[Line]) -> list[list[Line]]:

@@ -17,7 +17,12 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from dialectree.retrieval.builder import lower_text, raise_text, read_raised_prefix
+from dialectree.retrieval.builder import (
+    is_shifted,
+    lower_text,
+    raise_text,
+    read_raised_prefix,
+)
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|sfbx|TB\b", re.IGNORECASE)
 _WIDE_GAP = 1.1
@@ -283,11 +288,9 @@ def _lines(pieces: Sequence[Piece]) -> list[Line]:
 def _join_pieces(pieces: Sequence[Piece]) -> str:
     text = pieces[0].text
     for before, piece in pairwise(pieces):
-        shifted = read_raised_prefix(piece.text) is not None or piece.text.startswith(
-            lower_text("x")[0]
-        )
         gap = (piece.left - before.right) / piece.size
-        blank = gap > _BLANK or (piece.blank and not shifted and gap > _LEAST_BLANK)
+        told = piece.blank and not is_shifted(piece.text)
+        blank = gap > (_LEAST_BLANK if told else _BLANK)
         text += f"{' ' if blank else ''}{piece.text}"
     return text
 

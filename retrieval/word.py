@@ -12,11 +12,17 @@ from lxml import etree
 
 from dialectree.errors import InputError
 from dialectree.retrieval.blocks import BlockKind
-from dialectree.retrieval.builder import Cell, DocumentBuilder, lower_text, raise_text
+from dialectree.retrieval.builder import (
+    Cell,
+    DocumentBuilder,
+    add_brackets,
+    lower_text,
+    raise_text,
+)
 
 UNPACKED = 30_000_000
 """Bytes of the parts of a Word file, unpacked."""
-_PARTS = (
+_PARTS: tuple[tuple[str, BlockKind], ...] = (
     # order in the document; what its paragraphs are
     (r"word/document\d*\.xml", "paragraph"),
     (r"word/(?:footnotes|endnotes)\d*\.xml", "note"),
@@ -74,8 +80,8 @@ class _WordFile:
                 root = _parse_part(self._texts[name])
                 for text in _texts_of(root):
                     self._builder.expect(text)
-                self._walk(root, kind)  # type: ignore[arg-type]
-        for name in self._texts.keys() - known:
+                self._walk(root, kind)
+        for name in sorted(self._texts.keys() - known):
             if name.startswith("word/"):
                 for text in _texts_of(_parse_part(self._texts[name])):
                     self._builder.expect(text)
@@ -89,22 +95,16 @@ class _WordFile:
                 self._add_paragraph(child, kind)
             elif tag == "tbl":
                 self._add_table(child)
-            elif tag == "pt" and element.getparent() is not None:  # a point of a chart
+            elif tag == "pt":  # a point of a chart
                 self._builder.add(" ".join(_texts_of(child)), kind)
             elif tag not in _PROPERTIES:
                 self._walk(child, kind)
 
     def _add_paragraph(self, paragraph: Any, kind: BlockKind) -> None:
         style = _value(paragraph.find("{*}pPr/{*}pStyle"))
-        properties = self._styles.get(style, _Style())
-        if (
-            re.match(r"(?i)heading|title", properties.name or style)
-            or properties.outlined
-            or (
-                paragraph.find("{*}pPr/{*}outlineLvl") is not None
-                and len("".join(_texts_of(paragraph))) < 200
-            )
-        ):
+        properties = self._style_of(paragraph)
+        outlined = properties.outlined or paragraph.find("{*}pPr/{*}outlineLvl") is not None
+        if outlined or re.match(r"(?i)heading|title", properties.name or style):
             kind = "heading"
         elif paragraph.find("{*}pPr/{*}numPr") is not None or properties.listed:
             kind = "item" if kind == "paragraph" else kind
@@ -118,13 +118,10 @@ class _WordFile:
         above: list[str] = []
         heads = 0
         for row in _children(table, "tr"):
-            cells: list[Cell] = []
-            cells += [Cell("")] * _span(row.find("{*}trPr/{*}gridBefore"))
+            cells = [Cell("")] * _span(row.find("{*}trPr/{*}gridBefore"))
             for cell in _children(row, "tc"):
-                text = " ".join(filter(None, (self._cell_text(cell).split())))
-                span = max(
-                    1, _span(cell.find("{*}tcPr/{*}gridSpan")) or _attribute(cell, "gridSpan")
-                )
+                text = " ".join(self._cell_text(cell).split())
+                span = max(1, _span(cell.find("{*}tcPr/{*}gridSpan")))
                 merge = cell.find("{*}tcPr/{*}vMerge")
                 continued = merge is not None and _value(merge) != "restart"
                 for number in range(span):
@@ -152,11 +149,12 @@ class _WordFile:
         return bold(first) and not any(map(bold, others))
 
     def _cell_text(self, cell: Any) -> str:
-        paragraphs = (
-            self._text(one, self._styles.get(_value(one.find("{*}pPr/{*}pStyle")), _Style()))
-            for one in cell.iter("{*}p")
+        return " ".join(
+            self._text(paragraph, self._style_of(paragraph)) for paragraph in cell.iter("{*}p")
         )
-        return " ".join(paragraphs)
+
+    def _style_of(self, paragraph: Any) -> _Style:
+        return self._styles.get(_value(paragraph.find("{*}pPr/{*}pStyle")), _Style())
 
     def _text(self, element: Any, style: _Style) -> str:
         """Return the words of a paragraph or a run; those of its text boxes come after it."""
@@ -167,23 +165,18 @@ class _WordFile:
                 pieces.append(child.text or "")
             elif tag in _BREAKS:
                 pieces.append(_BREAKS[tag])
-            elif tag == "sym" and (code := child.get(_qualify(child, "char"))):
-                pieces.append(_symbol(code))
+            elif tag == "sym":
+                pieces.append(_symbol(_attribute_text(child, "char")))
             elif tag in _MOVED:
                 self._builder.leave_out("".join(_texts_of(child)), "deleted")
             elif tag == "r":
                 pieces.append(self._run(child, style))
-            elif tag in ("sup", "sub") and "math" in child.nsmap.get(child.prefix, ""):
-                pieces.append(
-                    (raise_text if tag == "sup" else lower_text)(self._text(child, style))
-                )
-            elif tag == "f" and "math" in child.nsmap.get(child.prefix, ""):
-                parts = [
-                    self._text(part, style).strip()
-                    for part in child
-                    if _tag(part) in ("num", "den")
-                ]
-                pieces.append("/".join(part if part.isalnum() else f"({part})" for part in parts))
+            elif tag in ("sup", "sub"):
+                shift = raise_text if tag == "sup" else lower_text
+                pieces.append(shift(self._text(child, style)))
+            elif tag == "f":
+                parts = (self._text(child.find(f"{{*}}{part}"), style) for part in ("num", "den"))
+                pieces.append("/".join(map(add_brackets, parts)))
             elif tag not in _PROPERTIES and tag != "txbxContent":
                 pieces.append(self._text(child, style))
         return "".join(pieces)
@@ -286,10 +279,6 @@ def _children(element: Any, tag: str) -> Iterator[Any]:
 
 def _tag(element: Any) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
-
-def _qualify(element: Any, name: str) -> str:
-    return f"{{{element.nsmap.get(element.prefix)}}}{name}"
 
 
 def _attribute_text(element: Any, name: str) -> str:
