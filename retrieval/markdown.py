@@ -42,12 +42,6 @@ _UNREAD = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Markup whose content is no text of a paper."""
-_HIDDEN = re.compile(
-    r"<(script|style|svg)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL
-)
-"""Markup whose content nobody sees."""
-_CELLS = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^<>]*>", re.IGNORECASE)
-_ROW = re.compile(r"</?(?:table|thead|tbody|tfoot|tr|pre|figure)\b[^<>]*>", re.IGNORECASE)
 _BREAK = re.compile(r"<(?:br|/?(?:p|div|li))\b", re.IGNORECASE)
 _APART = re.compile(
     r"</?(?:blockquote|body|center|dd|details|div|dl|dt|figcaption|footer|h[1-6]|header|hr|li|main"
@@ -67,22 +61,13 @@ def _parser() -> MarkdownIt:
 _PARSER = _parser()
 
 
-def draft(
-    text: str, *, titled: bool = False, abstracted: bool = False, whole: bool = False
-) -> Draft:
-    """Return what Markdown shows: its front matter first, then its headings.
-
-    With ``whole``, all paragraphs, tables, notes and code stay in the body, and only the front
-    matter names a title and an abstract.
-    """
+def draft(text: str, *, titled: bool = False, abstracted: bool = False) -> Draft:
+    """Return what Markdown shows: its front matter first, then its headings."""
     text = _WORKS.sub("\n# References\n", _FLOATS.sub("", text.lstrip()))
     tokens = _PARSER.parse(text)
     words = blocks.words_of(text.splitlines())
     front = _front_matter(tokens, words)
     title = front.get("title")
-    if whole:
-        every = [block for block in _blocks(tokens, words, whole=True) if block.text]
-        return Draft(title, front.get("abstract"), blocks.flowing(every, words))
     if not (titled or title):
         tokens = _without_logo(tokens)
     body = blocks.flowing([block for block in _blocks(tokens, words) if block.text], words)
@@ -147,29 +132,17 @@ def _front_matter(tokens: Sequence[Token], words: Counter[str]) -> dict[str, str
     }
 
 
-def _blocks(
-    tokens: Sequence[Token], words: Counter[str], *, whole: bool = False
-) -> Iterator[Block]:
-    """Return the paragraphs and headings; tables, notes and code only of a ``whole`` text."""
+def _blocks(tokens: Sequence[Token], words: Counter[str]) -> Iterator[Block]:
+    """Return the paragraphs and headings, without tables, notes and code."""
     unread, heading = 0, False
-    row: list[str] | None = None
     for token in timely(tokens):
-        if whole and token.type == "tr_open":
-            row = []
-        elif row is not None and token.type == "tr_close":
-            yield Block(" | ".join(filter(None, row)), "row")
-            row = None
-        elif row is not None:
-            row += [_inline(token, words)] if token.type == "inline" else []
-        elif whole and token.type in ("fence", "code_block"):
-            yield from (Block(line.strip(), "row") for line in token.content.splitlines())
-        elif not whole and token.type.startswith(("table_", "footnote_block_")):
+        if token.type.startswith(("table_", "footnote_block_")):
             unread += token.nesting
         elif token.type.startswith("heading_"):
             heading = token.nesting > 0
         elif unread:
             continue
-        elif token.type == "inline" and (whole or not _CAPTION.match(token.content)):
+        elif token.type == "inline" and not _CAPTION.match(token.content):
             text = _inline(token, words)
             alone = sections.looks_like_heading(text) and sections.part(text) is not None
             yield Block(text, "heading" if heading or alone else "paragraph")
@@ -177,15 +150,9 @@ def _blocks(
             formula = re.sub(r"\\(?:begin|end)\{[a-z]+\*?\}", "", token.content)
             yield Block(latex.readable(f"${formula}$"))
         elif token.type == "html_block":
-            markup = _tables_apart(token.content) if whole else _UNREAD.sub("", token.content)
-            for paragraph in _APART.split(markup):
+            for paragraph in _APART.split(_UNREAD.sub("", token.content)):
                 for inline in _PARSER.parseInline(paragraph.strip()):
                     yield Block(_inline(inline, words))
-
-
-def _tables_apart(markup: str) -> str:
-    """Part the rows of tables in markup, and the lines of code."""
-    return _ROW.sub("\n\n", _CELLS.sub(" | ", _HIDDEN.sub("", markup)))
 
 
 def _inline(token: Token, words: Counter[str]) -> str:

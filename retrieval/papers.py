@@ -290,9 +290,8 @@ def draft_of(
     title: str | None = None,
     *,
     abstracted: bool = False,
-    whole: bool = False,
 ) -> Draft:
-    """Return the draft of a file's ``data``; with ``whole``, all that it says is in its blocks.
+    """Return the draft of a file's ``data``.
 
     Raises InputError for an ending that is not read, and for a file that is too large.
     """
@@ -307,7 +306,7 @@ def draft_of(
     if kind == "pdf":
         from dialectree.retrieval import pdf
 
-        return pdf.draft(data, name=name, whole=whole)
+        return pdf.draft(data, name=name)
     text = decoded(data, name)
     if kind == "latex":
         from dialectree.retrieval import latex
@@ -316,11 +315,9 @@ def draft_of(
     if kind == "markdown":
         from dialectree.retrieval import markdown
 
-        return markdown.draft(text, titled=bool(title), abstracted=abstracted, whole=whole)
+        return markdown.draft(text, titled=bool(title), abstracted=abstracted)
     if kind == "json":
         return _draft_of_json(text, name)
-    if whole:
-        return Draft(blocks=blocks_of(text, captions=True))
     return draft_of_text(text, title=title, abstracted=abstracted)
 
 

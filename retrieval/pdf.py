@@ -38,11 +38,8 @@ _NOTICE = re.compile(
 )
 
 
-def draft(data: bytes, *, name: str, whole: bool = False) -> Draft:
-    """Return what a PDF shows: its largest words on page 1 are the title, or its metadata's.
-
-    With ``whole``, all paragraphs stay in the body, and it has no abstract.
-    """
+def draft(data: bytes, *, name: str) -> Draft:
+    """Return what a PDF shows: its largest words on page 1 are the title, or its metadata's."""
     layout = layout_of(data, name)
     regions = list(_regions(layout.regions))
     lines = [line for region in regions for line in region.lines]
@@ -55,11 +52,9 @@ def draft(data: bytes, *, name: str, whole: bool = False) -> Draft:
     words = blocks.words_of(line.text for line in lines)
     title, rest = _title(regions, usual)
     body = blocks.flowing(_without_names(_blocks(rest, usual, words)), words)
-    abstract = None
-    if not whole:
-        abstract, body = sections.abstract_by_heading(body, summary=True)
-        if abstract is None:
-            abstract, body = sections.abstract_by_place(body, _ABSTRACT_WORDS)
+    abstract, body = sections.abstract_by_heading(body, summary=True)
+    if abstract is None:
+        abstract, body = sections.abstract_by_place(body, _ABSTRACT_WORDS)
     notices = []
     if title is None and layout.title is not None:
         title = layout.title

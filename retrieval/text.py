@@ -50,9 +50,9 @@ def read_text(text: str, builder: DocumentBuilder) -> None:
 
 def add_text(text: str, builder: DocumentBuilder) -> None:
     """Add the headings and paragraphs of ``text``."""
-    paragraphs = _paragraphs(text, numbers=True)
+    paragraphs = _paragraphs(text, whole=True)
     table: list[list[Cell]] = []
-    for block in _blocks(paragraphs, captions=True):
+    for block in _blocks(paragraphs, whole=True):
         if table and block.kind != "row":
             builder.add_table(table)
             table = []
@@ -74,19 +74,19 @@ def draft(text: str, *, title: str | None = None, abstracted: bool = False) -> D
     return Draft(shown, abstract, body)
 
 
-def blocks_of(text: str, *, captions: bool = False) -> list[Block]:
-    """Return the headings and paragraphs of a text that is all body, ``captions`` if asked."""
-    return _blocks(_paragraphs(text), captions=captions)
+def blocks_of(text: str) -> list[Block]:
+    """Return the headings and paragraphs of a text that is all body."""
+    return _blocks(_paragraphs(text))
 
 
-def _paragraphs(text: str, *, numbers: bool = False) -> list[list[str]]:
-    """Return the lines between empty lines, with ``numbers`` alone on a line if asked."""
+def _paragraphs(text: str, *, whole: bool = False) -> list[list[str]]:
+    """Return the lines between empty lines; a number alone on one only of a ``whole`` text."""
     paragraphs: list[list[str]] = []
     for part in timely(re.split(r"\n\s*\n|\f", text)):
         lines = [
-            blocks.plain_signs(line).rstrip(" " if numbers else None) for line in part.splitlines()
+            blocks.plain_signs(line).rstrip(" " if whole else None) for line in part.splitlines()
         ]
-        lines = [line for line in lines if line.strip() and (numbers or not line.strip().isdigit())]
+        lines = [line for line in lines if line.strip() and (whole or not line.strip().isdigit())]
         if lines:
             paragraphs.append(lines)
     return paragraphs
@@ -116,32 +116,31 @@ def _title(
     return line or None, [*([rest] if rest and not are_authors else []), *paragraphs[1:]]
 
 
-def _blocks(paragraphs: Sequence[list[str]], *, captions: bool = False) -> list[Block]:
+def _blocks(paragraphs: Sequence[list[str]], *, whole: bool = False) -> list[Block]:
+    """Return blocks; captions, items, tables and short lines by themselves of a ``whole`` text."""
     words = blocks.words_of(line for lines in paragraphs for line in lines)
     followed = [len(line) for lines in paragraphs for line in lines[:-1]]
     width = max(_NARROWEST, median(followed or [0]))
     each = [
-        block
-        for lines in timely(paragraphs)
-        for block in _parted(lines, words, width, apart=captions)
+        block for lines in timely(paragraphs) for block in _parted(lines, words, width, whole=whole)
     ]
-    if not captions:
+    if not whole:
         each = [one for one in each if one.heading or not sections.is_caption(one.text)]
     return blocks.flowing(each, words)
 
 
 def _parted(
-    lines: Sequence[str], words: Counter[str], width: float, *, apart: bool
+    lines: Sequence[str], words: Counter[str], width: float, *, whole: bool
 ) -> Iterator[Block]:
     """Return the headings and paragraphs among lines that no empty line parts."""
-    if apart and (rows := _rows(lines)):
+    if whole and (rows := _rows(lines)):
         yield from (Block("\t".join(row), "row" if at else "names") for at, row in enumerate(rows))
         return
-    for headed, group in _groups(lines, width, apart=apart):
+    for headed, group in _groups(lines, width, whole=whole):
         if headed:
             heading = group.pop(0).strip("#*_ \t").rstrip(":")
             yield Block(" ".join(heading.split()), "heading")
-        is_item = apart and bool(group) and _ITEM.match(group[0]) is not None
+        is_item = whole and bool(group) and _ITEM.match(group[0]) is not None
         text = " ".join(_BULLET.sub("", blocks.on_one_line(group, words)).split())
         if text:
             yield Block(text, "item" if is_item else "paragraph")
@@ -157,27 +156,26 @@ def _rows(lines: Sequence[str]) -> list[list[str]]:
     return []
 
 
-def _groups(lines: Sequence[str], width: float, *, apart: bool) -> list[tuple[bool, list[str]]]:
+def _groups(lines: Sequence[str], width: float, *, whole: bool) -> list[tuple[bool, list[str]]]:
     """Return the lines of each paragraph or item, and whether the first of them is its heading.
 
-    With ``apart``, lines that are too short for broken prose are one paragraph each.
+    Of a ``whole`` text, lines that are too short for broken prose are one paragraph each.
     """
     underlined = set[int]()
     shown: list[str] = []
     for line in lines:
         if not _UNDERLINE.match(line):
             shown.append(line)
-        elif apart and shown:
+        elif whole and shown:
             underlined.add(len(shown) - 1)
     lines = shown
     longest = max(map(len, lines), default=0)
-    one_each = longest > _ONE_PARAGRAPH or (apart and longest < _NARROWEST)
-    widest = max(map(len, lines), default=0)
+    one_each = longest > _ONE_PARAGRAPH or (whole and longest < _NARROWEST)
     groups: list[tuple[bool, list[str]]] = []
     for at, line in timely(enumerate(lines)):
         above, below = lines[at - 1] if at else "", "".join(lines[at + 1 : at + 2])
         headed = at in underlined or _is_heading(line, above, below, width)
-        ended = len(lines) > 12 and len(above) < 0.75 * widest and above.endswith((".", "?", "!"))
+        ended = len(lines) > 12 and len(above) < 0.75 * longest and above.endswith((".", "?", "!"))
         cited = line.lstrip().startswith("[") and not _ENDED.search(above)
         item = _ITEM.match(line) and not cited
         if not groups or one_each or ended or headed or item:
