@@ -443,9 +443,9 @@ def _made(documents: Sequence[Document], folder: Path | None, progress: Progress
     stemmed = all(document.version > 1 for document in documents)
     languages: set[str] = set()
     for done, document in enumerate(documents, 1):
-        language = detect_language(" ".join(one.text for one in document.passages[:20]))
+        language = detect_language(" ".join(passage.text for passage in document.passages[:20]))
         languages.add(language)
-        for piece, sentences in cut(document.passages):
+        for piece, sentences in cut(document.passages, language):
             encoded = piece.text.encode()
             key = blake2b(encoded, digest_size=16).digest()
             if key not in rows:

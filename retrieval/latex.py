@@ -14,7 +14,12 @@ from dialectree.errors import InputError
 from dialectree.retrieval import blocks, latex_source, sections
 from dialectree.retrieval.blocks import Block, Draft, timely
 from dialectree.retrieval.builder import DocumentBuilder
-from dialectree.retrieval.latex_parts import PLACE, Part, table_of, take_parts, write_superscripts
+from dialectree.retrieval.latex_parts import (
+    TakenParts,
+    read_table,
+    take_parts,
+    write_superscripts,
+)
 
 _SECTION = "\x01"
 """Begins a paragraph that is a heading; removed from the source itself."""
@@ -99,7 +104,8 @@ _END = re.compile(r"\\end\s*\{document\}")
 _BIBITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,500}\]\s*)?\{([^{}]*)\}")
 _WITHOUT_WORDS = re.compile(
     r"(?<!\\)%[^\n]*|\\begin\s*\{(?:tabular[*xy]?|longtable|thebibliography)\}(?:\{[^{}]*\}){1,2}"
-    r"|\\multi(?:column|row)\s*\{[^{}]*\}\s*\{[^{}]*\}|\\[Cc]ite[a-z]*\*?(?:\[[^\]]*\]){0,2}\{[^{}]*\}|\\bibitem(?:\[[^\]]*\])?\{[^{}]*\}"
+    r"|\\multi(?:column|row)\s*\{[^{}]*\}\s*\{[^{}]*\}"
+    r"|\\[Cc]ite[a-z]*\*?(?:\[[^\]]*\]){0,2}\{[^{}]*\}|\\bibitem(?:\[[^\]]*\])?\{[^{}]*\}"
     r"|\\(?:begin|end|label|ref|eqref|cref|input|include|includegraphics|bibliography"
     r"|bibliographystyle|vspace|hspace)\*?\s*(?:\[[^\]]*\])?\{[^{}]*\}|\\[A-Za-z@]+\*?"
 )
@@ -114,12 +120,12 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     Raises InputError where it cannot be read, and where a file of its body is not there; the
     draft's `notices` name the other files that are missing.
     """
-    return _drafted(text, name, folder)[0]
+    return _read_source(text, name, folder)[0]
 
 
-def _drafted(
+def _read_source(
     text: str, name: str, folder: Path | None, *, whole: bool = False
-) -> tuple[Draft, list[Part]]:
+) -> tuple[Draft, TakenParts]:
     """Return a draft; with ``whole``, also what stands in its body instead of prose."""
     raised = write_superscripts(text.replace(_SECTION, ""))
     source = latex_source.whole(raised, name, folder, floats=whole)
@@ -142,7 +148,7 @@ def _drafted(
     abstract = _environment(body) or expanded(_environment(preamble))
     command = expanded(_argument(source, "[Aa]bstracts?"))
     body = _ABSTRACT.sub("\n\n", latex_source.without_inputs(body))
-    body, parts = take_parts(body) if whole else (body, [])
+    body, parts = take_parts(body) if whole else (body, TakenParts(""))
     cited = {key: number for number, key in enumerate(dict.fromkeys(_BIBITEM.findall(source)), 1)}
     try:
         title = _flat(_words(title, cited))
@@ -164,7 +170,7 @@ def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | No
 
     Raises InputError as :func:`draft` does.
     """
-    paper, parts = _drafted(text, name, folder, whole=True)
+    paper, parts = _read_source(text, name, folder, whole=True)
     builder.notices += paper.notices
     builder.title = paper.title
     if paper.title:
@@ -172,15 +178,15 @@ def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | No
     for paragraph in (paper.abstract or "").split("\n\n"):
         builder.add(paragraph)
     for block in paper.blocks:
-        match = PLACE.match(block.text)
-        if match is None:
+        taken = parts.find(block.text)
+        if taken is None:
             builder.add(block.text, block.kind)
-        elif match[1] == "ITEM":
-            builder.add(block.text[match.end() :], "item")
-        elif parts[int(match[2])].kind == "note":
-            builder.add(readable(parts[int(match[2])].source), "note")
+            continue
+        part, behind = taken
+        if part.kind == "table":
+            builder.add_table(*read_table(part.source, readable))
         else:
-            builder.add_table(*table_of(parts[int(match[2])].source, readable))
+            builder.add(f"{readable(part.source)} {behind}", part.kind)
     source = _WITHOUT_WORDS.sub(" ", _parts(text, name)[1])
     builder.leave_out_missing(source, "arguments of commands")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from dialectree.retrieval.builder import Cell
 from dialectree.retrieval.latex_source import pairs
@@ -42,16 +42,35 @@ _LINE = re.compile(r"\\\\\*?\s*(?:\[[^\]]*\])?|\\tabularnewline\b")
 _CELL = re.compile(r"(?<!\\)&")
 _RAISED = re.compile(r"\\textsuperscript\s*\{([^{}]*)\}")
 _ORDINAL = re.compile(r"st|nd|rd|th|er?|o|a|TM")
-PLACE = re.compile(r"QQ(PART|ITEM)(\d*)QQ\.?")
-"""The word that a part leaves in the body."""
+_GAP = re.compile(r"\n\s*\n")
 
 
 class Part(NamedTuple):
-    """A note or a table, in LaTeX."""
+    """A note, a table or the name of an item, in LaTeX."""
 
-    kind: str
-    """``note`` or ``table``."""
+    kind: Literal["note", "table", "item"]
     source: str
+
+
+class TakenParts:
+    """What was taken out of a body; each leaves a word there that the body has nowhere else."""
+
+    def __init__(self, body: str) -> None:
+        self._word = "QQPART"
+        while self._word in body:
+            self._word += "Q"
+        self._parts: list[Part] = []
+
+    def leave(self, kind: Literal["note", "table", "item"], source: str) -> str:
+        """Take a part, and return what stands in its place."""
+        self._parts.append(Part(kind, source))
+        end = " " if kind == "item" else ".\n\n"  # an item's text goes on behind it
+        return f"\n\n{self._word}{len(self._parts) - 1}{end}"
+
+    def find(self, text: str) -> tuple[Part, str] | None:
+        """Return the part that ``text`` stands for, and the words behind it."""
+        match = re.match(rf"{self._word}(\d+)\.?\s*", text)
+        return (self._parts[int(match[1])], text[match.end() :]) if match else None
 
 
 def write_superscripts(source: str) -> str:
@@ -64,22 +83,18 @@ def write_superscripts(source: str) -> str:
     return _RAISED.sub(format_match, source)
 
 
-def take_parts(body: str) -> tuple[str, list[Part]]:
-    """Return a body with a word in the place of each table and note, and these."""
-    parts: list[Part] = []
-
-    def leave(kind: str, source: str) -> str:
-        parts.append(Part(kind, source))
-        return f"\n\nQQPART{len(parts) - 1}QQ.\n\n"
+def take_parts(body: str) -> tuple[str, TakenParts]:
+    """Return a body with a word in the place of each table, note and item, and these."""
+    parts = TakenParts(body)
 
     def works(match: re.Match[str]) -> str:
         items = _BIBITEM.split(match[0].partition("}")[2].rpartition("\\end")[0])[1:]
-        return "".join(leave("note", item) for item in items)
+        return "".join(parts.leave("note", item) for item in items)
 
     body = _LIST_END.sub(r"\g<0>\n\n", _FLOAT.sub("\n\n", _WORKS.sub(works, body)))
-    body = _TABULAR.sub(lambda match: leave("table", match["inside"]), body)
-    body = _take_arguments(body, lambda content: leave("note", content))
-    return _ITEM.sub(lambda match: f"\n\nQQITEMQQ {match['name'] or ''} ", body), parts
+    body = _TABULAR.sub(lambda match: parts.leave("table", match["inside"]), body)
+    body = _take_arguments(body, lambda content: parts.leave("note", content))
+    return _ITEM.sub(lambda match: parts.leave("item", match["name"] or ""), body), parts
 
 
 def _take_arguments(text: str, leave: Callable[[str], str]) -> str:
@@ -100,7 +115,7 @@ def _take_arguments(text: str, leave: Callable[[str], str]) -> str:
             notes.append(content)
         at = end
         # A note stands below its paragraph: in the middle it would part a sentence.
-        gap = re.compile(r"\n\s*\n").search(text, at)
+        gap = _GAP.search(text, at)
         following = _NOTES.search(text, at)
         if gap and (following is None or following.start() > gap.start()):
             pieces.append(text[at : gap.start()])
@@ -109,7 +124,7 @@ def _take_arguments(text: str, leave: Callable[[str], str]) -> str:
     return "".join([*pieces, text[at:], *map(leave, notes)])
 
 
-def table_of(source: str, read: Callable[[str], str]) -> tuple[list[list[Cell]], int | None]:
+def read_table(source: str, read: Callable[[str], str]) -> tuple[list[list[Cell]], int | None]:
     """Return the rows of a tabular, and how many of them are its head; ``read`` reads a cell."""
     closed = pairs(source)
     at = 0

@@ -106,15 +106,19 @@ class Piece(NamedTuple):
     heading: str | None
 
 
-def cut(passages: Iterable[Passage]) -> Iterator[tuple[Piece, tuple[tuple[int, int], ...]]]:
+def cut(
+    passages: Iterable[Passage], language: str | None = None
+) -> Iterator[tuple[Piece, tuple[tuple[int, int], ...]]]:
     """Return pieces of ``passages``, each with where its sentences begin and end in its text.
+
+    ``language`` is an ISO code; without it, the text tells.
 
     Passages that name their kind are cut by their language, and their rows stay whole; others are
     cut as earlier versions did, so that ids of sentences in their runs stay.
     """
     placed = list(_placed(passages))
     text = "\n\n".join(passage.text for passage in placed)
-    language = detect_language(text)
+    language = language or detect_language(text)
     for stretch in _joined(part for passage in placed for part in _parts(passage, language)):
         start, first = stretch.start, stretch.first
         page = first.page_at(start - first.offset)
@@ -234,7 +238,7 @@ def _goes_on(text: str, end: int) -> bool:
         return False
     after = text[end : end + 3].strip()
     word = words[-1][:-1]
-    ordinal = word.isdecimal() and len(word) < 3 and words[-2:-1] != []
+    ordinal = word.isdecimal() and len(word) < 3 and len(words) > 1
     return (
         after[:1].islower()
         or (len(word) == 1 and word.isupper())

@@ -23,6 +23,7 @@ from dialectree.models.door import ask
 from dialectree.models.evidence import (
     MOST,
     MOST_SEGMENTS,
+    Drawn,
     Evidence,
     Ground,
     Mode,
@@ -368,12 +369,15 @@ def unsupported(node: str, text: str) -> bool:
 
     It is False in a debate without sources, and for the text of a person.
     """
+    said = any(drawn["text"] == text for drawn in _drawn_at(node))
+    return said and not find_cited_sentences(node, text)
+
+
+def _drawn_at(node: str) -> Sequence[Drawn]:
+    """Return the texts that were said at ``node``, with their points; none without sources."""
     if (here := reading.get()) is None:
-        return False
-    ground = here.evidence.get(_pool_of(here.evidence, node), {})
-    points = [one["points"] for one in ground.get("drawn", []) if one["text"] == text]
-    ids = (id for own in points for point in own for id in point["sentences"])
-    return bool(points) and all(map(here.dropped, ids))
+        return ()
+    return here.evidence.get(_pool_of(here.evidence, node), {}).get("drawn", [])
 
 
 def is_grounded() -> bool:
@@ -381,14 +385,14 @@ def is_grounded() -> bool:
     return reading.get() is not None
 
 
-def cited_sentences(node: str, text: str) -> list[str]:
+def find_cited_sentences(node: str, text: str) -> list[str]:
     """Return the ids of the sentences that ``text``, said at ``node``, cites and nobody dropped."""
-    if (here := reading.get()) is None:
-        return []
-    ground = here.evidence.get(_pool_of(here.evidence, node), {})
-    points = (one["points"] for one in ground.get("drawn", []) if one["text"] == text)
-    ids = (id for own in points for point in own for id in point["sentences"])
-    return [id for id in dict.fromkeys(ids) if not here.dropped(id)]
+    here = reading.get()
+    points = (
+        point for drawn in _drawn_at(node) if drawn["text"] == text for point in drawn["points"]
+    )
+    sentences = dict.fromkeys(sentence for point in points for sentence in point["sentences"])
+    return [sentence for sentence in sentences if here is not None and not here.dropped(sentence)]
 
 
 def without_evidence(*nodes: str) -> list[str]:

@@ -123,14 +123,14 @@ def _as_taken(number: int, source: Mapping[str, Any]) -> dict[str, JsonValue]:
         raise InputError(f"sources: {own['name']!r:.100}: no document has such a digest")
     if isinstance(path := source.get("path"), str):
         own["path"] = path
-    if left_out := [*map(_left_out_row, source.get("left_out") or [])]:
+    if left_out := [*map(_check_left_out_row, source.get("left_out") or [])]:
         own["left_out"] = left_out
     if isinstance(missing := source.get("notices"), list):
         own["notices"] = [str(one) for one in missing]
     return own
 
 
-def _left_out_row(row: Any) -> JsonValue:
+def _check_left_out_row(row: Any) -> JsonValue:
     """Return how many words of a source were left out for a reason; InputError if it is no row."""
     try:
         pages: list[JsonValue] = [int(page) for page in row["pages"]]

@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 from dialectree.flow.evidence import (
     NO_EVIDENCE,
     WITHOUT,
-    cited_sentences,
+    find_cited_sentences,
     is_grounded,
     rest_on,
     unsupported,
@@ -108,7 +108,10 @@ async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) 
             tell(runtime, parent, "noted", {"note": remark})
     ruled = _verdict(state["claims"], standing, weights)
     probability = ruled["confidence"]
-    if is_grounded() and (why := _undecided(state["claims"], standing, weights)) is not None:
+    if (
+        is_grounded()
+        and (why := _explain_undecided(state["claims"], standing, weights)) is not None
+    ):
         others = [note for note in ruled["notes"] if not note.startswith("undecided")]
         ruled = {**ruled, **_NO_LABEL, "notes": [why, *others]}
         probability = None
@@ -206,7 +209,7 @@ _NO_LABEL: VerdictFields = {
 }
 
 
-def _undecided(
+def _explain_undecided(
     claims: Sequence[str], arguments: Sequence[Argument], weights: Mapping[str, Weight]
 ) -> str | None:
     """Return why the sources decide nothing about the claim; None where they do.
@@ -218,7 +221,7 @@ def _undecided(
         return None  # there is no verdict for another reason
     cited: dict[str, list[str]] = {"support": [], "attack": []}
     for argument in arguments:
-        ids = cited_sentences(argument["parent"], argument["text"])
+        ids = find_cited_sentences(argument["parent"], argument["text"])
         if argument["parent"] in claims:
             cited[argument["stance"]] += ids
         elif ids:

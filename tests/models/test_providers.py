@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from aiohttp import ClientResponseError
+from aiohttp import ClientResponseError, RequestInfo
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
@@ -18,7 +18,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
 from langgraph.errors import GraphInterrupt
+from multidict import CIMultiDict, CIMultiDictProxy
 from pydantic import PrivateAttr, SecretStr
+from yarl import URL
 
 from dialectree.errors import CallError, KeyRefused, RequestError, SettingsError, Unreachable
 from dialectree.graphs.role_switching_debate.graph import graph
@@ -223,8 +225,9 @@ class ProviderError(Exception):
 
 def client_response_error(status: int) -> ClientResponseError:
     """The error of aiohttp's raise_for_status, by which some libraries tell of a status."""
-    asked = SimpleNamespace(real_url="http://127.0.0.1/")
-    return ClientResponseError(asked, (), status=status, message="no")  # type: ignore[arg-type]
+    url = URL("http://127.0.0.1/")
+    request = RequestInfo(url, "POST", CIMultiDictProxy(CIMultiDict()), url)
+    return ClientResponseError(request, (), status=status, message="no")
 
 
 class ConnectError(Exception):

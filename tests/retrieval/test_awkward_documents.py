@@ -174,7 +174,6 @@ def test_sentences_end_as_their_language_ends_them(text: str) -> None:
     assert [whole[start:end] for start, end in sentences(whole)] == text.split("|")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="names are not bytes there")
 def test_a_name_that_is_not_utf8_is_shown_and_read(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/caf\xe9.txt"
     with open(path, "wb") as file:

@@ -527,6 +527,14 @@ def test_latex_is_read_with_its_tables_notes_and_code() -> None:
     assert not faults(reading) and not reading.left_out
 
 
+def test_no_word_of_latex_stands_for_a_part_of_it() -> None:
+    said = "QQPART7. is a word, and QQPARTQ0 another."
+    source = f"\\begin{{document}}{said}\\footnote{{A note.}}\\end{{document}}"
+    builder = DocumentBuilder()
+    read_latex(source, builder, "a.tex", None)
+    assert shown(builder.finish()) == [said, "A note."]
+
+
 # Encodings
 
 TEXTS = {
