@@ -70,30 +70,32 @@ class Quantity(NamedTuple):
     """Its numbers without their scale; of a day, its parts."""
 
 
-def missing_quantities(point: str, sentences: Sequence[str]) -> list[str]:
+def find_missing_quantities(point: str, sentences: Sequence[str]) -> list[str]:
     """Return the figures of ``point`` that none of ``sentences`` has.
 
     1,000 is 1.000, 1 000 and 1000; −5 is not 5; a unit counts where both have one. Digits in names
     such as H2O do not count. "1.2" without a scale in a sentence, as under "Population (millions)",
     stands for "1.2 million" too.
     """
-    known = [quantity for sentence in sentences for quantity in find_quantities(sentence)]
+    quantities = [quantity for sentence in sentences for quantity in find_quantities(sentence)]
     figures = {quantity.text: quantity for quantity in find_quantities(_NAME.sub("", point))}
     return [
-        text for text, figure in figures.items() if not any(_is_in(figure, one) for one in known)
+        text
+        for text, figure in figures.items()
+        if not any(_is_in(figure, quantity) for quantity in quantities)
     ]
 
 
-def _is_in(figure: Quantity, known: Quantity) -> bool:
+def _is_in(figure: Quantity, quantity: Quantity) -> bool:
     """Return whether a figure of a point is, or is part of, one of a sentence."""
-    if figure.unit and known.unit and figure.unit != known.unit:
+    if figure.unit and quantity.unit and figure.unit != quantity.unit:
         return False
-    is_day = any(isinstance(value, date) for value in known.values)
-    scaled = known.bare != known.values
+    is_day = any(isinstance(value, date) for value in quantity.values)
+    scaled = quantity.bare != quantity.values
     return bool(
-        figure.values & known.values
-        or (is_day and figure.bare == figure.values and figure.values & known.bare)
-        or (not is_day and not scaled and figure.bare & known.bare)
+        figure.values & quantity.values
+        or (is_day and figure.bare == figure.values and figure.values & quantity.bare)
+        or (not is_day and not scaled and figure.bare & quantity.bare)
     )
 
 
@@ -161,8 +163,8 @@ def _readings(figure: str) -> list[set[Decimal]]:
     grouped = all(len(part) == 3 for part in parts[1:]) and (parts[0] != "0" or not signs)
     if not grouped and signs[-1] in signs[:-1]:
         return [{Decimal(part)} for part in parts]
-    whole, decimals = "".join(parts[:-1]), parts[-1]
-    values = {Decimal(whole + decimals)} if grouped else set()
+    integer, decimals = "".join(parts[:-1]), parts[-1]
+    values = {Decimal(integer + decimals)} if grouped else set()
     if signs and signs[-1] not in signs[:-1] and not (grouped and decimals == "000"):
-        values.add(Decimal(f"{whole}.{decimals}"))
+        values.add(Decimal(f"{integer}.{decimals}"))
     return [values]

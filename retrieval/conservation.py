@@ -20,29 +20,29 @@ _NAMED = 8
 """Words that a notice names."""
 
 
-def find_missing_words(plain_text: str, taken: Iterable[str]) -> list[str]:
-    """Return the words of ``plain_text`` whose letters and figures are nowhere in ``taken``."""
-    return _find_missing(_Text(plain_text), _Text(" ".join(taken)))
+def find_missing_words(plain_text: str, accounted: Iterable[str]) -> list[str]:
+    """Return the words of ``plain_text`` whose letters and figures are nowhere in ``accounted``."""
+    return _find_missing(_Text(plain_text), _Text(" ".join(accounted)))
 
 
-def find_invented_words(plain_text: str, taken: Iterable[str]) -> list[str]:
-    """Return words of ``taken`` that ``plain_text`` has nowhere, or not as often.
+def find_invented_words(plain_text: str, accounted: Iterable[str]) -> list[str]:
+    """Return words of ``accounted`` that ``plain_text`` has nowhere, or not as often.
 
     Letters in a wrong order make such words. A word may consist of two parts that stand apart in
     the plain text: what is between them was left out.
     """
-    return _find_invented(_Text(plain_text), _Text(" ".join(taken)))
+    return _find_invented(_Text(plain_text), _Text(" ".join(accounted)))
 
 
 def check_conservation(
     plain_text: str, blocks: Iterable[str], left_out: Iterable[str]
 ) -> list[str]:
     """Return one notice for words that were lost and one for words that were made up."""
-    plain, taken = _Text(plain_text), _Text(" ".join([*blocks, *left_out]))
+    plain, accounted = _Text(plain_text), _Text(" ".join([*blocks, *left_out]))
     notices = []
-    if missing := _find_missing(plain, taken):
+    if missing := _find_missing(plain, accounted):
         notices.append(f"{len(missing)} words were not read, {_among(missing)}")
-    if invented := _find_invented(plain, taken):
+    if invented := _find_invented(plain, accounted):
         notices.append(f"{len(invented)} words may be read wrongly, {_among(invented)}")
     return notices
 
@@ -55,22 +55,22 @@ class _Text:
         self.counts = Counter(self.signs)
 
 
-def _find_missing(plain: _Text, taken: _Text) -> list[str]:
-    missing = plain.counts - taken.counts
+def _find_missing(plain: _Text, accounted: _Text) -> list[str]:
+    missing = plain.counts - accounted.counts
     if not missing:
         return []
-    unknown = Counter(plain.text.split()) - Counter(taken.text.split())
+    unknown = Counter(plain.text.split()) - Counter(accounted.text.split())
     words = [word for word in unknown.elements() if not missing.keys().isdisjoint(_signs(word))]
     return words or [*missing.elements()]
 
 
-def _find_invented(plain: _Text, taken: _Text) -> list[str]:
-    if taken.signs == plain.signs:
+def _find_invented(plain: _Text, accounted: _Text) -> list[str]:
+    if accounted.signs == plain.signs:
         return []
-    words = dict.fromkeys(_WORD.findall(taken.text))
+    words = dict.fromkeys(_WORD.findall(accounted.text))
     letters = {word: word.casefold() if word.isascii() else _signs(word) for word in words}
     strange = [word for word in words if not _is_in(letters[word], plain.signs)]
-    return strange or [*(taken.counts - plain.counts).elements()]
+    return strange or [*(accounted.counts - plain.counts).elements()]
 
 
 def _is_in(word: str, letters: str) -> bool:

@@ -116,7 +116,9 @@ def _wide_plausibility(data: bytes, encoding: str) -> float:
         text = codecs.getincrementaldecoder(encoding)().decode(data)  # its end may be cut off
     except UnicodeDecodeError:
         return 0.0
-    kana, ideographs, hangul = (len(one.findall(text)) for one in (_KANA, _IDEOGRAPH, _HANGUL))
+    kana, ideographs, hangul = (
+        len(script.findall(text)) for script in (_KANA, _IDEOGRAPH, _HANGUL)
+    )
     wrong = 3 * len(_STRANGE.findall(text))
     if encoding == "euc_kr":
         score = 1.0 * hangul - 3 * (ideographs + kana)

@@ -110,8 +110,10 @@ def detect_language(text: str) -> str:
 def language_score(language: Language, words: Counter[str], letters: Counter[str]) -> int:
     """Return how much speaks for a language: its frequent words, and letters that are all its."""
     hits = sum(words[word] * (1 + (len(word) > 2)) for word in language.words & words.keys())
-    own = sum(count if sign in language.letters else -3 * count for sign, count in letters.items())
-    return hits + own
+    fitting = sum(
+        count if sign in language.letters else -3 * count for sign, count in letters.items()
+    )
+    return hits + fitting
 
 
 def _is_foreign(sign: str) -> bool:

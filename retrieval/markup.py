@@ -117,7 +117,7 @@ def _number(item: HtmlElement) -> None:
     """Write the number of an item into its text."""
     above = item.getparent()
     start = re.sub(r"\D", "", above.get("start", "")) or "1"
-    number = int(start[:9]) + sum(1 for other in item.itersiblings("li", preceding=True))
+    number = int(start[:9]) + len([*item.itersiblings("li", preceding=True)])
     target = item[0] if len(item) and item[0].tag == "p" and not (item.text or "").strip() else item
     target.text = f"{number}. {target.text or ''}"
 
@@ -207,9 +207,9 @@ class _Page:
                 self._builder.leave_out(" ".join(element.itertext("*")), reason)
             return ""
         if tag in _ATTRIBUTES and element.get("type") not in ("hidden", "password"):
-            shown = element.get(_ATTRIBUTES[tag]) or ""
-            self._builder.expect(shown)
-            return f" {shown} "
+            attribute = element.get(_ATTRIBUTES[tag]) or ""
+            self._builder.expect(attribute)
+            return f" {attribute} "
         if tag in _FORMULAS and (tag != "msubsup" or len(element) == 3):
             return _FORMULAS[tag]([self._inline(child) for child in element])
         texts = ((self._inline(child), child.tail or "") for child in element)
@@ -316,8 +316,8 @@ def _cells(row: HtmlElement) -> list[HtmlElement]:
 
 
 def _span(cell: HtmlElement, name: str) -> int:
-    written = re.sub(r"\D", "", cell.get(name) or "")[:6]
-    return max(1, min(_WIDEST, int(written or 1)))
+    digits = re.sub(r"\D", "", cell.get(name) or "")[:6]
+    return max(1, min(_WIDEST, int(digits or 1)))
 
 
 def _is_note_link(element: HtmlElement) -> bool:

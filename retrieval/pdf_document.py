@@ -60,10 +60,10 @@ def read_pdf(data: bytes, builder: DocumentBuilder) -> None:
 def _open_pdf(data: bytes) -> pypdfium2.PdfDocument:
     """Open a PDF without what a server or a mail put before and after it."""
     first, last = data.find(b"%PDF-"), data.rfind(b"%%EOF")
-    whole = data[max(first, 0) : last + 5 if last > first else None]
+    inner = data[max(first, 0) : last + 5 if last > first else None]
     if first < 0:
         raise InputError("not a PDF, whatever its name says; give the document's own file")
-    for candidate in dict.fromkeys((whole, data)):
+    for candidate in dict.fromkeys((inner, data)):
         try:
             document = pypdfium2.PdfDocument(candidate)
             if len(document):
@@ -118,8 +118,8 @@ class _Layout:
         places = Counter[tuple[int, int]]()
         for page in self._pages:
             lines = (line for region in page.regions for line in region)
-            found = (self._number_place(line, page) for line in lines)
-            places.update({place for place in found if place is not None})
+            numbers = {self._number_place(line, page) for line in lines}
+            places.update(place for place in numbers if place is not None)
         return {place for place, count in places.items() if count > 1}
 
     def _number_place(self, line: Line, page: Page) -> tuple[int, int] | None:

@@ -289,8 +289,8 @@ def _join_pieces(pieces: Sequence[Piece]) -> str:
     text = pieces[0].text
     for before, piece in pairwise(pieces):
         gap = (piece.left - before.right) / piece.size
-        told = piece.blank and not is_shifted(piece.text)
-        blank = gap > (_LEAST_BLANK if told else _BLANK)
+        has_blank = piece.blank and not is_shifted(piece.text)
+        blank = gap > (_LEAST_BLANK if has_blank else _BLANK)
         text += f"{' ' if blank else ''}{piece.text}"
     return text
 
@@ -343,7 +343,9 @@ def _find_ruled_tables(rules: _Rules, pieces: list[Piece]) -> tuple[list[RuledTa
                 inside.setdefault(at, []).append(piece)
         filled = {row for _, row in inside}, {column for column, _ in inside}
         within = [piece for cell in inside.values() for piece in cell]
-        crossing = sum(any(one.left + 1 < x < one.right - 1 for x in columns) for one in within)
+        crossing = sum(
+            any(piece.left + 1 < x < piece.right - 1 for x in columns) for piece in within
+        )
         if min(map(len, filled)) < 2 or crossing > _MOST_CROSSING * len(within):
             continue
         pieces = others
@@ -370,8 +372,10 @@ def _grids(rules: _Rules) -> Iterator[tuple[list[float], list[float]]]:
     for left, foot, right, top in _clusters(boxes):
         down = [rule for rule in rules.down if left - 1 <= rule[0] <= right + 1]
         across = [rule for rule in rules.across if foot - 1 <= rule[0] <= top + 1]
-        columns = _places([one for one in down if one[1] < top and one[2] > foot], top - foot)
-        rows = _places([one for one in across if one[1] < right and one[2] > left], right - left)
+        columns = _places([rule for rule in down if rule[1] < top and rule[2] > foot], top - foot)
+        rows = _places(
+            [rule for rule in across if rule[1] < right and rule[2] > left], right - left
+        )
         if len(columns) > 2 and len(rows) > 2:
             yield columns, rows
 
@@ -379,23 +383,18 @@ def _grids(rules: _Rules) -> Iterator[tuple[list[float], list[float]]]:
 def _clusters(boxes: list[list[float]]) -> list[list[float]]:
     """Join boxes that touch."""
     clusters: list[list[float]] = []
-    for box in sorted(boxes, key=lambda one: -one[3]):
+    for box in sorted(boxes, key=lambda box: -box[3]):
         touching = [
-            one
-            for one in clusters
-            if one[0] - _TOUCH <= box[2]
-            and box[0] - _TOUCH <= one[2]
-            and one[1] - _TOUCH <= box[3]
-            and box[1] - _TOUCH <= one[3]
+            cluster
+            for cluster in clusters
+            if cluster[0] - _TOUCH <= box[2]
+            and box[0] - _TOUCH <= cluster[2]
+            and cluster[1] - _TOUCH <= box[3]
+            and box[1] - _TOUCH <= cluster[3]
         ]
-        for one in touching:
-            clusters.remove(one)
-            box = [
-                min(one[0], box[0]),
-                min(one[1], box[1]),
-                max(one[2], box[2]),
-                max(one[3], box[3]),
-            ]
+        for cluster in touching:
+            clusters.remove(cluster)
+            box = [*map(min, cluster[:2], box[:2]), *map(max, cluster[2:], box[2:])]
         clusters.append(box)
         if len(clusters) > _MOST_CLUSTERS:
             return []  # a drawing
@@ -415,8 +414,8 @@ def _places(rules: Sequence[tuple[float, float, float]], length: float) -> list[
 
 def _line_numbers(lines: Sequence[Line]) -> set[Line]:
     """Return the numbers that count the lines of a page: one under the other, each one more."""
-    others = (line.left for line in lines if not line.text.isdecimal())
-    start = min(others, default=0.0)
+    edges_of_text = (line.left for line in lines if not line.text.isdecimal())
+    start = min(edges_of_text, default=0.0)
     numbers = [line for line in lines if line.text.isdecimal() and line.right < start]
     edges = Counter(round(line.right) for line in numbers)
     counted: set[Line] = set()
@@ -436,11 +435,11 @@ def _columns(lines: list[Line]) -> list[list[Line]]:
     for gap in sorted({line.left for line in lines}):
         left = [line for line in lines if line.right <= gap - 1]
         right = [line for line in lines if line.left >= gap - 2]
-        least = min(len(left), len(right))
-        if least > best and _words(left) >= 4 and _words(right) >= 4:
+        lines_of_column = min(len(left), len(right))
+        if lines_of_column > best and _words(left) >= 4 and _words(right) >= 4:
             across = [line for line in lines if line.left < gap - 2 and line.right > gap - 1]
             if len(across) <= len(lines) / 3:
-                best, parts = least, (across, left, right)
+                best, parts = lines_of_column, (across, left, right)
     if not parts:
         return [lines] if lines else []
     across, *sides = parts

@@ -78,11 +78,13 @@ class ReadingProcess:
         if isinstance(result, str):
             raise InputError(f"{name}: {result}")
         title, parts, left_out, notices = result
-        made = [
+        read_blocks = [
             blocks.Block(text, kind_, page, tuple((at, on) for at, on in breaks))
             for text, kind_, page, breaks in parts
         ]
-        return blocks.Reading(title, made, [blocks.LeftOut(*part) for part in left_out], notices)
+        return blocks.Reading(
+            title, read_blocks, [blocks.LeftOut(*part) for part in left_out], notices
+        )
 
     def _end(self) -> None:
         if self._process is not None:
@@ -158,8 +160,8 @@ def _read_word(data: bytes, builder: Any) -> None:
 def _read_html(data: bytes, builder: Any) -> None:
     from dialectree.retrieval.markup import read_html
 
-    named = _CHARSET.search(data[:4096])
-    declared = next(filter(None, named.groups())).decode() if named else None
+    match = _CHARSET.search(data[:4096])
+    declared = next(filter(None, match.groups())).decode() if match else None
     read_html(_decode_text(data, builder, declared), builder)
 
 

@@ -68,5 +68,5 @@ def search_words(text: str, language: str = "en") -> list[str]:
 
 @lru_cache(maxsize=64)
 def _stemmer(language: str) -> Stemmer.Stemmer | None:
-    known = LANGUAGES.get(language)
-    return Stemmer.Stemmer(known.stemmer) if known and known.stemmer else None
+    name = LANGUAGES[language].stemmer if language in LANGUAGES else None
+    return Stemmer.Stemmer(name) if name else None

@@ -215,7 +215,9 @@ def sentences(text: str, language: str | None = None) -> Iterator[tuple[int, int
 
 def paper_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Return the sentences of a paragraph as earlier versions cut it."""
-    return _between(text, _english_ends(text) | {one.end() for one in _WIDE_STOP.finditer(text)})
+    return _between(
+        text, _english_ends(text) | {match.end() for match in _WIDE_STOP.finditer(text)}
+    )
 
 
 def _english_ends(text: str) -> set[int]:

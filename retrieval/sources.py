@@ -282,19 +282,19 @@ def _document(path: Path, name: str, process: ReadingProcess, notices: list[str]
     content = os.fsencode(path.name) + b":" + data
     place = _place(content) if kind != "latex" else None
     if place is not None and (cached := _load_cached(place, name)) is not None:
-        document, found = cached
+        document, remarks = cached
     else:
         with reading(name):
             read = _read(path, name, data, kind, process)
         if not read.blocks:
             raise InputError(f"{name}: no text in it")
         first = next((block for block in read.blocks if block.kind != "note"), read.blocks[0])
-        shown = first.text if first.heading and kind != "pdf" else None
-        document = Document.of(name, read.blocks, read.title or shown or Path(name).stem)
+        heading = first.text if first.heading and kind != "pdf" else None
+        document = Document.of(name, read.blocks, read.title or heading or Path(name).stem)
         document = replace(document, left_out=tuple(read.left_out))
-        found = [*read.notices]
-        _keep(document, found, place)
-    notices += [f"{name}: {notice}" for notice in (*found, *document.describe_left_out())]
+        remarks = [*read.notices]
+        _keep(document, remarks, place)
+    notices += [f"{name}: {notice}" for notice in (*remarks, *document.describe_left_out())]
     return document
 
 

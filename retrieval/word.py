@@ -73,15 +73,15 @@ class _WordFile:
         self._styles = _read_styles(texts.get("word/styles.xml"))
 
     def read(self) -> None:
-        known: set[str] = set()
+        read_parts: set[str] = set()
         for pattern, kind in _PARTS:
             for name in sorted(filter(re.compile(pattern).fullmatch, self._texts), key=_number_in):
-                known.add(name)
+                read_parts.add(name)
                 root = _parse_part(self._texts[name])
                 for text in _texts_of(root):
                     self._builder.expect(text)
                 self._walk(root, kind)
-        for name in sorted(self._texts.keys() - known):
+        for name in sorted(self._texts.keys() - read_parts):
             if name.startswith("word/"):
                 for text in _texts_of(_parse_part(self._texts[name])):
                     self._builder.expect(text)
@@ -187,8 +187,8 @@ class _WordFile:
         style = self._styles.get(_value(run.find("{*}rPr/{*}rStyle")), _Style())
 
         def is_set(name: str, *inherited: bool) -> bool:
-            own = properties.find(f"{{*}}{name}") if properties is not None else None
-            return any(inherited) if own is None else _is_on(own)
+            switch = properties.find(f"{{*}}{name}") if properties is not None else None
+            return any(inherited) if switch is None else _is_on(switch)
 
         if is_set("vanish", style.hidden, paragraph.hidden):
             self._builder.leave_out(text, "hidden")

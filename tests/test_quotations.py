@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialectree.quantities import missing_quantities
+from dialectree.quantities import find_missing_quantities
 from dialectree.quotations import Read, cleaned, quotations
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -240,7 +240,7 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(text: str) -> Non
     began = time.process_time()
     cleaned(text, READ)
     Read([text]).holds(text)
-    missing_quantities(text[:600], [text])
+    find_missing_quantities(text[:600], [text])
     assert time.process_time() - began < 15
 
 
@@ -288,7 +288,7 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(text: str) -> Non
 def test_figures_of_a_point_stand_in_its_sentences(
     point: str, sentence: str, lacking: list[str]
 ) -> None:
-    assert missing_quantities(point, ["", sentence]) == lacking
+    assert find_missing_quantities(point, ["", sentence]) == lacking
 
 
 def texts(value: Any) -> Iterator[str]:

@@ -40,25 +40,31 @@ def sources(
     from dialectree.protocols.settings import build
     from dialectree.retrieval.sources import read_sources
 
-    read = read_sources([Path(path) for path in paths])
-    found = None
+    sources_read = read_sources([Path(path) for path in paths])
+    segments = None
     if find is not None:
-        found = asyncio.run(_find(find, read.documents, build(GroundedSettings, **settings)))
+        segments = asyncio.run(
+            _find(find, sources_read.documents, build(GroundedSettings, **settings))
+        )
     if as_json:
         report: dict[str, Any] = {
-            "documents": [_as_json(document, read.notices) for document in read.documents],
-            "notices": [*read.notices],
+            "documents": [
+                _as_json(document, sources_read.notices) for document in sources_read.documents
+            ],
+            "notices": [*sources_read.notices],
         }
-        if found is not None:
-            report["find"] = [_segment_as_json(segment, read.documents) for segment in found]
+        if segments is not None:
+            report["find"] = [
+                _segment_as_json(segment, sources_read.documents) for segment in segments
+            ]
         print(json.dumps(report, ensure_ascii=False, indent=2))
         return
-    if found is None:
-        for number, document in enumerate(read.documents, 1):
+    if segments is None:
+        for number, document in enumerate(sources_read.documents, 1):
             _print_document(number, document)
     else:
-        _print_segments(found, read.documents)
-    for line in read.notices:
+        _print_segments(segments, sources_read.documents)
+    for line in sources_read.notices:
         notice(line)
 
 

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from dialectree import prompts
 from dialectree.models.asking import SENTENCES, Fault
 from dialectree.prompts import disarmed
-from dialectree.quantities import missing_quantities
+from dialectree.quantities import find_missing_quantities
 from dialectree.quotations import Read, cleaned, quotations
 from dialectree.records.place import Spot
 from dialectree.records.tree import Point
@@ -498,7 +498,7 @@ def _wrong(points: Iterable[Point], words: Mapping[str, str | None]) -> Iterator
         texts = [text for id in one.sentences if (text := words[id]) is not None]
         if not texts:
             yield f"a point rests on nothing but what was dropped: “{one.point}”"
-        elif lacking := missing_quantities(one.point, texts):
+        elif lacking := find_missing_quantities(one.point, texts):
             yield f"its sentences lack the figure {', '.join(lacking)}: “{one.point}”"
 
 

@@ -216,8 +216,8 @@ def _explain_undecided(
 
     Either no argument cites them, or P(claim) is what it was before the debate.
     """
-    known = [weights[claim] for claim in claims if weights[claim].strength is not None]
-    if not known:
+    weighed = [weights[claim] for claim in claims if weights[claim].strength is not None]
+    if not weighed:
         return None  # there is no verdict for another reason
     cited: dict[str, list[str]] = {"support": [], "attack": []}
     for argument in arguments:
@@ -228,7 +228,7 @@ def _explain_undecided(
             cited.setdefault("deeper", []).extend(ids)
     if not any(cited.values()):
         return NO_EVIDENCE
-    if any(not _is_unmoved(weight) for weight in known):
+    if any(not _is_unmoved(weight) for weight in weighed):
         return None
     for_claim, against = ([*dict.fromkeys(cited[side])] for side in ("support", "attack"))
     if for_claim and against and {*for_claim} != {*against}:
