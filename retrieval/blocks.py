@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import thread_time
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from dialectree.errors import InputError
 
@@ -79,6 +79,29 @@ class LeftOut(NamedTuple):
     page: int | None = None
 
 
+def count_left_out(left_out: Iterable[LeftOut]) -> list[dict[str, Any]]:
+    """Return for each reason how many words were left out, and on which pages."""
+    reasons: dict[str, dict[str, Any]] = {}
+    for part in left_out:
+        row = reasons.setdefault(part.reason, {"reason": part.reason, "words": 0, "pages": []})
+        row["words"] += len(part.text.split())
+        if part.page is not None and part.page not in row["pages"]:
+            row["pages"].append(part.page)
+    return [*reasons.values()]
+
+
+def describe_left_out(left_out: Iterable[LeftOut]) -> list[str]:
+    """Return one line that says what was left out, or none."""
+    rows = count_left_out(left_out)
+    if not rows:
+        return []
+    parts = ", ".join(f"{row['reason']} ({row['words']})" for row in rows)
+    if len(rows) == 1:
+        parts = rows[0]["reason"]
+    words = sum(row["words"] for row in rows)
+    return [f"{words} word{'s' if words != 1 else ''} left out: {parts}"]
+
+
 @dataclass(frozen=True)
 class Reading:
     """What a reader made of a file."""
@@ -88,19 +111,10 @@ class Reading:
     left_out: Sequence[LeftOut] = ()
     notices: Sequence[str] = ()
     """What a person should know: how it was decoded, which pages have no text."""
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A title and an abstract where the file shows them, and its body block by block."""
-
-    title: str | None = None
     abstract: str | None = None
-    blocks: Sequence[Block] = field(default_factory=tuple)
-    introduction: str | None = None
-    """Only where the file itself sets it apart, as a JSON object does."""
-    notices: Sequence[str] = ()
-    """Tell a reader which parts of the file are missing."""
+    """The abstract, where the file itself names one."""
+    stored_title: str | None = None
+    """The title in the file's properties, which need not be right."""
 
 
 @contextmanager
@@ -208,8 +222,8 @@ def flowing(blocks: Sequence[Block], words: Counter[str]) -> list[Block]:
     """Join paragraphs that an equation, a figure or a page's end cuts in two."""
     flow: list[Block] = []
     for block in timely(blocks):
-        prose = bool(flow) and not any(one.heading or one.apart for one in (flow[-1], block))
-        if prose and block.kind != "item" and _continues(flow[-1], block):
+        prose = bool(flow) and flow[-1].kind in ("paragraph", "item") and block.kind == "paragraph"
+        if prose and _continues(flow[-1], block):
             flow[-1] = after(flow[-1], block, words)
         else:
             flow.append(block)

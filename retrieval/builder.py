@@ -27,6 +27,8 @@ _MARKED = re.compile(f"([{_RAISED}{_LINKED}])([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
 _SUNK = re.compile(f"{_LOWERED}([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
 _MARKS = re.compile(f"[{_RAISED}-{_CLOSE}]")
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffe]")
+_UNSEEN = re.compile(f"[{_RAISED}-{_CLOSE}\ufffe\u00ad]")
+"""Marks, and hyphens that are shown at a line's end alone."""
 _SOFT_HYPHENS = ("\u00ad", "\x02", "\ufffe")
 _UNIT = re.compile(r"(?<![^\W\d_])(?:[munpcdk]m|ft|in|mi|kg|[^\W\d_])$")
 """A unit or a single letter before a raised figure, which is a power."""
@@ -93,6 +95,10 @@ class DocumentBuilder:
     def __init__(self) -> None:
         self.title: str | None = None
         """The title that the file shows or names."""
+        self.abstract: str | None = None
+        """The abstract, where the file itself names one."""
+        self.stored_title: str | None = None
+        """The title in the file's properties, which need not be right."""
         self.notices: list[str] = []
         self.column_names: Sequence[str] = ()
         """The names of the columns of the last table."""
@@ -102,7 +108,7 @@ class DocumentBuilder:
 
     def expect(self, text: str) -> None:
         """Add text that another way of reading finds: each word of it must be accounted for."""
-        self._plain_text.append(_MARKS.sub("", text))
+        self._plain_text.append(_UNSEEN.sub("", text))
 
     def note_encoding(self, encoding: str | None) -> None:
         """Add a notice where the text is in another encoding than UTF-8."""
@@ -202,7 +208,9 @@ class DocumentBuilder:
         notices = [*self.notices]
         if self._plain_text:
             notices += check_conservation(" ".join(self._plain_text), sources, left_out)
-        return Reading(self.title, self._blocks, self._left_out, notices)
+        return Reading(
+            self.title, self._blocks, self._left_out, notices, self.abstract, self.stored_title
+        )
 
 
 def _column_name(heads: Sequence[Sequence[Cell]], column: int, note_marks: Collection[str]) -> str:

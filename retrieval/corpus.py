@@ -32,10 +32,9 @@ from langchain_core.documents import Document as Text
 from dialectree.errors import InputError
 from dialectree.protocols.sources import cache_folder
 from dialectree.protocols.trust import WITH_KEY, Access
-from dialectree.retrieval.languages import detect_language
 from dialectree.retrieval.library import LEXICAL, Embedder, Timing, embedder
 from dialectree.retrieval.search_words import search_words
-from dialectree.retrieval.segments import cut
+from dialectree.retrieval.segments import cut, language_of
 from dialectree.retrieval.sources import Document, readers
 from dialectree.retrieval.words import words
 from dialectree.system import clock
@@ -443,9 +442,9 @@ def _made(documents: Sequence[Document], folder: Path | None, progress: Progress
     stemmed = all(document.version > 1 for document in documents)
     languages: set[str] = set()
     for done, document in enumerate(documents, 1):
-        language = detect_language(" ".join(passage.text for passage in document.passages[:20]))
+        language = language_of(document.passages)
         languages.add(language)
-        for piece, sentences in cut(document.passages, language):
+        for piece, sentences in cut(document.passages, language, version=document.version):
             encoded = piece.text.encode()
             key = blake2b(encoded, digest_size=16).digest()
             if key not in rows:

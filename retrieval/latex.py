@@ -1,4 +1,4 @@
-"""LaTeX: title, abstract, sections and sentences; figures, tables and notes are left out."""
+"""LaTeX: title, abstract, sections and sentences, with its tables, notes and captions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from pylatexenc import latex2text, latexwalker, macrospec
 
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, latex_source, sections
-from dialectree.retrieval.blocks import Block, Draft, timely
+from dialectree.retrieval.blocks import Block, timely
 from dialectree.retrieval.builder import DocumentBuilder
 from dialectree.retrieval.latex_parts import (
     TakenParts,
     read_table,
+    remove_floats,
     take_parts,
     write_superscripts,
 )
@@ -114,44 +115,37 @@ _UNREADABLE = (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueEr
 """Errors of pylatexenc where a text is no LaTeX."""
 
 
-def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
-    """Return the paper in a LaTeX source; it draws in files from `folder` and below.
+def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | None) -> None:
+    """Add a LaTeX file to ``builder``; it draws in files from ``folder`` and below.
 
-    Raises InputError where it cannot be read, and where a file of its body is not there; the
-    draft's `notices` name the other files that are missing.
+    Raises InputError where it cannot be read, and where a file of its body is not there; notices
+    name the other files that are missing.
     """
-    return _read_source(text, name, folder)[0]
-
-
-def _read_source(
-    text: str, name: str, folder: Path | None, *, whole: bool = False
-) -> tuple[Draft, TakenParts]:
-    """Return a draft; with ``whole``, also what stands in its body instead of prose."""
     raised = write_superscripts(text.replace(_SECTION, ""))
-    source = latex_source.whole(raised, name, folder, floats=whole)
+    source = latex_source.whole(raised, name, folder)
     source, macros = latex_source.definitions(source)
     own = {macro: macros[macro] for macro in macros.keys() - _KEPT}
     own |= {macro: own[macro]._replace(body="") for macro in own.keys() & _named("silent")}
     expanded = latex_source.expander(name, own)
     preamble, body, rest = _parts(source, name)
     body = expanded(body)
-    for file in latex_source.missing(body):
+    for file in latex_source.missing(remove_floats(body)):
         raise InputError(
             f"{name}: it draws in {file}, which is no .tex file in its folder or is too large; "
             "put it there, or give the paper's PDF"
         )
-    notices = [
-        f"it draws in {file} outside of its body, which is not there"
-        for file in latex_source.missing(preamble + rest)
+    builder.notices += [
+        f"it draws in {file} outside of its sentences, which is not there"
+        for file in latex_source.missing(preamble + body + rest)
     ]
     title = expanded(_argument(source, "title"))
     abstract = _environment(body) or expanded(_environment(preamble))
     command = expanded(_argument(source, "[Aa]bstracts?"))
     body = _ABSTRACT.sub("\n\n", latex_source.without_inputs(body))
-    body, parts = take_parts(body) if whole else (body, TakenParts(""))
+    body, parts = take_parts(body, _REFERENCES)
     cited = {key: number for number, key in enumerate(dict.fromkeys(_BIBITEM.findall(source)), 1)}
     try:
-        title = _flat(_words(title, cited))
+        builder.title = _flat(_words(title, cited)) or None
         above = _blocks(_words(abstract, cited))
         own_blocks = _blocks(_words(body, cited))
         above = above or _blocks(_words(command, cited))
@@ -159,36 +153,29 @@ def _read_source(
         raise
     except _UNREADABLE as error:
         raise InputError(f"{name}: LaTeX that cannot be read; give its PDF or text") from error
-    summary: str | None = "\n\n".join(block.text for block in above)
-    if not (summary or whole):
-        summary, own_blocks = sections.abstract_by_heading(own_blocks)
-    return Draft(title or None, summary, own_blocks, notices=notices), parts
+    builder.abstract = "\n\n".join(block.text for block in above) or None
+    builder.add(builder.title or "", "heading")
+    for block in above:
+        builder.add(block.text)
+    for block in own_blocks:
+        _add_block(block, parts, builder)
+    printed = _WITHOUT_WORDS.sub(" ", _parts(text, name)[1])
+    builder.leave_out_missing(printed, "arguments of commands")
 
 
-def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | None) -> None:
-    """Add a LaTeX file to ``builder``; it draws in files from ``folder`` and below.
-
-    Raises InputError as :func:`draft` does.
-    """
-    paper, parts = _read_source(text, name, folder, whole=True)
-    builder.notices += paper.notices
-    builder.title = paper.title
-    if paper.title:
-        builder.add(paper.title, "heading")
-    for paragraph in (paper.abstract or "").split("\n\n"):
-        builder.add(paragraph)
-    for block in paper.blocks:
-        taken = parts.find(block.text)
-        if taken is None:
-            builder.add(block.text, block.kind)
-            continue
-        part, behind = taken
-        if part.kind == "table":
-            builder.add_table(*read_table(part.source, readable))
-        else:
-            builder.add(f"{readable(part.source)} {behind}", part.kind)
-    source = _WITHOUT_WORDS.sub(" ", _parts(text, name)[1])
-    builder.leave_out_missing(source, "arguments of commands")
+def _add_block(block: Block, parts: TakenParts, builder: DocumentBuilder) -> None:
+    """Add a block, or the part that it stands for."""
+    taken = parts.find(block.text)
+    if taken is None:
+        builder.add(block.text, block.kind)
+        return
+    part, behind = taken
+    if part.kind == "table":
+        builder.add_table(*read_table(part.source, readable))
+        return
+    text = readable(part.source)
+    is_mark = part.kind == "item" and not any(map(str.isalnum, text))
+    builder.add(behind if is_mark else f"{text} {behind}", part.kind)
 
 
 def _parts(source: str, name: str) -> tuple[str, str, str]:

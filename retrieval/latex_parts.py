@@ -21,6 +21,10 @@ _FLOAT = re.compile(
     r"(?:\[[^\]]*\])?|\\(?:centering|includegraphics(?:\[[^\]]*\])?\{[^{}]*\}|label\{[^{}]*\})"
 )
 """What stands around a table or a picture."""
+_FLOATS = re.compile(
+    r"\\begin\s*\{(?P<name>(?:side)?(?:wrap)?(?:table|figure)\*?)\}.*?\\end\s*\{(?P=name)\}",
+    re.DOTALL,
+)
 _NOTES = re.compile(
     r"\\(?:footnote|footnotetext|caption|thanks|marginpar)\*?\s*(?:\[[^\]]*\])?(?=\{)"
 )
@@ -83,13 +87,21 @@ def write_superscripts(source: str) -> str:
     return _RAISED.sub(format_match, source)
 
 
-def take_parts(body: str) -> tuple[str, TakenParts]:
-    """Return a body with a word in the place of each table, note and item, and these."""
+def remove_floats(body: str) -> str:
+    """Return a body without its figures and tables."""
+    return _FLOATS.sub(" ", body)
+
+
+def take_parts(body: str, references: str) -> tuple[str, TakenParts]:
+    """Return a body with a word in the place of each table, note and item, and these.
+
+    ``references`` is what the heading of a list of works is in the body.
+    """
     parts = TakenParts(body)
 
     def works(match: re.Match[str]) -> str:
         items = _BIBITEM.split(match[0].partition("}")[2].rpartition("\\end")[0])[1:]
-        return "".join(parts.leave("note", item) for item in items)
+        return "".join([references, *(parts.leave("note", item) for item in items)])
 
     body = _LIST_END.sub(r"\g<0>\n\n", _FLOAT.sub("\n\n", _WORKS.sub(works, body)))
     body = _TABULAR.sub(lambda match: parts.leave("table", match["inside"]), body)

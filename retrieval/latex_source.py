@@ -15,19 +15,13 @@ LARGEST = 2_000_000
 """Characters of a source with all its macros written out."""
 _LARGEST_FILE = 400_000
 """Bytes of a file that is drawn in."""
-_UNREAD = (
-    *("verbatim", "lstlisting", "minted", "comment", "Verbatim", "filecontents", "alltt", "CCSXML"),
-    *("figure", "table", "wrapfigure", "wraptable", "sidewaystable", "longtable", "deluxetable"),
-    *("algorithm", "algorithmic", "tikzpicture"),
-    *("Sinput", "Soutput", "Schunk", "Code", "CodeChunk"),
-)
-"""Environments without sentences of the paper."""
-_FLOATS = (
-    *("figure", "table", "wrapfigure", "wraptable", "sidewaystable", "longtable", "deluxetable"),
-    *("algorithm", "algorithmic"),
-)
 _CODE = ("verbatim", "Verbatim", "lstlisting", "minted", "alltt", "Code", "CodeChunk")
-"""Environments that a document keeps, though a paper has no sentences in them."""
+"""Environments whose text is shown as it is."""
+_UNREAD = (
+    *_CODE,
+    *("comment", "filecontents", "CCSXML", "tikzpicture", "Sinput", "Soutput", "Schunk"),
+)
+"""Environments that are not read as LaTeX."""
 _SCANNED = re.compile(
     rf"""
     \\begin\{{(?P<unread>(?:{"|".join(_UNREAD)})\*?)\}}
@@ -67,25 +61,20 @@ _OPENS = re.compile(r"\\(?:begin|end)(?![A-Za-z])|\\[\[\]()]|\$")
 _ENDS_IN_NAME = re.compile(r"\\[A-Za-z@]+\Z")
 
 
-def stripped(text: str, *, floats: bool = False) -> str:
-    """Leave out comments, code, tables and figures; hide the signs of addresses and of code.
-
-    With ``floats``, tables, figures and code stay.
-    """
+def stripped(text: str) -> str:
+    """Leave out comments and drawings; hide the signs of addresses and of code from LaTeX."""
     pieces: list[str] = []
     at, endless = 0, set[str]()
     while match := _SCANNED.search(text, at):
         pieces.append(text[at : match.start()])
         at = match.end()
         unread = match["unread"] or match["off"]
-        if floats and unread and unread.rstrip("*") in _FLOATS:
-            pieces.append(match[0])
-        elif unread and unread not in endless:
+        if unread and unread not in endless:
             closing = re.compile(rf"\\end\{{{re.escape(unread)}\}}")
             end = (_ON_AGAIN if match["off"] else closing).search(text, at)
             at = end.end() if end else at
             endless |= set() if end else {unread}
-            if end and floats and unread in _CODE:
+            if end and unread in _CODE:
                 code = re.sub(r"\A(?:\[[^\]]*\]|\{[^{}]*\})+", "", text[match.end() : end.start()])
                 pieces.append(f"\n\n\\texttt{{{_hidden(code)}}}\n\n")
             pieces.append("\n" if end and match["unread"] else "" if end else match[0])
@@ -111,11 +100,10 @@ def shown(text: str) -> str:
     return _HIDDEN.sub(lambda sign: chr(ord(sign[0]) - 0xE000), text)
 
 
-def whole(text: str, name: str, folder: Path | None, *, floats: bool = False) -> str:
-    """Return a source with the files that it draws in, each once, without comments and code.
+def whole(text: str, name: str, folder: Path | None) -> str:
+    """Return a source with the files that it draws in, each once, without comments.
 
-    With ``floats``, tables, figures and code stay. Files are drawn in from ``folder`` and below,
-    never from outside.
+    Files are drawn in from ``folder`` and below, never from outside.
     """
     drawn_in: list[Path] = []
 
@@ -140,10 +128,10 @@ def whole(text: str, name: str, folder: Path | None, *, floats: bool = False) ->
         if path is None or path.stat().st_size > _LARGEST_FILE:
             return match[0]
         drawn_in.append(path)
-        return stripped(_HIDDEN.sub("", decoded(path.read_bytes(), path.name)), floats=floats)
+        return stripped(_HIDDEN.sub("", decoded(path.read_bytes(), path.name)))
 
     drawn_in += [path for path in [inside(name)] if path]
-    text, before = stripped(_HIDDEN.sub("", text), floats=floats), ""
+    text, before = stripped(_HIDDEN.sub("", text)), ""
     while text != before:
         before, text = text, _INPUT.sub(content, text)
         if len(text) > LARGEST:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from html import escape
 from itertools import chain
 from typing import Any
 
 import lxml.html
+import yaml
 from lxml.html import HtmlElement
 
 from dialectree.retrieval.blocks import BlockKind
@@ -57,6 +59,21 @@ _SELECTOR = re.compile(r"[.#][\w-]+")
 _APART = ("title", "desc", "text")
 """Elements of drawings whose text stands by itself."""
 _TEXTS = "//text()[not(ancestor::script or ancestor::style or parent::title/parent::head)]"
+_MARKS_LEFT_OUT = {
+    "citations": re.compile(
+        r"\s?\[(?:[^\[\]@]{0,200}[\s-])?@[^\W\d_][^\[\]]{0,500}\]"  # [see @doe2020, p. 2]
+        r"|\s?\\[cC]ite[a-z]*\*?(?:\[[^\[\]]*\]){0,2}\{[^{}]*\}"
+    ),
+    "marks of the layout": re.compile(
+        r"\[\^[^\[\]]{1,200}\]"  # a note that is nowhere
+        r"|^\\[A-Za-z]+\*?(?:\{[^{}]*\})*$"  # a command for the layout: \newpage
+        r"|\s*\{[#.][A-Za-z][^{}]*\}"  # the name of what stands before it: {#sec:a}
+    ),
+}
+"""Reasons and patterns of what Pandoc does not print as it is."""
+_LISTED_WORKS = re.compile(r"^ {0,3}:{3,} *\{#refs\b", re.MULTILINE)
+"""Opens the works that Pandoc lists, with a heading above them or without."""
+_FORMULA_FRAME = re.compile(r"\\(?:begin|end)\{[a-z]+\*?\}")
 _WIDEST = 1_000
 """Columns of a cell, as browsers count them."""
 
@@ -75,20 +92,38 @@ def _read_tree(tree: HtmlElement, builder: DocumentBuilder) -> None:
 
 
 def read_markdown(text: str, builder: DocumentBuilder) -> None:
-    """Add a Markdown file to ``builder``: it is rendered, and read as a web page."""
+    """Add a Markdown file, with what Pandoc adds to the language, to ``builder``.
+
+    It is rendered, and read as a web page.
+    """
     from markdown_it import MarkdownIt
+    from mdit_py_plugins.amsmath import amsmath_plugin
+    from mdit_py_plugins.container import container_plugin
     from mdit_py_plugins.dollarmath import dollarmath_plugin
     from mdit_py_plugins.footnote import footnote_plugin
     from mdit_py_plugins.front_matter import front_matter_plugin
+    from mdit_py_plugins.subscript import sub_plugin
+    from mdit_py_plugins.superscript import superscript_plugin
 
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    parser = parser.use(front_matter_plugin).use(footnote_plugin)
-    parser = parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=_formula)
+    parser.use(front_matter_plugin).use(footnote_plugin).use(sub_plugin).use(superscript_plugin)
+    parser.use(amsmath_plugin, renderer=_read_formula)
+    parser.use(
+        dollarmath_plugin,
+        allow_space=False,
+        allow_digits=False,
+        double_inline=True,
+        renderer=lambda content, _: _read_formula(f"${content}$"),
+    )
+    parser.use(container_plugin, name="div", validate=lambda *_: True)
     environment: dict[str, Any] = {}
-    tokens = parser.parse(text, environment)
+    tokens = parser.parse(_name_works(text), environment)
     for token in tokens:
         if token.type == "front_matter":
             _add_front_matter(token.content, builder)
+        for part in token.children or []:
+            if part.type == "text":
+                part.content = _leave_out_marks(part.content, builder)
     page = parser.renderer.render(tokens, parser.options, environment)
     tree = lxml.html.document_fromstring(sound(f"<body>{page}</body>"))
     for link in tree.xpath("//a[@class='footnote-backref']"):
@@ -97,18 +132,52 @@ def read_markdown(text: str, builder: DocumentBuilder) -> None:
         note.tag = "aside"
     for item in tree.xpath("//ol/li"):  # their numbers are the renderer's to write
         _number(item)
+    titles = [" ".join(h1.text_content().split()) for h1 in tree.iter("h1")]
+    if len(titles) == 1:
+        builder.title = builder.title or titles[0] or None
     _read_tree(tree, builder)
 
 
-def _formula(content: str, _options: dict[str, Any]) -> str:
-    return escape(content)
+def _name_works(text: str) -> str:
+    """Set a heading above the list of works where there is none."""
+
+    def add_heading(match: re.Match[str]) -> str:
+        above = text[: match.start()].rstrip().rpartition("\n")[2]
+        return match[0] if above.startswith("#") else f"\n# References\n\n{match[0]}"
+
+    return _LISTED_WORKS.sub(add_heading, text)
+
+
+def _read_formula(source: str) -> str:
+    """Return a formula of LaTeX as HTML text."""
+    from dialectree.retrieval.latex import readable
+
+    return escape(readable(_FORMULA_FRAME.sub("", source)))
+
+
+def _leave_out_marks(text: str, builder: DocumentBuilder) -> str:
+    """Return text without the citations and the names that Pandoc takes out of it."""
+    for reason, pattern in _MARKS_LEFT_OUT.items():
+        for match in pattern.finditer(text):
+            builder.expect(match[0])
+            builder.leave_out(match[0], reason)
+        text = pattern.sub("", text)
+    return text
 
 
 def _add_front_matter(text: str, builder: DocumentBuilder) -> None:
+    """Add the lines of front matter, and take title and abstract out of it where it is YAML."""
+    with suppress(yaml.YAMLError, RecursionError, ValueError):
+        fields = yaml.safe_load(text)
+        if isinstance(fields, dict):
+            parts = {
+                name: " ".join(value.split())
+                for name, value in fields.items()
+                if isinstance(value, str) and value.strip()
+            }
+            builder.title = builder.title or parts.get("title")
+            builder.abstract = builder.abstract or parts.get("abstract")
     for line in text.splitlines():
-        name, _, value = line.partition(":")
-        if name.strip().lower() == "title" and builder.title is None:
-            builder.title = value.strip().strip("\"'") or None
         builder.expect(line)
         builder.add(line, "note")
 

@@ -1,4 +1,4 @@
-"""A paper out of a file of any format: title, abstract, introduction, paragraphs of its body.
+"""A paper out of a file of any format: title, abstract, introduction, blocks of its body.
 
 An arXiv id is fetched where there is a network.
 """
@@ -7,59 +7,56 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from base64 import b64decode
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import dropwhile
 from pathlib import Path
 from typing import Literal
 
-import httpx
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
-from dialectree.retrieval import sections
-from dialectree.retrieval.blocks import Block, Draft, reading, timely
-from dialectree.retrieval.text import blocks_of, decoded, sound
-from dialectree.retrieval.text import draft as draft_of_text
-from dialectree.system import clock
+from dialectree.retrieval import arxiv, sections
+from dialectree.retrieval.blocks import (
+    Block,
+    BlockKind,
+    LeftOut,
+    Reading,
+    describe_left_out,
+    flowing,
+    reading,
+    timely,
+    words_of,
+)
+from dialectree.retrieval.builder import DocumentBuilder
+from dialectree.retrieval.formats import (
+    LARGEST_FILE,
+    File,
+    UnknownFormat,
+    decode_file,
+    find_format,
+    read_file,
+    require_size,
+)
+from dialectree.retrieval.reading_process import ReadingProcess
+from dialectree.retrieval.text import blocks_of, read_titled_text, sound
 
-LARGEST_TEXT = 20_000_000
-"""Bytes of a text or JSON file."""
-LARGEST_MARKUP = 2_000_000
-"""Bytes of a LaTeX or Markdown file, which takes longer to read."""
-LARGEST_PDF = 100_000_000
-"""Bytes of a PDF."""
-
-Kind = Literal["pdf", "text", "markdown", "latex", "json"]
-
-ENDINGS: dict[str, Kind] = {
-    ".pdf": "pdf",
-    **dict.fromkeys((".txt", ".text"), "text"),
-    **dict.fromkeys((".md", ".markdown"), "markdown"),
-    **dict.fromkeys((".tex", ".latex", ".ltx"), "latex"),
-    ".json": "json",
-}
-_ENDING = re.compile(r"\.[A-Za-z]\w{0,9}")
-_LATEX = re.compile(rb"\\documentclass|\\documentstyle|\\begin\s*\{document\}")
 _BETWEEN = "\n\n"
 _OPENING = 3
 """Paragraphs that stand for an introduction which no heading names, or for an abstract."""
 _ABSTRACT = 2_000
 """Characters that stand for an abstract, at most."""
-ADDRESS = "https://arxiv.org"
-DEADLINE = 15.0
-"""Seconds for the whole download of a paper from arXiv."""
-_ARCHIVE = r"(?:[a-z]{2,5}-[a-z]{2,4}|math|cs|nlin|physics|stat)(?:\.[A-Z]{2})?"
-_ID = rf"([0-9]{{4}}\.[0-9]{{4,5}}|{_ARCHIVE}/[0-9]{{7}})(v[0-9]{{1,3}})?"
-_PLAIN = re.compile(rf"(?:arxiv:\s*)?{_ID}", re.IGNORECASE)
-_LINK = re.compile(
-    rf"(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/{_ID}(?:\.pdf)?/?(?:[?#].*)?",
-    re.IGNORECASE,
-)
+_ABSTRACT_WORDS: dict[str, int | None] = {"text": 0, "markdown": 0, "latex": None}
+"""Words, at least, of a first paragraph that stands for an abstract; None where none does."""
+_OTHER_ABSTRACT_WORDS = 30
+"""In other formats, fewer words are an address."""
+_LONGEST_TITLE = 200
+"""Characters of a first paragraph that stands for a title."""
+_TITLE_PAGE, _REFERENCES = "title page", "references"
+"""Reasons why text of a paper is no evidence."""
 
 
 class PartMissing(InputError):
@@ -71,17 +68,18 @@ class PartMissing(InputError):
 
 
 class Passage(BaseModel, frozen=True):
-    """One paragraph of the body, in reading order."""
+    """A block of a document or a paper, in reading order."""
 
     text: str
     page: int | None = None
-    """The page on which it begins, from 1; only a PDF has pages."""
+    """The page on which it begins, from 1; None where a file has no pages."""
     offset: int
     """Characters into the body."""
     heading: str | None = None
     """The heading that it stands under."""
     breaks: tuple[tuple[int, int], ...] = ()
     """Where it runs on to another page: (characters into the text, page), in order."""
+    kind: BlockKind = "paragraph"
 
     def page_at(self, position: int) -> int | None:
         """Return the page of the character at `position` of the text."""
@@ -100,17 +98,22 @@ class Paper(BaseModel, frozen=True):
     """The section of that name; without one, the first paragraphs of the body."""
     passages: tuple[Passage, ...]
     notices: tuple[str, ...] = ()
-    """What is missing in the file, and what stands in its place."""
+    """What is missing in the file, what stands in its place, and what is no evidence."""
+    version: Literal[1, 2] = 1
+    """How it is cut: 1 for paragraphs alone, as earlier versions read them and as a body that is
+    given as text is read; 2 for blocks that name their kind."""
 
     @property
     def body(self) -> str:
-        """Join the paragraphs with empty lines; a passage's offset counts into this text."""
+        """Join the passages with empty lines; a passage's offset counts into this text."""
         return _BETWEEN.join(passage.text for passage in self.passages)
 
     @cached_property
     def digest(self) -> str:
         """Hash title, abstract and passages, alike on every machine."""
-        parts = [self.title, self.abstract, *(p.model_dump_json() for p in self.passages)]
+        unhashed = {"kind"} if self.version == 1 else None
+        passages = (passage.model_dump_json(exclude=unhashed) for passage in self.passages)
+        parts = [self.title, self.abstract, *passages]
         digest = hashlib.blake2b(digest_size=16)
         for part in parts:
             digest.update(f"{len(part)}:{part}".encode())
@@ -124,7 +127,7 @@ def read(source: str | Path, *, title: str | None = None, abstract: str | None =
     names the file and says what to do; PartMissing where only the title is wanted. A paper without
     an abstract goes in with its opening paragraphs in its place, and ``notices`` say so.
     """
-    return _read(*_fetched(source), title, abstract)
+    return _read(_open(source), title, abstract)
 
 
 def read_attachment(
@@ -141,25 +144,7 @@ def read_attachment(
         raise InputError(f"{name}: its content is not Base64; send it again") from None
     if not data.strip():
         raise InputError(f"{name}: an empty file; give the paper's text")
-    return _read(name, data, None, title, abstract, untitled=Path(name).stem)
-
-
-def _read(
-    name: str,
-    data: bytes,
-    folder: Path | None,
-    title: str | None,
-    abstract: str | None,
-    untitled: str | None = None,
-) -> Paper:
-    """Return the paper in a file; ``untitled`` stands in for a title that is missing."""
-    title, abstract = _stripped(title), _stripped(abstract)
-    with reading(name):
-        draft = draft_of(name, data, folder, title, abstracted=bool(abstract))
-        if not title and not _on_one_line(draft.title) and untitled:
-            notice = "no title found in it; the file's name stands in the title's place"
-            draft = replace(draft, title=untitled, notices=[*draft.notices, notice])
-        return _paper(name, draft, title, abstract)
+    return _read(File(name, data), title, abstract, untitled=Path(name).stem)
 
 
 def from_fields(fields: Mapping[str, object]) -> Paper:
@@ -169,48 +154,20 @@ def from_fields(fields: Mapping[str, object]) -> Paper:
     """
     name = str(fields.get("name") or "the paper")
     with reading(name):
-        return _paper(name, _draft_of_fields(fields, name))
+        return _from_fields(fields, name, None, None)
 
 
-def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | None = None) -> Paper:
-    """Make a paper of a draft; title and abstract of the caller go before its own."""
-    name, title = sound(name), title or _on_one_line(draft.title)
-    abstract = abstract or _stripped(draft.abstract)
-    passages = tuple(passages_of(_own(draft.blocks, title, abstract)))
-    if not passages and not (draft.title or draft.abstract):
-        raise InputError(f"{name}: no text in it; give the paper's own file")
-    if not title:
-        raise PartMissing(name, "title")
-    if not passages:
-        raise InputError(f"{name}: no text besides title and abstract; add its introduction")
-    introduction = _stripped(draft.introduction) or _introduction(passages)
-    notices = [f"{name}: {notice}" for notice in draft.notices]
-    if not abstract:
-        abstract = _opening(introduction)
-        notices.append(
-            f"{name}: no abstract found in it; its opening paragraphs stand in the abstract's place"
-        )
-    return Paper(
-        name=name,
-        title=title,
-        abstract=abstract,
-        introduction=introduction,
-        passages=passages,
-        notices=tuple(notices),
-    )
-
-
-def _fetched(source: str | Path) -> tuple[str, bytes, Path | None]:
-    """Return the paper's name, its bytes, and its folder."""
-    identifier = None if _exists(source) else id_in(str(source))
+def _open(source: str | Path) -> File:
+    """Return a paper's file, or what arXiv sends."""
+    identifier = None if _exists(source) else arxiv.find_id(str(source))
     if identifier is not None:
-        return f"arXiv:{identifier}", fetch(identifier), None
+        return File(f"arXiv:{identifier}", arxiv.fetch_pdf(identifier))
     path = Path(source)
     name = path.name or str(source) or "the paper"
     data = bytes_of(path, str(source) or name)
     if not data.strip():
         raise InputError(f"{name}: an empty file; give the paper's text")
-    return name, data, path.parent
+    return File(name, data, path.parent)
 
 
 def _exists(source: str | Path) -> bool:
@@ -227,113 +184,60 @@ def bytes_of(path: Path, source: str) -> bytes:
     try:
         if path.is_file():
             with path.open("rb") as file:
-                return file.read(LARGEST_PDF + 1)
+                return file.read(LARGEST_FILE + 1)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise InputError(f"{source}: cannot be read ({why}); check the file") from None
     raise InputError(f"{source}: a folder or no plain file; name the paper's own file")
 
 
-def id_in(source: str) -> str | None:
-    """Return the id that ``source`` is, by itself or in an address of arXiv; None for others.
-
-    Raises InputError for an address of another site.
-    """
-    text = source.strip()
-    if match := _PLAIN.fullmatch(text) or _LINK.fullmatch(text):
-        return match[1] + (match[2] or "").lower()
-    if re.match(r"https?://", text, re.IGNORECASE):
-        raise InputError(
-            f"{text[:200]}: only arXiv's papers are fetched; download it and give the file"
-        )
-    return None
-
-
-def fetch(identifier: str) -> bytes:
-    """Download the paper's PDF; InputError says how to get it by hand where that fails."""
-    until, data = clock.seconds() + DEADLINE, bytearray()
-    # Without compression, so that a few bytes cannot unpack to gigabytes.
-    headers = {"Accept-Encoding": "identity"}
-    client = httpx.Client(timeout=DEADLINE, follow_redirects=True, headers=headers)
-    try:
-        with client, client.stream("GET", f"{ADDRESS}/pdf/{identifier}") as reply:
-            if reply.status_code == 404:
-                raise InputError(f"arXiv:{identifier}: arXiv has no such paper; check the id")
-            if reply.status_code != 200:
-                raise _failure(identifier, f"arXiv answers {reply.status_code}")
-            for piece in reply.iter_raw():
-                data += piece
-                if len(data) > LARGEST_PDF:
-                    raise _failure(identifier, f"over {LARGEST_PDF // 1_000_000} MB")
-                if clock.seconds() > until:
-                    raise _failure(identifier, f"not whole within {DEADLINE:g} s")
-    except httpx.TimeoutException:
-        raise _failure(identifier, f"no reply within {DEADLINE:g} s") from None
-    except (httpx.HTTPError, httpx.InvalidURL):
-        raise _failure(identifier, "no connection to arXiv") from None
-    if b"%PDF-" not in data[:1024]:
-        raise _failure(identifier, "arXiv answers with something else than a PDF")
-    return bytes(data)
+def _read(
+    file: File, title: str | None, abstract: str | None, untitled: str | None = None
+) -> Paper:
+    """Return the paper in a file; ``untitled`` stands in for a title that is missing."""
+    given = _strip(title), _strip(abstract), untitled
+    with reading(file.name):
+        try:
+            format = find_format(file.name, file.data)
+        except UnknownFormat as error:
+            raise InputError(f"{error}, or the paper's arXiv id") from None
+        if format.name == "json":
+            require_size(file, format)
+            return _from_fields(_load_fields(file), file.name, *given)
+        if format.name == "text":
+            require_size(file, format)
+            builder = DocumentBuilder()
+            read_titled_text(decode_file(file, builder), builder, title)
+            document = builder.finish()
+        else:
+            with ReadingProcess() as process:
+                document = read_file(file, format, process)
+        return _from_reading(file.name, document, *given, format.name)
 
 
-def _failure(identifier: str, why: str) -> InputError:
-    return InputError(
-        f"arXiv:{identifier}: {why}; download the PDF from {ADDRESS}/pdf/{identifier} by hand "
-        "and give the file"
-    )
-
-
-def draft_of(
-    name: str,
-    data: bytes,
-    folder: Path | None,
-    title: str | None = None,
-    *,
-    abstracted: bool = False,
-) -> Draft:
-    """Return the draft of a file's ``data``.
-
-    Raises InputError for an ending that is not read, and for a file that is too large.
-    """
-    kind = kind_of(name, data)
-    largest = {"pdf": LARGEST_PDF, "latex": LARGEST_MARKUP, "markdown": LARGEST_MARKUP}.get(
-        kind, LARGEST_TEXT
-    )
-    if len(data) > largest:
-        raise InputError(
-            f"{name}: over {largest // 1_000_000} MB, too large for a paper; cut it down"
-        )
-    if kind == "pdf":
-        from dialectree.retrieval import pdf
-
-        return pdf.draft(data, name=name)
-    text = decoded(data, name)
-    if kind == "latex":
-        from dialectree.retrieval import latex
-
-        return latex.draft(text, name=name, folder=folder)
-    if kind == "markdown":
-        from dialectree.retrieval import markdown
-
-        return markdown.draft(text, titled=bool(title), abstracted=abstracted)
-    if kind == "json":
-        return _draft_of_json(text, name)
-    return draft_of_text(text, title=title, abstracted=abstracted)
-
-
-def _draft_of_json(text: str, name: str) -> Draft:
+def _load_fields(file: File) -> Mapping[str, object]:
+    text = decode_file(file, DocumentBuilder())
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
         why = str(error).splitlines()[0][:100]
-        raise InputError(f"{name}: not one JSON object ({why})") from None
+        raise InputError(f"{file.name}: not one JSON object ({why})") from None
     if not isinstance(fields, dict):
-        raise InputError(f"{name}: not a JSON object; give title, abstract and body")
-    return _draft_of_fields(fields, name)
+        raise InputError(f"{file.name}: not a JSON object; give title, abstract and body")
+    return fields
 
 
-def _draft_of_fields(fields: Mapping[str, object], name: str) -> Draft:
-    """Return the draft in a JSON object; without a body, its introduction is the body."""
+def _from_fields(
+    fields: Mapping[str, object],
+    name: str,
+    title: str | None,
+    abstract: str | None,
+    untitled: str | None = None,
+) -> Paper:
+    """Return the paper in an object; without a body, its introduction is the body.
+
+    It is cut as ever: runs keep such an object, and the ids of its segments.
+    """
     parts: dict[str, str] = {}
     for part in ("title", "abstract", "introduction", "body", "text"):
         value = fields.get(part) or ""
@@ -344,67 +248,158 @@ def _draft_of_fields(fields: Mapping[str, object], name: str) -> Draft:
     body = parts["body"] or parts["text"] or introduction
     if not body:
         raise InputError(f"{name}: no text in it; give a body or an introduction")
-    return Draft(
-        parts["title"] or None,
-        parts["abstract"] or None,
-        blocks_of(body),
-        introduction or None,
+    title, abstract = title or _strip(parts["title"]), abstract or _strip(parts["abstract"])
+    own, _ = sections.part_references(blocks_of(body))
+    paper = _make_paper(name, title, abstract, own, untitled)
+    return paper.model_copy(update={"introduction": sound(introduction)}) if introduction else paper
+
+
+def _from_reading(
+    name: str,
+    document: Reading,
+    title: str | None,
+    abstract: str | None,
+    untitled: str | None,
+    format: str,
+) -> Paper:
+    """Return the paper that a document is: its body has no title page and no references."""
+    left_out = [*document.left_out]
+    shown, blocks = _take_title(document, left_out, titled=title is not None)
+    notices = []
+    if not (title or shown) and document.stored_title:
+        shown = document.stored_title
+        notices.append(f"no title found on page 1; the file's metadata names it {shown!r}")
+    if format == "pdf":
+        blocks = _take_names_for_text(blocks)
+    else:
+        blocks = flowing(blocks, words_of(block.text for block in blocks))
+    found, body = document.abstract, blocks
+    if found:
+        blocks = [block for block in body if block.text not in found.split(_BETWEEN)]
+    else:
+        found, blocks = sections.abstract_by_heading(body, summary=format == "pdf")
+    words = _ABSTRACT_WORDS.get(format, _OTHER_ABSTRACT_WORDS)
+    if not (found or abstract) and words is not None:
+        found, blocks = sections.abstract_by_place(body, words)
+        found = found or sections.find_summary(body)
+    blocks = [*dropwhile(lambda block: block.kind == "note", blocks)]
+    kept = {id(block) for block in blocks}
+    names = (one for one in body if id(one) not in kept and one.text not in (found or ""))
+    _leave_out(names, _TITLE_PAGE, left_out)
+    blocks, references = sections.part_references(blocks)
+    _leave_out(references, _REFERENCES, left_out)
+    paper = _make_paper(name, title or _join_lines(shown), abstract or found, blocks, untitled)
+    told = [*document.notices, *notices, *describe_left_out(left_out)]
+    notices = [*(f"{name}: {notice}" for notice in told), *paper.notices]
+    return paper.model_copy(update={"notices": tuple(notices), "version": 2})
+
+
+def _leave_out(blocks: Iterable[Block], reason: str, left_out: list[LeftOut]) -> None:
+    left_out += [LeftOut(block.text, reason, block.page) for block in blocks]
+
+
+def _take_title(
+    document: Reading, left_out: list[LeftOut], *, titled: bool
+) -> tuple[str | None, list[Block]]:
+    """Return the title that a document shows, and its blocks without it.
+
+    Where a person gave one (``titled``), only a heading is taken for the title that it shows.
+    """
+    blocks = [*document.blocks]
+    if document.title and not sections.names_part(document.title):
+        own = _join_lines(document.title)
+        at = next((at for at, one in enumerate(blocks) if one.text == own), None)
+        if at is not None:
+            _leave_out(blocks[:at], _TITLE_PAGE, left_out)
+            return document.title, blocks[at + 1 :]
+        return document.title, blocks
+    if not blocks or sections.names_part(blocks[0].text):
+        return None, blocks
+    first, *rest = blocks
+    short = not titled and first.kind == "paragraph" and len(first.text) < _LONGEST_TITLE
+    if first.heading or (short and not sections.ends_sentence(first.text)):
+        return first.text, rest
+    return None, blocks
+
+
+def _take_names_for_text(blocks: Sequence[Block]) -> list[Block]:
+    """Take large letters above the first section for the names of authors."""
+    opens = (at for at, block in enumerate(blocks) if _opens_section(block))
+    first = next(opens, 0)
+    return [*(replace(block, kind="paragraph") for block in blocks[:first]), *blocks[first:]]
+
+
+def _opens_section(block: Block) -> bool:
+    known = sections.names_part(block.text) or sections.is_numbered(block.text)
+    return block.heading and known
+
+
+def _make_paper(
+    name: str,
+    title: str | None,
+    abstract: str | None,
+    blocks: Sequence[Block],
+    untitled: str | None,
+) -> Paper:
+    """Return a paper whose body is ``blocks``, without title and abstract again."""
+    name, notices = sound(name), []
+    body = dropwhile(lambda block: block.text in (title, abstract), blocks)
+    passages = tuple(place_passages(body))
+    if not passages and not (title or abstract):
+        raise InputError(f"{name}: no text in it; give the paper's own file")
+    if not title and untitled:
+        title = untitled
+        notices.append("no title found in it; the file's name stands in the title's place")
+    if not title:
+        raise PartMissing(name, "title")
+    if not passages:
+        raise InputError(f"{name}: no text besides title and abstract; add its introduction")
+    introduction = _introduction(passages)
+    if not abstract:
+        abstract = _opening(introduction)
+        notices.append(
+            "no abstract found in it; its opening paragraphs stand in the abstract's place"
+        )
+    return Paper(
+        name=name,
+        title=title,
+        abstract=abstract,
+        introduction=introduction,
+        passages=passages,
+        notices=tuple(f"{name}: {notice}" for notice in notices),
     )
 
 
-def kind_of(name: str, data: bytes) -> Kind:
-    """Tell the kind of a file by its ending or, without one, by how it begins.
-
-    Raises InputError for an ending of another kind: markup would be read as if it were prose.
-    """
-    if data.startswith(b"%PDF-"):
-        return "pdf"
-    ending = Path(name).suffix
-    known = ENDINGS.get(ending.lower())
-    if known is not None:
-        return known
-    if _ENDING.fullmatch(ending):
-        raise InputError(
-            f"{name}: files that end in {ending} are not read; give the paper as "
-            f"{', '.join(ENDINGS)}, or by its arXiv id"
-        )
-    start = data[:20_000].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if b"%PDF-" in start[:1024]:
-        return "pdf"
-    if start.startswith(b"{"):
-        return "json"
-    return "latex" if _LATEX.search(start) else "text"
-
-
-def _stripped(text: str | None) -> str | None:
+def _strip(text: str | None) -> str | None:
     return sound(text).strip() or None if text else None
 
 
-def _on_one_line(text: str | None) -> str | None:
+def _join_lines(text: str | None) -> str | None:
     return " ".join(sound(text).split()) or None if text else None
 
 
-def _own(blocks: Sequence[Block], title: str | None, abstract: str | None) -> list[Block]:
-    """Return the body without references, and without title and abstract again."""
-    own = sections.without_references(blocks)
-    return list(dropwhile(lambda block: block.text in (title, abstract), own))
-
-
-def passages_of(blocks: Sequence[Block]) -> Iterator[Passage]:
-    """Return the paragraphs among ``blocks``, each with its place and its heading."""
+def place_passages(blocks: Iterable[Block]) -> Iterator[Passage]:
+    """Yield the blocks below headings, each with its place and its heading."""
     offset, heading = 0, None
     for block in timely(blocks):
         if block.heading:
             heading = block.text
             continue
         yield Passage(
-            text=block.text, page=block.page, offset=offset, heading=heading, breaks=block.breaks
+            text=block.text,
+            page=block.page,
+            offset=offset,
+            heading=heading,
+            breaks=block.breaks,
+            kind=block.kind,
         )
         offset += len(block.text) + len(_BETWEEN)
 
 
 def _introduction(passages: Sequence[Passage]) -> str:
     """Return the introduction with its subsections; without one, the first paragraphs."""
+    prose = [passage for passage in passages if passage.kind in ("paragraph", "item")]
+    passages = prose or passages
     headings = [passage.heading for passage in passages if passage.heading]
     opening = next((one for one in headings if sections.part(one) == "introduction"), None)
     if opening is None:

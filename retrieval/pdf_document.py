@@ -6,10 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 
 import pypdfium2
 
 from dialectree.errors import InputError
+from dialectree.retrieval import sections
 from dialectree.retrieval.blocks import Block, BlockKind, after, on_one_line, timely, words_of
 from dialectree.retrieval.builder import Cell, DocumentBuilder, read_raised_prefix
 from dialectree.retrieval.pdf_pages import Line, Page, RuledTable, read_page
@@ -28,6 +30,9 @@ _PAGE_NUMBER = re.compile(
 _ITEM = re.compile(r"(?:[•‣▪◦–-]|\(?[a-z\d]{1,2}[.)]|\[\d+\])\s")
 _LIST_MARK = re.compile(r"\(?(\d{1,2}|[a-zA-Z])[.)]?|[•‣▪◦–-]")
 _BULLET = re.compile(r"[•‣▪◦]\s")
+_ENDED = re.compile(r"[.!?:][\"'”’)\]]*\d{0,2}$")
+_PROSE = 12
+"""Words of a paragraph, at least, that may go on with a capital or a figure on the next page."""
 _PAGES_NAMED = 20
 """Pages that a notice names."""
 
@@ -38,6 +43,8 @@ def read_pdf(data: bytes, builder: DocumentBuilder) -> None:
     if len(document) > MOST_PAGES:
         raise InputError(f"{len(document)} pages, at most {MOST_PAGES} are read; cut it down")
     document.init_forms()
+    stored_title = document.get_metadata_value("Title").strip()
+    builder.stored_title = stored_title if stored_title != "untitled" else None
     pages = []
     for number in timely(range(1, len(document) + 1)):
         page = document[number - 1]
@@ -91,7 +98,7 @@ class _Layout:
 
     def read(self) -> None:
         blocks: list[Block | None] = []
-        heads: set[str] = set()
+        heads: set[tuple[str, int]] = set()
         for page in timely(self._pages):
             margin = [
                 line for region in page.regions for line in region if self._in_margin(line, page)
@@ -99,7 +106,8 @@ class _Layout:
             for region in page.regions:
                 lines = [line for line in region if not self._is_furniture(line, page, heads)]
                 blocks += self._blocks(lines, page)
-            heads.update(line.text for line in margin)
+            heads.update(map(_head_place, margin))
+        _name_sections(blocks)
         self._set_title([block for block in blocks if block is not None])
         for block in self._run_on(blocks):
             self._builder.append(block)
@@ -126,14 +134,15 @@ class _Layout:
         match = _PAGE_NUMBER.fullmatch(line.text) if self._in_margin(line, page) else None
         return (int(match[1]) - page.number, round(line.base / 3)) if match else None
 
-    def _is_furniture(self, line: Line, page: Page, heads: set[str]) -> bool:
+    def _is_furniture(self, line: Line, page: Page, heads: set[tuple[str, int]]) -> bool:
         """Leave out a line that repeats one of an earlier page's margin, or numbers the page."""
         if not self._in_margin(line, page):
             return False
         if self._number_place(line, page) in self._number_places:
             self._builder.leave_out(line.text, "page numbers", page.number)
             return True
-        if line.text in heads and self._stands_apart(line, page):
+        goes_on = line.text[:1].islower()  # the last line of a paragraph
+        if not goes_on and _head_place(line) in heads and self._stands_apart(line, page):
             self._builder.leave_out(line.text, "heads and feet of earlier pages", page.number)
             return True
         return False
@@ -152,7 +161,8 @@ class _Layout:
 
     def _blocks(self, lines: Sequence[Line], page: Page) -> Iterator[Block]:
         rows = _rows(lines)
-        edge = max((line.right for line in lines), default=0.0)
+        text = [line for line in lines if line.size < _LARGE * self._usual] or lines
+        edge = max((line.right for line in text), default=0.0)
         part: list[Line] = []
         at = 0
         while at < len(rows):
@@ -188,6 +198,7 @@ class _Layout:
         last = part[-1]
         left = min(other.left for other in part)
         short = last.right < edge - 0.3 * (edge - left)
+        headed = len(part) == 1 and sections.is_section(last.text)
         indented = line.left > last.left + line.size and last.left <= left + 1 and len(part) > 1
         return (
             line.base < last.base - 1.7 * last.size
@@ -197,6 +208,8 @@ class _Layout:
             or _ITEM.match(line.text) is not None
             or read_raised_prefix(line.text) is not None
             or short
+            or headed
+            or (sections.is_section(line.text) and _ENDED.search(last.text) is not None)
             or (indented and last.text.rstrip()[-1:] in tuple(".!?:"))
         )
 
@@ -211,6 +224,10 @@ class _Layout:
             yield block
 
     def _kind(self, lines: Sequence[Line], text: str) -> BlockKind:
+        if sections.is_caption(text):
+            return "note"
+        if len(lines) == 1 and sections.is_section(text):
+            return "heading"
         prominent = all(line.size > _LARGE * self._usual or line.bold for line in lines)
         if prominent and len(text) < _LONGEST_HEADING and text[-1] not in ".,;":
             return "heading"
@@ -300,8 +317,7 @@ class _Layout:
         for at, block in enumerate(blocks):
             assert block is not None
             before = blocks[open_at] if open_at is not None else None
-            runs_on = block.kind == "paragraph" and before is not None and block.text[:1].islower()
-            if runs_on and before and before.text.rstrip('"”’)')[-1:] not in tuple(".!?:"):
+            if before is not None and _runs_on(before, block):
                 assert open_at is not None
                 blocks[open_at], blocks[at] = after(before, block, self._words), None
             elif block.kind in ("paragraph", "item"):
@@ -322,6 +338,38 @@ class _Layout:
             block.text for block in blocks if block.heading and block.page == self._pages[0].number
         )
         self._builder.title = next((heading for heading in headings if heading[:20] in text), None)
+
+
+def _name_sections(blocks: list[Block | None]) -> None:
+    """Take numbered lines between paragraphs for headings, not for a list of one item."""
+    for at in range(1, len(blocks) - 1):
+        before, block, below = blocks[at - 1 : at + 2]
+        assert before and block and below
+        if (
+            block.kind == "item"
+            and "item" not in (before.kind, below.kind)
+            and below.kind == "paragraph"
+            and len(below.text.split()) >= _PROSE
+            and sections.is_numbered(block.text)
+            and not _ENDED.search(block.text)
+        ):
+            blocks[at] = replace(block, kind="heading")
+
+
+def _head_place(line: Line) -> tuple[str, int]:
+    """Return the text of a running head, and its height on the page."""
+    return line.text, round(line.base / 3)
+
+
+def _runs_on(before: Block, block: Block) -> bool:
+    """Return whether a paragraph goes on with the sentence of one before it."""
+    if block.kind != "paragraph" or before.text.rstrip('"”’)')[-1:] in tuple(".!?:"):
+        return False
+    if block.text[:1].islower():
+        return True
+    last_page = before.breaks[-1][1] if before.breaks else before.page
+    words = min(len(one.text.split()) for one in (before, block))
+    return block.page != last_page and words >= _PROSE
 
 
 def _rows(lines: Sequence[Line]) -> list[list[Line]]:

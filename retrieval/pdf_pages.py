@@ -38,6 +38,11 @@ _MOST_CROSSING = 0.1
 """Share of the pieces of a table that may run across its lines."""
 _FEWEST_NUMBERS = 10
 """Numbers one under the other, at least, that number the lines of a page."""
+_FEW_WORDS, _MANY_WORDS, _BESIDE = 4, 8, 0.6
+"""Words of a line in columns; with fewer in one, those of the other, and the share of lines that
+have one beside them as in a table."""
+_STEPS, _REGULAR = (1, 2, 5, 10), 0.9
+"""Steps from one number to the next, and the share of them that is alike."""
 
 
 class Piece(NamedTuple):
@@ -276,7 +281,7 @@ def _lines(pieces: Sequence[Piece]) -> list[Line]:
         row.sort(key=lambda piece: piece.left)
         part = row[:1]
         for before, piece in pairwise(row):
-            if piece.left - before.right < _WIDE_GAP * piece.size:
+            if piece.left - before.right < _WIDE_GAP * min(before.size, piece.size):
                 part.append(piece)
             else:
                 lines.append(Line(part))
@@ -422,8 +427,9 @@ def _line_numbers(lines: Sequence[Line]) -> set[Line]:
     for edge, count in edges.items():
         if count >= _FEWEST_NUMBERS:
             column = [line for line in numbers if round(line.right) == edge]
-            steps = {int(below.text) - int(above.text) for above, below in pairwise(column)}
-            if len(steps) == 1 and steps <= {1, 2, 5, 10}:
+            steps = Counter(int(below.text) - int(above.text) for above, below in pairwise(column))
+            step, times = steps.most_common(1)[0]
+            if step in _STEPS and times >= _REGULAR * steps.total():
                 counted.update(column)
     return counted
 
@@ -436,7 +442,7 @@ def _columns(lines: list[Line]) -> list[list[Line]]:
         left = [line for line in lines if line.right <= gap - 1]
         right = [line for line in lines if line.left >= gap - 2]
         lines_of_column = min(len(left), len(right))
-        if lines_of_column > best and _words(left) >= 4 and _words(right) >= 4:
+        if lines_of_column > best and _are_columns(left, right):
             across = [line for line in lines if line.left < gap - 2 and line.right > gap - 1]
             if len(across) <= len(lines) / 3:
                 best, parts = lines_of_column, (across, left, right)
@@ -444,13 +450,34 @@ def _columns(lines: list[Line]) -> list[list[Line]]:
         return [lines] if lines else []
     across, *sides = parts
     bands = sorted({line.base for line in across}, reverse=True)
-    regions: list[list[Line]] = [[]]
+    regions: list[list[Line]] = []
+    above: set[Line] = set()
     for top, foot in pairwise([math.inf, *bands, -math.inf]):
-        regions[-1] += [line for line in across if line.base == top]
-        between = ([line for line in side if foot < line.base < top] for side in sides)
-        if columns := [region for side in between for region in _columns(side)]:
-            regions += [*columns, []]
-    return [region for region in regions if region]
+        above.update(line for line in across if line.base == top)
+        between = [[line for line in side if foot < line.base <= top] for side in sides]
+        if all(between):
+            regions += _one_below_another(above, lines)
+            regions += [region for side in between for region in _columns(side)]
+            above = set()
+        else:
+            above.update(*between)
+    return regions + _one_below_another(above, lines)
+
+
+def _one_below_another(chosen: set[Line], lines: list[Line]) -> list[list[Line]]:
+    """Return the regions of the lines above or below two columns, which may have their own."""
+    if len(chosen) == len(lines):
+        return [lines]
+    return _columns([line for line in lines if line in chosen])
+
+
+def _are_columns(left: Sequence[Line], right: Sequence[Line]) -> bool:
+    """Return whether lines beside each other are columns of text, and not of a table."""
+    fewer, more = sorted((_words(left), _words(right)))
+    if fewer >= _FEW_WORDS:
+        return True
+    beside = sum(any(abs(one.base - other.base) < 1 for other in right) for one in left)
+    return more >= _MANY_WORDS and beside < _BESIDE * len(left)
 
 
 def _words(lines: Sequence[Line]) -> float:

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import subprocess
 import sys
 import threading
 from importlib import import_module
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from dialectree.errors import InputError
 
 if TYPE_CHECKING:
     from dialectree.retrieval.blocks import Reading
-
-ProcessKind = Literal["pdf", "html", "word", "markdown"]
 
 MEMORY = 3_000_000_000
 """Bytes of address space that the process may take; PDFium sets aside 1.2 GB for any file."""
@@ -29,10 +26,6 @@ WAIT_S = 300.0
 """Seconds after which the process is ended on a system without a limit of the processor's time."""
 _READERS = threading.BoundedSemaphore(2)
 """Each may take gigabytes, and the whole of a processor."""
-_CHARSET = re.compile(
-    rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{1,40})|^\s*<\?xml[^>]{0,200}encoding=[\"']([\w.-]{1,40})",
-    re.IGNORECASE,
-)
 
 
 class ReadingProcess:
@@ -47,8 +40,8 @@ class ReadingProcess:
     def __exit__(self, *error: object) -> None:
         self._end()
 
-    def read(self, data: bytes, kind: ProcessKind, name: str) -> Reading:
-        """Return the :class:`~dialectree.retrieval.blocks.Reading` of a file.
+    def read(self, data: bytes, format: str, name: str) -> Reading:
+        """Return what a file says; ``format`` is a name of ``formats.FORMATS``.
 
         Raises InputError if the file is of another kind, damaged or takes too much to read.
         """
@@ -60,7 +53,7 @@ class ReadingProcess:
             late = threading.Timer(WAIT_S, process.kill)
             late.start()
             try:
-                process.stdin.write(f"{kind} {len(data)}\n".encode() + data)
+                process.stdin.write(f"{format} {len(data)}\n".encode() + data)
                 process.stdin.flush()
                 answer = process.stdout.readline()
             except BrokenPipeError:
@@ -77,14 +70,12 @@ class ReadingProcess:
         result = json.loads(answer)
         if isinstance(result, str):
             raise InputError(f"{name}: {result}")
-        title, parts, left_out, notices = result
         read_blocks = [
-            blocks.Block(text, kind_, page, tuple((at, on) for at, on in breaks))
-            for text, kind_, page, breaks in parts
+            blocks.Block(text, kind, page, tuple((at, on) for at, on in breaks))
+            for text, kind, page, breaks in result.pop("blocks")
         ]
-        return blocks.Reading(
-            title, read_blocks, [blocks.LeftOut(*part) for part in left_out], notices
-        )
+        left_out = [blocks.LeftOut(*part) for part in result.pop("left_out")]
+        return blocks.Reading(blocks=read_blocks, left_out=left_out, **result)
 
     def _end(self) -> None:
         if self._process is not None:
@@ -128,12 +119,13 @@ def _limit(memory: int, seconds: int) -> None:
             resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
 
 
-def _read(data: bytes, kind: str) -> object:
+def _read(data: bytes, format: str) -> object:
     from dialectree.retrieval.builder import DocumentBuilder
+    from dialectree.retrieval.formats import FORMATS, File
 
     builder = DocumentBuilder()
     try:
-        _READERS_BY_KIND[kind](data, builder)
+        FORMATS[format].read(File("it", data), builder)
     except InputError as error:
         return str(error).removeprefix("it: ")
     except MemoryError:
@@ -142,49 +134,7 @@ def _read(data: bytes, kind: str) -> object:
         return f"damaged, or another kind of file ({type(error).__name__}); save it again"
     reading = builder.finish()
     blocks = [[block.text, block.kind, block.page, block.breaks] for block in reading.blocks]
-    return [reading.title, blocks, [*reading.left_out], [*reading.notices]]
-
-
-def _read_pdf(data: bytes, builder: Any) -> None:
-    from dialectree.retrieval.pdf_document import read_pdf
-
-    read_pdf(data, builder)
-
-
-def _read_word(data: bytes, builder: Any) -> None:
-    from dialectree.retrieval.word import read_word
-
-    read_word(data, builder)
-
-
-def _read_html(data: bytes, builder: Any) -> None:
-    from dialectree.retrieval.markup import read_html
-
-    match = _CHARSET.search(data[:4096])
-    declared = next(filter(None, match.groups())).decode() if match else None
-    read_html(_decode_text(data, builder, declared), builder)
-
-
-def _read_markdown(data: bytes, builder: Any) -> None:
-    from dialectree.retrieval.markup import read_markdown
-
-    read_markdown(_decode_text(data, builder), builder)
-
-
-_READERS_BY_KIND = {
-    "pdf": _read_pdf,
-    "word": _read_word,
-    "html": _read_html,
-    "markdown": _read_markdown,
-}
-
-
-def _decode_text(data: bytes, builder: Any, declared: str | None = None) -> str:
-    from dialectree.retrieval.encoding import decode
-
-    decoded = decode(data, "it", declared)
-    builder.note_encoding(decoded.encoding)
-    return decoded.text
+    return {**vars(reading), "blocks": blocks}
 
 
 if __name__ == "__main__":

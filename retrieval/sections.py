@@ -61,6 +61,7 @@ _KEYWORDS = re.compile(
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_SUMMARIES = ("summary", "overview", "tl;dr")
 _LOOKED_AT = 60
 """Blocks from the top among which an abstract is sought."""
 
@@ -103,6 +104,14 @@ def is_numbered(line: str) -> bool:
     match = _NUMBER.match(line.strip())
     rest = line.strip()[match.end() :] if match else ""
     return rest[:1].isupper() and len(rest.split()) <= 12 and ", " not in rest[:12]
+
+
+def is_section(line: str) -> bool:
+    """Return whether a line is the name of a part of a paper, or numbered and in capitals."""
+    text = line.strip()
+    if text[:1].islower() or text.endswith((".", ",", ";", "-")):
+        return False
+    return part(text) is not None or (is_numbered(text) and text.upper() == text)
 
 
 def looks_like_heading(line: str) -> bool:
@@ -160,12 +169,21 @@ def abstract_by_place(blocks: Sequence[Block], words: int = 0) -> tuple[str | No
     Short ones without a sentence name authors and are passed over where a longer one comes.
     """
     above = list(takewhile(lambda block: not block.heading, blocks[:_LOOKED_AT]))
-    long = [block for block in above if len(block.text.split()) >= words]
+    prose = (block for block in above if block.kind == "paragraph")
+    long = [block for block in prose if len(block.text.split()) >= words]
     if not long:
         return None, list(blocks)
     sentences = (b for b in long if len(b.text.split()) > 25 or ends_sentence(b.text))
     chosen = next(sentences, long[0])
     return chosen.text, _body(blocks[above.index(chosen) + 1 :])
+
+
+def find_summary(blocks: Sequence[Block]) -> str | None:
+    """Return the text of a section that is a summary; it stays a section, too."""
+    for at, block in enumerate(blocks):
+        if block.heading and bare(block.text).lower() in _SUMMARIES:
+            return _joined(_until_heading(blocks[at + 1 :])) or None
+    return None
 
 
 def _until_heading(blocks: Sequence[Block]) -> list[Block]:
@@ -175,7 +193,9 @@ def _until_heading(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _joined(texts: Sequence[Block]) -> str:
-    return "\n\n".join(block.text for block in texts if not _KEYWORDS.match(block.text))
+    """Return prose; notes in small type only where there is nothing else."""
+    prose = [block for block in texts if block.kind in ("paragraph", "item")] or texts
+    return "\n\n".join(block.text for block in prose if not _KEYWORDS.match(block.text))
 
 
 def _body(blocks: Sequence[Block]) -> list[Block]:
@@ -187,18 +207,23 @@ def _body(blocks: Sequence[Block]) -> list[Block]:
     return rest
 
 
-def without_references(blocks: Sequence[Block]) -> list[Block]:
-    """Drop the references and all that follows them, up to an appendix."""
+def part_references(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
+    """Part the references, and all that follows them up to an appendix, from the other blocks."""
     own: list[Block] = []
+    references: list[Block] = []
     reading = True
     for at, block in enumerate(blocks):
         if at and _opens_references(block, blocks[at + 1 :]):
             reading = False
         elif not reading and block.heading and _opens_appendix(block, blocks[at + 1 :]):
             reading = True
-        if reading:
-            own.append(block)
-    return own
+        (own if reading else references).append(block)
+    return own, references
+
+
+def names_part(text: str) -> bool:
+    """Return whether a heading names a part of a paper, or its summary."""
+    return part(text) is not None or bare(text).lower() in _SUMMARIES
 
 
 def _opens_references(block: Block, later: Sequence[Block]) -> bool:

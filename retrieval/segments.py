@@ -59,6 +59,10 @@ _AFTER_WORKS = re.compile(
 """The numbers of works after a full stop: "It grew fast.12 It fell." """
 
 
+_PASSAGES_READ = 20
+"""Passages that tell the language of a document."""
+
+
 class Segment(BaseModel, frozen=True):
     """A quotable piece of a paper, with its place."""
 
@@ -93,7 +97,8 @@ def segments(paper: Paper) -> list[Segment]:
     together. A short rest joins the segment before it in its paragraph, else the next one under its
     heading, else the one before, else any other.
     """
-    pieces = cut(paper.passages if paper.body.strip() else _summary(paper))
+    passages = paper.passages if paper.body.strip() else _summary(paper)
+    pieces = cut(passages, version=paper.version)
     return [Segment(number=number, **one._asdict()) for number, (one, _) in enumerate(pieces, 1)]
 
 
@@ -107,23 +112,27 @@ class Piece(NamedTuple):
 
 
 def cut(
-    passages: Iterable[Passage], language: str | None = None
+    passages: Iterable[Passage], language: str | None = None, *, version: int = 2
 ) -> Iterator[tuple[Piece, tuple[tuple[int, int], ...]]]:
     """Return pieces of ``passages``, each with where its sentences begin and end in its text.
 
-    ``language`` is an ISO code; without it, the text tells.
-
-    Passages that name their kind are cut by their language, and their rows stay whole; others are
-    cut as earlier versions did, so that ids of sentences in their runs stay.
+    ``language`` is an ISO code; without it, the text tells. Passages of ``version`` 2 are cut by
+    their kind and language, and their rows stay whole. Those of version 1 are cut as earlier
+    versions did, so that ids of sentences in their runs stay.
     """
     placed = list(_placed(passages))
     text = "\n\n".join(passage.text for passage in placed)
-    language = language or detect_language(text)
+    language = (language or language_of(placed)) if version > 1 else None
     for stretch in _joined(part for passage in placed for part in _parts(passage, language)):
         start, first = stretch.start, stretch.first
         page = first.page_at(start - first.offset)
         piece = Piece(text[start : stretch.end], page, start, first.heading)
         yield piece, tuple((begin - start, end - start) for begin, end in stretch.sentences)
+
+
+def language_of(passages: Sequence[Passage]) -> str:
+    """Return the ISO code of the language in which a document begins."""
+    return detect_language(" ".join(passage.text for passage in passages[:_PASSAGES_READ]))
 
 
 def _summary(paper: Paper) -> list[Passage]:
@@ -139,13 +148,12 @@ def _placed(passages: Iterable[Passage]) -> Iterator[Passage]:
         offset += len(passage.text) + 2
 
 
-def _threes(passage: Passage, language: str) -> Iterator[_Stretch]:
-    """Return the sentences of a passage, three by three."""
+def _threes(passage: Passage, language: str | None) -> Iterator[_Stretch]:
+    """Return the sentences of a passage, three by three; without ``language``, as in version 1."""
     at = passage.offset
-    kind = getattr(passage, "kind", None)
-    if kind is None:
+    if language is None:
         parts = paper_sentences(passage.text)
-    elif kind in ("heading", "names", "row"):
+    elif passage.kind in ("heading", "names", "row"):
         parts = _cut(passage.text, 0, len(passage.text))
     else:
         parts = sentences(passage.text, language)
@@ -155,7 +163,7 @@ def _threes(passage: Passage, language: str) -> Iterator[_Stretch]:
         yield _Stretch(passage, passage, three[0][0], three[-1][1], three)
 
 
-def _parts(passage: Passage, language: str) -> list[_Stretch]:
+def _parts(passage: Passage, language: str | None) -> list[_Stretch]:
     """Join short threes of one passage. A long one takes up one short one, and no more."""
     parts: list[_Stretch] = []
     single = True

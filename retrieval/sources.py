@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -28,48 +28,29 @@ from dialectree.protocols.sources import cache_folder
 from dialectree.system.packages import needed, require
 
 with needed("reading sources", "dialectree[sources]"):
-    from dialectree.retrieval import papers
-    from dialectree.retrieval.blocks import Block, BlockKind, LeftOut, Reading, reading
-    from dialectree.retrieval.builder import DocumentBuilder
-    from dialectree.retrieval.encoding import decode
-    from dialectree.retrieval.json_text import read_json
-    from dialectree.retrieval.latex import read_latex
-    from dialectree.retrieval.papers import Passage, bytes_of, kind_of
+    from dialectree.retrieval.blocks import (
+        Block,
+        LeftOut,
+        count_left_out,
+        describe_left_out,
+        reading,
+    )
+    from dialectree.retrieval.formats import (
+        File,
+        UnknownFormat,
+        find_format,
+        known_endings,
+        read_file,
+    )
+    from dialectree.retrieval.papers import Passage, bytes_of
     from dialectree.retrieval.reading_process import ReadingProcess
-    from dialectree.retrieval.text import read_text, sound
+    from dialectree.retrieval.text import sound
 
-FileKind: TypeAlias = papers.Kind | Literal["html", "word"]
-
-ENDINGS: dict[str, Literal["html", "word"]] = {
-    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
-    **dict.fromkeys((".docx", ".docm"), "word"),
-}
-"""Endings that are read beside those of papers."""
-LARGEST_PAGE = 10_000_000
-"""Bytes of a web page."""
-LARGEST_WORD = 50_000_000
-"""Bytes of a Word file, pictures included."""
-_LARGEST: dict[FileKind, int] = {
-    "pdf": papers.LARGEST_PDF,
-    "html": LARGEST_PAGE,
-    "word": LARGEST_WORD,
-    "markdown": papers.LARGEST_MARKUP,
-    "latex": papers.LARGEST_MARKUP,
-    "text": papers.LARGEST_TEXT,
-    "json": papers.LARGEST_TEXT,
-}
 _NAMED = 3
 """Notices in the error where no file can be read."""
 
 
-class BlockPassage(Passage, frozen=True):
-    """A block of a document, with its place: ``heading`` is what it stands under."""
-
-    kind: BlockKind = "paragraph"
-
-
 _PASSAGES = TypeAdapter(tuple[Passage, ...])
-_BLOCKS = TypeAdapter(tuple[BlockPassage, ...])
 
 log = logging.getLogger(__name__)
 
@@ -95,15 +76,13 @@ class Document:
     def of(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
         """Return the document called ``name`` that consists of ``blocks``."""
         passages = tuple(place_blocks(blocks))
-        stored = _BLOCKS.dump_json(passages, exclude_defaults=True)
+        stored = _PASSAGES.dump_json(passages, exclude_defaults=True)
         return cls(sound(name), sound(title or Path(name).stem or name), stored)
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
         """The blocks, with page, heading and offset in characters."""
-        if self.version == 1:
-            return _PASSAGES.validate_json(self.stored)
-        return _BLOCKS.validate_json(self.stored)
+        return _PASSAGES.validate_json(self.stored)
 
     @cached_property
     def digest(self) -> str:
@@ -121,27 +100,10 @@ class Document:
 
     def count_left_out(self) -> list[dict[str, Any]]:
         """Return for each reason how many words were left out, and on which pages."""
-        reasons: dict[str, dict[str, Any]] = {}
-        for part in self.left_out:
-            row = reasons.setdefault(part.reason, {"reason": part.reason, "words": 0, "pages": []})
-            row["words"] += len(part.text.split())
-            if part.page is not None and part.page not in row["pages"]:
-                row["pages"].append(part.page)
-        return [*reasons.values()]
-
-    def describe_left_out(self) -> list[str]:
-        """Return one line that says what was left out, or none."""
-        rows = self.count_left_out()
-        if not rows:
-            return []
-        parts = ", ".join(f"{row['reason']} ({row['words']})" for row in rows)
-        if len(rows) == 1:
-            parts = rows[0]["reason"]
-        words = sum(row["words"] for row in rows)
-        return [f"{words} word{'s' if words != 1 else ''} left out: {parts}"]
+        return count_left_out(self.left_out)
 
 
-def place_blocks(blocks: Iterable[Block]) -> Iterator[BlockPassage]:
+def place_blocks(blocks: Iterable[Block]) -> Iterator[Passage]:
     """Yield blocks with their offsets, each with the heading that it stands under.
 
     A heading stands under itself, so that it is cut together with the text below it.
@@ -149,7 +111,7 @@ def place_blocks(blocks: Iterable[Block]) -> Iterator[BlockPassage]:
     offset, heading = 0, None
     for block in blocks:
         heading = block.text if block.heading else heading
-        yield BlockPassage(
+        yield Passage(
             text=block.text,
             page=block.page,
             offset=offset,
@@ -211,14 +173,6 @@ def read_sources(
     return Sources(tuple(documents), tuple(notices))
 
 
-class UnknownFormat(InputError):
-    """Raised for a file whose format is not read."""
-
-    def __init__(self, name: str, ending: str, known: str) -> None:
-        self.name, self.ending, self.known = name, ending, known
-        super().__init__(f"{name}: files that end in {ending} are not read; give one of {known}")
-
-
 def _unknown_notice(errors: Sequence[UnknownFormat]) -> str:
     """Return one line for all files of one unknown format."""
     first, *others = errors
@@ -226,7 +180,7 @@ def _unknown_notice(errors: Sequence[UnknownFormat]) -> str:
         return str(first)
     return (
         f"{len(errors)} files that end in {first.ending} are not read ({first.name}, "
-        f"{others[0].name}{', ...' if len(others) > 1 else ''}); give one of {first.known}"
+        f"{others[0].name}{', ...' if len(others) > 1 else ''}); give one of {known_endings()}"
     )
 
 
@@ -277,57 +231,25 @@ def _document(path: Path, name: str, process: ReadingProcess, notices: list[str]
     data = bytes_of(path, name)
     if not data.strip():
         raise InputError(f"{name}: an empty file")
-    kind = _kind(path, name, data)
+    format = find_format(name, data)
     # A LaTeX file draws in others, so its own content does not tell what it says.
     content = os.fsencode(path.name) + b":" + data
-    place = _place(content) if kind != "latex" else None
+    place = _place(content) if format.name != "latex" else None
     if place is not None and (cached := _load_cached(place, name)) is not None:
         document, remarks = cached
     else:
         with reading(name):
-            read = _read(path, name, data, kind, process)
+            read = read_file(File(name, data, path.parent), format, process)
         if not read.blocks:
             raise InputError(f"{name}: no text in it")
         first = next((block for block in read.blocks if block.kind != "note"), read.blocks[0])
-        heading = first.text if first.heading and kind != "pdf" else None
+        heading = first.text if first.heading and format.name != "pdf" else None
         document = Document.of(name, read.blocks, read.title or heading or Path(name).stem)
         document = replace(document, left_out=tuple(read.left_out))
         remarks = [*read.notices]
         _keep(document, remarks, place)
-    notices += [f"{name}: {notice}" for notice in (*remarks, *document.describe_left_out())]
+    notices += [f"{name}: {notice}" for notice in (*remarks, *describe_left_out(document.left_out))]
     return document
-
-
-def _kind(path: Path, name: str, data: bytes) -> FileKind:
-    """Tell the kind of a file by its ending or, without one, by how it begins."""
-    kind = ENDINGS.get(path.suffix.lower())
-    start = data[:2000].lstrip()[:14].lower()
-    if kind is None and not path.suffix and start.startswith((b"<!doctype html", b"<html")):
-        return "html"
-    try:
-        return kind or kind_of(name, data)
-    except InputError:
-        known = ", ".join([*papers.ENDINGS, *ENDINGS])
-        raise UnknownFormat(name, path.suffix, known) from None
-
-
-def _read(path: Path, name: str, data: bytes, kind: FileKind, process: ReadingProcess) -> Reading:
-    """Return what a file says, and what is left out of it."""
-    largest = _LARGEST[kind]
-    if len(data) > largest:
-        raise InputError(f"{name}: over {largest // 1_000_000} MB, too large; cut it down")
-    if kind in ("pdf", "html", "word", "markdown"):
-        return process.read(data, kind, name)
-    decoded = decode(data, name)
-    builder = DocumentBuilder()
-    builder.note_encoding(decoded.encoding)
-    if kind == "json":
-        read_json(decoded.text, builder, name)
-    elif kind == "latex":
-        read_latex(decoded.text, builder, name, path.parent)
-    else:
-        read_text(decoded.text, builder)
-    return builder.finish()
 
 
 # Documents on disk, each by its digest; and which document a file is, by the file's content

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from dialectree.retrieval import blocks, sections
-from dialectree.retrieval.blocks import Block, Draft, timely
+from dialectree.retrieval.blocks import Block, timely
 from dialectree.retrieval.builder import Cell, DocumentBuilder
 from dialectree.retrieval.encoding import decode
 
@@ -38,6 +38,20 @@ def sound(text: str) -> str:
 
 def read_text(text: str, builder: DocumentBuilder) -> None:
     """Add plain text to ``builder``; lines too short to be prose are blocks of their own."""
+    add_text(_leave_out_page_numbers(text, builder), builder)
+
+
+def read_titled_text(text: str, builder: DocumentBuilder, title: str | None) -> None:
+    """Add a paper to ``builder``: its first line is its title; ``title`` may be given, too."""
+    paragraphs = _paragraphs(_leave_out_page_numbers(text, builder), whole=True)
+    builder.title, authors, paragraphs = _title(paragraphs, title)
+    if builder.title:
+        builder.add(builder.title, "heading")
+    builder.leave_out(" ".join(authors), "title page")
+    _add_paragraphs(paragraphs, builder)
+
+
+def _leave_out_page_numbers(text: str, builder: DocumentBuilder) -> str:
     builder.expect(text)
     pages = text.split("\f")
     for number, page in enumerate(pages, 1):
@@ -45,12 +59,15 @@ def read_text(text: str, builder: DocumentBuilder) -> None:
         if len(pages) > 1 and lines and lines[-1].strip() == str(number):
             builder.leave_out(lines.pop(), "page numbers")
         pages[number - 1] = "\n".join(lines)
-    add_text("\f".join(pages), builder)
+    return "\f".join(pages)
 
 
 def add_text(text: str, builder: DocumentBuilder) -> None:
     """Add the headings and paragraphs of ``text``."""
-    paragraphs = _paragraphs(text, whole=True)
+    _add_paragraphs(_paragraphs(text, whole=True), builder)
+
+
+def _add_paragraphs(paragraphs: Sequence[list[str]], builder: DocumentBuilder) -> None:
     table: list[list[Cell]] = []
     for block in _blocks(paragraphs, whole=True):
         if table and block.kind != "row":
@@ -63,19 +80,11 @@ def add_text(text: str, builder: DocumentBuilder) -> None:
     builder.add_table(table)
 
 
-def draft(text: str, *, title: str | None = None, abstracted: bool = False) -> Draft:
-    """Return what plain text shows; title or abstract may come from elsewhere."""
-    paragraphs = _paragraphs(text)
-    shown, paragraphs = _title(paragraphs, title)
-    body = _blocks(paragraphs)
-    abstract, body = sections.abstract_by_heading(body)
-    if abstract is None and not abstracted:
-        abstract, body = sections.abstract_by_place(body)
-    return Draft(shown, abstract, body)
-
-
 def blocks_of(text: str) -> list[Block]:
-    """Return the headings and paragraphs of a text that is all body."""
+    """Return the headings and paragraphs of a body that is given as text, without captions.
+
+    Runs keep such bodies and the ids of their segments: they are cut as ever.
+    """
     return _blocks(_paragraphs(text))
 
 
@@ -94,26 +103,30 @@ def _paragraphs(text: str, *, whole: bool = False) -> list[list[str]]:
 
 def _title(
     paragraphs: Sequence[list[str]], title: str | None
-) -> tuple[str | None, list[list[str]]]:
-    """Return the title and the paragraphs under it; beside a `title`, text at the top stays."""
+) -> tuple[str | None, list[str], list[list[str]]]:
+    """Return the title, the lines of its authors and the paragraphs under them.
+
+    Beside a given ``title``, text at the top stays.
+    """
     if not paragraphs:
-        return None, []
+        return None, [], []
     first, *rest = paragraphs[0]
     line = re.sub(r"^title:\s*", "", first.strip().strip("#* "), flags=re.IGNORECASE)
     if len(line) > _LONGEST_TITLE or sections.part(line):
-        return None, list(paragraphs)
+        return None, [], list(paragraphs)
     while rest and (_RUNS_ON.search(line) or rest[0].lstrip()[:1].islower()):
         if len(line) + len(rest[0]) > _LONGEST_TITLE:
             break
         line, _ = blocks.joined(line, rest.pop(0), Counter())
     prose = len(line.split()) > 25 or re.search(r"[.!:;。]['\"”’)\]]*$", line)
     if title and prose and sections.letters(line) != sections.letters(title):
-        return None, list(paragraphs)
+        return None, [], list(paragraphs)
     if rest and _UNDERLINE.match(rest[0]):
         rest = rest[1:]
     short = sum(map(len, rest)) < 250 and len(paragraphs) > 2
     are_authors = short and not sections.ends_sentence(" ".join(rest))
-    return line or None, [*([rest] if rest and not are_authors else []), *paragraphs[1:]]
+    authors = rest if are_authors else []
+    return line or None, authors, [*([rest] if rest and not are_authors else []), *paragraphs[1:]]
 
 
 def _blocks(paragraphs: Sequence[list[str]], *, whole: bool = False) -> list[Block]:

@@ -191,7 +191,7 @@ def segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
 
     [text] = located([source], texts)
     document = read_document(text, source["name"]) if isinstance(text, Path) else text
-    pieces = [piece.text for piece, _ in cut(document.passages)]
+    pieces = [piece.text for piece, _ in cut(document.passages, version=document.version)]
     if not 0 < number <= len(pieces):
         id, name = source["id"], source["name"]
         known = f"it has {id}:1 to {id}:{len(pieces)}"

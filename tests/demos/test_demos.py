@@ -222,7 +222,7 @@ def test_every_text_stands_whole_on_the_screen_and_nothing_for_programs(
 
 
 def test_a_terminal_sees_every_turn_and_no_larger_package_is_needed() -> None:
-    missing = ["faiss", "bm25s", "nupunkt", "sentence_transformers", "liteparse", "scipy", "pandas"]
+    missing = ["faiss", "bm25s", "nupunkt", "sentence_transformers", "pypdfium2", "scipy", "pandas"]
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({missing}))\n"
         "from dialectree.cli import main; main()"

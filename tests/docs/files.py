@@ -82,10 +82,10 @@ def data_set(name: str, folder: Path) -> Path:
 def use_local_files() -> None:
     """Take data sets and papers of arXiv from here instead of the network."""
     from dialectree.evals import datasets
-    from dialectree.retrieval import papers
+    from dialectree.retrieval import arxiv
 
     patch.object(datasets, "fetched", lambda known: data_set(known.name, Path.home())).start()
-    patch.object(papers, "fetch", pdf).start()
+    patch.object(arxiv, "fetch_pdf", pdf).start()
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from dialectree.errors import InputError
-from dialectree.retrieval import papers
+from dialectree.retrieval import arxiv
 from dialectree.retrieval.papers import read
 from tests.retrieval import pdfs
 
@@ -53,7 +53,7 @@ class Handler(BaseHTTPRequestHandler):
 def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    monkeypatch.setattr(papers, "ADDRESS", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setattr(arxiv, "ADDRESS", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     yield
     server.shutdown()
@@ -72,7 +72,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_ids_are_known_by_their_form(source: str, identifier: str | None) -> None:
-    assert papers.id_in(source) == identifier
+    assert arxiv.find_id(source) == identifier
 
 
 def test_a_paper_is_fetched_by_its_id(served: None) -> None:
@@ -95,8 +95,8 @@ def test_a_paper_is_fetched_by_its_id(served: None) -> None:
 def test_a_failed_download_says_to_fetch_it_by_hand(
     identifier: str, why: str, served: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(papers, "LARGEST_PDF", len(PAPER))
-    monkeypatch.setattr(papers, "DEADLINE", 0.5)
+    monkeypatch.setattr(arxiv, "LARGEST_FILE", len(PAPER))
+    monkeypatch.setattr(arxiv, "DEADLINE", 0.5)
     with pytest.raises(InputError, match=rf"\AarXiv:{identifier}: .*{why}[^\n]*\Z"):
         read(identifier)
 
@@ -107,7 +107,7 @@ def test_other_addresses_are_not_fetched() -> None:
 
 
 def test_without_a_network_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(papers, "ADDRESS", "http://127.0.0.1:9")
+    monkeypatch.setattr(arxiv, "ADDRESS", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with pytest.raises(InputError, match=r"\AarXiv:2402.13234: no connection .*by hand[^\n]*\Z"):
         read("2402.13234")

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialectree.errors import InputError
-from dialectree.retrieval import blocks, papers
+from dialectree.retrieval import blocks, formats
 from dialectree.retrieval.papers import Paper, PartMissing, Passage, read
 
 PLAIN = """Debates on Trees
 
-We let papers debate.
-They do it well.
+We let papers debate, each in the words
+of its own authors. They do it well.
 
 1 Introduction
 
@@ -54,7 +54,10 @@ def test_plain_text_has_its_title_first_and_its_abstract_next(tmp_path: Path) ->
     paper = paper_of(tmp_path, PLAIN)
     assert paper.name == "paper.txt"
     assert paper.title == "Debates on Trees"
-    assert paper.abstract == "We let papers debate. They do it well."
+    assert (
+        paper.abstract
+        == "We let papers debate, each in the words of its own authors. They do it well."
+    )
     assert paper.introduction == "Debates are old. They were held in all ages."
     assert told(paper) == [
         ("1 Introduction", "Debates are old. They were held in all ages."),
@@ -114,12 +117,16 @@ trees.
 """
 
 
-def test_markdown_keeps_its_words_only(tmp_path: Path) -> None:
+def test_markdown_keeps_its_words_its_tables_and_its_code(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, MARKDOWN, "paper.md")
     assert paper.title == "Trees: a package"
-    assert paper.abstract == "The package trees does many things for σ_i^2."
+    assert paper.abstract.startswith("The package trees does many things for σ_i^2.")
     assert told(paper) == [
         ("Summary", "The package trees does many things for σ_i^2."),
+        ("Summary", "A picture"),
+        ("Summary", "a | b"),
+        ("Summary", "a: 1; b: 2"),
+        ("Summary", 'print("code")'),
         ("Statement of need", "People need trees."),
         ("Statement of need", "First of all"),
         ("Statement of need", "Second"),
@@ -156,8 +163,12 @@ def test_latex_becomes_sentences(tmp_path: Path) -> None:
             "Introduction",
             "Trees are “old” [1], as [2] show. Let x_i ∈ℝ be y = a/b, where a ≤ b.",
         ),
+        ("Introduction", "Or not."),
+        ("Introduction", "A figure."),
         ("Method", "We plant them."),
     ]
+    assert {passage.text: passage.kind for passage in paper.passages}["A figure."] == "note"
+    assert "Or not." not in paper.introduction
 
 
 def test_json_gives_its_parts_by_name(tmp_path: Path) -> None:
@@ -204,7 +215,7 @@ def test_without_an_abstract_the_opening_stands_in_its_place(
     paper = paper_of(tmp_path, text, name)
     assert paper.abstract == opening
     said = f"{name}: no abstract found in it; its opening paragraphs stand in the abstract's place"
-    assert paper.notices == (said,)
+    assert paper.notices[-1] == said
     given = read(tmp_path / name, abstract="Given.")
     assert (given.abstract, given.notices) == ("Given.", ())
 
@@ -262,9 +273,9 @@ def test_without_an_ending_the_file_itself_says_what_it_is(tmp_path: Path, text:
 
 
 def test_an_ending_that_is_not_read_is_refused_with_those_that_are(tmp_path: Path) -> None:
-    known = r"\.pdf, \.txt, .*, \.tex, .*, \.json, or by its arXiv id"
-    with pytest.raises(InputError, match=rf"^paper\.docx: .* end in \.docx .*{known}"):
-        paper_of(tmp_path, PLAIN, "paper.docx")
+    known = r"\.pdf, \.txt, .*, \.tex, .*, \.json, .*, \.docx, .*, or the paper's arXiv id"
+    with pytest.raises(InputError, match=rf"^paper\.odp: .* end in \.odp .*{known}"):
+        paper_of(tmp_path, PLAIN, "paper.odp")
 
 
 def test_the_digest_follows_what_is_read(tmp_path: Path) -> None:
@@ -313,7 +324,8 @@ def test_whatever_a_file_holds_the_offsets_are_right_or_one_line_says_why(
 
 
 def test_a_huge_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(papers, "LARGEST_TEXT", 1_000_000)
+    small = formats.FORMATS["text"]._replace(largest=1_000_000)
+    monkeypatch.setitem(formats.FORMATS, "text", small)
     with pytest.raises(InputError, match="over 1 MB"):
         paper_of(tmp_path, "words and words " * 100_000)
 

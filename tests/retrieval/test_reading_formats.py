@@ -522,6 +522,7 @@ def test_latex_is_read_with_its_tables_notes_and_code() -> None:
         ("item", "wine"),
         ("paragraph", "Then the 2nd."),
         ("paragraph", "x = 1 % kept"),
+        ("heading", "References"),
         ("note", "J. Doe. Mills. 2019."),
     ]
     assert not faults(reading) and not reading.left_out

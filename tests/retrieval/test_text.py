@@ -121,10 +121,11 @@ def test_chinese_and_japanese_headings_are_known(
 
 
 def test_a_line_that_begins_with_a_citation_goes_on_with_its_sentence(tmp_path: Path) -> None:
-    said = "We follow earlier work\n[7] and go on with it.\n[8] is older."
+    first = "We follow earlier work on the orbits of planets"
+    said = f"{first}\n[7] and go on with it.\n[8] is older."
     text = f"{TOP}{said}\n\nReferences\n\n[1] A. Author. 2019.\n[2] B. Author. 2020."
     passages = [text for _, text in told(paper_of(tmp_path, text))]
-    assert passages == ["We follow earlier work [7] and go on with it.", "[8] is older."]
+    assert passages == [f"{first} [7] and go on with it.", "[8] is older."]
 
 
 LATEX = r"""\documentclass{article}\title{A Title}\begin{document}

@@ -16,7 +16,7 @@ import dialectree
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import installed
 from dialectree.records import Event, RunRecord
-from dialectree.retrieval import papers as reading
+from dialectree.retrieval import arxiv
 from tests.docs.files import pdf, write_files
 from tests.endpoint import LocalEndpoint
 
@@ -132,7 +132,7 @@ def test_a_text_that_names_no_file_is_left_to_the_protocol(text: str, model: str
 
 
 def test_a_tool_fetches_a_paper_by_its_id(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "fetch", pdf)
+    monkeypatch.setattr(arxiv, "fetch_pdf", pdf)
     tool = dialectree.as_tool("single_stage", model=model, runs=None)
     given = {**PAPERS, "paper_a": "2502.14767", "paper_b": "https://arxiv.org/abs/1706.03762"}
     assert called(tool, **given).status == "success"

@@ -1,0 +1,182 @@
+"""The formats of files that are read: their endings, their limits, and the reader of each.
+
+A format is one row of :data:`FORMATS`: its reader adds all that a file says to a builder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from dialectree.errors import InputError
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.blocks import Reading
+    from dialectree.retrieval.builder import DocumentBuilder
+    from dialectree.retrieval.reading_process import ReadingProcess
+
+LARGEST_FILE = 100_000_000
+"""Bytes of a file of any format."""
+_ENDING = re.compile(r"\.[A-Za-z]\w{0,9}")
+_LATEX = re.compile(rb"\\documentclass|\\documentstyle|\\begin\s*\{document\}")
+_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{1,40})|^\s*<\?xml[^>]{0,200}encoding=[\"']([\w.-]{1,40})",
+    re.IGNORECASE,
+)
+
+
+class File(NamedTuple):
+    """A file that was read from disk, or that a client sent."""
+
+    name: str
+    """What notices and errors call it."""
+    data: bytes
+    folder: Path | None = None
+    """Where files that it draws in lie; None for a file that may draw in none."""
+
+
+class Format(NamedTuple):
+    """A kind of file."""
+
+    name: str
+    endings: tuple[str, ...]
+    largest: int
+    """Bytes of a file."""
+    read: Callable[[File, DocumentBuilder], None]
+    """Adds what a file says to a builder; raises InputError where it cannot be read."""
+    limited: bool = True
+    """Whether its library may take memory or time without end, so that it has a process."""
+
+
+class UnknownFormat(InputError):
+    """Raised for a file whose format is not read."""
+
+    def __init__(self, name: str, ending: str) -> None:
+        self.name, self.ending = name, ending
+        super().__init__(
+            f"{name}: files that end in {ending} are not read; give one of {known_endings()}"
+        )
+
+
+def known_endings() -> str:
+    """Return the endings of all formats, with commas between them."""
+    return ", ".join(ending for one in FORMATS.values() for ending in one.endings)
+
+
+def find_format(name: str, data: bytes) -> Format:
+    """Return the format of a file by its ending or, without one, by how it begins.
+
+    Raises UnknownFormat for any other ending: markup would be read as if it were prose.
+    """
+    if data.startswith(b"%PDF-"):
+        return FORMATS["pdf"]
+    ending = Path(name).suffix.lower()
+    for known in FORMATS.values():
+        if ending in known.endings:
+            return known
+    if _ENDING.fullmatch(ending):
+        raise UnknownFormat(name, Path(name).suffix)
+    start = data[:20_000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if b"%PDF-" in start[:1024]:
+        return FORMATS["pdf"]
+    if start[:14].lower().startswith((b"<!doctype html", b"<html")):
+        return FORMATS["html"]
+    if start.startswith(b"{"):
+        return FORMATS["json"]
+    return FORMATS["latex" if _LATEX.search(start) else "text"]
+
+
+def require_size(file: File, format: Format) -> None:
+    """Raise InputError where a file is larger than its format allows."""
+    if len(file.data) > format.largest:
+        megabytes = format.largest // 1_000_000
+        raise InputError(f"{file.name}: over {megabytes} MB, too large; cut it down")
+
+
+def read_file(file: File, format: Format, process: ReadingProcess) -> Reading:
+    """Return what a file says, and what is left out of it.
+
+    Raises InputError where it is too large, of another kind or damaged.
+    """
+    from dialectree.retrieval.builder import DocumentBuilder
+
+    require_size(file, format)
+    if format.limited:
+        return process.read(file.data, format.name, file.name)
+    builder = DocumentBuilder()
+    format.read(file, builder)
+    return builder.finish()
+
+
+def decode_file(file: File, builder: DocumentBuilder, declared: str | None = None) -> str:
+    """Return the text of a file, with a notice where it is not UTF-8."""
+    from dialectree.retrieval.encoding import decode
+
+    decoded = decode(file.data, file.name, declared)
+    builder.note_encoding(decoded.encoding)
+    return decoded.text
+
+
+# The libraries of a reader are imported where it is used: a debate reads few formats.
+
+
+def _read_pdf(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.pdf_document import read_pdf
+
+    read_pdf(file.data, builder)
+
+
+def _read_word(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.word import read_word
+
+    read_word(file.data, builder)
+
+
+def _read_html(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.markup import read_html
+
+    match = _CHARSET.search(file.data[:4096])
+    declared = next(filter(None, match.groups())).decode() if match else None
+    read_html(decode_file(file, builder, declared), builder)
+
+
+def _read_markdown(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.markup import read_markdown
+
+    read_markdown(decode_file(file, builder), builder)
+
+
+def _read_latex(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.latex import read_latex
+
+    read_latex(decode_file(file, builder), builder, file.name, file.folder)
+
+
+def _read_json(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.json_text import read_json
+
+    read_json(decode_file(file, builder), builder, file.name)
+
+
+def _read_text(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.text import read_text
+
+    read_text(decode_file(file, builder), builder)
+
+
+_MB = 1_000_000
+FORMATS = {
+    one.name: one
+    for one in (
+        Format("pdf", (".pdf",), LARGEST_FILE, _read_pdf),
+        Format("text", (".txt", ".text"), 20 * _MB, _read_text, limited=False),
+        Format("markdown", (".md", ".markdown"), 2 * _MB, _read_markdown),
+        Format("latex", (".tex", ".latex", ".ltx"), 2 * _MB, _read_latex, limited=False),
+        Format("json", (".json",), 20 * _MB, _read_json, limited=False),
+        Format("html", (".html", ".htm", ".xhtml"), 10 * _MB, _read_html),
+        Format("word", (".docx", ".docm"), 50 * _MB, _read_word),
+    )
+}
+"""By name, in the order in which a person is told of them."""
