@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
-from dialectree.errors import InputError
+from dialectree.errors import InputError, RunNotFound
 from dialectree.models.run import Run
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord
@@ -197,6 +197,52 @@ def segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
         known = f"it has {id}:1 to {id}:{len(pieces)}"
         raise InputError(f"{id}:{number}: {name} has no such segment; {known}")
     return pieces[number - 1]
+
+
+def describe_blocks(document: Document) -> list[dict[str, JsonValue]]:
+    """Return the blocks of a document as ``dialectree sources --json`` and the page show them."""
+    return [
+        {
+            "kind": getattr(block, "kind", "paragraph"),
+            "text": block.text,
+            "page": block.page,
+            "start": block.offset,
+            "heading": block.heading,
+        }
+        for block in document.passages
+    ]
+
+
+def notices_about(name: str, notices: Iterable[str]) -> list[str]:
+    """Return those of the ``notices`` that are about the document ``name``, without its name."""
+    start = f"{name}: "
+    return [line.removeprefix(start) for line in notices if line.startswith(start)]
+
+
+def describe_source(run: RunFolder, digest: str) -> dict[str, Any]:
+    """Return all blocks of a source of a run, what was left out of it, and its notices.
+
+    The text is the one that the run's own folder keeps. Raises RunNotFound where the run has no
+    such source; InputError where its text is gone, or was changed.
+    """
+    sources = sources_of(run.stored())
+    source = next((one for one in sources if one.get("digest") == digest), None)
+    if source is None:
+        raise RunNotFound(f"{run.run_id} has no source {digest!r:.100}")
+    from dialectree.retrieval.sources import kept, read_document
+
+    name = source["name"]
+    text = kept(digest, [run.path / FOLDER])
+    if text is None:
+        raise InputError(f"{source['id']} ({name}): its text is not in the folder of the run")
+    return {
+        "name": name,
+        "title": source["title"],
+        "digest": digest,
+        "blocks": describe_blocks(read_document(text, name)),
+        "left_out": source.get("left_out", []),
+        "notices": notices_about(name, notices(sources)),
+    }
 
 
 # What a client of a server sent
