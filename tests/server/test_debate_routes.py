@@ -188,6 +188,8 @@ def test_a_source_is_served_with_its_blocks_and_what_is_not_in_them(
         ("note", "Counted in May.", 2, 41),
     ]
     assert {one["heading"] for one in served["blocks"]} == {"Valley"}
+    row = served["blocks"][1]
+    assert (row["ids"], row["sentences"]) == (["s1:1.2"], [[0, 31]])
     assert (served["name"], served["title"]) == ("table.pdf", "table")
     assert (served["left_out"], served["notices"]) == (left_out, ["3 words left out: hidden"])
 
@@ -200,6 +202,15 @@ def test_a_source_that_an_earlier_version_read_is_served(
         served = client.get(f"/debates/old/sources/{source['digest']}").json()
         assert {one["kind"] for one in served["blocks"]} == {"paragraph"}
         assert served["left_out"] == served["notices"] == []
+        said = {
+            id: block["text"][start:end]
+            for block in served["blocks"]
+            for id, (start, end) in zip(block["ids"], block["sentences"], strict=True)
+        }
+        retrieved = client.get("/debates/old").json()["tree"]["segments"].values()
+        for segment in (one for one in retrieved if one["id"].startswith(f"{source['id']}:")):
+            for number, (start, end) in enumerate(segment["sentences"], 1):
+                assert said[f"{segment['id']}.{number}"] == segment["text"][start:end]
 
 
 def test_a_source_that_a_run_does_not_have_is_refused_in_one_line(
