@@ -79,26 +79,15 @@ async def _find(
 
 
 def _as_json(document: Document, notices: tuple[str, ...]) -> dict[str, Any]:
+    from dialectree.running.documents import describe_blocks, notices_about
+
     return {
         "name": document.name,
         "title": document.title,
         "digest": document.digest,
-        "blocks": [
-            {
-                "kind": getattr(block, "kind", "paragraph"),
-                "text": block.text,
-                "page": block.page,
-                "start": block.offset,
-                "heading": block.heading,
-            }
-            for block in document.passages
-        ],
+        "blocks": describe_blocks(document),
         "left_out": [part._asdict() for part in document.left_out],
-        "notices": [
-            line.removeprefix(f"{document.name}: ")
-            for line in notices
-            if line.startswith(f"{document.name}: ")
-        ],
+        "notices": notices_about(document.name, notices),
     }
 
 
@@ -125,7 +114,7 @@ def _print_document(number: int, document: Document) -> None:
         if block.page != page:
             page = block.page
             print(f"  page {page}")
-        kind = getattr(block, "kind", "paragraph")
+        kind = block.kind
         mark = {"heading": "# ", "item": "- ", "names": "| ", "row": "| ", "note": "* "}.get(
             kind, ""
         )

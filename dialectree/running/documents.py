@@ -10,16 +10,18 @@ import os
 import re
 import shutil
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
-from dialectree.errors import InputError
+from dialectree.errors import InputError, RunNotFound
 from dialectree.models.run import Run
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord
@@ -28,6 +30,7 @@ from dialectree.records.journal import files
 from dialectree.system.packages import require
 
 if TYPE_CHECKING:
+    from dialectree.retrieval.segments import Piece
     from dialectree.retrieval.sources import Document
 
 FOLDER = "sources"
@@ -186,17 +189,86 @@ def _index(documents: Sequence[Document], reading: Reading) -> None:
 
 def segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
     """Return the text of a segment of a source; raise InputError where it has no such number."""
-    from dialectree.retrieval.segments import cut
     from dialectree.retrieval.sources import read_document
 
     [text] = located([source], texts)
     document = read_document(text, source["name"]) if isinstance(text, Path) else text
-    pieces = [piece.text for piece, _ in cut(document.passages, version=document.version)]
+    pieces = [piece.text for piece, _ in _cut(document)]
     if not 0 < number <= len(pieces):
         id, name = source["id"], source["name"]
         known = f"it has {id}:1 to {id}:{len(pieces)}"
         raise InputError(f"{id}:{number}: {name} has no such segment; {known}")
     return pieces[number - 1]
+
+
+def _cut(document: Document) -> Iterator[tuple[Piece, tuple[tuple[int, int], ...]]]:
+    """Return the segments of a document, as the index has them."""
+    from dialectree.retrieval.segments import cut
+
+    return cut(document.passages, version=document.version)
+
+
+def describe_blocks(document: Document) -> list[dict[str, Any]]:
+    """Return the blocks of a document as ``dialectree sources --json`` and the page show them."""
+    starts = accumulate((len(block.text) + 2 for block in document.passages), initial=0)
+    return [
+        {
+            "kind": block.kind,
+            "text": block.text,
+            "page": block.page,
+            "start": start,
+            "heading": block.heading,
+        }
+        for block, start in zip(document.passages, starts, strict=False)
+    ]
+
+
+def notices_about(name: str, notices: Iterable[str]) -> list[str]:
+    """Return those of the ``notices`` that are about the document ``name``, without its name."""
+    start = f"{name}: "
+    return [line.removeprefix(start) for line in notices if line.startswith(start)]
+
+
+def describe_source(run: RunFolder, digest: str) -> dict[str, Any]:
+    """Return all blocks of a source of a run, what was left out of it, and its notices.
+
+    Each block has its sentences: their ``ids``, and where each begins and ends in the text. The
+    text is the one that the run's own folder keeps. Raises RunNotFound where the run has no such
+    source; InputError where its text is gone, or was changed.
+    """
+    sources = sources_of(run.stored())
+    source = next((one for one in sources if one.get("digest") == digest), None)
+    if source is None:
+        raise RunNotFound(f"{run.run_id} has no source {digest!r:.100}")
+    from dialectree.retrieval.sources import kept, read_document
+
+    name = source["name"]
+    text = kept(digest, [run.path / FOLDER])
+    if text is None:
+        raise InputError(f"{source['id']} ({name}): its text is not in the folder of the run")
+    document = read_document(text, name)
+    blocks = describe_blocks(document)
+    for block in blocks:
+        block |= {"ids": [], "sentences": []}
+    for id, start, end in _place_sentences(source["id"], document):
+        block = blocks[bisect(blocks, start, key=lambda block: block["start"]) - 1]
+        block["ids"].append(id)
+        block["sentences"].append((start - block["start"], end - block["start"]))
+    return {
+        "name": name,
+        "title": source["title"],
+        "digest": digest,
+        "blocks": blocks,
+        "left_out": source.get("left_out", []),
+        "notices": notices_about(name, notices(sources)),
+    }
+
+
+def _place_sentences(source: str, document: Document) -> Iterator[tuple[str, int, int]]:
+    """Yield the ids of all sentences, with where each begins and ends in the document."""
+    for number, (piece, sentences) in enumerate(_cut(document), 1):
+        for sentence, (start, end) in enumerate(sentences, 1):
+            yield f"{source}:{number}.{sentence}", piece.offset + start, piece.offset + end
 
 
 # What a client of a server sent

@@ -25,6 +25,7 @@ from dialectree.errors import DialectreeError, InputError, RunNotFound, fault_li
 from dialectree.protocols.sources import runs_home
 from dialectree.records import Head
 from dialectree.records.folder import RunFolder
+from dialectree.running.documents import describe_source
 from dialectree.running.run_diff import difference
 from dialectree.server.following import events
 from dialectree.server.keys import owner_of
@@ -179,6 +180,17 @@ async def compare(request: Request) -> Response:
     return Response(content, media_type="application/json", headers=SAFE)
 
 
+async def show_source(request: Request) -> Response:
+    """Answer with all blocks of a source of a run, and with what was left out of it."""
+
+    def read() -> bytes:
+        names = request.path_params
+        return to_json(describe_source(debates_of(request).find(names["run_id"]), names["digest"]))
+
+    content = await asyncio.to_thread(read)
+    return Response(content, media_type="application/json", headers=SAFE)
+
+
 def _query(kind: type[Query], request: Request, given: Mapping[str, str] | None = None) -> Query:
     """Return the query of a request; InputError where it does not fit."""
     try:
@@ -218,6 +230,7 @@ routes = [
     Route("/debates/{run_id}/events", follow),
     Route("/debates/{run_id}/calls", _found(lambda run: to_json(run.calls()))),
     Route("/debates/{run_id}/prompts", _found(lambda run: to_json(run.texts()))),
+    Route("/debates/{run_id}/sources/{digest}", show_source),
     Route("/debates/{run_id}/contested", _found(_contested)),
     Route("/debates/{run_id}/compare/{other}", compare),
     Route("/evaluations", no_evaluations),

@@ -51,7 +51,7 @@ def docx(path: Path, body: str, opening: str = "") -> None:
 
 
 def kinds_and_texts(document: Document) -> list[tuple[str, str]]:
-    return [(getattr(passage, "kind", ""), passage.text) for passage in document.passages]
+    return [(passage.kind, passage.text) for passage in document.passages]
 
 
 def read_one(path: Path, text: str | bytes, *told: str) -> Document:
@@ -182,7 +182,7 @@ def test_a_document_is_read_whole(
     assert kinds_and_texts(document) == passages
     above = None
     for passage in document.passages:
-        above = passage.text if getattr(passage, "kind", "") == "heading" else above
+        above = passage.text if passage.kind == "heading" else above
         assert passage.heading == above
     [again], _ = read_sources(tmp_path / name)  # now out of the cache
     assert again == document and again.digest == document.digest

@@ -15,9 +15,12 @@ from starlette.testclient import TestClient
 
 from dialectree.records import Call, Usage
 from dialectree.records.folder import RunFolder
+from dialectree.retrieval.blocks import Block
+from dialectree.retrieval.sources import Document, documents_folder, write_document
 from dialectree.server import acting, following
 from dialectree.server.debates import exception_handlers, routes
 from tests.report.recorded import FOLDERS, calls, events, record
+from tests.running.test_old_runs import OLD
 
 DROP = '"changes": [{"change": "drop", "where": "0"}]'
 
@@ -144,6 +147,95 @@ def test_calls_and_the_contested_record_are_served(client: TestClient, tmp_path:
     assert client.get("/debates/new/contested").status_code == 404
     new.write_record(record("tsd"), "contested.json")
     assert client.get("/debates/new/contested").json() == record("tsd").model_dump(mode="json")
+
+
+def grounded(folder: Path, *documents: Document, **more: Any) -> str:
+    """Keep a run about ``documents``; return the path of its sources on the server."""
+    listed: list[dict[str, Any]] = [
+        {"id": f"s{n}", "name": one.name, "title": one.title, "digest": one.digest}
+        for n, one in enumerate(documents, 1)
+    ]
+    listed[0] |= more
+    run = RunFolder.create(folder, "new")
+    for document in documents:
+        write_document(document, run.path / "sources")
+    question = {"question": "Which country has hospitals?", "sources": listed}
+    run.write_whole(record("rsd").model_copy(update={"run_id": "new", "input": question}), [], [])
+    return "/debates/new/sources"
+
+
+TABLE = Document.of(
+    "table.pdf",
+    [
+        Block("Valley", "heading", 1),
+        Block("Country: Belmark; Hospitals: 12", "row", 1),
+        Block("Counted in May.", "note", 2),
+    ],
+)
+
+
+def test_a_source_is_served_with_its_blocks_and_what_is_not_in_them(
+    client: TestClient, tmp_path: Path
+) -> None:
+    left_out = [{"reason": "hidden", "words": 3, "pages": [2]}]
+    notices = ["table.pdf: 3 words left out: hidden", "other.md: an empty file"]
+    path = grounded(tmp_path, TABLE, left_out=left_out, notices=notices)
+    served = client.get(f"{path}/{TABLE.digest}").json()
+    blocks = [(one["kind"], one["text"], one["page"], one["start"]) for one in served["blocks"]]
+    assert blocks == [
+        ("heading", "Valley", 1, 0),
+        ("row", "Country: Belmark; Hospitals: 12", 1, 8),
+        ("note", "Counted in May.", 2, 41),
+    ]
+    assert {one["heading"] for one in served["blocks"]} == {"Valley"}
+    row = served["blocks"][1]
+    assert (row["ids"], row["sentences"]) == (["s1:1.2"], [[0, 31]])
+    assert (served["name"], served["title"]) == ("table.pdf", "table")
+    assert (served["left_out"], served["notices"]) == (left_out, ["3 words left out: hidden"])
+
+
+def test_a_source_that_an_earlier_version_read_is_served(
+    client: TestClient, tmp_path: Path
+) -> None:
+    shutil.copytree(OLD / "grounded" / "finished", tmp_path / "old")
+    for source in client.get("/debates/old").json()["input"]["sources"]:
+        served = client.get(f"/debates/old/sources/{source['digest']}").json()
+        assert {one["kind"] for one in served["blocks"]} == {"paragraph"}
+        assert served["left_out"] == served["notices"] == []
+        said = {
+            id: block["text"][start:end]
+            for block in served["blocks"]
+            for id, (start, end) in zip(block["ids"], block["sentences"], strict=True)
+        }
+        retrieved = client.get("/debates/old").json()["tree"]["segments"].values()
+        for segment in (one for one in retrieved if one["id"].startswith(f"{source['id']}:")):
+            for number, (start, end) in enumerate(segment["sentences"], 1):
+                assert said[f"{segment['id']}.{number}"] == segment["text"][start:end]
+
+
+def test_a_source_that_a_run_does_not_have_is_refused_in_one_line(
+    client: TestClient, tmp_path: Path
+) -> None:
+    path = grounded(tmp_path, TABLE)
+    stranger = Document.of("other.md", [Block("A secret.")])
+    write_document(stranger, documents_folder())
+    write_document(stranger, tmp_path / "new" / "sources")
+    for digest in (stranger.digest, "0" * 32, "x", "..%2Frun"):
+        refused = client.get(f"{path}/{digest}")
+        assert refused.status_code == 404, digest
+    assert client.get(f"/debates/good/sources/{TABLE.digest}").status_code == 404
+    assert client.get(f"/debates/none/sources/{TABLE.digest}").status_code == 404
+    file = tmp_path / "new" / "sources" / TABLE.file
+    file.write_text(file.read_text().replace("12", "13"))
+    changed = client.get(f"{path}/{TABLE.digest}")
+    assert changed.status_code == 422
+    assert changed.json()["detail"] == (
+        f"table.pdf: its text in new/sources/{TABLE.file} cannot be read (it was changed since it "
+        "was written); give the source again"
+    )
+    file.unlink()
+    gone = client.get(f"{path}/{TABLE.digest}")
+    assert gone.status_code == 422 and "is not in the folder of the run" in gone.json()["detail"]
 
 
 def test_two_runs_are_compared(client: TestClient, tmp_path: Path) -> None:

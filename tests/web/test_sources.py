@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import dialectree
 from dialectree import report
 from dialectree.records import Event, RunRecord
 from dialectree.records.folder import RunFolder
+from tests.graphs.test_grounded_debates import ART, UNDECIDED, as_strong_as_the_other
+from tests.grounding import pointing
 from tests.web import grounded
 from tests.web.serving import viewed
 
@@ -159,3 +164,75 @@ def test_at_an_earlier_moment_less_is_retrieved(show: Show) -> None:
     page.get_by_text("s2:2.2 has not been retrieved.").wait_for()
     page.get_by_role("slider", name="Event").fill("14")
     assert page.locator("mark.linked").inner_text() == "It came 2 minutes later."
+
+
+VALLEY = """<h1>Valley</h1><p>Cows eat grass. They chew it twice.</p><ul><li>A first item</li></ul>
+<table><tr><th>Country</th><th>Hospitals</th></tr><tr><td>Belmark</td><td>12</td></tr></table>
+<p>&lt;img src=x onerror=alert(1)&gt; is a text.</p><p hidden>Hidden words about cheese.</p>"""
+
+
+def valley(runs: Path) -> RunRecord:
+    """Run a debate about a web page with a heading, an item, a table and a hidden paragraph."""
+    source = runs.parent / "valley.html"
+    source.write_text(VALLEY)
+    settings: dict[str, Any] = {"cache": False, "embeddings": "bm25", "runs": runs}
+    question, options = "What do cows eat?", ["grass", "meat"]
+    model = pointing()
+    return dialectree.run("rsd", question, options, sources=[source], model=model, **settings)
+
+
+def test_all_that_was_read_of_a_source_is_shown(show: Show, tmp_path: Path) -> None:
+    record = valley(tmp_path / "runs")
+    assert record.path is not None
+    page = show((record, RunFolder(record.path).events()), "#s1")
+    shown = page.get_by_role("region", name="The source")
+    assert f"All that was read: dialectree sources {tmp_path}/valley.html" in shown.inner_text()
+    with viewed(tmp_path / "runs") as address:
+        page.goto(f"{address}?run={record.run_id}#s1")
+        assert "Left out of it: hidden (4 words)" in shown.inner_text()
+        assert shown.locator(".block").count() == 0
+        shown.get_by_text("All that was read").click()
+        shown.locator(".block").first.wait_for()
+        blocks = [
+            (block.get_attribute("class"), block.inner_text())
+            for block in shown.locator(".block").all()
+        ]
+        assert blocks == [
+            ("block block-heading", "Valley"),
+            ("block block-paragraph", "Cows eat grass. They chew it twice."),
+            ("block block-item", "A first item"),
+            ("block block-names", "Country | Hospitals"),
+            ("block block-row", "Country: Belmark; Hospitals: 12"),
+            ("block block-paragraph", "<img src=x onerror=alert(1)> is a text."),
+        ]
+        assert (
+            "4 words left out: hidden" in shown.locator("details", has_text="Valley").inner_text()
+        )
+        shown.locator(".block mark").first.click()
+        sentence = linked(page)
+        assert sentence == shown.locator(".block mark").first.inner_text()
+        page.set_viewport_size({"width": 390, "height": 800})
+        widths = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        wide, seen = page.evaluate(widths)
+        assert wide <= seen
+        [file] = (record.path / "sources").iterdir()
+        file.unlink()
+        page.reload()
+        shown.get_by_text("All that was read").click()
+        shown.get_by_text("its text is not in the folder of the run").wait_for()
+
+
+@pytest.mark.parametrize(("pointed", "why"), UNDECIDED.values(), ids=UNDECIDED)
+def test_the_page_says_why_the_sources_decide_nothing(
+    pointed: Any, why: str, show: Show, tmp_path: Path
+) -> None:
+    model = as_strong_as_the_other(pointing())
+    model.will_point(pointed)
+    with ThreadPoolExecutor(1) as apart:  # the loop of the browser runs in this thread
+        record = apart.submit(ART.debate, tmp_path / "runs", model).result()
+    assert record.path is not None
+    page = show((record, RunFolder(record.path).events()))
+    notes = page.locator(".detail .ruling").first.locator(".note").all_inner_texts()
+    assert [note for note in notes if re.search(why, note)], notes
+    assert "There is no answer." in page.locator(".detail .ruling").first.inner_text()
+    assert "unresolved" in page.locator("header .kicker").inner_text()

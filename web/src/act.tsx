@@ -110,7 +110,7 @@ export async function trying(work: () => Promise<unknown>): Promise<void> {
   await work().catch((error: Error) => (failed.value = error.message));
 }
 
-const quoted = (text: string) => (/^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+export const quoted = (text: string) => (/^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 /** The changes so far: the command for them, their price, and the contest itself. */
 export function Trial() {
   const all = wishes();
@@ -128,8 +128,8 @@ export function Trial() {
   const tried = touched.value + said.value.length;
   if (!tried) return null;
   const contest = () => trying(async () => {
-    const begun = await post<{ run_id: string }>(route, { changes: all }, { prefer: "respond-async" });
-    open(address(begun.run_id));
+    const { run_id } = await post<{ run_id: string }>(route, { changes: all }, { prefer: "respond-async" });
+    open(address(run_id));
   });
   const clear = () => {
     said.value = [];

@@ -8,7 +8,7 @@ import {
 } from "./model";
 import { Answer, Figure, Link, Listed, More, Notes, Some, Stance, typed, Value } from "./parts";
 import { winner } from "./strengths";
-import { Grounds, OwnPoints, Searches, Sources } from "./sources";
+import { Cites, OwnPoints, Searches, SegmentView, Sources } from "./sources";
 import { Transcript } from "./turns";
 import { type Comparison, count, declaredOf, figure, joined, label, type Node, texts, type Verdict } from "./record";
 
@@ -38,7 +38,7 @@ export function Ruling({ verdict, name = "Ruling" }: { verdict: Verdict; name?: 
       {agreement != null && <p class="soft">{Math.round(agreement * 100)} % of the jury agree.{others}</p>}
       {rationale && rationale !== answer && <p class="prose" dir="auto">{rationale}</p>}
       <Notes of={verdict.notes} />
-      <Grounds of={verdict} />
+      <Cites of={(verdict.grounds ?? []).map((one) => one.id)} name="Rests on" />
     </section>
   );
 }
@@ -121,48 +121,28 @@ function Met({ one }: { one: Comparison }) {
 const QUOTED = /[“"]([^“”"]{12,}?)[”"]/g;
 /** A text with the words marked that somebody says. */
 function Marked({ text, said }: { text: string; said: string[] }) {
-  const found = said.map((words) => [text.indexOf(words), text.indexOf(words) + words.length] as const);
-  const parts: preact.ComponentChild[] = [];
-  let done = 0;
-  for (const [from, to] of found.filter(([from]) => from >= 0).sort((a, b) => a[0] - b[0])) {
-    if (to <= done) continue;
-    const start = Math.max(from, done);
-    parts.push(text.slice(done, start), <mark key={start}>{text.slice(start, to)}</mark>);
-    done = to;
-  }
-  return <p class="prose" dir="auto">{parts}{text.slice(done)}</p>;
+  const found = said.filter((words) => words.length > 11 && text.includes(words)).sort((a, b) => b.length - a.length);
+  const any = found.map((words) => words.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
+  const parts = any ? text.split(new RegExp(`(${any})`)) : [text];
+  return <p class="prose" dir="auto">{parts.map((part, n) => (n % 2 ? <mark key={n}>{part}</mark> : part))}</p>;
 }
 
 /** The pieces of sources that were found, with the words marked that somebody cites. */
 function Evidence({ node }: { node: Node }) {
-  const all = new Map([...folded.value.segments].filter(([, one]) => !one.source));
+  const all = [...folded.value.segments.values()].filter((one) => !one.source);
   const said = node.transcript.flatMap((one) => texts(one.fields));
-  const cited = new Set(said.filter((one) => all.has(one)));
+  const cited = all.filter((one) => said.includes(one.id));
   const found = new Set(node.retrievals.flatMap((one) => one.found.map((hit) => hit.id)));
-  const uncited = [...all.keys()].filter((id) => !cited.has(id) && found.has(id));
-  const pieces = [...[...all.keys()].filter((id) => cited.has(id)), ...uncited].map((id) => all.get(id)!);
+  const pieces = [...cited, ...all.filter((one) => found.has(one.id) && !cited.includes(one))];
   if (!pieces.length) return null;
-  const quoted = said.flatMap((one) => [one, ...[...one.matchAll(QUOTED)].map((hit) => hit[1]!)]);
-  const quotes = quoted.filter((one) => one.length > 11);
-  const name = <>Evidence <span class="soft">{cited.size} of {count(pieces.length, "segment")} cited</span></>;
+  const quotes = said.flatMap((one) => [one, ...Array.from(one.matchAll(QUOTED), (hit) => hit[1]!)]);
+  const name = <>Evidence <span class="soft">{cited.length} of {count(pieces.length, "segment")} cited</span></>;
   return (
-    <More kind="phase" open={cited.size > 0 && cited.size < 9} name={name}>
+    <More kind="phase" open={cited.length > 0 && cited.length < 9} name={name}>
       <Some of={pieces} each={(one) => (
-        <li class="segment" key={one.id}>
-          <p class="soft">
-            <span class="id">{one.id}</span> {joined(one.heading, one.page !== null && `page ${one.page}`)}
-            {one.contested && <span class="moved"> written by a person</span>}
-          </p>
-          <Marked text={one.text} said={quotes} />
-          <Edit where={one.id} text={one.text} may={["replace", "drop"]} />
-        </li>
+        <SegmentView key={one.id} one={one}><Marked text={one.text} said={quotes} /></SegmentView>
       )} />
-      <Listed in={More} name={count(node.retrievals.length, "search")} of={node.retrievals} each={(one) => (
-        <li key={one.paper + one.of}>
-          <span class="id">{one.paper}</span> <bdi>{one.query}</bdi>{" "}
-          <span class="soft">{one.found.map((hit) => `${hit.id} (${hit.score?.toFixed(2)})`).join(", ")}</span>
-        </li>
-      )} />
+      <Searches of={node.retrievals} name={count(node.retrievals.length, "search")} />
     </More>
   );
 }
@@ -219,7 +199,7 @@ export function Detail({ node = nodes.value.get(picked.value) ?? nodes.value.get
       </Listed>
       {top && <Sources />}
       <Transcript node={node} />
-      <Searches node={node} />
+      <Searches of={node.retrievals.filter((one) => !one.paper)} name="Searches in the sources" />
       <Evidence node={node} />
       {node.earlier.map((one) => (
         <More key={one.take ?? 1} name={`Verdict of pass ${one.take ?? 1}`}><Ruling verdict={one} /></More>

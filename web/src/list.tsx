@@ -76,8 +76,7 @@ export function List() {
     const query = new URLSearchParams({ ...asked.value, after: before.at(-1)?.run_id ?? "" });
     const answer = await get(`debates?${query}`, { signal });
     const protocols = (answer.headers.get("protocols") ?? "").split(",").filter(Boolean).map(decodeURIComponent);
-    const found = (await answer.json()) as Head[];
-    setPage({ heads: [...before, ...found], protocols, more: answer.headers.has("link") });
+    setPage({ heads: [...before, ...((await answer.json()) as Head[])], protocols, more: answer.headers.has("link") });
   };
   useReading((stop) => read([], stop), [asked.value]);
   useReading((signal) => json<Evaluation[]>("evaluations", { signal }).then(setEvaluations), []);
@@ -129,11 +128,10 @@ const Facing = ({ of }: { of: preact.ComponentChildren[] }) => (
 function Pair({ turns, runs }: { turns: (Turn | null)[]; runs: RunRecord[] }) {
   const view = (turn: Turn | null, n: number) => {
     const of = runs[n]!;
-    const other = turns[1 - n]?.fields ?? {};
     const node = turn && of.tree.nodes[turn.node];
     if (!node) return <p class="soft">Nothing was said here.</p>;
     const name = turnName(node, turn);
-    const same = (key: string) => JSON.stringify(turn.fields[key]) === JSON.stringify(other[key]);
+    const same = (key: string) => JSON.stringify(turn.fields[key]) === JSON.stringify(turns[1 - n]?.fields[key]);
     const differ = Object.entries(turn.fields).filter(([key]) => !same(key));
     return (
       <>

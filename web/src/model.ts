@@ -19,7 +19,6 @@ export function learn(made: Call[], texts: Texts): void {
 /** Where each call's texts can be asked for; null in a file, which holds what it has. */
 export const ask = signal<(() => Promise<void>) | null>(null);
 
-/** The events so far. */
 let events: Event[] = [];
 let folding = new Folding();
 export const length = signal(0);
@@ -50,8 +49,7 @@ export function restart(record: Run, begun: Event[], tree?: Tree): void {
 
 /** Take up events that are new; one that is known already changes nothing. */
 export function take(told: Event[]): void {
-  const last = events.at(-1)?.n ?? 0;
-  const fresh = told.filter((one) => one.n > last);
+  const fresh = told.filter((one) => one.n > (events.at(-1)?.n ?? 0));
   if (!fresh.length) return;
   const atEnd = at.value === events.length;
   events.push(...fresh);

@@ -1,7 +1,7 @@
 /** Small pieces of which all views are made. */
 
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { address, failed, open } from "./data";
 import { folded, goTo, nodes, printing } from "./model";
 import { figure, type Json, label, short, type Texts, type Verdict } from "./record";
@@ -25,7 +25,6 @@ export const Figure = (of: Figured) => (
   <span class="figure"><Bar {...of} /> <span class="share">{figure(of.value)}</span></span>
 );
 
-/** What folds. */
 export const More = ({ name, kind = "more", ...rest }: {
   name: ComponentChildren; kind?: string; children: ComponentChildren; open?: boolean;
 }) => <details class={kind} open={rest.open}><summary>{name}</summary>{rest.children}</details>;
@@ -33,10 +32,8 @@ export const More = ({ name, kind = "more", ...rest }: {
 /** What folds, and is made when it is opened. */
 export function Later({ name, children, ask }: { name: string; children: () => ComponentChildren; ask?: () => void }) {
   const [open, setOpen] = useState(false);
-  const toggle = (event: { currentTarget: HTMLDetailsElement }) => {
-    setOpen(event.currentTarget.open);
-    if (event.currentTarget.open) ask?.();
-  };
+  useEffect(() => void (open && ask?.()), [open]);
+  const toggle = (event: { currentTarget: HTMLDetailsElement }) => setOpen(event.currentTarget.open);
   return <details class="more" onToggle={toggle}><summary>{name}</summary>{open && children()}</details>;
 }
 
@@ -76,8 +73,9 @@ export function Answer({ of, none = "There is no answer." }: { of: Verdict | nul
   return <p class="prose answer" dir="auto">{letter}{of.answer}</p>;
 }
 
+type Each<T> = (one: T, n: number, all: T[]) => JSX.Element;
 /** The first of many, with a button for the others. */
-export function Some<T>({ of, each, least = 25 }: { of: T[]; each: (one: T) => JSX.Element; least?: number }) {
+export function Some<T>({ of, each, least = 25 }: { of: T[]; each: Each<T>; least?: number }) {
   const [most, setMost] = useState(printing.value ? Infinity : least);
   return (
     <>
@@ -89,7 +87,7 @@ export function Some<T>({ of, each, least = 25 }: { of: T[]; each: (one: T) => J
 
 /** A part with the first of many; none where there are none. */
 export const Listed = <T,>({ name, of, each, in: In = Part, children }: {
-  name: string; of: T[]; each: (one: T) => JSX.Element; in?: typeof Part; children?: ComponentChildren;
+  name: string; of: T[]; each: Each<T>; in?: typeof Part; children?: ComponentChildren;
 }) => of.length > 0 && <In name={name}><Some of={of} each={each} />{children}</In>;
 
 export const Stance = ({ of }: { of: string | null }) =>

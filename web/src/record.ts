@@ -29,13 +29,15 @@ export interface Call extends Place {
 export interface Comparison {
   supporter: string; attacker: string; winner: string; order: string; reason: string; contested: string | null;
 }
+/** A piece of a paper or a source; or a block of it, with its kind and the ids of its sentences. */
 export interface Segment {
   id: string; text: string; page: number | null; heading: string | null; contested: boolean;
-  source?: string; sentences?: [number, number][];
+  source?: string; sentences?: [number, number][]; kind?: string; ids?: string[];
 }
 export interface Retrieval { paper: string; of: string; query: string; found: { id: string; score: number | null }[]; }
 /** A document of the user, as the input of a grounded run names it. */
-export interface Source { id: string; name: string; title: string; left_out?: { reason: string; words: number }[]; }
+export interface Source { id: string; name: string; title: string; digest?: string; path?: string; left_out?: LeftOut[]; }
+interface LeftOut { reason: string; words: number; pages: number[]; }
 export interface Failure { role: string; speaker: string; fault: string; }
 export interface Node {
   id: string; parent: string | null; children: string[]; kind: string; in_turn: boolean; protocol: string;
@@ -159,12 +161,13 @@ export function speaking(node: Node, turn: Turn): string {
 export const segmentId = (id: string) => id.replace(/\.\d+$/, "");
 export const sourceId = (id: string) => id.split(":")[0]!;
 
-/** Return the sentences of a segment, and what stands between them; Python counts whole characters. */
-export function piecesOf({ id, text, sentences = [] }: Segment): { id: string; words: string }[] {
+/** Return the sentences of a segment or a block, and what stands between them; Python counts whole characters. */
+export function piecesOf(of: Segment): { id: string; words: string }[] {
+  const { text, sentences = [], ids = sentences.map((_, n) => `${of.id}.${n + 1}`) } = of;
   const letters = [...text];
   const cut = (id: string, from = 0, to = letters.length) => ({ id, words: letters.slice(from, to).join("") });
   const ends = [0, ...sentences.map(([, to]) => to)];
-  const parts = sentences.flatMap(([from, to], n) => [cut("", ends[n], from), cut(`${id}.${n + 1}`, from, to)]);
+  const parts = sentences.flatMap(([from, to], n) => [cut("", ends[n], from), cut(ids[n]!, from, to)]);
   return [...parts, cut("", ends.at(-1))];
 }
 

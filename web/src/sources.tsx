@@ -1,14 +1,15 @@
 /** The user's own documents: what was retrieved of them, what speakers draw from it, how that was checked. */
 
 import { computed } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { Edit } from "./act";
-import { beside } from "./data";
-import { folded, nodes, openSource, printing, record, source, sources } from "./model";
-import { Jump, Listed, More, Part, Some } from "./parts";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Edit, quoted } from "./act";
+import { beside, debate, json } from "./data";
+import { ask, folded, nodes, openSource, printing, record, source, sources } from "./model";
+import { Jump, Later, Listed, More, Notes, Part, Reading, Some } from "./parts";
 import {
-  count, type Fields, joined, label, type Node, piecesOf, type Point, type Segment, segmentId, short, type Source,
-  sourceId, type Texts, texts, type Turn, turnName, type Verdict,
+  count, type Fields, joined, label, type Node, piecesOf, type Point, type Retrieval, type Segment, segmentId, short,
+  type Source, sourceId, type Texts, texts, type Turn, turnName,
 } from "./record";
 
 /** What the checker says of a point. */
@@ -54,7 +55,7 @@ function Contesting({ id, text }: { id: string; text?: string }) {
 }
 
 /** Sentences, each by where it stands and with its words; the source opens at it. */
-function Cites({ of, name }: { of: string[]; name?: string }) {
+export function Cites({ of, name }: { of: string[]; name?: string }) {
   const { segments } = folded.value;
   const each = (id: string) => {
     const segment = segments.get(segmentId(id));
@@ -87,10 +88,9 @@ const Drawn = ({ of }: { of: Point[] }) => <>{of.map(({ id, item, point, sentenc
 export function Points({ turn }: { turn: Turn }) {
   const { evidence = [], rests_on = [] } = turn;
   const all = marksOf(turn).map((one) => marked(one.verdict));
-  const times = (of: string) => count(all.filter((one) => one === of).length, "point");
   return (
     <>
-      {[...new Set(all)].map((one) => <p key={one}>{one}: {times(one)}</p>)}
+      {[...new Set(all)].map((one) => <p key={one}>{one}: {count(all.filter((mark) => mark === one).length, "point")}</p>)}
       {evidence.length > 0 && <p class="name">Evidence</p>}
       <Drawn of={evidence} />
       <Cites of={rests_on} name="Rests on" />
@@ -106,16 +106,14 @@ export function OwnPoints({ node }: { node: Node }) {
   return own.length > 0 && <Part name="Evidence"><Drawn of={own.map((one) => ({ ...one, item: 0 }))} /></Part>;
 }
 
-export const Grounds = ({ of: { grounds = [] } }: { of: Verdict }) => (
-  <Cites of={grounds.map((one) => one.id)} name="Rests on" />
-);
-
-/** What was searched for in the sources at a node, and how much was found. */
-export const Searches = ({ node }: { node: Node }) => (
-  <Listed in={More} name="Searches in the sources" of={node.retrievals.filter((one) => !one.paper)} each={(one) => (
-    <li key={one.of}>
-      <span class="soft">{label(one.of)}:</span> <bdi>{one.query}</bdi>{" "}
-      <span class="soft">{count(one.found.length, "segment")}</span>
+/** What was searched for at a node, and what was found: the segments of papers by their ids. */
+export const Searches = ({ of, name }: { of: Retrieval[]; name: string }) => (
+  <Listed in={More} name={name} of={of} each={({ paper, of, query, found }) => (
+    <li key={paper + of}>
+      <span class="soft">{paper || label(of)}:</span> <bdi>{query}</bdi>{" "}
+      <span class="soft">
+        {paper ? found.map(({ id, score }) => `${id} (${score?.toFixed(2)})`).join(", ") : count(found.length, "segment")}
+      </span>
     </li>
   )} />
 );
@@ -128,7 +126,8 @@ function Facts({ of: { id, name, title, left_out = [] } }: { of: Source }) {
     `${all.length ? count(all.length, "segment") : "nothing"} retrieved`,
     all.length > 0 && `cited in ${count(points, "point")}`, left > 0 && `${left} left out`,
   );
-  const unread = left_out.map(({ reason, words }) => `${reason} (${count(words, "word")})`).join(", ");
+  const unread = left_out.map(({ reason, words, pages }) =>
+    `${reason} (${joined(count(words, "word"), pages.length > 0 && `p. ${short(pages.join(", "), 40)}`)})`).join(", ");
   const lines = [facts, unread && `Left out of it: ${unread}`].filter(Boolean);
   return <>{title !== name && <p dir="auto">{title}</p>}{lines.map((line) => <p key={line} class="soft">{line}</p>)}</>;
 }
@@ -148,7 +147,8 @@ export function Sources() {
   );
 }
 
-function SegmentView({ one }: { one: Segment }) {
+/** A segment with its words, who cites it, and what a person may do to it. */
+export function SegmentView({ one, children }: { one: Segment; children?: ComponentChildren }) {
   const [at, { citing }] = [source.value, drawn.value];
   const citers = [...citersOf(one)];
   const out = isDropped(one.id);
@@ -156,18 +156,43 @@ function SegmentView({ one }: { one: Segment }) {
   return (
     <li class={`segment ${linked(one.id)} ${out ? "void" : ""}`} tabIndex={-1}>
       <p class="soft">
-        <Jump to={one.id}><span class="id">{one.id}</span></Jump>{" "}
+        {one.source ? <Jump to={one.id} class="id">{one.id}</Jump> : <span class="id">{one.id}</span>}{" "}
         {joined(one.page !== null && `page ${one.page}`, one.heading, out && "dropped by a person")}
         {one.contested && !out && <span class="moved"> written by a person</span>}
       </p>
-      <p class="prose" dir="auto">{piecesOf(one).map(({ id, words }) =>
+      {children ?? <p class="prose" dir="auto">{piecesOf(one).map(({ id, words }) =>
         citing.has(id) || linked(id) ? <mark key={id} class={linked(id)} tabIndex={-1}>{words}</mark> : words,
-      )}</p>
-      {!out && <p class="soft">
+      )}</p>}
+      {!out && one.source && <p class="soft">
         {citers.length ? "Cited by" : "Retrieved and left out"}{citers.map((to) => <> <Jump to={to}>{to}</Jump></>)}
       </p>}
       <Contesting id={one.id} text={one.text} />
     </li>
+  );
+}
+
+/** All that was read of a source, asked for when it is opened; a cited sentence leads to its segment. */
+function Whole({ of: { name, path, digest } }: { of: Source }) {
+  const [read, setRead] = useState<{ blocks: Segment[]; notices: string[] } | string>("");
+  if (!digest) return null;
+  if (!ask.value) return path && <p class="soft">All that was read: <code>dialectree sources {quoted(path)}</code></p>;
+  const load = () => json<typeof read>(`${debate(record.value.run_id)}/sources/${digest}`)
+    .then(setRead, (error: Error) => setRead(error.message));
+  const cited = (id: string) => drawn.value.citing.has(id) && !folded.value.segments.get(segmentId(id))?.contested;
+  const block = (one: Segment, n: number, all: Segment[]) => (
+    <li key={n} class={`block block-${one.kind}`}>
+      {one.page !== null && one.page !== all[n - 1]?.page && <p class="soft">Page {one.page}</p>}
+      <p class="prose" dir="auto">{piecesOf(one).map(({ id, words }) =>
+        cited(id) ? <Jump key={id} to={id}><mark>{words}</mark></Jump> : words,
+      )}</p>
+    </li>
+  );
+  return (
+    <Later name="All that was read" ask={load}>
+      {() => typeof read !== "string"
+        ? <><Notes of={read.notices} kind="soft" /><Some of={read.blocks} least={200} each={block} /></>
+        : read ? <Notes of={[read]} kind="note bad" /> : <Reading what={name} />}
+    </Later>
   );
 }
 
@@ -197,6 +222,7 @@ export function SourcePane() {
       <Facts of={one} />
       {place < 0 && at !== one.id && <p class="note">{at} has not been retrieved.</p>}
       <Contesting id={one.id} />
+      <Whole key={one.id} of={one} />
       <Some key={at} of={all} least={Math.max(25, place + 5)} each={(one) => <SegmentView key={one.id} one={one} />} />
     </div>
   );

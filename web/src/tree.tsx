@@ -128,7 +128,6 @@ export function Tree() {
   const key = (event: KeyboardEvent) => {
     const row = all[place];
     const folded = shut.value.has(row?.node.id ?? "");
-    const turns = row?.below && event.key === (folded ? "ArrowRight" : "ArrowLeft");
     const to: { [key: string]: string | null | undefined } = {
       ArrowDown: all[place + 1]?.node.id, ArrowUp: all[place - 1]?.node.id,
       Home: all[0]?.node.id, End: all.at(-1)?.node.id, Enter: row?.node.id,
@@ -136,7 +135,7 @@ export function Tree() {
     };
     if (!(event.key in to)) return;
     event.preventDefault();
-    if (turns) fold(row.node.id);
+    if (row?.below && event.key === (folded ? "ArrowRight" : "ArrowLeft")) fold(row.node.id);
     else if (to[event.key]) pick(to[event.key]!, "", event.key === "Enter");
   };
   return (

@@ -45,8 +45,7 @@ function Calls({ turn }: { turn: Turn }) {
 function TurnView({ node, turn, side }: { node: Node; turn: Turn; side: number }) {
   const name = turnName(node, turn);
   const { captions = {}, editable: [lead] = [] } = phaseOf(record.value, turn) ?? {};
-  const task = turn.side && (look.value.tasks?.[turn.side] ?? turn.side);
-  const defends = [turn.label, task].filter(Boolean).join(": ");
+  const defends = [turn.label, turn.side && (look.value.tasks?.[turn.side] ?? turn.side)].filter(Boolean).join(": ");
   const said = marksOf(turn).length ? [] : Object.entries(turn.fields);
   const fields = said.filter(([, value]) => value !== null && value !== "");
   const show = (one: HTMLElement | null) => linked.value === name && one?.scrollIntoView({ block: "nearest" });
