@@ -131,7 +131,7 @@ def read_page(page: Any, form: Any, number: int) -> Page:
             tables = []
         counted = _line_numbers(lines)
         numbers += [line.text for line in lines if line in counted]
-        regions += _columns([line for line in lines if line not in counted])
+        regions += find_columns([line for line in lines if line not in counted])
     if tables:
         regions.append([*tables])
     return Page(number, page.get_height(), regions, numbers, plain_text)
@@ -434,13 +434,13 @@ def _line_numbers(lines: Sequence[Line]) -> set[Line]:
     return counted
 
 
-def _columns(lines: list[Line]) -> list[list[Line]]:
+def find_columns(lines: list[Line]) -> list[list[Line]]:
     """Return regions in reading order: of two columns of prose, the left one comes first."""
     parts: tuple[list[Line], ...] = ()
     best = 1
     for gap in sorted({line.left for line in lines}):
         left = [line for line in lines if line.right <= gap - 1]
-        right = [line for line in lines if line.left >= gap - 2]
+        right = [line for line in lines if line.left >= gap - 2 and line.right > gap - 1]
         lines_of_column = min(len(left), len(right))
         if lines_of_column > best and _are_columns(left, right):
             across = [line for line in lines if line.left < gap - 2 and line.right > gap - 1]
@@ -457,7 +457,7 @@ def _columns(lines: list[Line]) -> list[list[Line]]:
         between = [[line for line in side if foot < line.base <= top] for side in sides]
         if all(between):
             regions += _one_below_another(above, lines)
-            regions += [region for side in between for region in _columns(side)]
+            regions += [region for side in between for region in find_columns(side)]
             above = set()
         else:
             above.update(*between)
@@ -468,7 +468,7 @@ def _one_below_another(chosen: set[Line], lines: list[Line]) -> list[list[Line]]
     """Return the regions of the lines above or below two columns, which may have their own."""
     if len(chosen) == len(lines):
         return [lines]
-    return _columns([line for line in lines if line in chosen])
+    return find_columns([line for line in lines if line in chosen])
 
 
 def _are_columns(left: Sequence[Line], right: Sequence[Line]) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dialectree.retrieval.corpus import Segment
     from dialectree.retrieval.sources import Document
 
+_MARKS = {"heading": "# ", "item": "- ", "names": "| ", "row": "| ", "note": "* "}
 _LONGEST = 100
 """Characters of a text that was left out, on the terminal."""
 
@@ -114,11 +115,7 @@ def _print_document(number: int, document: Document) -> None:
         if block.page != page:
             page = block.page
             print(f"  page {page}")
-        kind = block.kind
-        mark = {"heading": "# ", "item": "- ", "names": "| ", "row": "| ", "note": "* "}.get(
-            kind, ""
-        )
-        print(f"  {mark}{clean(block.text)}")
+        print(f"  {_MARKS.get(block.kind, '')}{clean(block.text)}")
     for part in document.left_out:
         text = part.text if len(part.text) <= _LONGEST else f"{part.text[:_LONGEST]} …"
         where = f", page {part.page}" if part.page is not None else ""

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, formats
 from dialectree.retrieval.papers import Paper, PartMissing, Passage, read
+from dialectree.retrieval.segments import cut
+from tests.retrieval.test_sources import docx
 
 PLAIN = """Debates on Trees
 
@@ -343,3 +345,46 @@ def test_a_document_that_takes_too_long_is_refused_in_one_line(
     with pytest.raises(InputError, match=rf"^long\.{kind}: .* more than 0 s") as error:
         read(path, title="A title")
     assert "\n" not in str(error.value)
+
+
+PAGE = """<html><head><title>Debates on Trees</title></head><body><h1>Debates on Trees</h1>
+<h2>Abstract</h2><p>We let papers debate.</p><h2>1 Introduction</h2><p>Debates are old.</p>
+<table><tr><th>Tree</th><th>Debates</th></tr><tr><td>Oak</td><td>10<sup>5</sup></td></tr></table>
+<h2>References</h2><p>A. Author. Trees. 2020.</p></body></html>"""
+
+
+def test_a_web_page_and_a_word_file_are_papers_too(tmp_path: Path) -> None:
+    page = paper_of(tmp_path, PAGE, "a.html")
+    assert (page.title, page.abstract) == ("Debates on Trees", "We let papers debate.")
+    assert told(page)[-1] == ("1 Introduction", "Tree: Oak; Debates: 10^5")
+    assert page.notices == ("a.html: 6 words left out: title page (1), references (5)",)
+    parts = [("Heading1", "Debates on Trees"), ("Heading1", "Abstract"), ("", "We debate.")]
+    parts += [("Heading1", "Introduction"), ("", "Debates are old.")]
+    style = '<w:pPr><w:pStyle w:val="{}"/></w:pPr>'
+    body = "".join(
+        f"<w:p>{style.format(name) if name else ''}<w:r><w:t>{text}</w:t></w:r></w:p>"
+        for name, text in parts
+    )
+    docx(tmp_path / "a.docx", body)
+    word = read(tmp_path / "a.docx")
+    assert (word.title, word.abstract) == ("Debates on Trees", "We debate.")
+    assert told(word) == [("Introduction", "Debates are old.")]
+
+
+def test_a_paper_of_an_earlier_run_keeps_its_name_and_its_cuts() -> None:
+    """Its data has no version: it is cut by the rules of English, as it was then."""
+    text = "Das ist z.B. so. Es war am 3. Mai so. Es war wieder so, und dann noch einmal so."
+    passages = [{"text": text, "offset": 0}]
+    fields = {"name": "a", "title": "T", "abstract": "A", "introduction": "", "passages": passages}
+    earlier = Paper.model_validate(fields)
+    now = Paper.model_validate({**fields, "version": 2})
+    assert earlier.digest == "1cadd409c57cc5265fff8ddc1dc06c20" and now.digest != earlier.digest
+    sentences = {
+        paper.version: [
+            span for _, spans in cut(paper.passages, version=paper.version) for span in spans
+        ]
+        for paper in (earlier, now)
+    }
+    assert sentences[1] != sentences[2]
+    as_data = earlier.model_dump(mode="json", exclude_defaults=True)
+    assert Paper.model_validate(as_data).digest == earlier.digest

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, reading_process
 from dialectree.retrieval.blocks import joined, words_of
 from dialectree.retrieval.papers import Paper, read
+from dialectree.retrieval.pdf_pages import Line, Piece, find_columns
+from dialectree.retrieval.sources import read_sources
 from tests.retrieval import pdfs
 
 WITHOUT_PAGES = b"""%PDF-1.3
@@ -239,3 +244,85 @@ def test_a_compound_broken_inside_a_word_is_told_from_one_broken_between_two(
     left: str, right: str, known: str, whole: str
 ) -> None:
     assert joined(left, right, words_of([known]))[0] == whole
+
+
+PLACES = st.tuples(st.integers(1, 6), st.integers(0, 400), st.integers(1, 300), st.integers(0, 30))
+
+
+@given(st.lists(PLACES, max_size=40))
+def test_no_line_is_lost_or_read_twice_wherever_it_stands(
+    places: list[tuple[int, int, int, int]],
+) -> None:
+    lines = [
+        Line([Piece("word " * words, left, left + width, 12.0 * row, 10, False, 0, True)])
+        for words, left, width, row in places
+    ]
+    assert Counter(line for region in find_columns(lines) for line in region) == Counter(lines)
+
+
+def test_a_line_beside_one_across_both_columns_is_read(tmp_path: Path) -> None:
+    """As in a journal whose running head stands at the height of its volume."""
+
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Roman", 10)
+        for row in range(30):
+            for column, x in ((1, 60), (2, 320)):
+                canvas.drawString(x, 700 - 12 * row, f"column {column} has its row {row} here")
+        canvas.drawString(
+            60, 740, "A wide line above both columns says what stands below it on this page:"
+        )
+        canvas.drawString(430, 740, "and June 2009 is beside it.")
+
+    (tmp_path / "a.pdf").write_bytes(pdfs.drawn(draw))
+    [document], notices = read_sources(tmp_path / "a.pdf")
+    assert "June 2009 is beside it." in " ".join(passage.text for passage in document.passages)
+    assert not any("were not read" in notice for notice in notices)
+
+
+def test_narrow_and_wide_columns_beside_each_other_are_read_apart(tmp_path: Path) -> None:
+    """As the dates of an article and its abstract."""
+    dates = [
+        "Article history:",
+        "Received in May",
+        "Revised in June",
+        "",
+        "Keywords:",
+        "Solar cell",
+    ]
+    abstract = [f"Row {row} of the abstract goes on and on over its line" for row in range(8)]
+
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Roman", 10)
+        for x, lines, step in ((60, dates, 17), (220, abstract, 12)):
+            for row, line in enumerate(lines):
+                canvas.drawString(x, 700 - step * row, line)
+        for row in range(30):
+            for x in (60, 320):
+                canvas.drawString(x, 560 - 12 * row, "The body of the paper has two columns.")
+
+    (tmp_path / "a.pdf").write_bytes(pdfs.drawn(draw))
+    [document], _ = read_sources(tmp_path / "a.pdf")
+    text = " ".join(passage.text for passage in document.passages)
+    assert " ".join(abstract) in text
+
+
+def test_a_numbered_line_between_paragraphs_is_a_heading_and_one_of_a_list_is_not(
+    tmp_path: Path,
+) -> None:
+    said = pdfs.sentences(9)
+    lines = [said[0], "2. Experimental method", said[1], "1. Sand", "2. Gravel", said[2]]
+
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Roman", 10)
+        y = 760.0
+        for paragraph in lines:
+            for line in pdfs.wrapped(paragraph, 400):
+                canvas.drawString(60, y, line)
+                y -= 12
+            y -= 14
+
+    (tmp_path / "a.pdf").write_bytes(pdfs.drawn(draw))
+    [document], _ = read_sources(tmp_path / "a.pdf")
+    kinds = {passage.text: passage.kind for passage in document.passages}
+    assert kinds["2. Experimental method"] == "heading"
+    assert kinds["1. Sand"] == kinds["2. Gravel"] == "item"
