@@ -159,6 +159,14 @@ class DocumentBuilder:
             taken = _MARKS.sub("", taken)
         return Block(text, kind, page, source=taken) if text else None
 
+    def extend(self, part: Reading) -> None:
+        """Add a document that was read inside this one, and checked by itself."""
+        self._blocks += part.blocks
+        self._left_out += part.left_out
+        self.notices += part.notices
+        self._plain_text += [block.source or block.text for block in part.blocks]
+        self._plain_text += [one.text for one in part.left_out]
+
     def leave_out(self, text: str, reason: str, page: int | None = None) -> None:
         """Record text that is no block."""
         if text := clean_text(_MARKS.sub("", text)):

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NO_SIGN = re.compile(r"[\W_]+")
@@ -60,8 +61,14 @@ def _find_missing(plain: _Text, accounted: _Text) -> list[str]:
     if not missing:
         return []
     unknown = Counter(plain.text.split()) - Counter(accounted.text.split())
-    words = [word for word in unknown.elements() if not missing.keys().isdisjoint(_signs(word))]
-    return words or [*missing.elements()]
+    words: list[str] = []
+    for word in unknown.elements():
+        signs = Counter(_signs(word))
+        if signs and signs <= missing:
+            words.append(word)
+            missing -= signs
+    parted = (word for word in unknown.elements() if not missing.keys().isdisjoint(_signs(word)))
+    return [*words, *islice(parted, missing.total())] or [*missing.elements()]
 
 
 def _find_invented(plain: _Text, accounted: _Text) -> list[str]:

@@ -166,6 +166,58 @@ def _read_text(file: File, builder: DocumentBuilder) -> None:
     read_text(decode_file(file, builder), builder)
 
 
+def _read_csv(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.tables import read_csv
+
+    read_csv(decode_file(file, builder), builder)
+
+
+def _read_json_lines(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.json_text import read_json_lines
+
+    read_json_lines(decode_file(file, builder), builder, file.name)
+
+
+def _read_sheets(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.sheets import read_sheets
+
+    read_sheets(file.data, builder)
+
+
+def _read_slides(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.slides import read_slides
+
+    read_slides(file.data, builder)
+
+
+def _read_open_document(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.open_document import read_open_document
+
+    read_open_document(file.data, builder)
+
+
+def _read_rich_text(file: File, builder: DocumentBuilder) -> None:
+    from striprtf.striprtf import rtf_to_text
+
+    from dialectree.retrieval.text import read_text
+
+    if not file.data.lstrip().startswith(b"{\\rtf"):
+        raise InputError("damaged, or another kind of file (it is no RTF)")
+    read_text(rtf_to_text(file.data.decode("latin-1")).replace("|\n", "\n"), builder)
+
+
+def _read_mail(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.messages import read_mail
+
+    read_mail(file.data, builder)
+
+
+def _read_book(file: File, builder: DocumentBuilder) -> None:
+    from dialectree.retrieval.messages import read_book
+
+    read_book(file.data, builder)
+
+
 _MB = 1_000_000
 FORMATS = {
     one.name: one
@@ -177,6 +229,14 @@ FORMATS = {
         Format("json", (".json",), 20 * _MB, _read_json, limited=False),
         Format("html", (".html", ".htm", ".xhtml"), 10 * _MB, _read_html),
         Format("word", (".docx", ".docm"), 50 * _MB, _read_word),
+        Format("csv", (".csv", ".tsv"), 20 * _MB, _read_csv, limited=False),
+        Format("jsonl", (".jsonl", ".ndjson"), 20 * _MB, _read_json_lines, limited=False),
+        Format("excel", (".xlsx", ".xlsm"), 50 * _MB, _read_sheets),
+        Format("powerpoint", (".pptx", ".pptm"), 50 * _MB, _read_slides),
+        Format("opendocument", (".odt", ".ods", ".odp"), 50 * _MB, _read_open_document),
+        Format("rtf", (".rtf",), 20 * _MB, _read_rich_text),
+        Format("mail", (".eml",), 50 * _MB, _read_mail),
+        Format("book", (".epub",), 50 * _MB, _read_book),
     )
 }
 """By name, in the order in which a person is told of them."""

@@ -19,11 +19,28 @@ _SHORT = 80
 def read_json(text: str, builder: DocumentBuilder, name: str) -> None:
     """Add a JSON file to ``builder``. Raises InputError, with ``name``, where it is no JSON."""
     try:
-        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+        value = _load(text)
         _add(value, "", builder, top=True)
     except (ValueError, RecursionError) as error:
         why = str(error).splitlines()[0][:100]
         raise InputError(f"{name}: not JSON ({why}); save it again") from None
+
+
+def read_json_lines(text: str, builder: DocumentBuilder, name: str) -> None:
+    """Add a file of one JSON value a line; objects of plain values are the rows of a table."""
+    values = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                values.append(_load(line))
+            except (ValueError, RecursionError) as error:
+                why = str(error).splitlines()[0][:100]
+                raise InputError(f"{name}: line {number} is not JSON ({why})") from None
+    _add(values, "", builder)
+
+
+def _load(text: str) -> Any:
+    return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
 
 
 def _add(value: Any, field: str, builder: DocumentBuilder, *, top: bool = False) -> None:

@@ -74,6 +74,8 @@ _MARKS_LEFT_OUT = {
 _LISTED_WORKS = re.compile(r"^ {0,3}:{3,} *\{#refs\b", re.MULTILINE)
 """Opens the works that Pandoc lists, with a heading above them or without."""
 _FORMULA_FRAME = re.compile(r"\\(?:begin|end)\{[a-z]+\*?\}")
+_LOGO_WORDS = 12
+"""Words above a title, at most: the names of pictures and links."""
 _WIDEST = 1_000
 """Columns of a cell, as browsers count them."""
 
@@ -132,10 +134,19 @@ def read_markdown(text: str, builder: DocumentBuilder) -> None:
         note.tag = "aside"
     for item in tree.xpath("//ol/li"):  # their numbers are the renderer's to write
         _number(item)
-    titles = [" ".join(h1.text_content().split()) for h1 in tree.iter("h1")]
-    if len(titles) == 1:
-        builder.title = builder.title or titles[0] or None
+    builder.title = builder.title or _find_title(tree)
     _read_tree(tree, builder)
+
+
+def _find_title(tree: HtmlElement) -> str | None:
+    """Return the only heading of its level, where no more than a logo and links stand above it."""
+    headings = [*tree.iter("h1")]
+    if len(headings) != 1:
+        return None
+    above = " ".join(headings[0].xpath("preceding::text()[normalize-space()]")).split()
+    if len(above) > _LOGO_WORDS or any(word.endswith((".", "?", "!")) for word in above):
+        return None
+    return " ".join(headings[0].text_content().split()) or None
 
 
 def _name_works(text: str) -> str:

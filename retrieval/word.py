@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
-
 from dialectree.errors import InputError
+from dialectree.retrieval.archives import (
+    local_name,
+    parse_xml,
+    read_attribute,
+    unpack_parts,
+)
 from dialectree.retrieval.blocks import BlockKind
 from dialectree.retrieval.builder import (
     Cell,
@@ -20,8 +22,6 @@ from dialectree.retrieval.builder import (
     raise_text,
 )
 
-UNPACKED = 30_000_000
-"""Bytes of the parts of a Word file, unpacked."""
 _PARTS: tuple[tuple[str, BlockKind], ...] = (
     # order in the document; what its paragraphs are
     (r"word/document\d*\.xml", "paragraph"),
@@ -51,15 +51,7 @@ _OFF = ("0", "false", "off", "none")
 
 def read_word(data: bytes, builder: DocumentBuilder) -> None:
     """Add a Word file to ``builder``. Raises InputError where it cannot be one."""
-    if data.startswith(b"\xd0\xcf\x11\xe0"):
-        raise InputError(
-            "an encrypted Word file, or one of Word 2003; save it as .docx without a password"
-        )
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = [part for part in archive.infolist() if part.filename.endswith(".xml")]
-        if sum(part.file_size for part in names) > UNPACKED:
-            raise InputError(f"it unpacks to over {UNPACKED // 1_000_000} MB of text; cut it down")
-        texts = {part.filename: archive.read(part) for part in names}
+    texts = unpack_parts(data, format="Word")
     if not any(re.fullmatch(_PARTS[0][0], name) for name in texts):
         raise InputError("damaged, or another kind of file (it has no Word document)")
     _WordFile(texts, builder).read()
@@ -90,7 +82,7 @@ class _WordFile:
 
     def _walk(self, element: Any, kind: BlockKind) -> None:
         for child in element:
-            tag = _tag(child)
+            tag = local_name(child)
             if tag == "p":
                 self._add_paragraph(child, kind)
             elif tag == "tbl":
@@ -160,13 +152,13 @@ class _WordFile:
         """Return the words of a paragraph or a run; those of its text boxes come after it."""
         pieces: list[str] = []
         for child in element:
-            tag = _tag(child)
+            tag = local_name(child)
             if tag == "t":
                 pieces.append(child.text or "")
             elif tag in _BREAKS:
                 pieces.append(_BREAKS[tag])
             elif tag == "sym":
-                pieces.append(_symbol(_attribute_text(child, "char")))
+                pieces.append(_symbol(read_attribute(child, "char")))
             elif tag in _MOVED:
                 self._builder.leave_out("".join(_texts_of(child)), "deleted")
             elif tag == "r":
@@ -235,7 +227,7 @@ def _read_styles(data: bytes | None) -> dict[str, _Style]:
     if data is None:
         return {}
     elements = {
-        _attribute_text(style, "styleId"): style for style in _parse_part(data).iter("{*}style")
+        read_attribute(style, "styleId"): style for style in _parse_part(data).iter("{*}style")
     }
     styles: dict[str, _Style] = {}
 
@@ -254,7 +246,7 @@ def _read_styles(data: bytes | None) -> dict[str, _Style]:
 
 def _parse_part(data: bytes) -> Any:
     """Return the tree of a part, without the twins that older programs are given."""
-    root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+    root = parse_xml(data)
     for twin in [*root.iter("{*}Fallback")]:
         if (choice := twin.getprevious()) is not None and any(_texts_of(choice)):
             twin.getparent().remove(twin)
@@ -264,35 +256,25 @@ def _parse_part(data: bytes) -> Any:
 def _texts_of(element: Any) -> Iterator[str]:
     """Yield the text nodes of an element that a reader could see, and deleted ones."""
     for node in element.iter("{*}t", "{*}delText", "{*}v"):
-        if _tag(node) != "v" or _tag(node.getparent()) == "pt":
+        if local_name(node) != "v" or local_name(node.getparent()) == "pt":
             yield node.text or ""
 
 
 def _children(element: Any, tag: str) -> Iterator[Any]:
     """Yield the children with a tag, those in content controls and insertions included."""
     for child in element:
-        if _tag(child) == tag:
+        if local_name(child) == tag:
             yield child
-        elif _tag(child) in ("sdt", "sdtContent", "ins", "customXml", "smartTag"):
+        elif local_name(child) in ("sdt", "sdtContent", "ins", "customXml", "smartTag"):
             yield from _children(child, tag)
 
 
-def _tag(element: Any) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
-
-def _attribute_text(element: Any, name: str) -> str:
-    """Return an attribute by its local name; empty where there is none."""
-    values = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
-    return str(next(values, ""))
-
-
 def _value(element: Any) -> str:
-    return "" if element is None else _attribute_text(element, "val")
+    return read_attribute(element, "val")
 
 
 def _attribute(element: Any, name: str) -> int:
-    text = "" if element is None else _attribute_text(element, name)
+    text = read_attribute(element, name)
     return int(text) if re.fullmatch(r"-?\d{1,6}", text) else 0
 
 

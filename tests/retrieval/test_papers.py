@@ -276,8 +276,8 @@ def test_without_an_ending_the_file_itself_says_what_it_is(tmp_path: Path, text:
 
 def test_an_ending_that_is_not_read_is_refused_with_those_that_are(tmp_path: Path) -> None:
     known = r"\.pdf, \.txt, .*, \.tex, .*, \.json, .*, \.docx, .*, or the paper's arXiv id"
-    with pytest.raises(InputError, match=rf"^paper\.odp: .* end in \.odp .*{known}"):
-        paper_of(tmp_path, PLAIN, "paper.odp")
+    with pytest.raises(InputError, match=rf"^paper\.odg: .* end in \.odg .*{known}"):
+        paper_of(tmp_path, PLAIN, "paper.odg")
 
 
 def test_the_digest_follows_what_is_read(tmp_path: Path) -> None:

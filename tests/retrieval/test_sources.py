@@ -232,7 +232,7 @@ def test_folders_are_read_in_order_and_every_file_once(tmp_path: Path) -> None:
         (tmp_path / name).write_text(f"It is {name}.")
     (tmp_path / "a" / "out.txt").symlink_to(tmp_path / "b" / "a.txt")
     (tmp_path / "a" / "far").symlink_to(tmp_path / "b")
-    (tmp_path / "a" / "y.xlsx").write_text("x")
+    (tmp_path / "a" / "y.odg").write_text("x")
     (tmp_path / "a" / "gone.txt").symlink_to(tmp_path / "a" / "gone.txt")
     documents, notices = read_sources(tmp_path)
     everything = ["a/x.txt", "b/a.txt", "b/x.txt", "b/c/d.txt"]
@@ -244,7 +244,7 @@ def test_folders_are_read_in_order_and_every_file_once(tmp_path: Path) -> None:
     assert names == [*both, "d.txt", "a.txt"]
     for file in ("a/far", "a/out.txt"):
         assert any(one.startswith(f"{tmp_path}/{file}: a link that leads out") for one in notices)
-    assert any("files that end in .xlsx are not read; give one of .pdf, " in one for one in notices)
+    assert any("files that end in .odg are not read; give one of .pdf, " in one for one in notices)
     assert len(notices) == 3
 
 
@@ -299,8 +299,8 @@ def test_a_page_that_takes_too_much_is_refused_and_the_next_one_read(
 
 
 def test_no_readable_file_is_an_error_that_says_why(tmp_path: Path) -> None:
-    (tmp_path / "a.xlsx").write_text("x")
-    with pytest.raises(InputError, match=r"none of the 1 files .* a\.xlsx: files that end in"):
+    (tmp_path / "a.odg").write_text("x")
+    with pytest.raises(InputError, match=r"none of the 1 files .* a\.odg: files that end in"):
         read_sources([tmp_path])
     with pytest.raises(InputError, match="no such file or folder"):
         read_sources([tmp_path / "none"])

@@ -1,0 +1,89 @@
+"""Mails and books: files that hold others."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+from email.message import EmailMessage
+from typing import Any
+
+from dialectree.errors import InputError
+from dialectree.retrieval.archives import join_path, parse_xml, read_attribute, unpack_parts
+from dialectree.retrieval.builder import DocumentBuilder
+from dialectree.retrieval.formats import FORMATS, File, UnknownFormat, find_format
+from dialectree.retrieval.markup import read_html
+from dialectree.retrieval.text import add_text
+
+_HEADERS = ("From", "To", "Cc", "Date")
+
+
+def read_mail(data: bytes, builder: DocumentBuilder) -> None:
+    """Add a mail to ``builder``: its subject, who wrote it, its text and the files with it."""
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    subject = str(message["Subject"] or "").strip()
+    if not (subject or message["From"]):
+        raise InputError("no mail (it has neither a subject nor an author); save it again")
+    for kind, text in (
+        ("heading", subject),
+        *(("note", f"{name}: {message[name]}") for name in _HEADERS if message[name]),
+    ):
+        builder.expect(text)
+        builder.add(text, "heading" if kind == "heading" else "note")
+    body = message.get_body(("html", "plain"))
+    if body is not None and body.get_content_subtype() == "html":
+        read_html(body.get_content(), builder)
+    elif body is not None:
+        text = body.get_content()
+        builder.expect(text)
+        add_text(text, builder)
+    for attachment in message.iter_attachments():
+        _read_attachment(attachment, builder)
+    builder.title = subject or None
+
+
+def _read_attachment(attachment: Any, builder: DocumentBuilder) -> None:
+    """Add a file that a mail brings, or its name to what is left out."""
+    name = attachment.get_filename() or attachment.get_content_type()
+    builder.expect(name)
+    if isinstance(content := attachment.get_content(), EmailMessage):
+        builder.add(name, "heading")
+        read_mail(content.as_bytes(), builder)
+        return
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        format = find_format(name, data)
+    except UnknownFormat:
+        builder.leave_out(name, "attachments")
+        return
+    builder.add(name, "heading")
+    # What is wrong with one file does not take the mail with it.
+    part = DocumentBuilder()
+    try:
+        FORMATS[format.name].read(File("it", data), part)
+    except Exception as error:
+        builder.notices.append(f"{name}: cannot be read ({error})")
+    else:
+        builder.extend(part.finish())
+
+
+def read_book(data: bytes, builder: DocumentBuilder) -> None:
+    """Add an EPUB to ``builder``, chapter by chapter in the order in which it is read."""
+    parts = unpack_parts(data, (".xml", ".opf", ".xhtml", ".html", ".htm"), format="EPUB")
+    if "META-INF/encryption.xml" in parts:
+        raise InputError("a book that is locked to a reader; give its text")
+    container = parts.get("META-INF/container.xml")
+    if container is None:
+        raise InputError("damaged, or another kind of file (it has no contents)")
+    package = read_attribute(parse_xml(container).find(".//{*}rootfile"), "full-path")
+    tree = parse_xml(parts[package])
+    folder = package.rpartition("/")[0]
+    files = {
+        read_attribute(item, "id"): join_path(folder, read_attribute(item, "href"))
+        for item in tree.iter("{*}item")
+    }
+    for chapter in tree.iter("{*}itemref"):
+        name = files.get(read_attribute(chapter, "idref"), "")
+        if name in parts:
+            FORMATS["html"].read(File(name, parts[name]), builder)
+    title = tree.find(".//{*}metadata/{*}title")
+    builder.title = None if title is None else " ".join("".join(title.itertext()).split()) or None
