@@ -203,7 +203,8 @@ def _read_rich_text(file: File, builder: DocumentBuilder) -> None:
 
     if not file.data.lstrip().startswith(b"{\\rtf"):
         raise InputError("damaged, or another kind of file (it is no RTF)")
-    read_text(rtf_to_text(file.data.decode("latin-1")).replace("|\n", "\n"), builder)
+    text: str = rtf_to_text(file.data.decode("latin-1"))  # type: ignore[no-untyped-call]
+    read_text(text.replace("|\n", "\n"), builder)
 
 
 def _read_mail(file: File, builder: DocumentBuilder) -> None:
