@@ -78,6 +78,6 @@ def join_path(folder: str, target: str) -> str:
 
 
 def iterate_texts(element: Any, *names: str) -> Iterator[str]:
-    """Yield the text of all elements with these local names, inside ``element``."""
-    for node in element.iter(*(f"{{*}}{name}" for name in names)):
+    """Yield the text of all elements with these local names, inside ``element`` if there is one."""
+    for node in () if element is None else element.iter(*(f"{{*}}{name}" for name in names)):
         yield node.text or ""

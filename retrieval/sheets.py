@@ -17,6 +17,7 @@ from dialectree.retrieval.archives import (
 )
 from dialectree.retrieval.blocks import timely
 from dialectree.retrieval.builder import Cell, DocumentBuilder
+from dialectree.retrieval.charts import read_chart
 from dialectree.retrieval.tables import add_values
 
 _BOOK = "xl/workbook.xml"
@@ -82,13 +83,17 @@ class _Reader:
         add_values(rows, self._builder)
         for target in find_targets(self._parts, part).values():
             for drawn in (target, *find_targets(self._parts, target).values()):
-                if drawn in self._parts and re.search("/drawing|/chart|/comments", drawn):
+                if drawn not in self._parts:
+                    continue
+                if re.search("/charts?/chart", drawn):
+                    read_chart(parse_xml(self._parts[drawn]), self._builder)
+                elif re.search("/drawing|/comments", drawn):
                     self._add_notes(parse_xml(self._parts[drawn]))
 
     def _add_notes(self, tree: Any) -> None:
-        """Add the comments, text boxes or points of charts in a part."""
-        for paragraph in tree.iter("{*}p", "{*}comment", "{*}pt"):
-            text = " ".join(iterate_texts(paragraph, "t", "v"))
+        """Add the comments or text boxes in a part."""
+        for paragraph in tree.iter("{*}p", "{*}comment"):
+            text = " ".join(iterate_texts(paragraph, "t"))
             self._builder.expect(text)
             self._builder.add(text, "note")
 

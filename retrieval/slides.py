@@ -16,6 +16,7 @@ from dialectree.retrieval.archives import (
 )
 from dialectree.retrieval.blocks import BlockKind, timely
 from dialectree.retrieval.builder import Cell, DocumentBuilder, lower_text, raise_text
+from dialectree.retrieval.charts import read_chart
 
 _SHOW = "ppt/presentation.xml"
 _DRAWN = re.compile("/charts?/chart|/diagrams/data")
@@ -49,9 +50,10 @@ def read_slides(data: bytes, builder: DocumentBuilder) -> None:
         reader = _Slide(builder, number)
         reader.read(slide, "paragraph")
         for tree in drawn:
-            text = " ".join(iterate_texts(tree, "t", "v"))
-            builder.expect(text)
-            reader.add(text, "note")
+            if local_name(tree) == "chartSpace":
+                read_chart(tree, builder, number)
+            else:
+                reader.read(tree, "note")
         for tree in notes:
             reader.read(tree, "note")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dialectree.errors import InputError
 from dialectree.retrieval.archives import (
+    iterate_texts,
     local_name,
     parse_xml,
     read_attribute,
@@ -21,6 +22,7 @@ from dialectree.retrieval.builder import (
     lower_text,
     raise_text,
 )
+from dialectree.retrieval.charts import read_chart
 
 _PARTS: tuple[tuple[str, BlockKind], ...] = (
     # order in the document; what its paragraphs are
@@ -70,6 +72,9 @@ class _WordFile:
             for name in sorted(filter(re.compile(pattern).fullmatch, self._texts), key=_number_in):
                 read_parts.add(name)
                 root = _parse_part(self._texts[name])
+                if local_name(root) == "chartSpace":
+                    read_chart(root, self._builder)
+                    continue
                 for text in _texts_of(root):
                     self._builder.expect(text)
                 self._walk(root, kind)
@@ -87,8 +92,6 @@ class _WordFile:
                 self._add_paragraph(child, kind)
             elif tag == "tbl":
                 self._add_table(child)
-            elif tag == "pt":  # a point of a chart
-                self._builder.add(" ".join(_texts_of(child)), kind)
             elif tag not in _PROPERTIES:
                 self._walk(child, kind)
 
@@ -255,9 +258,7 @@ def _parse_part(data: bytes) -> Any:
 
 def _texts_of(element: Any) -> Iterator[str]:
     """Yield the text nodes of an element that a reader could see, and deleted ones."""
-    for node in element.iter("{*}t", "{*}delText", "{*}v"):
-        if local_name(node) != "v" or local_name(node.getparent()) == "pt":
-            yield node.text or ""
+    return iterate_texts(element, "t", "delText")
 
 
 def _children(element: Any, tag: str) -> Iterator[Any]:

@@ -168,6 +168,52 @@ def test_slides_come_in_the_order_in_which_they_are_shown() -> None:
     assert not reading.notices
 
 
+def series(name: str, *values: float) -> str:
+    def points(texts: tuple[object, ...]) -> str:
+        return "".join(
+            f'<c:pt idx="{at}"><c:v>{text}</c:v></c:pt>' for at, text in enumerate(texts)
+        )
+
+    return (
+        f"<c:ser><c:tx>{points((name,))}</c:tx><c:cat>{points(('2020', '2021'))}</c:cat>"
+        f"<c:val><c:formatCode>0%</c:formatCode>{points(values)}</c:val></c:ser>"
+    )
+
+
+CHART = (
+    '<c:chartSpace xmlns:c="c" xmlns:a="a"><c:title><a:p><a:r><a:t>Share of beds</a:t></a:r></a:p>'
+    f"</c:title>{series('Belmark', 0.125, 0.5)}{series('Lund', 0.25, 1)}</c:chartSpace>"
+)
+CHARTED = {
+    "a.pptx": {
+        **SHOW,
+        "ppt/charts/chart1.xml": CHART,
+        "ppt/slides/_rels/slide1.xml.rels": relations(a="../charts/chart1.xml"),
+    },
+    "a.xlsx": {
+        **BOOK,
+        "xl/charts/chart1.xml": CHART,
+        "xl/drawings/drawing1.xml": "<x/>",
+        "xl/drawings/_rels/drawing1.xml.rels": relations(a="../charts/chart1.xml"),
+        "xl/worksheets/_rels/sheet1.xml.rels": relations(a="../drawings/drawing1.xml"),
+    },
+    "a.docx": {"word/document.xml": "<x/>", "word/charts/chart1.xml": CHART},
+}
+
+
+@pytest.mark.parametrize("name", CHARTED)
+def test_a_chart_is_a_table_with_the_names_of_its_series(name: str) -> None:
+    reading = read(name, archive(CHARTED[name]))
+    at = [block.text for block in reading.blocks].index("Share of beds")
+    assert shown(reading)[at : at + 4] == [
+        ("note", "Share of beds"),
+        ("names", "– | Belmark | Lund"),
+        ("row", "2020; Belmark: 12.5 %; Lund: 25 %"),
+        ("row", "2021; Belmark: 50 %; Lund: 100 %"),
+    ]
+    assert not reading.notices
+
+
 CONTENT = f"""<office:document-content {OPEN}><office:automatic-styles><style:style style:name="up">
 <style:text-properties style:text-position="super 58%"/></style:style></office:automatic-styles>
 <office:body><office:text><text:h>Care</text:h><text:p>About 10<text:span
