@@ -207,7 +207,7 @@ def test_the_page_begins_judges_and_contests_debates_there(tmp_path: Path) -> No
         _go_on(client, thread, {"checkpoint": {"checkpoint_ns": ""}, "context": {"max_calls": 50}})
         _require_whole(client, run, "meat")
         for method, path in OURS:
-            at = path.format(run_id=run, other=run, name="rsd")
+            at = path.format(run_id=run, other=run, name="rsd", digest="0" * 32)
             body = BODIES.get(path.rpartition("/")[2], {}) if method == "POST" else None
             for key, status in (("", 401), (KEYS["bob"], 404)):
                 if "{run_id}" in path or status == 401:

@@ -82,7 +82,7 @@ BODIES = {"contest": DROP, "estimate": DROP, "answer": {"answer": "A"}}
 @pytest.mark.parametrize("key", [None, "", "wrong-0123456789abcdef", ALICE[:-1]])
 def test_without_a_key_of_the_server_nothing_is_served(server: str, key: str | None) -> None:
     for method, path in (*OURS, *(("POST", path) for path in OTHERS)):
-        at = path.format(run_id="last", other="last", name="rsd")
+        at = path.format(run_id="last", other="last", name="rsd", digest="0" * 32)
         refused = call(server, key, method, at, {})
         assert refused.status_code == 401, path
         assert "x-api-key" in refused.text
@@ -143,12 +143,15 @@ def test_no_route_has_a_debate_of_anothers(
     run = line["run_id"]
     about = [(method, path) for method, path in OURS if "{run_id}" in path]
     for method, path in about:
-        at, body = path.format(run_id=run, other=run), BODIES.get(path.rpartition("/")[2])
+        at, body = (
+            path.format(run_id=run, other=run, digest="0" * 32),
+            BODIES.get(path.rpartition("/")[2]),
+        )
         refused = call(server, BOB, method, at, body if method == "POST" else None)
         assert refused.status_code == 404 and "there is no run" in refused.text, path
         if method == "GET":
             own = call(server, ALICE, "GET", at).status_code
-            assert own == (404 if path.endswith("/contested") else 200), path
+            assert own == (404 if path.endswith(("/contested", "{digest}")) else 200), path
     assert len(about) > 12
     assert (line["owner"], line["thread"]) == ("alice", thread)
     state = call(server, ALICE, "GET", f"/threads/{thread}/state").json()
