@@ -165,7 +165,7 @@ class DocumentBuilder:
         self._left_out += part.left_out
         self.notices += part.notices
         self._plain_text += [block.source or block.text for block in part.blocks]
-        self._plain_text += [one.text for one in part.left_out]
+        self._plain_text += [omission.text for omission in part.left_out]
 
     def leave_out(self, text: str, reason: str, page: int | None = None) -> None:
         """Record text that is no block."""

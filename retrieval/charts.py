@@ -25,13 +25,13 @@ def read_chart(chart: Any, builder: DocumentBuilder, page: int | None = None) ->
         if (block := builder.make(text, "note", page)) is not None:
             builder.append(block)
     series = [_read_series(element) for element in chart.iter("{*}ser")]
-    for _, alike in groupby(series, key=lambda one: one.categories):
+    for _, alike in groupby(series, key=lambda drawn: drawn.categories):
         group = [*alike]
-        numbers = dict.fromkeys([*group[0].categories, *(n for one in group for n in one.values)])
-        rows = [["", *(one.name for one in group)]]
-        for number in numbers:
+        points = [number for drawn in group for number in drawn.values]
+        rows = [["", *(drawn.name for drawn in group)]]
+        for number in dict.fromkeys([*group[0].categories, *points]):
             category = group[0].categories.get(number, "")
-            rows.append([category, *(one.values.get(number, "") for one in group)])
+            rows.append([category, *(drawn.values.get(number, "") for drawn in group)])
         for row in rows:
             builder.expect(" ".join(row))
         for block in builder.make_rows([[*map(Cell, row)] for row in rows], 1, page):

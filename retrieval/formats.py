@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dialectree.errors import InputError
+from dialectree.retrieval.encoding import decode
 
 if TYPE_CHECKING:
     from dialectree.retrieval.blocks import Reading
@@ -56,13 +57,13 @@ class UnknownFormat(InputError):
     def __init__(self, name: str, ending: str) -> None:
         self.name, self.ending = name, ending
         super().__init__(
-            f"{name}: files that end in {ending} are not read; give one of {known_endings()}"
+            f"{name}: files that end in {ending} are not read; give one of {list_endings()}"
         )
 
 
-def known_endings() -> str:
+def list_endings() -> str:
     """Return the endings of all formats, with commas between them."""
-    return ", ".join(ending for one in FORMATS.values() for ending in one.endings)
+    return ", ".join(ending for format in FORMATS.values() for ending in format.endings)
 
 
 def find_format(name: str, data: bytes) -> Format:
@@ -112,8 +113,6 @@ def read_file(file: File, format: Format, process: ReadingProcess) -> Reading:
 
 def decode_file(file: File, builder: DocumentBuilder, declared: str | None = None) -> str:
     """Return the text of a file, with a notice where it is not UTF-8."""
-    from dialectree.retrieval.encoding import decode
-
     decoded = decode(file.data, file.name, declared)
     builder.note_encoding(decoded.encoding)
     return decoded.text
@@ -221,8 +220,8 @@ def _read_book(file: File, builder: DocumentBuilder) -> None:
 
 _MB = 1_000_000
 FORMATS = {
-    one.name: one
-    for one in (
+    format.name: format
+    for format in (
         Format("pdf", (".pdf",), LARGEST_FILE, _read_pdf),
         Format("text", (".txt", ".text"), 20 * _MB, _read_text, limited=False),
         Format("markdown", (".md", ".markdown"), 2 * _MB, _read_markdown),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dialectree.errors import InputError
-from dialectree.retrieval.text import decoded
+from dialectree.retrieval.encoding import decode
 
 LARGEST = 2_000_000
 """Characters of a source with all its macros written out."""
@@ -61,7 +61,7 @@ _OPENS = re.compile(r"\\(?:begin|end)(?![A-Za-z])|\\[\[\]()]|\$")
 _ENDS_IN_NAME = re.compile(r"\\[A-Za-z@]+\Z")
 
 
-def stripped(text: str) -> str:
+def _strip_comments(text: str) -> str:
     """Leave out comments and drawings; hide the signs of addresses and of code from LaTeX."""
     pieces: list[str] = []
     at, endless = 0, set[str]()
@@ -96,7 +96,7 @@ def _hidden(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """Show the signs that `stripped` hid from LaTeX."""
+    """Show the signs that `_strip_comments` hid from LaTeX."""
     return _HIDDEN.sub(lambda sign: chr(ord(sign[0]) - 0xE000), text)
 
 
@@ -128,10 +128,10 @@ def whole(text: str, name: str, folder: Path | None) -> str:
         if path is None or path.stat().st_size > _LARGEST_FILE:
             return match[0]
         drawn_in.append(path)
-        return stripped(_HIDDEN.sub("", decoded(path.read_bytes(), path.name)))
+        return _strip_comments(_HIDDEN.sub("", decode(path.read_bytes(), path.name).text))
 
     drawn_in += [path for path in [inside(name)] if path]
-    text, before = stripped(_HIDDEN.sub("", text)), ""
+    text, before = _strip_comments(_HIDDEN.sub("", text)), ""
     while text != before:
         before, text = text, _INPUT.sub(content, text)
         if len(text) > LARGEST:

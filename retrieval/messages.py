@@ -6,6 +6,7 @@ import email
 import email.policy
 from email.message import EmailMessage
 from typing import Any
+from urllib.parse import unquote
 
 from dialectree.errors import InputError
 from dialectree.retrieval.archives import join_path, parse_xml, read_attribute, unpack_parts
@@ -59,9 +60,9 @@ def _read_attachment(attachment: Any, builder: DocumentBuilder) -> None:
     # What is wrong with one file does not take the mail with it.
     part = DocumentBuilder()
     try:
-        FORMATS[format.name].read(File("it", data), part)
+        format.read(File("it", data), part)
     except Exception as error:
-        builder.notices.append(f"{name}: cannot be read ({error})")
+        builder.notices.append(f"{name}: cannot be read ({str(error).removeprefix('it: ')})")
     else:
         builder.extend(part.finish())
 
@@ -69,8 +70,6 @@ def _read_attachment(attachment: Any, builder: DocumentBuilder) -> None:
 def read_book(data: bytes, builder: DocumentBuilder) -> None:
     """Add an EPUB to ``builder``, chapter by chapter in the order in which it is read."""
     parts = unpack_parts(data, (".xml", ".opf", ".xhtml", ".html", ".htm"), format="EPUB")
-    if "META-INF/encryption.xml" in parts:
-        raise InputError("a book that is locked to a reader; give its text")
     container = parts.get("META-INF/container.xml")
     if container is None:
         raise InputError("damaged, or another kind of file (it has no contents)")
@@ -78,12 +77,21 @@ def read_book(data: bytes, builder: DocumentBuilder) -> None:
     tree = parse_xml(parts[package])
     folder = package.rpartition("/")[0]
     files = {
-        read_attribute(item, "id"): join_path(folder, read_attribute(item, "href"))
+        read_attribute(item, "id"): join_path(folder, unquote(read_attribute(item, "href")))
         for item in tree.iter("{*}item")
     }
-    for chapter in tree.iter("{*}itemref"):
-        name = files.get(read_attribute(chapter, "idref"), "")
+    chapters = [files.get(read_attribute(item, "idref"), "") for item in tree.iter("{*}itemref")]
+    if not _find_locked(parts).isdisjoint(chapters):
+        raise InputError("a book that is locked to a reader; give its text")
+    for name in chapters:
         if name in parts:
             FORMATS["html"].read(File(name, parts[name]), builder)
     title = tree.find(".//{*}metadata/{*}title")
     builder.title = None if title is None else " ".join("".join(title.itertext()).split()) or None
+
+
+def _find_locked(parts: dict[str, bytes]) -> set[str]:
+    """Return the files of a book that are encrypted; many books encrypt their fonts alone."""
+    encryption = parts.get("META-INF/encryption.xml")
+    references = parse_xml(encryption).iter("{*}CipherReference") if encryption else ()
+    return {unquote(read_attribute(reference, "URI")) for reference in references}

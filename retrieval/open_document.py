@@ -24,6 +24,7 @@ _LEFT_OUT = {
     "bibliography-source": "templates",
 }
 """Elements whose text nobody sees."""
+_MARGINS = ("{*}header", "{*}footer", "{*}header-left", "{*}footer-left", "{*}header-first")
 _WIDEST = 1_000
 """Times that a cell or a row is repeated, at most: sheets fill their last row with empty cells."""
 
@@ -60,6 +61,9 @@ class _Reader:
         self._notes: list[str] = []
         """Notes of the paragraph under way: they come below it."""
         self._page: int | None = None
+        for part in (part for tree in trees[:-1] for part in tree.iter(*_MARGINS)):
+            builder.expect(" ".join(part.itertext()))
+            self._walk(part, "note")
         body = trees[-1].find("{*}body")
         if body is not None:
             builder.expect(" ".join(body.itertext()))
@@ -140,7 +144,9 @@ class _Reader:
             elif name in _LEFT_OUT:
                 self._builder.leave_out(" ".join(child.itertext()), _LEFT_OUT[name])
             elif name == "span":
-                pieces.append(self._styled(self._text(child), read_attribute(child, "style-name")))
+                pieces.append(
+                    self._apply_style(self._text(child), read_attribute(child, "style-name"))
+                )
             elif name in ("p", "h", "list-item"):
                 pieces.append(f" {self._text(child)} ")
             elif name:
@@ -148,7 +154,7 @@ class _Reader:
             pieces.append(child.tail or "")
         return "".join(pieces)
 
-    def _styled(self, text: str, name: str) -> str:
+    def _apply_style(self, text: str, name: str) -> str:
         style = self._styles.get(name, _Style())
         if style.struck or style.hidden:
             self._builder.leave_out(text, "struck" if style.struck else "hidden")

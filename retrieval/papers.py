@@ -195,7 +195,7 @@ def _read(
     file: File, title: str | None, abstract: str | None, untitled: str | None = None
 ) -> Paper:
     """Return the paper in a file; ``untitled`` stands in for a title that is missing."""
-    given = _strip(title), _strip(abstract), untitled
+    parts_given = _strip(title), _strip(abstract), untitled
     with reading(file.name):
         try:
             format = find_format(file.name, file.data)
@@ -203,7 +203,7 @@ def _read(
             raise InputError(f"{error}, or the paper's arXiv id") from None
         if format.name == "json":
             require_size(file, format)
-            return _from_fields(_load_fields(file), file.name, *given)
+            return _from_fields(_load_fields(file), file.name, *parts_given)
         if format.name == "text":
             require_size(file, format)
             builder = DocumentBuilder()
@@ -212,7 +212,7 @@ def _read(
         else:
             with ReadingProcess() as process:
                 document = read_file(file, format, process)
-        return _from_reading(file.name, document, *given, format.name)
+        return _from_reading(file.name, document, *parts_given, format.name)
 
 
 def _load_fields(file: File) -> Mapping[str, object]:
@@ -284,13 +284,15 @@ def _from_reading(
         found = found or sections.find_summary(body)
     blocks = [*dropwhile(lambda block: block.kind == "note", blocks)]
     kept = {id(block) for block in blocks}
-    names = (one for one in body if id(one) not in kept and one.text not in (found or ""))
-    _leave_out(names, _TITLE_PAGE, left_out)
+    title_page = (
+        block for block in body if id(block) not in kept and block.text not in (found or "")
+    )
+    _leave_out(title_page, _TITLE_PAGE, left_out)
     blocks, references = sections.part_references(blocks)
     _leave_out(references, _REFERENCES, left_out)
     paper = _make_paper(name, title or _join_lines(shown), abstract or found, blocks, untitled)
-    told = [*document.notices, *notices, *describe_left_out(left_out)]
-    notices = [*(f"{name}: {notice}" for notice in told), *paper.notices]
+    notices = [*document.notices, *notices, *describe_left_out(left_out)]
+    notices = [*(f"{name}: {notice}" for notice in notices), *paper.notices]
     return paper.model_copy(update={"notices": tuple(notices), "version": 2})
 
 
@@ -307,8 +309,8 @@ def _take_title(
     """
     blocks = [*document.blocks]
     if document.title and not sections.names_part(document.title):
-        own = _join_lines(document.title)
-        at = next((at for at, one in enumerate(blocks) if one.text == own), None)
+        title = _join_lines(document.title)
+        at = next((at for at, block in enumerate(blocks) if block.text == title), None)
         if at is not None:
             _leave_out(blocks[:at], _TITLE_PAGE, left_out)
             return document.title, blocks[at + 1 :]
@@ -344,7 +346,7 @@ def _make_paper(
     """Return a paper whose body is ``blocks``, without title and abstract again."""
     name, notices = sound(name), []
     body = dropwhile(lambda block: block.text in (title, abstract), blocks)
-    passages = tuple(place_passages(body))
+    passages = tuple(place_blocks(body, headings=False))
     if not passages and not (title or abstract):
         raise InputError(f"{name}: no text in it; give the paper's own file")
     if not title and untitled:
@@ -378,13 +380,18 @@ def _join_lines(text: str | None) -> str | None:
     return " ".join(sound(text).split()) or None if text else None
 
 
-def place_passages(blocks: Iterable[Block]) -> Iterator[Passage]:
-    """Yield the blocks below headings, each with its place and its heading."""
+def place_blocks(blocks: Iterable[Block], *, headings: bool) -> Iterator[Passage]:
+    """Yield blocks with their offsets, each with the heading that it stands under.
+
+    With ``headings``, these are passages as well, and each stands under itself, so that it is cut
+    together with the text below it.
+    """
     offset, heading = 0, None
     for block in timely(blocks):
         if block.heading:
             heading = block.text
-            continue
+            if not headings:
+                continue
         yield Passage(
             text=block.text,
             page=block.page,

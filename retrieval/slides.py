@@ -56,6 +56,9 @@ def read_slides(data: bytes, builder: DocumentBuilder) -> None:
                 reader.read(tree, "note")
         for tree in notes:
             reader.read(tree, "note")
+        for name in others:
+            if "/comments/" in name:
+                reader.read_comments(parse_xml(parts[name]))
 
 
 class _Slide:
@@ -74,6 +77,13 @@ class _Slide:
         """Add what a tree shows; its paragraphs are of ``kind`` where they are no title."""
         self._builder.expect(" ".join(iterate_texts(tree, "t")))
         self._walk(tree, kind)
+
+    def read_comments(self, tree: Any) -> None:
+        """Add what people wrote beside the slide."""
+        for comment in tree:
+            text = " ".join(iterate_texts(comment, "t", "text"))
+            self._builder.expect(text)
+            self.add(text, "note")
 
     def _walk(self, element: Any, kind: BlockKind) -> None:
         for child in element:

@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -31,7 +31,6 @@ with needed("reading sources", "dialectree[sources]"):
     from dialectree.retrieval.blocks import (
         Block,
         LeftOut,
-        count_left_out,
         describe_left_out,
         reading,
     )
@@ -39,10 +38,10 @@ with needed("reading sources", "dialectree[sources]"):
         File,
         UnknownFormat,
         find_format,
-        known_endings,
+        list_endings,
         read_file,
     )
-    from dialectree.retrieval.papers import Passage, bytes_of
+    from dialectree.retrieval.papers import Passage, bytes_of, place_blocks
     from dialectree.retrieval.reading_process import ReadingProcess
     from dialectree.retrieval.text import sound
 
@@ -75,7 +74,7 @@ class Document:
     @classmethod
     def of(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
         """Return the document called ``name`` that consists of ``blocks``."""
-        passages = tuple(place_blocks(blocks))
+        passages = tuple(place_blocks(blocks, headings=True))
         stored = _PASSAGES.dump_json(passages, exclude_defaults=True)
         return cls(sound(name), sound(title or Path(name).stem or name), stored)
 
@@ -97,29 +96,6 @@ class Document:
     def file(self) -> str:
         """Return the name of the file that keeps it."""
         return f"{self.digest}.json"
-
-    def count_left_out(self) -> list[dict[str, Any]]:
-        """Return for each reason how many words were left out, and on which pages."""
-        return count_left_out(self.left_out)
-
-
-def place_blocks(blocks: Iterable[Block]) -> Iterator[Passage]:
-    """Yield blocks with their offsets, each with the heading that it stands under.
-
-    A heading stands under itself, so that it is cut together with the text below it.
-    """
-    offset, heading = 0, None
-    for block in blocks:
-        heading = block.text if block.heading else heading
-        yield Passage(
-            text=block.text,
-            page=block.page,
-            offset=offset,
-            heading=heading,
-            breaks=block.breaks,
-            kind=block.kind,
-        )
-        offset += len(block.text) + 2
 
 
 class Sources(NamedTuple):
@@ -180,7 +156,7 @@ def _unknown_notice(errors: Sequence[UnknownFormat]) -> str:
         return str(first)
     return (
         f"{len(errors)} files that end in {first.ending} are not read ({first.name}, "
-        f"{others[0].name}{', ...' if len(others) > 1 else ''}); give one of {known_endings()}"
+        f"{others[0].name}{', ...' if len(others) > 1 else ''}); give one of {list_endings()}"
     )
 
 
@@ -312,7 +288,7 @@ _LONGEST_HEAD = 100_000
 """Bytes in which the title of a document ends."""
 _LIBRARIES = (
     *("pypdfium2", "lxml", "markdown-it-py", "mdit-py-plugins", "charset-normalizer"),
-    *("pylatexenc", "nupunkt", "sentencex", "PyStemmer"),
+    *("pylatexenc", "nupunkt", "sentencex", "PyStemmer", "pyyaml", "striprtf"),
 )
 """Packages whose versions may change how a file is read and cut."""
 

@@ -10,7 +10,6 @@ from statistics import median
 from dialectree.retrieval import blocks, sections
 from dialectree.retrieval.blocks import Block, timely
 from dialectree.retrieval.builder import Cell, DocumentBuilder
-from dialectree.retrieval.encoding import decode
 
 _ONE_PARAGRAPH = 160
 """Characters; where a line is longer, the file has one line for each paragraph."""
@@ -24,11 +23,6 @@ _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,}|\*{3,}|_{3,})\s*$")
 _MARKED = re.compile(r"#{1,6}\s+\S")
 _ENDED = re.compile(r"[.!?:;。]['\"”’)\]]*$")
 _RUNS_ON = re.compile(r"(?:[:,–—-]|\b(?:of|the|for|and|with|in|a|an|to|on|by|from|via))$", re.I)
-
-
-def decoded(data: bytes, name: str) -> str:
-    """Return the text in ``data``; raise InputError where it is no text."""
-    return decode(data, name).text
 
 
 def sound(text: str) -> str:

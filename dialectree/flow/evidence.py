@@ -369,11 +369,11 @@ def unsupported(node: str, text: str) -> bool:
 
     It is False in a debate without sources, and for the text of a person.
     """
-    said = any(drawn["text"] == text for drawn in _drawn_at(node))
+    said = any(drawn["text"] == text for drawn in _find_texts(node))
     return said and not find_cited_sentences(node, text)
 
 
-def _drawn_at(node: str) -> Sequence[Drawn]:
+def _find_texts(node: str) -> Sequence[Drawn]:
     """Return the texts that were said at ``node``, with their points; none without sources."""
     if (here := reading.get()) is None:
         return ()
@@ -389,7 +389,7 @@ def find_cited_sentences(node: str, text: str) -> list[str]:
     """Return the ids of the sentences that ``text``, said at ``node``, cites and nobody dropped."""
     here = reading.get()
     points = (
-        point for drawn in _drawn_at(node) if drawn["text"] == text for point in drawn["points"]
+        point for drawn in _find_texts(node) if drawn["text"] == text for point in drawn["points"]
     )
     sentences = dict.fromkeys(sentence for point in points for sentence in point["sentences"])
     return [sentence for sentence in sentences if here is not None and not here.dropped(sentence)]

@@ -77,6 +77,7 @@ def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
     if len(known) == len(every):
         return [_as_taken(number, one) for number, one in enumerate(known, 1)]
     require("reading sources", "dialectree[sources]")
+    from dialectree.retrieval.blocks import count_left_out
     from dialectree.retrieval.sources import read_sources
 
     def told(done: int, of: int) -> None:
@@ -104,7 +105,7 @@ def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
         if document.path is not None and given_name is None:
             source["path"] = os.fsencode(os.path.abspath(document.path)).decode("utf-8", "replace")
         if document.left_out:
-            source["left_out"] = document.count_left_out()
+            source["left_out"] = count_left_out(document.left_out)
         sources.append({**source})
     if found.notices and isinstance(first := sources[0], dict):
         first["notices"] = [_without(own, notice) for notice in found.notices]
@@ -237,7 +238,7 @@ def describe_source(run: RunFolder, digest: str) -> dict[str, Any]:
     source; InputError where its text is gone, or was changed.
     """
     sources = sources_of(run.stored())
-    source = next((one for one in sources if one.get("digest") == digest), None)
+    source = next((source for source in sources if source.get("digest") == digest), None)
     if source is None:
         raise RunNotFound(f"{run.run_id} has no source {digest!r:.100}")
     from dialectree.retrieval.sources import kept, read_document

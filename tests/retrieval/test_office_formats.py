@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialectree.errors import InputError
 from dialectree.retrieval.blocks import Reading
 from dialectree.retrieval.builder import DocumentBuilder
 from dialectree.retrieval.formats import FORMATS, File, find_format
@@ -150,6 +151,16 @@ SHOW = {
 }
 
 
+def test_what_people_wrote_beside_a_slide_is_a_note() -> None:
+    comments = f"<p:cmLst {SLIDE}><p:cm><p:text>Is that so?</p:text></p:cm></p:cmLst>"
+    parts = {
+        **SHOW,
+        "ppt/comments/comment1.xml": comments,
+        "ppt/slides/_rels/slide1.xml.rels": relations(a="../comments/comment1.xml"),
+    }
+    assert ("note", "Is that so?") in shown(read("a.pptx", archive(parts)))
+
+
 def test_slides_come_in_the_order_in_which_they_are_shown() -> None:
     reading = read("a.pptx", archive(SHOW))
     assert reading.title == "Care in Belmark"
@@ -242,6 +253,32 @@ def test_open_documents_keep_their_tables_notes_and_raised_figures() -> None:
     ]
     assert left_out(reading) == [("marks of notes", "1"), ("deleted", "Deleted.")]
     assert not reading.notices
+
+
+def test_heads_and_feet_of_open_documents_are_notes() -> None:
+    master = "<style:header><text:p>Draft of May</text:p></style:header>"
+    styles = f"<x {OPEN}><style:master-page>{master}</style:master-page></x>"
+    reading = read("a.odt", archive({"styles.xml": styles, "content.xml": CONTENT}))
+    assert shown(reading)[0] == ("note", "Draft of May")
+    assert not reading.notices
+
+
+def test_only_a_book_whose_chapters_are_encrypted_is_locked() -> None:
+    parts = {
+        "META-INF/container.xml": '<container><rootfile full-path="book.opf"/></container>',
+        "book.opf": '<package><metadata/><manifest><item id="x" href="a%20b.xhtml"/></manifest>'
+        '<spine><itemref idref="x"/></spine></package>',
+        "a b.xhtml": "<html><body><p>It begins.</p></body></html>",
+    }
+    for locked in ("font.otf", "a%20b.xhtml"):
+        parts["META-INF/encryption.xml"] = (
+            f'<encryption><CipherReference URI="{locked}"/></encryption>'
+        )
+        if locked == "font.otf":
+            assert shown(read("a.epub", archive(parts))) == [("paragraph", "It begins.")]
+        else:
+            with pytest.raises(InputError, match="locked"):
+                read("a.epub", archive(parts))
 
 
 def test_a_book_is_read_in_the_order_of_its_chapters() -> None:
