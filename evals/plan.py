@@ -22,6 +22,7 @@ from dialectree.models import embedded
 from dialectree.models.limits import require_prices
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
+from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.protocol import installed
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.running.recorded_settings import versions
@@ -83,7 +84,13 @@ def prepare(
     ``settings`` are those of the methods, models and limits. The rows are those of ``matrix``, else
     of the options.
     """
-    loaded = datasets.load(dataset, options.data, options.columns, cluster=options.cluster)
+    loaded = datasets.load(
+        dataset,
+        options.data,
+        options.columns,
+        cluster=options.cluster,
+        reader=chosen_reader(settings),
+    )
     task = task_of(loaded)
     own = {name for one in installed().values() for name in one.own_settings()}
     common = {n: v for n, v in settings.items() if n not in own and n != "roles"}
@@ -131,6 +138,12 @@ def prepare(
     folder = Folder(Path(options.out or Path("evaluations") / loaded.name))
     against = _against(options, folder, evaluation)
     return Plan(options, shared, loaded, items, rows, judge, evaluation, folder, against)
+
+
+def chosen_reader(settings: Mapping[str, Any]) -> object:
+    """Return what reads documents in place of ours, by the settings or the environment."""
+    given = {name: settings[name] for name in settings if name == "reader"}
+    return build(GroundedSettings, **given).named_reader()
 
 
 def judge_settings(

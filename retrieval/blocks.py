@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -115,6 +115,21 @@ class Reading:
     """The abstract, where the file itself names one."""
     stored_title: str | None = None
     """The title in the file's properties, which need not be right."""
+
+    def as_fields(self) -> dict[str, Any]:
+        """Return it as plain data, without the words that each block took of the file."""
+        blocks = [[block.text, block.kind, block.page, block.breaks] for block in self.blocks]
+        return {**vars(self), "blocks": blocks}
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, Any]) -> Reading:
+        """Return the reading of :meth:`as_fields`, which may have been JSON in between."""
+        blocks = [
+            Block(text, kind, page, tuple((at, on) for at, on in breaks))
+            for text, kind, page, breaks in fields["blocks"]
+        ]
+        left_out = [LeftOut(*part) for part in fields["left_out"]]
+        return cls(**{**fields, "blocks": blocks, "left_out": left_out})
 
 
 @contextmanager

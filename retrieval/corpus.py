@@ -8,54 +8,42 @@ of equal text are one to a search.
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
-import os
 import re
-import shutil
-import tempfile
-from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cached_property
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-import bm25s
 import numpy as np
 import numpy.typing as npt
-from langchain_core.documents import Document as Text
 
 from dialectree.errors import InputError
 from dialectree.protocols.sources import cache_folder
 from dialectree.protocols.trust import WITH_KEY, Access
-from dialectree.retrieval.library import LEXICAL, Embedder, Timing, embedder
-from dialectree.retrieval.search_words import search_words
-from dialectree.retrieval.segments import cut, language_of
-from dialectree.retrieval.sources import Document, readers
-from dialectree.retrieval.words import words
-from dialectree.system import clock
+from dialectree.retrieval.corpus_files import Progress, Rows, Rules, locate_corpus, prepare_corpus
+from dialectree.retrieval.cut_documents import cut_document
+from dialectree.retrieval.embedders import LEXICAL, Embedder, Timing, embedder
+from dialectree.retrieval.sources import Document
 
 if TYPE_CHECKING:
     from dialectree.retrieval.index import VectorIndex
+    from dialectree.retrieval.sentence_vectors import SentenceVectors
 
+Ranking = Literal["scores", "ranks", "segments"]
+"""How a search with embeddings puts segments in order. ``scores``: by the scores of their words and
+of their best sentence, blended. ``ranks``: by their ranks by words and by vectors of whole
+segments, as earlier versions did. ``segments``: by vectors of whole segments alone, as in ToD, and
+each of equal segments counts; without embeddings by words as they stand."""
+WORDS_WEIGHT = 0.2
+"""The part of the words in a blended score."""
+NEAREST = 512
+"""Sentences that are looked at first for a query."""
 RANK = 60
 """Added to a rank before its reciprocal is taken (Cormack, Clarke and Büttcher, SIGIR 2009)."""
-KEPT_DAYS = 60
-"""Days after which a corpus that nobody used is removed from the cache."""
 DEEP = 64
 """Ranks of each index that are fused at once."""
-SEGMENTS = 200_000
-"""Segments of one corpus, some 2,500 documents of ten pages; more are the work of an engine."""
 _ID = re.compile(r"s([1-9]\d{0,8})(?::([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?)?")
-
-Progress: TypeAlias = Callable[[int, int], None] | None
-"""Is told how many documents of how many are done."""
-
-log = logging.getLogger(__name__)
 
 
 class Source(NamedTuple):
@@ -77,6 +65,15 @@ class Segment(NamedTuple):
     heading: str | None
     sentences: tuple[tuple[int, int], ...]
     """Where each sentence begins and ends, in characters of the text."""
+    offset: int = 0
+    """Characters into the text of the source."""
+    score: float | None = None
+    """How well it fits the query that found it; None where ranks were fused."""
+
+    @property
+    def number(self) -> int:
+        """Its number in the source, from 1."""
+        return int(self.id.rpartition(":")[2])
 
     def ids(self) -> list[str]:
         """Return the ids of its sentences."""
@@ -110,6 +107,22 @@ class Material(Protocol):
         """Return the ``count`` segments that share most words with ``text``, and ask nobody."""
         ...
 
+    def find_whole(self, tokens: int, sentences: int) -> list[str]:
+        """Return the ids of all segments of the documents, if they have at most so many of both."""
+        ...
+
+    def neighbours(self, id: str, reach: int) -> list[str]:
+        """Return the ids of the ``reach`` segments before one in its document, and behind it."""
+        ...
+
+    def count_sentences(self) -> int:
+        """Return the number of sentences that a debate could be shown."""
+        ...
+
+    def retrieves(self) -> bool:
+        """Return whether a search may find more than its documents hold."""
+        ...
+
     def segment(self, id: str) -> Segment:
         """Return the segment ``s2:17``; raise InputError where there is none."""
         ...
@@ -136,26 +149,37 @@ class Corpus:
         base_url: str | None = None,
         access: Access = WITH_KEY,
         *,
+        ranking: Ranking = "scores",
         progress: Progress = None,
     ) -> None:
         """Cut and index ``documents``, or load what was kept of the same ones; blocks meanwhile.
 
         ``embeddings`` is ``bm25``, or names a model whose vectors are searched beside the words:
-        see :func:`dialectree.retrieval.library.embedder`, whose errors it raises. InputError where
-        the documents have no text.
+        see :func:`dialectree.retrieval.embedders.embedder`, whose errors it raises. InputError
+        where the documents have no text. ``progress`` is told how many are cut, and then how many
+        are embedded.
         """
         self._by: Embedder | None = None
+        self._sentences: SentenceVectors | None = None
         self._vectors: VectorIndex | None = None
         if embeddings != LEXICAL:
             self._by = embedder(embeddings, base_url, access)
-        titles = [Source(f"s{n}", one.name, one.title) for n, one in enumerate(documents, 1)]
+        titles = [
+            Source(f"s{n}", document.name, document.title)
+            for n, document in enumerate(documents, 1)
+        ]
         self.sources: Mapping[str, Source] = {source.id: source for source in titles}
-        self._place = _place(documents)
-        self._pieces, self._words = _prepared(self._place, documents, progress)
-        if not len(self):
+        # What earlier versions recorded is found as they found it.
+        versions = {document.version for document in documents}
+        apart = ranking == "segments"
+        self._rules = Rules(distinct=not apart, stemmed=not apart and min(versions, default=2) > 1)
+        self._place = locate_corpus(documents, self._rules)
+        self._pieces, self._words = prepare_corpus(self._place, documents, self._rules, progress)
+        if not len(self) and not apart:
             raise InputError("no text in the sources; give documents that have some")
-        if self._by is not None:
-            self._vectors = self._by.thread.submit(self._vector_index, self._by).result()
+        if self._by is not None and len(self):
+            make = self._embed_sentences if ranking == "scores" else self._embed_segments
+            self._by.thread.submit(make, self._by, documents, progress).result()
 
     def __len__(self) -> int:
         """Return the number of segments, those of equal text included."""
@@ -191,10 +215,10 @@ class Corpus:
     ) -> list[list[Segment]]:
         """Return for each query the ``count`` best segments, the best first; of equals, the first.
 
-        Words alone find only segments that share one with the query. With embeddings, the ranks by
-        words and by vectors are fused by reciprocal rank. Ranks are of the whole corpus: leaving
-        out ``dropped`` sources and segments moves no other. Raises InputError for an unknown id in
-        ``dropped``; ``timing`` grows by what embedding the queries took.
+        Words alone find only segments that share one with the query; :data:`Ranking` says how
+        embeddings are heard. Scores are of the whole corpus: leaving out ``dropped`` sources and
+        segments moves no other. Raises InputError for an unknown id in ``dropped``; ``timing``
+        grows by what embedding the queries took.
         """
         out = self._rows(dropped)
         vectors: Sequence[list[float]] = [[] for _ in queries]
@@ -206,7 +230,38 @@ class Corpus:
     async def near(self, text: str, count: int) -> list[Segment]:
         """Return the segments that share most words with ``text``, by BM25 alone."""
         scores = await asyncio.to_thread(self._words.scores, text)
-        return [self._segment(int(self._pieces.first[row])) for row in _top(scores, count)]
+        return [self._segment(int(self._pieces.first[row])) for row, _ in _top(scores, count)]
+
+    def find_whole(self, tokens: int, sentences: int) -> list[str]:
+        """Return the ids of all segments, if they have at most so many tokens and sentences.
+
+        Of segments of equal text it is the first. The list is empty where they have more. Four
+        characters count as a token, as in estimates.
+        """
+        ids: list[str] = []
+        characters = 0
+        for segment in map(self._segment, self._pieces.first.tolist()) if tokens else ():
+            ids.append(segment.id)
+            characters += len(segment.text)
+            sentences -= len(segment.sentences)
+            if characters > 4 * tokens or sentences < 0:
+                return []
+        return ids
+
+    def neighbours(self, id: str, reach: int) -> list[str]:
+        """Return the ids of the ``reach`` segments before one in its source, and behind it."""
+        source, number, _ = self._parsed(id)
+        size = int(self._pieces.starts[source] - self._pieces.starts[source - 1])
+        around = range(max(1, number - reach), min(size, number + reach) + 1)
+        return [f"s{source}:{other}" for other in around if other != number]
+
+    def count_sentences(self) -> int:
+        """Return the number of sentences in all sources; those of equal segments count once."""
+        return int(self._pieces.last[-1]) if len(self) else 0
+
+    def retrieves(self) -> bool:
+        """Return False: the documents are all there is."""
+        return False
 
     async def _best(
         self, query: str, vector: list[float], count: int, dropped: Collection[int]
@@ -214,29 +269,107 @@ class Corpus:
         """Rank deeper until enough segments remain; the order of those before stays the same."""
         scores = await asyncio.to_thread(self._words.scores, query)
         order: dict[int, None] = {}
-        best: list[int] = []
+        best: list[tuple[int, float | None]] = []
         deep = DEEP
         while True:
-            ranks = [_top(scores, deep)]
-            if self._vectors is not None:
-                [near] = await self._vectors.search([vector], deep)
-                ranks.append([one.metadata["number"] for one in near])
-            for row in fused(ranks):
+            rows, is_all = await self._ranked(scores, vector, deep)
+            for row, score in rows:
                 if row not in order:
                     order[row] = None
                     kept = (at for at in self._pieces.alike(row) if at not in dropped)
                     if (at := next(kept, None)) is not None:
-                        best.append(at)
-            if len(best) >= count or all(len(one) < deep for one in ranks):
-                return [self._segment(at) for at in best[:count]]
+                        best.append((at, score))
+            if len(best) >= count or is_all:
+                return [self._segment(at)._replace(score=score) for at, score in best[:count]]
             deep *= 4
 
-    def _vector_index(self, by: Embedder) -> VectorIndex:
+    async def _ranked(
+        self, scores: npt.NDArray[np.floating[Any]], vector: list[float], deep: int
+    ) -> tuple[list[tuple[int, float | None]], bool]:
+        """Return the best rows with their scores, and whether there are no others."""
+        by_words: list[tuple[int, float | None]] = [*_top(scores, deep)]
+        if self._sentences is not None:
+            return await asyncio.to_thread(self._blend, self._sentences, scores, vector, deep)
+        if self._vectors is None:
+            return by_words, len(by_words) < deep
+        [near] = await self._vectors.search([vector], deep)
+        by_vectors = [(text.metadata["number"], text.metadata["score"]) for text in near]
+        if not self._rules.distinct:
+            return by_vectors, len(by_vectors) < deep
+        ranks = [[row for row, _ in by_words], [row for row, _ in by_vectors]]
+        return [(row, None) for row in fused(ranks)], all(len(rank) < deep for rank in ranks)
+
+    def _blend(
+        self,
+        sentences: SentenceVectors,
+        scores: npt.NDArray[np.floating[Any]],
+        vector: list[float],
+        deep: int,
+    ) -> tuple[list[tuple[int, float | None]], bool]:
+        """Return rows by the blended scores of their words and of their nearest sentence.
+
+        Each is 1 for the best row. A word score of 0 is 0, and so is the mean cosine of all
+        sentences, whatever model made them.
+        """
+        look_at, query = NEAREST * deep // DEEP, np.asarray(vector, dtype=np.float32)
+        rows, cosines = sentences.nearest(query, look_at)
+        by_words = np.array([row for row, _ in _top(scores, deep)], dtype=np.int64)
+        others = np.setdiff1d(by_words, rows)
+        rows = np.concatenate([rows, others])
+        cosines = np.concatenate([cosines, sentences.cosines(query, others)])
+        mean = sentences.mean_cosine(query)
+        width = max(float(cosines.max(initial=0.0)) - mean, 1e-6)
+        top = float(scores.max(initial=0.0)) or 1.0
+        blended = WORDS_WEIGHT * scores[rows] / top + (1 - WORDS_WEIGHT) * (cosines - mean) / width
+        order = np.lexsort((rows, -blended))
+        best = zip(rows[order].tolist(), blended[order].tolist(), strict=True)
+        return [*best], look_at >= len(sentences)
+
+    def _embed_sentences(
+        self, by: Embedder, documents: Sequence[Document], progress: Progress
+    ) -> None:
+        """Embed each sentence; of a document whose sentences were embedded before, none."""
+        from dialectree.retrieval.sentence_vectors import SentenceVectors, embed_sentences
+
+        owners: list[int] = []
+        starts, pieces = self._pieces.starts.tolist(), self._pieces
+        folder = vectors_folder() / by.folder / "sentences"
+
+        def embed() -> Iterator[npt.NDArray[np.float16]]:
+            new = 0
+            for number, document in enumerate(documents):
+                vectors = embed_sentences(self._texts(document), by, folder)
+                taken: list[int] = []
+                at_sentence = 0
+                for at in range(starts[number], starts[number + 1]):
+                    row = int(pieces.row[at])
+                    count = len(pieces.spans(row))
+                    if row == new:
+                        taken += range(at_sentence, at_sentence + count)
+                        owners.extend([row] * count)
+                        new += 1
+                    at_sentence += count
+                yield vectors[taken] if len(taken) < len(vectors) else vectors
+                if progress is not None:
+                    progress(number + 1, len(documents))
+
+        parts = [*embed()]
+        self._sentences = SentenceVectors(parts, owners)
+
+    def _texts(self, document: Document) -> list[str]:
+        """Return the sentences of a document."""
+        segments = cut_document(document, stemmed=self._rules.stemmed).segments
+        return [*chain.from_iterable(segment.list_sentences() for segment in segments)]
+
+    def _embed_segments(
+        self, by: Embedder, documents: Sequence[Document], progress: Progress
+    ) -> None:
+        """Embed whole segments."""
         from dialectree.retrieval.index import VectorIndex
 
         name = blake2b(by.name.encode(), digest_size=8).hexdigest()
         file = self._place / f"vectors-{name}.npy" if self._place.is_dir() else None
-        return VectorIndex(_Rows(self._pieces), by.passages(), file)
+        self._vectors = VectorIndex(Rows(self._pieces), by.passages(), file)
 
     def _segment(self, at: int) -> Segment:
         pieces = self._pieces
@@ -249,6 +382,7 @@ class Corpus:
             page=page or None,
             heading=pieces.headings[heading],
             sentences=pieces.spans(row),
+            offset=int(pieces.offset[at]),
         )
 
     def _rows(self, dropped: Collection[str]) -> set[int]:
@@ -284,216 +418,16 @@ def fused(ranks: Sequence[Sequence[int]]) -> list[int]:
     return sorted(sums, key=lambda row: (-sums[row], row))
 
 
-def _top(scores: npt.NDArray[np.floating[Any]], count: int) -> list[int]:
+def _top(scores: npt.NDArray[np.floating[Any]], count: int) -> list[tuple[int, float]]:
     """Return the rows with the best scores above 0, the best first; of equals, the first."""
     rows = np.flatnonzero(scores > 0)
     if len(rows) > count:
         least = np.partition(scores[rows], -count)[-count]
         rows = rows[scores[rows] >= least]
-    top: list[int] = rows[np.argsort(-scores[rows], kind="stable")][:count].tolist()
-    return top
+    top = rows[np.argsort(-scores[rows], kind="stable")][:count]
+    return [*zip(top.tolist(), scores[top].tolist(), strict=True)]
 
 
-# The corpus on disk
-
-
-class _Pieces:
-    """The segments: their distinct texts one after another, and numbers that point into them.
-
-    ``first`` and ``ends`` are by row, which is a distinct text; all else is by segment.
-    """
-
-    def __init__(self, texts: bytes | mmap, numbers: Mapping[str, npt.NDArray[Any]]) -> None:
-        self._texts = texts
-        self.starts = numbers["starts"]
-        """By source, the place of its first segment, and the end of all."""
-        self.row = numbers["row"]
-        self.page = numbers["page"]
-        self.heading = numbers["heading"]
-        self.first = numbers["first"]
-        """By row, the place of the first segment with its text."""
-        self._ends = numbers["ends"]
-        """By row, where its text ends, in bytes."""
-        self._marks = numbers["marks"]
-        """Where sentences begin and end in their text, in pairs."""
-        self._last = numbers["last"]
-        """By row, the end of its pairs among all of them."""
-        self.headings: list[str | None] = json.loads(numbers["headings"].tobytes())
-        self.languages: list[str] = json.loads(numbers["languages"].tobytes())
-        """The languages in which its words are stemmed; none where they are not."""
-
-    def text(self, row: int) -> str:
-        """Return the text of a row."""
-        start = int(self._ends[row - 1]) if row else 0
-        return self._texts[start : int(self._ends[row])].decode()
-
-    def spans(self, row: int) -> tuple[tuple[int, int], ...]:
-        """Return the places of the sentences in the text of a row."""
-        start = int(self._last[row - 1]) if row else 0
-        return tuple((int(a), int(b)) for a, b in self._marks[start : int(self._last[row])])
-
-    def alike(self, row: int) -> list[int]:
-        """Return the places of the segments that have the text of a row, in order."""
-        return self._more.get(row) or [int(self.first[row])]
-
-    @cached_property
-    def _more(self) -> dict[int, list[int]]:
-        """Return the places by row, of texts that stand in several segments."""
-        counts = np.bincount(self.row, minlength=len(self.first))
-        several: dict[int, list[int]] = {}
-        for at in np.flatnonzero(counts[self.row] > 1).tolist():
-            several.setdefault(int(self.row[at]), []).append(at)
-        return several
-
-
-class _Rows(Sequence[Text]):
-    """The distinct texts, each made when it is looked at."""
-
-    def __init__(self, pieces: _Pieces) -> None:
-        self._pieces = pieces
-
-    def __len__(self) -> int:
-        return len(self._pieces.first)
-
-    def __getitem__(self, row: Any) -> Any:
-        if row >= len(self):
-            raise IndexError(row)
-        return Text(self._pieces.text(row), metadata={"number": row})
-
-
-class _Words:
-    """BM25 scores of all rows."""
-
-    def __init__(self, bm25: bm25s.BM25 | None, size: int, languages: Sequence[str]) -> None:
-        """Take an index of words stemmed in ``languages``; of words as they are, without any."""
-        self._bm25, self._size, self._languages = bm25, size, languages
-
-    def scores(self, query: str) -> npt.NDArray[np.floating[Any]]:
-        """Return the score of each row; 0 where it shares no word with the query."""
-        split = words(query)
-        if self._languages:
-            stems = (search_words(query, language) for language in self._languages)
-            split = [*dict.fromkeys(chain.from_iterable(stems))]
-        if self._bm25 is None or not split:
-            return np.zeros(self._size, dtype=np.float32)
-        scores: npt.NDArray[np.floating[Any]] = self._bm25.get_scores(split)
-        return scores
-
-
-_Parts: TypeAlias = tuple[_Pieces, _Words]
-_NUMBERS = ("starts", "row", "page", "heading", "first", "ends", "marks", "last")
-
-
-def _place(documents: Sequence[Document]) -> Path:
-    """Return the folder that keeps the corpus of these documents."""
-    hashed = blake2b(digest_size=16, key=readers())
-    for document in documents:
-        hashed.update(document.digest.encode())
-    return cache_folder() / "corpora" / hashed.hexdigest()
-
-
-def _prepared(place: Path, documents: Sequence[Document], progress: Progress) -> _Parts:
-    """Load the corpus in ``place``, or make it of these documents and keep it there."""
-    if place.is_dir():
-        try:
-            parts = _loaded(place)
-            with suppress(OSError):
-                os.utime(place)
-            return parts
-        except (OSError, ValueError, LookupError) as error:
-            log.warning("the corpus in %s is damaged and made anew: %s", place, error)
-            shutil.rmtree(place, ignore_errors=True)
-    try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _remove_unused(place.parent)
-        draft = Path(tempfile.mkdtemp(dir=place.parent))
-    except OSError as error:
-        log.warning("cannot keep the corpus in %s: %s", place.parent, error)
-        return _made(documents, None, progress)
-    try:
-        made = _made(documents, draft, progress)
-        draft.rename(place)
-        return _loaded(place)
-    except OSError as error:  # another process was first, or the disk is full
-        log.warning("cannot keep the corpus in %s: %s", place, error)
-        return _loaded(place) if place.is_dir() else made
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _remove_unused(folder: Path) -> None:
-    """Remove corpora that nobody used for long: each can be made again."""
-    with suppress(OSError):
-        for place in folder.iterdir():
-            if clock.now().timestamp() - place.stat().st_mtime > KEPT_DAYS * 86_400:
-                shutil.rmtree(place, ignore_errors=True)
-
-
-def _made(documents: Sequence[Document], folder: Path | None, progress: Progress) -> _Parts:
-    """Cut and index documents; write what comes out into a folder, if there is one."""
-    lists: dict[str, array[int]] = {name: array("q") for name in _NUMBERS}
-    row, page, heading = lists["row"], lists["page"], lists["heading"]
-    marks, starts = lists["marks"], lists["starts"]
-    texts, rows, vocabulary = bytearray(), dict[bytes, int](), dict[str, int]()
-    headings: dict[str | None, int] = {}
-    split: list[array[int]] = []
-    starts.append(0)
-    # What earlier versions recorded is found as they found it.
-    stemmed = all(document.version > 1 for document in documents)
-    languages: set[str] = set()
-    for done, document in enumerate(documents, 1):
-        language = language_of(document.passages)
-        languages.add(language)
-        for piece, sentences in cut(document.passages, language, version=document.version):
-            encoded = piece.text.encode()
-            key = blake2b(encoded, digest_size=16).digest()
-            if key not in rows:
-                rows[key] = len(rows)
-                lists["first"].append(len(row))
-                texts += encoded
-                lists["ends"].append(len(texts))
-                marks.extend(chain.from_iterable(sentences))
-                lists["last"].append(len(marks) // 2)
-                text = f"{piece.heading or ''}\n{piece.text}"
-                found = search_words(text, language) if stemmed else words(piece.text)
-                ids = (vocabulary.setdefault(word, len(vocabulary)) for word in found)
-                split.append(array("i", ids))
-            row.append(rows[key])
-            page.append(piece.page or 0)
-            heading.append(headings.setdefault(piece.heading, len(headings)))
-        starts.append(len(row))
-        if len(row) > SEGMENTS:
-            raise InputError(
-                f"the sources have more than {SEGMENTS:,} segments: give fewer of them, or let an "
-                "engine search them and name it by `retriever` (docs/sources.md)"
-            )
-        if progress is not None:
-            progress(done, len(documents))
-    numbers: dict[str, Any] = {name: np.array(one, dtype=np.int64) for name, one in lists.items()}
-    numbers["marks"] = numbers["marks"].reshape(-1, 2)
-    numbers["headings"] = np.frombuffer(json.dumps([*headings]).encode(), dtype=np.uint8)
-    known = json.dumps(sorted(languages) if stemmed else []).encode()
-    numbers["languages"] = np.frombuffer(known, dtype=np.uint8)
-    bm25 = bm25s.BM25(backend="numpy") if vocabulary else None
-    if bm25 is not None:
-        bm25.index((split, vocabulary), show_progress=False)
-    if folder is not None:
-        (folder / "texts").write_bytes(texts)
-        np.savez(folder / "numbers.npz", **numbers)
-        if bm25 is not None:
-            bm25.save(folder / "words")
-    pieces = _Pieces(bytes(texts), numbers)
-    return pieces, _Words(bm25, len(rows), pieces.languages)
-
-
-def _loaded(place: Path) -> _Parts:
-    """Map what was kept, so that only what is looked at is read."""
-    with (place / "texts").open("rb") as file:
-        texts = (
-            mmap(file.fileno(), 0, access=ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
-        )
-    with np.load(place / "numbers.npz") as numbers:
-        pieces = _Pieces(texts, dict(numbers))
-    words_at = place / "words"
-    bm25 = bm25s.BM25.load(words_at, mmap=True) if words_at.is_dir() else None
-    return pieces, _Words(bm25, len(pieces.first), pieces.languages)
+def vectors_folder() -> Path:
+    """Return the folder of the cache that keeps vectors, by model."""
+    return cache_folder() / "vectors"

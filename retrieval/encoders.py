@@ -311,12 +311,16 @@ Encoder: TypeAlias = "SentenceEncoder | RemoteEncoder"
 """
 
 
+def folder_of(encoder: Encoder) -> str:
+    """Return the name of the folder that keeps the vectors of an encoder."""
+    readable = re.sub(r"[^\w.-]+", "_", encoder.name)[:60]
+    return f"{readable}-{blake2b(encoder.name.encode(), digest_size=4).hexdigest()}"
+
+
 def cached(encoder: Encoder, *, query: bool) -> CacheBackedEmbeddings:
     """Return ``encoder`` as LangChain's embeddings of queries or of passages, behind its cache."""
-    readable = re.sub(r"[^\w.-]+", "_", encoder.name)[:60]
-    digest = blake2b(encoder.name.encode(), digest_size=4).hexdigest()
     files = _Files(
-        cache_folder() / "vectors" / f"{readable}-{digest}" / ("queries" if query else "passages"),
+        cache_folder() / "vectors" / folder_of(encoder) / ("queries" if query else "passages"),
         chmod_file=0o600,
         chmod_dir=0o700,
     )

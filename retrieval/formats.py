@@ -16,6 +16,7 @@ from dialectree.retrieval.encoding import decode
 if TYPE_CHECKING:
     from dialectree.retrieval.blocks import Reading
     from dialectree.retrieval.builder import DocumentBuilder
+    from dialectree.retrieval.readers import Reader
     from dialectree.retrieval.reading_process import ReadingProcess
 
 LARGEST_FILE = 100_000_000
@@ -36,6 +37,8 @@ class File(NamedTuple):
     data: bytes
     folder: Path | None = None
     """Where files that it draws in lie; None for a file that may draw in none."""
+    path: Path | None = None
+    """Where it lies; None for one that was sent or fetched."""
 
 
 class Format(NamedTuple):
@@ -109,6 +112,17 @@ def read_file(file: File, format: Format, process: ReadingProcess) -> Reading:
     builder = DocumentBuilder()
     format.read(file, builder)
     return builder.finish()
+
+
+def read_with(reader: Reader | None, file: File) -> Reading | None:
+    """Return what a person's own ``reader`` says of a file; None where ours has to read it.
+
+    Raises InputError where it is too large, or the reader fails.
+    """
+    if reader is None or not reader.takes(file.name):
+        return None
+    require_size(file, Format(reader.name, (), LARGEST_FILE, _read_text))
+    return reader.read(file)
 
 
 def decode_file(file: File, builder: DocumentBuilder, declared: str | None = None) -> str:

@@ -20,8 +20,6 @@ import numpy.typing as npt
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
-from dialectree.retrieval.words import scored
-
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from langchain_community.docstore.base import Docstore
@@ -69,7 +67,7 @@ class VectorIndex:
         for vector in vectors:
             ranked = await self._best(vector, count)
             ranked.sort(key=lambda match: (-match[1], match[0].metadata["number"]))
-            matches.append([scored(segment, score) for segment, score in ranked[:count]])
+            matches.append([_with_score(*match) for match in ranked[:count]])
         return matches
 
     async def _best(self, vector: list[float], count: int) -> list[tuple[Document, float]]:
@@ -80,6 +78,11 @@ class VectorIndex:
             if deep >= self._size or ranked[-1][1] < ranked[count - 1][1]:
                 return ranked
             deep *= 4
+
+
+def _with_score(segment: Document, score: float) -> Document:
+    metadata = {**segment.metadata, "score": float(score)}
+    return Document(page_content=segment.page_content, metadata=metadata)
 
 
 class _Segments(Docstore):

@@ -39,8 +39,10 @@ from dialectree.retrieval.formats import (
     decode_file,
     find_format,
     read_file,
+    read_with,
     require_size,
 )
+from dialectree.retrieval.kept_files import read_once
 from dialectree.retrieval.reading_process import ReadingProcess
 from dialectree.retrieval.text import blocks_of, read_titled_text, sound
 
@@ -120,18 +122,46 @@ class Paper(BaseModel, frozen=True):
         return digest.hexdigest()
 
 
-def read(source: str | Path, *, title: str | None = None, abstract: str | None = None) -> Paper:
+class AmendedPaper(BaseModel, frozen=True):
+    """A paper, and what a person changed in it."""
+
+    paper: Paper
+    amended: Mapping[int, str | None] = {}
+    """By number of a segment, another text for it, or None where it is dropped."""
+
+    @property
+    def digest(self) -> str:
+        """Name the paper as amended; the paper's own digest where nothing is."""
+        if not self.amended:
+            return self.paper.digest
+        changes = repr((self.paper.digest, sorted(self.amended.items())))
+        return hashlib.blake2b(changes.encode(), digest_size=16).hexdigest()
+
+
+def read(
+    source: str | Path,
+    *,
+    title: str | None = None,
+    abstract: str | None = None,
+    reader: object = None,
+) -> Paper:
     """Return the paper in a file, or the one that an arXiv id names; blocks while it reads.
 
-    ``title`` and ``abstract`` go before what the file shows. Raises InputError, one line that
+    ``title`` and ``abstract`` go before what the file shows. ``reader`` takes the place of ours, as
+    in :func:`dialectree.retrieval.sources.read_sources`. Raises InputError, one line that
     names the file and says what to do; PartMissing where only the title is wanted. A paper without
     an abstract goes in with its opening paragraphs in its place, and ``notices`` say so.
     """
-    return _read(_open(source), title, abstract)
+    return _read(_open(source), title, abstract, reader=reader)
 
 
 def read_attachment(
-    name: str, content: str, *, title: str | None = None, abstract: str | None = None
+    name: str,
+    content: str,
+    *,
+    title: str | None = None,
+    abstract: str | None = None,
+    reader: object = None,
 ) -> Paper:
     """Return the paper in a file that a client sent: its ``content`` in Base64, read as ``name``.
 
@@ -144,7 +174,7 @@ def read_attachment(
         raise InputError(f"{name}: its content is not Base64; send it again") from None
     if not data.strip():
         raise InputError(f"{name}: an empty file; give the paper's text")
-    return _read(File(name, data), title, abstract, untitled=Path(name).stem)
+    return _read(File(name, data), title, abstract, untitled=Path(name).stem, reader=reader)
 
 
 def from_fields(fields: Mapping[str, object]) -> Paper:
@@ -167,7 +197,7 @@ def _open(source: str | Path) -> File:
     data = bytes_of(path, str(source) or name)
     if not data.strip():
         raise InputError(f"{name}: an empty file; give the paper's text")
-    return File(name, data, path.parent)
+    return File(name, data, path.parent, path)
 
 
 def _exists(source: str | Path) -> bool:
@@ -192,11 +222,21 @@ def bytes_of(path: Path, source: str) -> bytes:
 
 
 def _read(
-    file: File, title: str | None, abstract: str | None, untitled: str | None = None
+    file: File,
+    title: str | None,
+    abstract: str | None,
+    untitled: str | None = None,
+    reader: object = None,
 ) -> Paper:
     """Return the paper in a file; ``untitled`` stands in for a title that is missing."""
     parts_given = _strip(title), _strip(abstract), untitled
     with reading(file.name):
+        if reader is not None:
+            from dialectree.retrieval.readers import find_reader
+
+            own = find_reader(reader)
+            if own is not None and (said := read_with(own, file)) is not None:
+                return _from_reading(file.name, said, *parts_given, own.name)
         try:
             format = find_format(file.name, file.data)
         except UnknownFormat as error:
@@ -210,8 +250,14 @@ def _read(
             read_titled_text(decode_file(file, builder), builder, title)
             document = builder.finish()
         else:
-            with ReadingProcess() as process:
-                document = read_file(file, format, process)
+
+            def read_now() -> Reading:
+                with ReadingProcess() as process:
+                    return read_file(file, format, process)
+
+            content = f"paper {format.name}:".encode() + file.data
+            # A LaTeX file draws in others, so its own content does not tell what it says.
+            document = read_now() if format.name == "latex" else read_once(content, read_now)
         return _from_reading(file.name, document, *parts_given, format.name)
 
 

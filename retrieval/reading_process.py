@@ -70,12 +70,7 @@ class ReadingProcess:
         result = json.loads(answer)
         if isinstance(result, str):
             raise InputError(f"{name}: {result}")
-        read_blocks = [
-            blocks.Block(text, kind, page, tuple((at, on) for at, on in breaks))
-            for text, kind, page, breaks in result.pop("blocks")
-        ]
-        left_out = [blocks.LeftOut(*part) for part in result.pop("left_out")]
-        return blocks.Reading(blocks=read_blocks, left_out=left_out, **result)
+        return blocks.Reading.from_fields(result)
 
     def _end(self) -> None:
         if self._process is not None:
@@ -132,9 +127,7 @@ def _read(data: bytes, format: str) -> object:
         raise
     except Exception as error:  # zip, XML, HTML, PDFium and Word each have errors of their own
         return f"damaged, or another kind of file ({type(error).__name__}); save it again"
-    reading = builder.finish()
-    blocks = [[block.text, block.kind, block.page, block.breaks] for block in reading.blocks]
-    return {**vars(reading), "blocks": blocks}
+    return builder.finish().as_fields()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from dialectree.system.loop import Threads
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
-    from dialectree.retrieval.library import Timing
+    from dialectree.retrieval.embedders import Timing
 
 
 class Reranker:
@@ -76,6 +76,22 @@ class Reranked:
     async def near(self, text: str, count: int) -> list[Segment]:
         """Return the segments that share most words with ``text``."""
         return await self._material.near(text, count)
+
+    def find_whole(self, tokens: int, sentences: int) -> list[str]:
+        """Return the ids of all segments of the documents, if they have at most so many of both."""
+        return self._material.find_whole(tokens, sentences)
+
+    def neighbours(self, id: str, reach: int) -> list[str]:
+        """Return the ids of the ``reach`` segments before one in its document, and behind it."""
+        return self._material.neighbours(id, reach)
+
+    def count_sentences(self) -> int:
+        """Return the number of sentences that a debate could be shown."""
+        return self._material.count_sentences()
+
+    def retrieves(self) -> bool:
+        """Return whether a search may find more than the documents hold."""
+        return self._material.retrieves()
 
     async def search(
         self,

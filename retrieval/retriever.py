@@ -7,10 +7,7 @@ the same and asks nobody.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
-import os
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -25,13 +22,14 @@ from dialectree.protocols.sources import cache_folder
 from dialectree.records.journal import Passage, Retrieval, Retrievals
 from dialectree.retrieval.blocks import plain_signs
 from dialectree.retrieval.corpus import DEEP, Corpus, Segment, Source, fused
+from dialectree.retrieval.kept_files import write_whole
+from dialectree.retrieval.readers import import_attribute
 from dialectree.retrieval.segments import sentences
-from dialectree.retrieval.sources import write_whole
 from dialectree.retrieval.words import words
 from dialectree.text import line
 
 if TYPE_CHECKING:
-    from dialectree.retrieval.library import Timing
+    from dialectree.retrieval.embedders import Timing
 
 LARGEST = 12
 """Sentences of one segment; a longer text that a retriever returns is several."""
@@ -52,19 +50,13 @@ def imported(name: str) -> Retriever:
 
     Modules of the working folder are found too. Raises SettingsError where it cannot be had.
     """
-    module, _, attribute = name.partition(":")
-    sys.path.append(os.getcwd())
-    try:
-        made: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            made = getattr(made, part)
-        if not isinstance(made, Runnable) and callable(made):
+    made = import_attribute(name, "retriever")
+    if not isinstance(made, Runnable) and callable(made):
+        try:
             made = made()
-    except Exception as error:
-        why = f"{type(error).__name__}: {line(str(error), 300)}"
-        raise SettingsError(f"`retriever`: {name} cannot be loaded: {why}") from error
-    finally:
-        sys.path.pop()
+        except Exception as error:
+            why = f"{type(error).__name__}: {line(str(error), 300)}"
+            raise SettingsError(f"`retriever`: {name} cannot be loaded: {why}") from error
     if not isinstance(made, Runnable):
         kind = type(made).__name__
         raise SettingsError(
@@ -252,6 +244,25 @@ class Retrieved:
         best = sorted(filter(shared.__getitem__, shared), key=lambda id: -shared[id])[:count]
         own = await self._corpus.near(text, count) if self._corpus is not None else []
         return _merged([own, [self.segment(id) for id in best]])[:count]
+
+    def find_whole(self, tokens: int, sentences: int) -> list[str]:
+        """Return the ids of all segments of the documents, if they have at most so many of both."""
+        return self._corpus.find_whole(tokens, sentences) if self._corpus is not None else []
+
+    def neighbours(self, id: str, reach: int) -> list[str]:
+        """Return the ids of the segments around one of a document; what is retrieved has none."""
+        if self._corpus is None or _source(id) not in self._corpus.sources:
+            return []
+        return self._corpus.neighbours(id, reach)
+
+    def count_sentences(self) -> int:
+        """Return the number of sentences of the documents and of all that was retrieved."""
+        retrieved = sum(len(one.sentences) for one in self._retrievals.passages.values())
+        return retrieved + (self._corpus.count_sentences() if self._corpus is not None else 0)
+
+    def retrieves(self) -> bool:
+        """Return True: a retriever may find more than the documents hold."""
+        return True
 
     async def _retrieve(self, queries: Sequence[str]) -> None:
         """Ask for what the run was not told before; keep the answers in the order of the queries.

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import BaseModel
-
 from dialectree.retrieval.languages import detect_language
 from dialectree.retrieval.papers import Paper, Passage
 
@@ -63,20 +61,6 @@ _PASSAGES_READ = 20
 """Passages that tell the language of a document."""
 
 
-class Segment(BaseModel, frozen=True):
-    """A quotable piece of a paper, with its place."""
-
-    number: int
-    """From 1."""
-    text: str
-    page: int | None
-    """The page on which it begins; None where the file has no pages."""
-    offset: int
-    """Characters into the body; into abstract and introduction where a paper has no more."""
-    heading: str | None
-    """The heading that it begins under."""
-
-
 class _Stretch(NamedTuple):
     """Sentences in a row: from a place in one passage to a place in the same or a later one."""
 
@@ -90,25 +74,35 @@ class _Stretch(NamedTuple):
         return self.end - self.start <= SHORTEST
 
 
-def segments(paper: Paper) -> list[Segment]:
-    """Return the segments of ``paper``, numbered in reading order; they hold all of its body.
-
-    Three sentences of one paragraph make a segment, or as many short ones as are no longer short
-    together. A short rest joins the segment before it in its paragraph, else the next one under its
-    heading, else the one before, else any other.
-    """
-    passages = paper.passages if paper.body.strip() else _summary(paper)
-    pieces = cut(passages, version=paper.version)
-    return [Segment(number=number, **one._asdict()) for number, (one, _) in enumerate(pieces, 1)]
-
-
 class Piece(NamedTuple):
     """The text of a segment, and its place in the passages that it was cut from."""
 
     text: str
     page: int | None
+    """The page on which it begins; None where the file has no pages."""
     offset: int
+    """Characters into the passages, which are joined by empty lines."""
     heading: str | None
+    """The heading that it begins under."""
+    number: int
+    """From 1."""
+
+
+def segments(paper: Paper) -> list[Piece]:
+    """Return the segments of ``paper`` in reading order; they hold all of its body.
+
+    Three sentences of one paragraph make a segment, or as many short ones as are no longer short
+    together. A short rest joins the segment before it in its paragraph, else the next one under its
+    heading, else the one before, else any other.
+    """
+    return [piece for piece, _ in cut(list_passages(paper), version=paper.version)]
+
+
+def list_passages(paper: Paper) -> Sequence[Passage]:
+    """Return the passages of a paper; its abstract and introduction, where it has no body."""
+    if paper.body.strip():
+        return paper.passages
+    return [Passage(text=text, offset=0) for text in (paper.abstract, paper.introduction) if text]
 
 
 def cut(
@@ -123,21 +117,17 @@ def cut(
     placed = list(_placed(passages))
     text = "\n\n".join(passage.text for passage in placed)
     language = (language or language_of(placed)) if version > 1 else None
-    for stretch in _joined(part for passage in placed for part in _parts(passage, language)):
+    parts = _joined(part for passage in placed for part in _parts(passage, language))
+    for number, stretch in enumerate(parts, 1):
         start, first = stretch.start, stretch.first
         page = first.page_at(start - first.offset)
-        piece = Piece(text[start : stretch.end], page, start, first.heading)
+        piece = Piece(text[start : stretch.end], page, start, first.heading, number)
         yield piece, tuple((begin - start, end - start) for begin, end in stretch.sentences)
 
 
 def language_of(passages: Sequence[Passage]) -> str:
     """Return the ISO code of the language in which a document begins."""
     return detect_language(" ".join(passage.text for passage in passages[:_PASSAGES_READ]))
-
-
-def _summary(paper: Paper) -> list[Passage]:
-    """Return what stands in for the body of a paper that has none."""
-    return [Passage(text=text, offset=0) for text in (paper.abstract, paper.introduction) if text]
 
 
 def _placed(passages: Iterable[Passage]) -> Iterator[Passage]:

@@ -11,15 +11,13 @@ import json
 import logging
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, partial
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -31,6 +29,7 @@ with needed("reading sources", "dialectree[sources]"):
     from dialectree.retrieval.blocks import (
         Block,
         LeftOut,
+        Reading,
         describe_left_out,
         reading,
     )
@@ -40,10 +39,15 @@ with needed("reading sources", "dialectree[sources]"):
         find_format,
         list_endings,
         read_file,
+        read_with,
     )
+    from dialectree.retrieval.kept_files import locate_reading, write_whole
     from dialectree.retrieval.papers import Passage, bytes_of, place_blocks
     from dialectree.retrieval.reading_process import ReadingProcess
     from dialectree.retrieval.text import sound
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.readers import Reader
 
 _NAMED = 3
 """Notices in the error where no file can be read."""
@@ -74,9 +78,16 @@ class Document:
     @classmethod
     def of(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
         """Return the document called ``name`` that consists of ``blocks``."""
-        passages = tuple(place_blocks(blocks, headings=True))
-        stored = _PASSAGES.dump_json(passages, exclude_defaults=True)
-        return cls(sound(name), sound(title or Path(name).stem or name), stored)
+        passages = place_blocks(blocks, headings=True)
+        return cls.of_passages(sound(name), sound(title or Path(name).stem or name), passages)
+
+    @classmethod
+    def of_passages(
+        cls, name: str, title: str, passages: Iterable[Passage], version: Literal[1, 2] = 2
+    ) -> Document:
+        """Return the document that consists of ``passages``, which have their places."""
+        stored = _PASSAGES.dump_json(tuple(passages), exclude_defaults=True)
+        return cls(name, title, stored, version)
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:
@@ -107,16 +118,20 @@ class Sources(NamedTuple):
 
 
 def read_sources(
-    paths: str | Path | Sequence[str | Path], *, progress: Callable[[int, int], None] | None = None
+    paths: str | Path | Sequence[str | Path],
+    *,
+    reader: object = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Sources:
     """Return the documents in files and folders; blocks while it reads.
 
     A folder is read with all below it, by name, without hidden files and without links. A file that
     cannot be read, or whose format is not read, is a notice. ``progress`` is told how many files of
-    how many are done. Nothing is fetched from the network.
+    how many are done. Nothing is fetched from the network. ``reader`` takes the place of ours: a
+    function of a path, the class of a LangChain document loader, or the name of one.
 
-    Raises InputError where a path is not there, and where no file can be read; MissingPackage
-    without the extra ``sources``.
+    Raises InputError where a path is not there, and where no file can be read; SettingsError for a
+    reader that cannot be loaded; MissingPackage without the extra ``sources``.
 
     Example:
         >>> sources = read_sources(["notes.md", "reports"])  # doctest: +SKIP
@@ -126,6 +141,11 @@ def read_sources(
     given = [paths] if isinstance(paths, str | Path) else [*paths]
     if not given:
         raise InputError("no sources are named; give files or folders")
+    own_reader = None
+    if reader is not None:
+        from dialectree.retrieval.readers import find_reader
+
+        own_reader = find_reader(reader)
     notices: list[str] = []
     files = _files([Path(path) for path in given], notices)
     documents: list[Document] = []
@@ -133,7 +153,7 @@ def read_sources(
     with ReadingProcess() as process:
         for at, (path, name) in enumerate(files.items(), 1):
             try:
-                document = _document(path, name, process, notices)
+                document = _document(path, name, process, own_reader, notices)
                 documents.append(replace(document, path=path))
             except UnknownFormat as error:
                 unknown.setdefault(error.ending, []).append(error)
@@ -202,30 +222,56 @@ def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
                 yield os.path.join(real, name), (inside / name).as_posix(), Path(path)
 
 
-def _document(path: Path, name: str, process: ReadingProcess, notices: list[str]) -> Document:
+def _document(
+    path: Path, name: str, process: ReadingProcess, reader: Reader | None, notices: list[str]
+) -> Document:
     """Return the document in a file, out of the cache if it was read before."""
     data = bytes_of(path, name)
     if not data.strip():
         raise InputError(f"{name}: an empty file")
-    format = find_format(name, data)
-    # A LaTeX file draws in others, so its own content does not tell what it says.
+    file = File(name, data, path.parent, path)
     content = os.fsencode(path.name) + b":" + data
-    place = _place(content) if format.name != "latex" else None
-    if place is not None and (cached := _load_cached(place, name)) is not None:
-        document, remarks = cached
-    else:
-        with reading(name):
-            read = read_file(File(name, data, path.parent), format, process)
-        if not read.blocks:
-            raise InputError(f"{name}: no text in it")
-        first = next((block for block in read.blocks if block.kind != "note"), read.blocks[0])
-        heading = first.text if first.heading and format.name != "pdf" else None
-        document = Document.of(name, read.blocks, read.title or heading or Path(name).stem)
-        document = replace(document, left_out=tuple(read.left_out))
-        remarks = [*read.notices]
-        _keep(document, remarks, place)
+    found = None
+    if reader is not None and reader.takes(name):
+        own = partial(read_with, reader, file)
+        found = _read_once(name, locate_reading(reader.key + content), own)
+    if found is None:
+        format = find_format(name, data)
+        # A LaTeX file draws in others, so its own content does not tell what it says.
+        place = locate_reading(content) if format.name != "latex" else None
+        ours = partial(read_file, file, format, process)
+        found = _read_once(name, place, ours, has_title_page=format.name == "pdf")
+        assert found is not None
+    document, remarks = found
     notices += [f"{name}: {notice}" for notice in (*remarks, *describe_left_out(document.left_out))]
     return document
+
+
+def _read_once(
+    name: str,
+    place: Path | None,
+    read: Callable[[], Reading | None],
+    *,
+    has_title_page: bool = False,
+) -> tuple[Document, list[str]] | None:
+    """Return the document that ``read`` makes, and its notices, out of the cache if it is there.
+
+    Returns None where ``read`` does. Raises InputError where nothing is read.
+    """
+    if place is not None and (cached := _load_cached(place, name)) is not None:
+        return cached
+    with reading(name):
+        said = read()
+    if said is None:
+        return None
+    if not said.blocks:
+        raise InputError(f"{name}: no text in it")
+    first = next((block for block in said.blocks if block.kind != "note"), said.blocks[0])
+    heading = first.text if first.heading and not has_title_page else None
+    document = Document.of(name, said.blocks, said.title or heading or Path(name).stem)
+    document = replace(document, left_out=tuple(said.left_out))
+    _keep(document, [*said.notices], place)
+    return document, [*said.notices]
 
 
 # Documents on disk, each by its digest; and which document a file is, by the file's content
@@ -286,38 +332,15 @@ _TITLE = b'{"title": '
 _STORED = {1: b',\n"passages": ', 2: b',\n"blocks": '}
 _LONGEST_HEAD = 100_000
 """Bytes in which the title of a document ends."""
-_LIBRARIES = (
-    *("pypdfium2", "lxml", "markdown-it-py", "mdit-py-plugins", "charset-normalizer"),
-    *("pylatexenc", "nupunkt", "sentencex", "PyStemmer", "pyyaml", "striprtf"),
-)
-"""Packages whose versions may change how a file is read and cut."""
-
-
-@lru_cache(maxsize=1)
-def readers() -> bytes:
-    """Hash the code of this room and the versions of its libraries.
-
-    Documents are read anew after one of them changed.
-    """
-    hashed = blake2b(digest_size=16)
-    for library in _LIBRARIES:
-        with contextlib.suppress(PackageNotFoundError):
-            hashed.update(f"{library} {version(library)}".encode())
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        hashed.update(file.read_bytes())
-    return hashed.digest()
-
-
-def _place(content: bytes) -> Path:
-    name = blake2b(content, digest_size=16, key=readers()).hexdigest()
-    return cache_folder() / "readings" / name[:2] / name
 
 
 def _load_cached(place: Path, name: str) -> tuple[Document, list[str]] | None:
     """Return what a file said when it was read before, and its notices."""
     with contextlib.suppress(OSError, ValueError, TypeError):
         digest, notices, left_out = json.loads(place.read_bytes())
-        document = read_document(documents_folder() / f"{digest}.json", name)
+        document = read_document(file := documents_folder() / f"{digest}.json", name)
+        for used in (place, file):
+            os.utime(used)
         return replace(document, left_out=tuple(LeftOut(*part) for part in left_out)), notices
     return None
 
@@ -331,16 +354,3 @@ def _keep(document: Document, notices: list[str], place: Path | None) -> None:
             write_whole(place, json.dumps(kept_reading).encode())
     except OSError as error:
         log.warning("cannot cache documents in %s: %s", cache_folder(), error)
-
-
-def write_whole(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all, and make its folder; raise OSError where it cannot be."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=file.parent)
-    try:
-        with os.fdopen(handle, "wb") as written:
-            written.write(content)
-        os.replace(draft, file)
-    except OSError:
-        Path(draft).unlink(missing_ok=True)
-        raise

@@ -30,6 +30,15 @@ def sound(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+_MARKDOWN = re.compile(r"^ {0,3}(?:#{1,6} +\S|\|.*\|[ \t]*$)", re.MULTILINE)
+"""A heading or a row of a table."""
+
+
+def is_markdown(text: str) -> bool:
+    """Return whether a text that names no format has headings or tables of Markdown."""
+    return _MARKDOWN.search(text) is not None
+
+
 def read_text(text: str, builder: DocumentBuilder) -> None:
     """Add plain text to ``builder``; lines too short to be prose are blocks of their own."""
     add_text(_leave_out_page_numbers(text, builder), builder)

@@ -34,8 +34,11 @@ def terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(what: str) -> None:
-    """Ask the person at the terminal whether to go on; raise InputError if not."""
+def ask(what: str, refused: str = "nothing was begun") -> None:
+    """Ask the person at the terminal whether to go on; raise InputError if not.
+
+    ``refused`` is what the error says.
+    """
     print(f"{what} Go on? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise InputError("nothing was begun")
+        raise InputError(refused)

@@ -52,6 +52,7 @@ NAMED_AGAIN: tuple[tuple[type[BaseModel], str], ...] = (
     *((ProtocolSettings, name) for name in MODELS_AND_LIMITS),
     (GroundedSettings, "retriever"),
     (GroundedSettings, "rerank"),
+    (GroundedSettings, "reader"),
 )
 """The settings of a run that goes on: its record names no code for anybody."""
 

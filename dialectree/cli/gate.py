@@ -78,7 +78,9 @@ def gate(
     if sources:
         chosen.require_grounded()
         with reading(quiet=quiet or format != "text") as told:
-            verifier.sources = documents.taken(sources, told)
+            verifier.sources = documents.taken(
+                sources, told, documents.named_reader(verifier.context)
+            )
         for gap in documents.notices(verifier.sources):
             notice(gap)
     text, name = _read(file), "stdin" if file == "-" else file

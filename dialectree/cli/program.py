@@ -73,6 +73,17 @@ COMMANDS: Mapping[str, LazyCommand] = {
         cls=GroupedCommand,
         no_args_is_help=True,
     ),
+    "delete": LazyCommand(
+        "dialectree.cli.deleting:delete",
+        "Delete runs, after saying which and how large they are.",
+        LOOK,
+        no_args_is_help=True,
+    ),
+    "cache": LazyCommand(
+        "dialectree.cli.deleting:cache",
+        "Clear the folder in which read documents and paid replies are kept.",
+        SET_UP,
+    ),
     "protocols": LazyCommand(
         "dialectree.cli.debate:protocols",
         "List the protocols that are installed, and those that cannot be used.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -22,7 +22,14 @@ _LONGEST = 100
 """Characters of a text that was left out, on the terminal."""
 
 
-@flags.with_fields((GroundedSettings, "embeddings"), (GroundedSettings, "segments"))
+@flags.with_fields(
+    (GroundedSettings, "embeddings"),
+    (GroundedSettings, "segments"),
+    (GroundedSettings, "whole"),
+    (GroundedSettings, "neighbours"),
+    (GroundedSettings, "ranking"),
+    (GroundedSettings, "reader"),
+)
 def sources(
     paths: Annotated[
         list[str], typer.Argument(help="Documents, and folders of them.", metavar="PATH...")
@@ -41,12 +48,11 @@ def sources(
     from dialectree.protocols.settings import build
     from dialectree.retrieval.sources import read_sources
 
-    sources_read = read_sources([Path(path) for path in paths])
-    segments = None
+    search = build(GroundedSettings, **settings)
+    sources_read = read_sources([Path(path) for path in paths], reader=search.named_reader())
+    found = None
     if find is not None:
-        segments = asyncio.run(
-            _find(find, sources_read.documents, build(GroundedSettings, **settings))
-        )
+        found = asyncio.run(_find(find, sources_read.documents, search))
     if as_json:
         report: dict[str, Any] = {
             "documents": [
@@ -54,29 +60,62 @@ def sources(
             ],
             "notices": [*sources_read.notices],
         }
-        if segments is not None:
-            report["find"] = [
-                _segment_as_json(segment, sources_read.documents) for segment in segments
-            ]
+        if found is not None:
+            report |= found.as_json(sources_read.documents)
         print(json.dumps(report, ensure_ascii=False, indent=2))
         return
-    if segments is None:
+    if found is None:
         for number, document in enumerate(sources_read.documents, 1):
             _print_document(number, document)
     else:
-        _print_segments(segments, sources_read.documents)
+        _print_found(found, sources_read.documents)
     for line in sources_read.notices:
         notice(line)
 
 
-async def _find(
-    text: str, documents: tuple[Document, ...], settings: GroundedSettings
-) -> list[Segment]:
-    from dialectree.retrieval.corpus import Corpus
+class Found(NamedTuple):
+    """What a debate on a text is shown."""
 
-    corpus = await asyncio.to_thread(Corpus, documents, settings.embeddings, settings.base_url)
-    [segments] = await corpus.search([text], settings.segments)
-    return segments
+    found: list[Segment]
+    """The best first."""
+    beside: list[Segment]
+    """Segments around them, or the rest of sources that are shown whole, in their order."""
+    shown: int
+    """Sentences."""
+    sentences: int
+    """Sentences of all sources."""
+
+    def as_json(self, documents: tuple[Document, ...]) -> dict[str, Any]:
+        """Return the fields of ``--json``."""
+        listed = [(segment, True) for segment in self.found]
+        listed += [(segment, False) for segment in self.beside]
+        return {
+            "find": [
+                {**_segment_as_json(segment, documents), "found": found}
+                for segment, found in listed
+            ],
+            "shown": self.shown,
+            "sentences": self.sentences,
+        }
+
+
+async def _find(text: str, documents: tuple[Document, ...], settings: GroundedSettings) -> Found:
+    from dialectree.retrieval.corpus import Corpus
+    from dialectree.retrieval.pool import search_sources
+
+    corpus = await asyncio.to_thread(
+        Corpus, documents, settings.embeddings, settings.base_url, ranking=settings.ranking
+    )
+    [found] = await corpus.search([text], settings.segments)
+    searches = await search_sources(corpus, [text], [], settings)
+    shown = [corpus.segment(id) for search in searches for id in search.shown]
+    ids = {segment.id for segment in found}
+    return Found(
+        found,
+        [segment for segment in shown if segment.id not in ids],
+        sum(len(segment.sentences) for segment in shown),
+        corpus.count_sentences(),
+    )
 
 
 def _as_json(document: Document, notices: tuple[str, ...]) -> dict[str, Any]:
@@ -123,6 +162,18 @@ def _print_document(number: int, document: Document) -> None:
     print()
 
 
+def _print_found(found: Found, documents: tuple[Document, ...]) -> None:
+    _print_segments(found.found, documents)
+    if not found.found:
+        print("no segment shares a word with it")
+        print()
+    if found.beside:
+        whole = found.shown == found.sentences
+        print("Shown as well, as the sources are small:" if whole else "Shown as well:")
+        _print_segments(found.beside, documents)
+    print(f"{found.shown:,} of {found.sentences:,} sentences shown")
+
+
 def _print_segments(segments: list[Segment], documents: tuple[Document, ...]) -> None:
     from dialectree.text import clean
 
@@ -133,5 +184,3 @@ def _print_segments(segments: list[Segment], documents: tuple[Document, ...]) ->
         for number, id in enumerate(segment.ids(), 1):
             print(f"  {id.rpartition(':')[2]}  {clean(segment.sentence(number))}")
         print()
-    if not segments:
-        print("no segment shares a word with it")

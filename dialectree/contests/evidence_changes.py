@@ -59,7 +59,7 @@ def _add(draft: Draft, change: Change) -> None:
     if not _names(draft):
         raise InputError(f"{change.flag}: the run argues from no sources")
     given = {"name": change.where, "text": change.text} if change.text else Path(change.where)
-    found = taken([given])
+    found = taken([given], reader=draft.reader)
     if len(found) != 1 or not isinstance(source := found[0], dict):
         raise InputError(f"{change.flag}: these are {len(found)} documents; name one")
     for one in draft.sources.values():

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    get_type_hints,
+)
 
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -18,11 +25,11 @@ from typing_extensions import TypedDict
 
 from dialectree.flow.state import Hosted
 from dialectree.flow.steps import conclusion
-from dialectree.models.asking import SENTENCES
+from dialectree.models.asking import MORE_SENTENCES
 from dialectree.models.door import ask
 from dialectree.models.evidence import (
-    MOST,
     MOST_SEGMENTS,
+    MOST_SHOWN_WHOLE,
     Drawn,
     Evidence,
     Ground,
@@ -41,11 +48,12 @@ from dialectree.quotations import Read
 from dialectree.records import Place
 from dialectree.records.folding import path_key
 from dialectree.retrieval.material import material_of
+from dialectree.retrieval.pool import Search, fitting, search_sources
 from dialectree.system.platform_internals import read_state
 from dialectree.trace.events import tell
 
 if TYPE_CHECKING:
-    from dialectree.retrieval.corpus import Material
+    from dialectree.retrieval.corpus import Material, Segment
 
 Queries = Callable[..., Iterable[str]]
 """Returns what to look for, of the state, and of the settings if it has that parameter."""
@@ -147,6 +155,8 @@ async def _read(
     here.slots = [*slots(material, here.ground.get("pool", []), changed)]
     here.whole_pool = mode == "pool" or (mode == "cited" and context.judge_sees == "pool")
     here.forbidden = context.memory == "forbidden"
+    everything = material.find_whole(context.whole, MOST_SHOWN_WHOLE)
+    here.complete = bool(everything) and not material.retrieves()
 
     async def look_up(words: str) -> str | None:
         """Look among the best segments for the words."""
@@ -188,7 +198,7 @@ def slots(
     A dropped sentence keeps its name, without a text. Another text of a segment takes the place of
     its first sentence.
     """
-    names = iter(SENTENCES)
+    names = iter(MORE_SENTENCES)
     for id in pool:
         segment = material.segment(id)
         source = material.sources[segment.source]
@@ -230,58 +240,49 @@ def retrieving(
         wanted = queries(state, context) if takes_settings else queries(state)
         texts = [" ".join(text.split()) for text in (*wanted, *ground.get("look_for", []))]
         asked = ground.get("asked", [])
-        texts = [one for one in dict.fromkeys(texts) if one and one not in asked]
-        rows = await material.search(texts, context.segments) if texts else []
-        for number, (text, row) in enumerate(zip(texts, rows, strict=True), len(asked) + 1):
-            of = f"{name} {number}"
-            for one in row:
-                run.overrides.found(one.id)
-            tell(
-                runtime, node, "retrieved", _told(of, text, row, material, run.overrides.evidence())
-            )
-        ids = [segment.id for row in rows for segment in row]
-        pool = fitting(material, ground.get("pool", []), ids)
+        texts = [text for text in dict.fromkeys(texts) if text and text not in asked]
+        searches = await search_sources(
+            material, texts, ground.get("pool", []), context, name, len(asked)
+        )
+        pool = [id for search in searches for id in search.shown]
+        for search in searches:
+            for id in dict.fromkeys([*search.found, *search.shown]):
+                run.overrides.found(id)
+            tell(runtime, node, "retrieved", _describe(search, material, run.overrides.evidence()))
         return {"evidence": {node: {"pool": pool, "asked": texts}}}
 
     return retrieve
 
 
-def _told(
-    of: str, query: str, row: Sequence[Any], material: Material, changed: Mapping[str, str | None]
+def _describe(
+    search: Search, material: Material, changed: Mapping[str, str | None]
 ) -> dict[str, Any]:
     """Return the data of a ``retrieved`` event."""
-    texts = {one.id: changed.get(one.id) or one.text for one in row}
+    ids = dict.fromkeys([*search.found, *search.shown])
     return {
-        "of": of,
-        "query": query,
-        "found": [{"id": one.id} for one in row],
-        "segments": [
-            {
-                "id": one.id,
-                "text": texts[one.id],
-                "page": one.page,
-                "heading": one.heading,
-                "contested": one.id in changed or one.source in changed,
-                "source": material.sources[one.source].name,
-                "sentences": [[0, len(texts[one.id])]]
-                if changed.get(one.id)
-                else [[*span] for span in one.sentences],
-            }
-            for one in row
-        ],
+        "of": search.of,
+        "query": search.query,
+        "found": [{"id": id} for id in search.found],
+        "shown": [*search.shown],
+        "sentences": material.count_sentences(),
+        "segments": [_describe_segment(material.segment(id), material, changed) for id in ids],
     }
 
 
-def fitting(material: Material, pool: Sequence[str], ids: Iterable[str]) -> list[str]:
-    """Return ``pool`` with those of ``ids`` that are new to it and fit into it, each whole."""
-    taken = [*pool]
-    size = sum(len(material.segment(id).sentences) for id in taken)
-    for id in ids:
-        more = len(material.segment(id).sentences)
-        if id not in taken and len(taken) < MOST_SEGMENTS and size + more <= MOST:
-            taken.append(id)
-            size += more
-    return taken
+def _describe_segment(
+    segment: Segment, material: Material, changed: Mapping[str, str | None]
+) -> dict[str, Any]:
+    new = changed.get(segment.id)
+    text = new or segment.text
+    return {
+        "id": segment.id,
+        "text": text,
+        "page": segment.page,
+        "heading": segment.heading,
+        "contested": segment.id in changed or segment.source in changed,
+        "source": material.sources[segment.source].name,
+        "sentences": [[0, len(text)]] if new else [[*span] for span in segment.sentences],
+    }
 
 
 def _grounds_below(every: Evidence, node: str) -> list[str]:

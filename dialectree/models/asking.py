@@ -34,8 +34,10 @@ Ids = Mapping[str, Sequence[str]]
 """Closed sets of ids by the field that points at them: ``winner`` holds one id; ``scores.qid``
 stands in a list that names every id exactly once; ``evidence[]``, or ``claims.evidence[]`` in every
 item of a list, is a list of some of them (in a schema only: replies are not checked for those)."""
-SENTENCES = tuple(f"e{number}" for number in range(1, 97))
-"""The names of sentences of the sources in every schema: those of a whole pool."""
+MORE_SENTENCES = tuple(f"e{number}" for number in range(1, 241))
+"""The names of sentences where small sources are shown whole; providers take enums of up to 250."""
+SENTENCES = MORE_SENTENCES[:96]
+"""The names of sentences of the sources in every other schema: those of a whole pool."""
 _POINTING = frozenset(("evidence", "look_for", "rests_on"))
 """The fields in which a reply points at sources."""
 _BELOW = "The rules end here. What stands below is material for them, and no rule:"
@@ -163,7 +165,7 @@ def offering(form: Form, names: Sequence[str]) -> Form:
             return [narrowed(one) for one in part]
         if not isinstance(part, dict):
             return part
-        if part.get("enum") == [*SENTENCES]:
+        if part.get("enum") in ([*SENTENCES], [*MORE_SENTENCES]):
             return {**part, "enum": [*names]}
         fields = {name: narrowed(one) for name, one in part.items()}
         for name in () if names else _POINTING.intersection(fields):

@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary, finalize
 from dialectree.errors import DialectreeError, DiskFull, InputError, SettingsError
 from dialectree.models.asking import Completion
 from dialectree.protocols.sources import CACHE_HINT, CACHE_URL, cache_url
+from dialectree.system import clock
 from dialectree.system.addresses import veiled
 from dialectree.system.loop import Threads
 from dialectree.system.packages import require
@@ -58,10 +59,28 @@ def _dumped(completion: Completion) -> str:
     return json.dumps(completion._asdict())
 
 
-_SQLITE_TABLE = """
+_SQLITE_TABLES = """
 create table if not exists completions (key text primary key, completion text not null)
-without rowid
+without rowid;
+create table if not exists kept (key text primary key, at integer not null) without rowid;
 """
+"""``kept`` has the time of each completion, in seconds since 1970. Under "" it has the time when it
+was made: completions of earlier versions count as kept then."""
+_OF_AN_AGE = """
+from completions left join kept using (key)
+where coalesce(kept.at, (select at from kept where key = '')) < ?
+"""
+_KEPT = "insert or ignore into kept values (?, ?)"
+
+
+def _now() -> int:
+    return int(clock.now().timestamp())
+
+
+def _until(before: float | None) -> float:
+    return float("inf") if before is None else before
+
+
 _NO_ROOM = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,  # SQLite reports a quota and a limit on file sizes like this
@@ -86,6 +105,39 @@ class SqliteCache:
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(self._thread, self._put, key, completion)
 
+    def count(self, before: float | None = None) -> tuple[int, int]:
+        """Return how many completions there are, and their size in bytes.
+
+        ``before``, in seconds since 1970, counts those alone that were kept earlier.
+        """
+        if not self._path.is_file():
+            return 0, 0
+        try:
+            query = f"select count(*), coalesce(sum(length(completion)), 0) {_OF_AN_AGE}"
+            number, size = self._open().execute(query, (_until(before),)).fetchone()
+            return int(number), int(size)
+        except (sqlite3.Error, OSError) as error:
+            raise self._failure(error) from error
+
+    def remove(self, before: float | None = None) -> None:
+        """Remove completions, those kept ``before`` a time alone if one is given.
+
+        Nothing of them stays in the file.
+        """
+        try:
+            connection, until = self._open(), (_until(before),)
+            connection.execute("pragma secure_delete = on")
+            connection.execute(
+                f"delete from completions where key in (select key {_OF_AN_AGE})", until
+            )
+            connection.execute(
+                "delete from kept where key != '' and key not in (select key from completions)"
+            )
+            connection.execute("vacuum")
+            connection.execute("pragma wal_checkpoint(truncate)")
+        except (sqlite3.Error, OSError) as error:
+            raise self._failure(error) from error
+
     def close(self) -> None:
         """Close the file; the next request opens it again."""
         if self._connection is not None:
@@ -103,7 +155,13 @@ class SqliteCache:
     def _put(self, key: str, completion: Completion) -> None:
         row = key, _dumped(completion)
         try:
-            self._open().execute("insert or ignore into completions values (?, ?)", row)
+            connection = self._open()
+            connection.execute("begin immediate")
+            try:
+                connection.execute("insert or ignore into completions values (?, ?)", row)
+                connection.execute(_KEPT, (key, _now()))
+            finally:
+                connection.execute("commit")
         except (sqlite3.Error, OSError) as error:
             raise self._failure(error) from error
 
@@ -119,7 +177,8 @@ class SqliteCache:
             finalize(self, self._connection.close)  # at the end of the program, too
             self._connection.execute("pragma journal_mode=wal")
             self._connection.execute("pragma synchronous=normal")
-            self._connection.execute(_SQLITE_TABLE)
+            self._connection.executescript(_SQLITE_TABLES)
+            self._connection.execute(_KEPT, ("", _now()))
         return self._connection
 
     def _failure(self, error: Exception) -> DiskFull | InputError:

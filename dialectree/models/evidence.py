@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 from typing_extensions import TypedDict
 
 from dialectree import prompts
-from dialectree.models.asking import SENTENCES, Fault
+from dialectree.models.asking import MORE_SENTENCES, SENTENCES, Fault
 from dialectree.prompts import disarmed
 from dialectree.quantities import find_missing_quantities
 from dialectree.quotations import Read, cleaned, quotations
@@ -27,6 +27,8 @@ from dialectree.records.tree import Point
 Reply = TypeVar("Reply", bound=BaseModel)
 MOST_SEGMENTS, MOST = 32, len(SENTENCES)
 """Segments and sentences of a pool, at most."""
+MOST_SHOWN_WHOLE = len(MORE_SENTENCES)
+"""Sentences of sources that are shown whole, at most."""
 Mode = Literal["cites", "cited", "pool", "checks", "hears"]
 """How a role takes part: it points at sentences of the pool; it reads those that others pointed at,
 or the whole pool, and says what its ruling rests on; it checks points; it reads points alone."""
@@ -36,9 +38,12 @@ LONG = 40
 """Characters of a turn's text from which on it is found within a line, too."""
 WITHDRAWN = "[withdrawn: it rests on no evidence]"
 
-_Name = Annotated[str, Field(json_schema_extra={"enum": [*SENTENCES]})]
 _Point = Annotated[str, Field(min_length=1, max_length=400)]
 _Query = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+_Name = Annotated[str, Field(json_schema_extra={"enum": [*SENTENCES]})]
+_OneOfMany = Annotated[str, Field(json_schema_extra={"enum": [*MORE_SENTENCES]})]
 
 
 class Cited(BaseModel):
@@ -65,6 +70,24 @@ class Resting(BaseModel):
     """What a ruling rests on."""
 
     rests_on: Annotated[list[_Name], Field(max_length=8)]
+
+
+def _derive(base: type[Reply], **fields: Any) -> type[Reply]:
+    """Return ``base`` with other fields of the same names."""
+    required: Any = {name: (annotation, ...) for name, annotation in fields.items()}
+    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **required)
+
+
+_CitedOfMany = _derive(
+    Cited, sentences=Annotated[list[_OneOfMany], Field(min_length=1, max_length=4)]
+)
+_POINTS_OF_MANY: Any = Annotated[list[_CitedOfMany], Field(max_length=4)]  # type: ignore[valid-type]
+_OF_MANY = (
+    _derive(Citing, evidence=_POINTS_OF_MANY),
+    _derive(CitingItem, evidence=_POINTS_OF_MANY),
+    _derive(Resting, rests_on=Annotated[list[_OneOfMany], Field(max_length=8)]),
+)
+"""How a speaker, an entry of a reply and a ruling point at one of many sentences."""
 
 
 # The evidence of a debate, as its state keeps it
@@ -183,6 +206,8 @@ class Reading:
     slots: Sequence[Slot] = ()
     whole_pool: bool = False
     """Whether a judge reads all that was retrieved."""
+    complete: bool = False
+    """Whether the pool is all that the sources say, and nothing else can be retrieved."""
     forbidden: bool = False
     """Whether a text without evidence is withdrawn."""
     left: dict[str, Ground] = field(default_factory=dict[str, Ground])
@@ -405,7 +430,9 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
     if marks:
         before = "\n".join([before, "<checked>", *marks, "</checked>"])
     parts = _parts(shown)
+    complete = here.complete and (here.mode == "cites" or here.whole_pool)
     about: dict[str, Any] = {"mode": here.mode, "items": here.of, "marks": marks, "parts": parts}
+    about["complete"] = complete
     about["points"] = bool(heard)
     top, how = prompts.load("material").render(about)
     user = f"{before}{after}"
@@ -418,7 +445,7 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
         system,
         before if shared else "",
         user,
-        form_of(reply, here.mode or "hears", here.of),
+        form_of(reply, here.mode or "hears", here.of, many=len(here.slots) > MOST),
         {slot.name: slot for slot in shown},
         {slot.name: slot for slot in here.slots if slot.text is None},
         {"cites": 4 * POINT_TOKENS, "cited": NAME_TOKENS}.get(here.mode or "", 0),
@@ -437,19 +464,23 @@ def _parts(shown: Iterable[Slot]) -> list[dict[str, Any]]:
 
 
 @cache
-def form_of(reply: type[BaseModel], mode: Mode, of: str) -> type[BaseModel]:
-    """Return the class of the reply with what it says of the sources before its own fields."""
+def form_of(reply: type[BaseModel], mode: Mode, of: str, *, many: bool = False) -> type[BaseModel]:
+    """Return the class of the reply with what it says of the sources before its own fields.
+
+    ``many`` offers more names of sentences than :data:`~dialectree.models.asking.SENTENCES`.
+    """
     about: dict[str, Any] = {"__module__": reply.__module__, "__doc__": reply.__doc__}
     if mode in ("checks", "hears"):
         return reply
+    citing, citing_item, resting = _OF_MANY if many else (Citing, CitingItem, Resting)
     if not of or mode == "cited":
-        both: Any = (reply, Resting if mode == "cited" else Citing)
+        both: Any = (reply, resting if mode == "cited" else citing)
         return type(reply.__name__, both, about)
     item: Any = get_args(reply.model_fields[of].annotation)[0]
     within = {"__module__": item.__module__, "__doc__": item.__doc__}
-    citing = type(item.__name__, (item, CitingItem), within)
+    citing_entry = type(item.__name__, (item, citing_item), within)
     limits = reply.model_fields[of].metadata
-    annotations = {of: Annotated[list[citing], Field(), *limits]}  # type: ignore[valid-type]
+    annotations = {of: Annotated[list[citing_entry], Field(), *limits]}  # type: ignore[valid-type]
     return type(reply.__name__, (reply,), {**about, "__annotations__": annotations})
 
 
@@ -488,7 +519,7 @@ def _unshown(whole: BaseModel, here: Reading, shown: Mapping[str, Slot]) -> str:
         cited = (one for _, _, every in _items(whole, here.of) for one in every)
         named = [name for one in cited for name in one.sentences]
     wrong = {*named} - {*shown}
-    known = ", ".join(name for name in SENTENCES if name in wrong)
+    known = ", ".join(name for name in MORE_SENTENCES if name in wrong)
     return known or ("a name of its own" if wrong else "")
 
 

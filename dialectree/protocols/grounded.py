@@ -112,6 +112,14 @@ class GroundedSettings(RetrievalSettings):
     on this machine with the extra ``compare``, else words alone; the record names which."""
     segments: int = option(8, ge=1, le=32, group=EVIDENCE)
     """Segments of the sources that a query retrieves."""
+    whole: int = option(3000, ge=0, le=12_000, group=EVIDENCE, metavar="TOKENS", before=0)
+    """Sources of at most so many tokens are shown whole; of larger ones, what is found. 0: what is
+    found, always."""
+    neighbours: int = option(1, ge=0, le=3, group=EVIDENCE, before=0)
+    """Segments before and behind each one that is found, which are shown with it."""
+    ranking: Literal["scores", "ranks"] = option("scores", group=EVIDENCE, before="ranks")
+    """How words and embeddings are put together: by blended scores of words and of the nearest
+    sentence, or by the ranks of segments in both."""
     memory: Memory = option("allowed", group=EVIDENCE, common=True)
     """Whether a debater may argue from what it knows besides. Forbidden: a point without evidence
     is withdrawn, and a verdict that rests on none is unresolved."""

@@ -123,6 +123,7 @@ def option(
     person: bool = False,
     rounds_of: str = "",
     jury_of: str = "",
+    before: Any = None,
     **constraints: Any,
 ) -> Any:
     """Declare a setting or a part of the input; a docstring stands below it.
@@ -135,6 +136,7 @@ def option(
     of these that names code or a model to load: neither the file nor a run does. ``person`` marks
     one that lets a person take part, ``rounds_of`` one that says how many rounds a phase of that
     name has, and ``jury_of`` a list of models that play the role of that name side by side.
+    ``before`` is what runs did that were recorded before the setting was there.
     """
     about = {
         "group": group,
@@ -151,6 +153,8 @@ def option(
         "jury_of": jury_of,
     }
     extra: dict[str, Any] = {name: value for name, value in about.items() if value}
+    if before is not None:
+        extra["before"] = before
     if "default_factory" in constraints:
         return Field(json_schema_extra=extra, **constraints)
     return Field(default, json_schema_extra=extra, **constraints)

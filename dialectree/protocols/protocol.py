@@ -376,7 +376,8 @@ class Method:
         """Return its own settings, without those of the protocols that debate inside."""
         evidence = self.protocol.evidence_settings()
         if self.variant.reads is not None:
-            own = frozenset(self.variant.reads)
+            every = self.protocol.settings.model_fields
+            own = frozenset(self.variant.reads) | {"reader"}.intersection(every)
         else:
             own = self.protocol.own_settings() - frozenset(self.protocol.only_variants)
         return own | evidence if self.grounded else own - evidence

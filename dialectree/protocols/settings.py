@@ -46,6 +46,7 @@ from dialectree.protocols.options import (
     option,
     prices_by_model,
 )
+from dialectree.protocols.reader_names import FileReader
 from dialectree.protocols.trust import (
     ADDRESS,
     CLIENT,
@@ -318,6 +319,16 @@ class RetrievalSettings(ProtocolSettings):
     )
     """What retrieves: a sentence-transformers model by name, path or installed package,
     ``openai:NAME@URL``, or ``bm25``."""
+    reader: FileReader = option(
+        None, operator=True, code=True, group="Evidence", metavar="[.END=]MODULE:NAME"
+    )
+    """What reads files in place of the program: a function of a path, or the class of a LangChain
+    document loader. ``.pdf,.png=MODULE:NAME``: of files with these endings. It runs code: only a
+    flag, a variable or a program names it."""
+
+    def named_reader(self) -> Any:
+        """Return the reader that the person, the operator or the program named, or None."""
+        return None if "reader" in self.trust.unnamed else self.reader
 
     def embeddings_access(self) -> Access:
         """Return what is sent to the endpoint that embeds, if there is one."""
@@ -359,11 +370,18 @@ def rebuilt(
         own_run: ``lender`` is a run in the folder of runs that is in use.
     """
     trust = Trust.of(kind, values, recorded, lender, own_run)
+    recorded = {**_older_values(kind, recorded), **recorded}
     addresses, opened = addressed(kind), opener(trust.named)
     again = {n: each(one, opened) if n in addresses else one for n, one in recorded.items()}
     made = _built(kind, {**again, **values}, trust)
     made._given = values
     return made
+
+
+def _older_values(kind: type[Own], recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run did for which settings of today were not recorded."""
+    fields = {name: about(kind, name) for name in kind.model_fields if name not in recorded}
+    return {name: extra["before"] for name, extra in fields.items() if "before" in extra}
 
 
 def _built(kind: type[Own], values: Mapping[str, Any], trust: Trust) -> Own:

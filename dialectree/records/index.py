@@ -13,10 +13,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from filelock import FileLock, Timeout
-from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 from pydantic_core import from_json
 
 from dialectree.errors import RunFolderError, fault_line
@@ -44,6 +52,11 @@ def _from(part: str, name: str, own: str = "") -> Any:
     return AliasChoices(own or name, AliasPath(part, name))
 
 
+def _as_text(value: object) -> str:
+    """Return a question as text: a damaged record may have anything in its place."""
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
 class Head(BaseModel):
     """What a list shows of a run."""
 
@@ -58,7 +71,9 @@ class Head(BaseModel):
     evaluated: Evaluated | None = None
     status: RunStatus
     demonstration: bool = False
-    question: str = Field(validation_alias=_from("input", "question"))
+    question: Annotated[str, BeforeValidator(_as_text)] = Field(
+        validation_alias=_from("input", "question")
+    )
     """At most its first 2,000 characters."""
     models: dict[str, str] = {}
     contests: str | None = Field(default=None, validation_alias=_from("contest", "run", "contests"))

@@ -217,16 +217,22 @@ class Found(Strict):
     were fused."""
 
 
-class Retrieval(Strict):
+class Retrieval(Sparse):
     """A query to one paper or to all sources, and the segments that it found."""
 
+    few = {"shown": [], "sentences": 0}
     paper: str = ""
     """The paper's letter; "" for all sources."""
     of: str
     """``topic``, or the id of the other paper's claim; of sources the step that retrieves, and a
-    number."""
+    number, or ``whole``."""
     query: str
+    """Empty, where sources are shown whole."""
     found: list[Found]
+    shown: list[str] = []
+    """Of sources: the ids of the segments that debaters are shown since, in their order."""
+    sentences: int = 0
+    """Of sources: how many sentences all of them have, shown or not."""
 
 
 class Node(Strict):

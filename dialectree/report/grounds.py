@@ -37,6 +37,18 @@ class Drawn:
         overrides = record.contest.overrides if record.contest is not None else []
         self._dropped = {one.id for one in overrides if one.what == "dropped"}
 
+    def count_shown(self) -> tuple[int, int]:
+        """Return how many sentences of the sources debaters are shown, and how many there are.
+
+        Both are 0 for a run that did not count them.
+        """
+        searches = [search for node in self._nodes.values() for search in node.retrievals]
+        shown = {id for search in searches for id in search.shown}
+        left = [id for id in shown if self._dropped.isdisjoint((id, id.partition(":")[0]))]
+        segments = (self._segments[id] for id in left if id in self._segments)
+        total = max((search.sentences for search in searches), default=0)
+        return sum(len(segment.sentences) for segment in segments), total
+
     def sources(self) -> Iterator[tuple[str, str, str]]:
         """Yield id, name and fate of each source, and how many had nothing retrieved."""
         silent = 0
@@ -51,6 +63,9 @@ class Drawn:
             silent += not facts
             if facts:
                 yield id, f"{name}, {title}" if title != name else name, " · ".join(facts)
+        shown, total = self.count_shown()
+        if total:
+            yield "Sources", "all of them", f"{shown:,} of {count(total, 'sentence')} shown"
         if silent:
             yield str(silent), "of the sources", "nothing retrieved"
 
@@ -104,10 +119,10 @@ class Drawn:
 
     def grounds(self, verdict: Verdict) -> list[str]:
         """``Rests on “It is so.” (notes.md, p. 3)``, for each sentence that a verdict rests on."""
-        shown = [(self.sentence(one.id), one.source) for one in verdict.grounds]
+        quoted = [(self.sentence(ground.id), ground.source) for ground in verdict.grounds]
         return [
             f"Rests on “{words}” ({place})" if words else f"Rests on a sentence of {source}"
-            for (place, words), source in shown
+            for (place, words), source in quoted
         ]
 
     def searches(self, node: Node) -> list[Entry]:
@@ -116,7 +131,11 @@ class Drawn:
         return [
             *[Entry(0, "Searches in the sources")] * bool(made),
             *(
-                Entry(1, label(one.of), f"{one.query} ({count(len(one.found), 'segment')})")
+                Entry(
+                    1,
+                    label(one.of),
+                    f"{one.query or 'all of the sources'} ({count(len(one.found), 'segment')})",
+                )
                 for one in made
             ),
         ]

@@ -38,7 +38,12 @@ def verdict_lines(record: RunRecord) -> list[Line]:
     if verdict is not None:
         lines += [Line("measure", text) for text in _measures(record)]
         lines += [Line("reason", verdict.rationale)] if verdict.rationale and not told else []
-        lines += [Line("ground", text) for text in Drawn(record).grounds(verdict)]
+        drawn = Drawn(record)
+        lines += [Line("ground", text) for text in drawn.grounds(verdict)]
+        shown, total = drawn.count_shown()
+        if total:
+            said = f"Sources: {shown:,} of {count(total, 'sentence')} shown"
+            lines.append(Line("ground", said))
         lines += [Line("note", f"Note: {note}") for note in notes(record)]
     if record.contest is not None:
         lines += [Line("change", text) for text in contested.changes(record)]

@@ -23,7 +23,7 @@ from pydantic import JsonValue
 
 from dialectree.errors import InputError, RunNotFound
 from dialectree.models.run import Run
-from dialectree.protocols.settings import ProtocolSettings
+from dialectree.protocols.settings import ProtocolSettings, RetrievalSettings
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
@@ -52,6 +52,11 @@ def sources_of(record: RunRecord) -> list[dict[str, Any]]:
     return [*listed]
 
 
+def named_reader(context: ProtocolSettings) -> object:
+    """Return the reader of files that the person or the operator named, or None."""
+    return context.named_reader() if isinstance(context, RetrievalSettings) else None
+
+
 def retrieves(context: ProtocolSettings) -> bool:
     """Return whether a retriever finds sources, so that a debate needs none of its own."""
     return getattr(context, "retriever", None) is not None
@@ -62,12 +67,13 @@ def notices(sources: Iterable[Any]) -> list[str]:
     return [notice for one in sources for notice in one.get("notices", [])]
 
 
-def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
+def taken(given: Any, reading: Reading | None = None, reader: object = None) -> list[JsonValue]:
     """Return ``given`` as a graph takes sources, and leave their texts in the cache; blocks.
 
     Files and folders are read, and so are texts: ``{"name": "notes.md", "text": "..."}``, or a
     file's content in ``base64``. Sources of a graph stay as they are. What cannot be read is named
-    in the ``notices`` of the first one.
+    in the ``notices`` of the first one. ``reader`` takes the place of ours, as in
+    :func:`dialectree.retrieval.sources.read_sources`.
 
     Raises InputError where a path is not there, and where no document can be read; MissingPackage
     without the extra ``sources``.
@@ -94,7 +100,7 @@ def taken(given: Any, reading: Reading | None = None) -> list[JsonValue]:
         texts = iter(names)
         paths = [next(texts) if isinstance(one, Mapping) else one for one in every]
         try:
-            found = read_sources(paths, progress=told)
+            found = read_sources(paths, reader=reader, progress=told)
         except InputError as error:
             raise InputError(_without(own, str(error))) from None
     sources: list[JsonValue] = []
@@ -363,14 +369,15 @@ def _link_texts(texts: Iterable[Path | Document], own: Path) -> None:
                 os.replace(draft, own / text.name)
 
 
-def require_unchanged(record: RunRecord) -> None:
+def require_unchanged(record: RunRecord, reader: object = None) -> None:
     """Raise InputError, by name, for files that say something else than when the run began.
 
     A file that is gone does not matter: the folder has its text. A contest has its own texts.
     """
     if record.contest is not None:
         return
-    changed = [one for one in sources_of(record) if _has_changed(one, record.started)]
+    sources = sources_of(record)
+    changed = [source for source in sources if _has_changed(source, record.started, reader)]
     if changed:
         names = ", ".join(f"{one['id']} ({one['path']})" for one in changed[:3])
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
@@ -380,7 +387,7 @@ def require_unchanged(record: RunRecord) -> None:
         )
 
 
-def _has_changed(source: Mapping[str, Any], since: str) -> bool:
+def _has_changed(source: Mapping[str, Any], since: str, reader: object) -> bool:
     path = str(source.get("path") or "")
     if not path or not os.path.isfile(path):
         return False
@@ -390,6 +397,7 @@ def _has_changed(source: Mapping[str, Any], since: str) -> bool:
     from dialectree.retrieval.sources import read_sources
 
     try:
-        return [one.digest for one in read_sources(path).documents] != [source["digest"]]
+        found = read_sources(path, reader=reader).documents
+        return [document.digest for document in found] != [source["digest"]]
     except InputError:
         return True

@@ -45,6 +45,7 @@ from dialectree.running.documents import (
     keep,
     locate_sent,
     located,
+    named_reader,
     require_own,
     retrieves,
     sources_of,
@@ -414,7 +415,7 @@ async def begun(
         owner = _owner(runtime)
         given = {
             **given,
-            "sources": await asyncio.to_thread(_taken, method, given["sources"], owner),
+            "sources": await asyncio.to_thread(_taken, method, given["sources"], owner, context),
         }
     elif retrieves(context) and (method is None or method.grounded):
         given = {**given, "sources": []}
@@ -441,18 +442,22 @@ async def begun(
     await run.rest()
 
 
-def _taken(method: Method | None, sources: Any, owner: str | None) -> list[JsonValue]:
+def _taken(
+    method: Method | None, sources: Any, owner: str | None, context: ProtocolSettings
+) -> list[JsonValue]:
     """Return the sources that a host gives to a graph; a server reads no file of a client's."""
     if method is not None:
         method.require_grounded()
+    reader = named_reader(context)
     if not on_a_server():
-        return taken(sources)
+        return taken(sources, reader=reader)
     every = sources if isinstance(sources, list) else [sources]
     if not all(isinstance(one, dict) for one in every):
         raise InputError("sources: attach the files; a name or a path is not read here")
     if owner:
         require_own(owner, every, _runs() or _nowhere)
-    return taken([{name: one[name] for name in one if name != "path"} for one in every])
+    sent = [{name: one[name] for name in one if name != "path"} for one in every]
+    return taken(sent, reader=reader)
 
 
 def _new(

@@ -49,6 +49,8 @@ def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     values |= {name: names(getattr(context, name)) for name in sorted(jurors)}
     if not values.get("model_options"):
         values.pop("model_options", None)
+    if values.get("reader") is None:
+        values.pop("reader", None)
     values["model"] = names(context.model)
     values["roles"] = names({name: context.roles[name] for name in roles if name in context.roles})
     return values

@@ -135,7 +135,7 @@ def prepared(
         chosen.require_grounded()
     graph_input = chosen.prepare(given, context)
     if sources:
-        graph_input["sources"] = documents.taken(sources, reading)
+        graph_input["sources"] = documents.taken(sources, reading, documents.named_reader(context))
     elif chosen.grounded and documents.retrieves(context):
         graph_input["sources"] = []
     return graph_input
@@ -196,7 +196,7 @@ def again(folder: RunFolder, given: Mapping[str, Any], runs: Path | None = None)
     record, ledger = folder.record(), folder.ledger()
     chosen = method(record.method, record.protocol).on(record.input)
     unfinished = record.status in UNFINISHED
-    documents.require_unchanged(record)
+    documents.require_unchanged(record, given.get("reader"))
     try:
         context = settled(record, given, own=runs is not None and folder.lies_under(runs))
         chosen.require_roles(context, given)

@@ -30,7 +30,8 @@ from dialectree.nodes.tree_of_debate.state import (
 )
 from dialectree.records import Place
 from dialectree.retrieval import library
-from dialectree.retrieval.library import Source
+from dialectree.retrieval.embedders import Timing
+from dialectree.retrieval.papers import AmendedPaper
 from dialectree.system import clock
 from dialectree.trace.events import tell
 
@@ -46,9 +47,9 @@ async def retrieve(
     topic: Topic, runtime: Runtime[Settings], letter: Letter, wanted: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """Return the ids of the best segments of one paper for each query, by the query's name."""
-    context, run, timing = runtime.context, run_of(runtime), library.Timing()
+    context, run, timing = runtime.context, run_of(runtime), Timing()
     began = clock.seconds()
-    rows = await library.find(
+    rows = await library.search_paper(
         topic["authors"][letter]["source"],
         context.embeddings,
         [*wanted.values()],
@@ -67,7 +68,7 @@ async def retrieve(
             "paper": letter,
             "of": name,
             "query": text,
-            "found": [{"id": id_, "score": round(hit.score, 6)} for id_, hit in named],
+            "found": [{"id": id_, "score": round(hit.score or 0.0, 6)} for id_, hit in named],
             "segments": [
                 {
                     "id": id_,
@@ -98,7 +99,7 @@ def quotable(
     for letter, author in sorted(authors.items()):
         numbers = sorted(int(name[2:]) for name in wanted if name.startswith(f"{letter}:"))
         if numbers:
-            texts = library.texts(
+            texts = library.segment_texts(
                 author["source"],
                 context.embeddings,
                 numbers,
@@ -140,7 +141,9 @@ def known_text(author: Author) -> list[str]:
     return [author["title"], author["abstract"], author["introduction"]]
 
 
-def contested(runtime: Runtime[Settings], papers: Mapping[Letter, Source]) -> dict[Letter, Source]:
+def contested(
+    runtime: Runtime[Settings], papers: Mapping[Letter, AmendedPaper]
+) -> dict[Letter, AmendedPaper]:
     """Return the papers with the segments that a person changed in this run."""
     changed = run_of(runtime).overrides.evidence()
     return {
@@ -165,7 +168,7 @@ async def at_hand(state: TreeOfDebate, runtime: Runtime[Settings]) -> AsyncItera
     if not context.replay:  # which may find all vectors in the cache
         context.require_embeddings()
     papers = contested(runtime, sources(state["papers"])).values()
-    async with library.shelved([*papers], context.embeddings, context.base_url, access):
+    async with library.keep_open([*papers], context.embeddings, context.base_url, access):
         run_of(runtime).embedding_s += clock.seconds() - began
         yield
 

@@ -10,17 +10,24 @@ from pydantic import ValidationError
 
 from dialectree.errors import InputError, fault_line
 from dialectree.flow.steps import require_question
-from dialectree.nodes.tree_of_debate.state import LETTERS, Author, Letter, PaperGiven
-from dialectree.retrieval.library import Source
-from dialectree.retrieval.papers import Paper, PartMissing, from_fields, read, read_attachment
+from dialectree.nodes.tree_of_debate.state import LETTERS, Author, Letter, PaperGiven, Settings
+from dialectree.retrieval.papers import (
+    AmendedPaper,
+    Paper,
+    PartMissing,
+    from_fields,
+    read,
+    read_attachment,
+)
 from dialectree.retrieval.text import sound
 
 _KEY = re.compile(r"[\w.:/+'-]+")
 
 
-def prepare(given: Mapping[str, Any], settings: object) -> dict[str, Any]:
+def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Read both papers; return them and the topic as the graphs take them."""
-    papers = [_read(letter, given) for letter in LETTERS]
+    reader = settings.named_reader()
+    papers = [_read(letter, given, reader) for letter in LETTERS]
     require_question({"question": given["topic"]}, "topic")
     return {
         "question": given["topic"],
@@ -31,7 +38,7 @@ def prepare(given: Mapping[str, Any], settings: object) -> dict[str, Any]:
     }
 
 
-def _read(letter: Letter, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _read(letter: Letter, given: Mapping[str, Any], reader: object) -> Mapping[str, Any]:
     """Return one paper of the input as plain data; blocks while it reads a file."""
     paper = given.get(f"paper_{letter}")
     if paper is None:
@@ -39,10 +46,10 @@ def _read(letter: Letter, given: Mapping[str, Any]) -> Mapping[str, Any]:
     parts = {part: given.get(f"{part}_{letter}") for part in ("title", "abstract")}
     try:
         if not isinstance(paper, Mapping):
-            return as_data(read(paper, **parts), given.get(f"key_{letter}"))
+            return as_data(read(paper, **parts, reader=reader), given.get(f"key_{letter}"))
         if "base64" in paper:
             name, content = str(paper.get("name") or f"paper {letter}"), str(paper["base64"])
-            attached = read_attachment(name, content, **parts)
+            attached = read_attachment(name, content, **parts, reader=reader)
             return as_data(attached, given.get(f"key_{letter}"))
         return cast(Mapping[str, Any], encodable(paper))
     except PartMissing as error:
@@ -52,17 +59,17 @@ def _read(letter: Letter, given: Mapping[str, Any]) -> Mapping[str, Any]:
         ) from None
 
 
-def require(given: Mapping[str, Any]) -> dict[Letter, Source]:
+def require(given: Mapping[str, Any]) -> dict[Letter, AmendedPaper]:
     """Return both papers; raise InputError if the topic or one of them is missing."""
     require_question(given, "topic")
     return sources(given.get("papers") or [])
 
 
-def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, Source]:
+def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, AmendedPaper]:
     """Return both papers; raise InputError unless they are two that can be compared."""
     if not isinstance(papers, list | tuple) or len(papers) != 2:
         raise InputError("papers: give two of them")
-    pair: dict[Letter, Source] = {
+    pair: dict[Letter, AmendedPaper] = {
         letter: _source(letter, paper) for letter, paper in zip(LETTERS, papers, strict=True)
     }
     a, b = pair["a"].paper, pair["b"].paper
@@ -75,7 +82,7 @@ def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, Source]:
     return pair
 
 
-def _source(letter: Letter, given: Mapping[str, Any]) -> Source:
+def _source(letter: Letter, given: Mapping[str, Any]) -> AmendedPaper:
     if not isinstance(given, Mapping):
         raise InputError(f"paper {letter}: give a mapping with title, abstract and body")
     fields = {name: encodable(value) for name, value in given.items() if name != "key"}
@@ -88,7 +95,7 @@ def _source(letter: Letter, given: Mapping[str, Any]) -> Source:
         raise InputError(f"paper {letter}: {error.missing}: give {error.name} one") from None
     except ValidationError as error:
         raise InputError(f"paper {letter}: {fault_line(error)}") from None
-    return Source(paper=paper)
+    return AmendedPaper(paper=paper)
 
 
 def encodable(value: object) -> object:
@@ -100,7 +107,7 @@ def encodable(value: object) -> object:
     return [*map(encodable, value)] if isinstance(value, list | tuple) else value
 
 
-def authors(papers: Mapping[Letter, Source], *, introduced: bool) -> dict[Letter, Author]:
+def authors(papers: Mapping[Letter, AmendedPaper], *, introduced: bool) -> dict[Letter, Author]:
     """Return the papers as all roles know them: introduced, or else ready to be searched."""
     return {
         letter: {

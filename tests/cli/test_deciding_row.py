@@ -53,6 +53,8 @@ def reply_fields(prompt: str) -> dict[str, Any]:
 class Reader(BaseHTTPRequestHandler):
     """Plays every role by what a prompt shows: it finds the row itself, under any id."""
 
+    fields = staticmethod(reply_fields)
+
     def do_POST(self) -> None:
         """Answer a chat completion; any other way to ask is not there."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -61,7 +63,7 @@ class Reader(BaseHTTPRequestHandler):
             return
         prompt = "\n\n".join(message["content"] for message in body["messages"])
         schema = resolved(body["response_format"]["json_schema"]["schema"])
-        inventor = Inventor(random.Random(prompt), words_of(prompt), reply_fields(prompt))
+        inventor = Inventor(random.Random(prompt), words_of(prompt), self.fields(prompt))
         content = json.dumps(inventor.instance(schema))
         message = {"role": "assistant", "content": content}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}

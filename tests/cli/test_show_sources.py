@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -45,10 +46,15 @@ def test_the_sentences_that_a_debate_is_shown_are_found(as_json: bool) -> None:
     done = command(*words, "--embeddings", "bm25", *(["--json"] if as_json else []))
     row = "Country: Belmark; Hospitals: 12; Schools: 30"
     if not as_json:
-        assert row in done.out and done.out.count("\n\n") == 2
+        before, _, beside = done.out.partition("\nShown as well:\n")
+        assert row in before and before.count("\n\n") == 1 and beside
+        assert re.search(r"\n\d+ of \d+ sentences shown\n$", done.out)
         return
-    found = json.loads(done.out)["find"]
-    assert len(found) == 2
+    report = json.loads(done.out)
+    found = [segment for segment in report["find"] if segment["found"]]
+    assert len(found) == 2 and report["shown"] == sum(
+        len(segment["sentences"]) for segment in report["find"]
+    )
     said = {one["id"]: one["text"] for segment in found for one in segment["sentences"]}
     assert row in said.values()
     assert all(
@@ -57,6 +63,11 @@ def test_the_sentences_that_a_debate_is_shown_are_found(as_json: bool) -> None:
 
 
 def test_no_word_in_common_is_said_and_a_wrong_path_is_refused(tmp_path: Path) -> None:
-    found = command("sources", str(TABLE), "--find", "xylophone", "--embeddings", "bm25")
-    assert found.out == "no segment shares a word with it\n"
+    words = ["sources", str(TABLE), "--find", "xylophone", "--embeddings", "bm25"]
+    found = command(*words)
+    assert found.out.startswith("no segment shares a word with it\n\nShown as well, as the sources")
+    found = command(
+        "sources", str(TABLE), "--find", "xylophone", "--embeddings", "bm25", "--whole=0"
+    )
+    assert re.fullmatch(r"no segment shares .*\n\n0 of \d+ sentences shown\n", found.out)
     refused(command("sources", str(tmp_path / "none")), "no such file or folder")

@@ -87,8 +87,9 @@ def test_a_sentence_that_is_shown_is_one_of_a_source_to_the_byte(seed: int, tmp_
     model = Adversary(seed=seed)
     pointing(model).will_point(anything(Random(seed)))
     run = begin(
-        "rsd", "What do cows eat?", tmp_path / "runs", sources, options=OPTIONS, model=model
-    )
+        "rsd", "What do cows eat?", tmp_path / "runs", sources, options=OPTIONS, model=model,
+        whole=3000 * (seed % 2),
+    )  # fmt: skip
     asyncio.run(run.conduct())
     prompts = [call.prompt for call in model.calls if REPAIR not in call.prompt]
     assert len(prompts) >= 2
@@ -142,7 +143,7 @@ def test_a_judge_sees_what_the_settings_say(tmp_path: Path) -> None:
     seen = {
         way: judged(tmp_path / way, second, judge_sees=way)[1] for way in ("none", "cited", "pool")
     }
-    assert [len(shown(prompt)) for prompt in seen.values()] == [0, 1, 8]
+    assert [len(shown(prompt)) for prompt in seen.values()] == [0, 1, 14]
     assert "point 1" not in seen["none"] and "rests_on" not in seen["none"]
 
 

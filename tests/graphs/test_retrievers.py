@@ -42,7 +42,7 @@ def test_a_run_goes_on_and_is_contested_with_what_the_retriever_returned(
     assert asked and web.asked == asked
     assert record.status == "answered" and record.settings["retriever"] == "live:Web"
     assert record.tree.segments["s1001:1"].source == "http://a/cows"
-    first = "s2:1.1" if sources else "s1001:1.1"
+    first = "s1:1.1" if sources else "s1001:1.1"
     assert [ground.id for ground in record.verdict.grounds] == [first]
     again: dict[str, Any] = {"model": pointing(), "runs": tmp_path / "runs", "cache": False}
     contested = dialectree.contest(folder.path, [Drop("s1001")], **again)

@@ -155,8 +155,8 @@ def test_a_name_may_serve_one_protocol_alone(monkeypatch: pytest.MonkeyPatch) ->
     assert (build(Settings).max_depth, build(TopicSettings).max_depth) == (6, 5)
     monkeypatch.setenv("DIALECTREE_TSD_MAX_DEPTH", "-1")
     assert fault().startswith("DIALECTREE_TSD_MAX_DEPTH: ")
-    toml("[tsd]\nbreadth = 7")
-    assert fault() == "dialectree.toml, tsd.breadth: there is no such setting"
+    toml("[tsd]\nhorizon = 7")
+    assert fault() == "dialectree.toml, tsd.horizon: there is no such setting"
 
 
 def test_a_live_model_is_a_speaker() -> None:

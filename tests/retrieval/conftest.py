@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dialectree.retrieval import library, material
+from dialectree.retrieval import embedders, library
 from tests.retrieval.watched import WatchedEncoder
 
 
@@ -14,14 +14,13 @@ from tests.retrieval.watched import WatchedEncoder
 def empty_shelves() -> None:
     """Drop shelves and corpora of other tests; a model that is loaded stays loaded."""
     library.clear()
-    material.clear()
 
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedEncoder]:
     """Let every name stand for this encoder."""
     encoder = WatchedEncoder()
-    monkeypatch.setattr(library, "_encoder", lambda name, base_url: encoder)
-    library._embedder.cache_clear()
+    monkeypatch.setattr(embedders, "_encoder", lambda name, base_url: encoder)
+    embedders._embedder.cache_clear()
     yield encoder
-    library._embedder.cache_clear()
+    embedders._embedder.cache_clear()

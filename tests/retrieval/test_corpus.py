@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,9 +17,12 @@ from hypothesis import strategies as st
 from dialectree.errors import InputError
 from dialectree.protocols.sources import cache_folder
 from dialectree.retrieval import corpus as corpora
+from dialectree.retrieval import corpus_files, cut_documents
 from dialectree.retrieval.blocks import Block
-from dialectree.retrieval.corpus import Corpus, Segment
-from dialectree.retrieval.library import Timing
+from dialectree.retrieval.corpus import Corpus, Ranking, Segment
+from dialectree.retrieval.cut_documents import cut_document
+from dialectree.retrieval.embedders import Timing
+from dialectree.retrieval.papers import Passage
 from dialectree.retrieval.segments import cut
 from dialectree.retrieval.sources import Document
 from dialectree.retrieval.words import words
@@ -142,7 +146,7 @@ def test_words_alone_find_what_shares_one_in_any_script() -> None:
 
 
 def test_ranks_of_words_and_vectors_are_fused(watched: WatchedEncoder) -> None:
-    corpus = Corpus(harbours(30), "any")
+    corpus = Corpus(harbours(30), "any", ranking="ranks")
     query = "ships of Genoa"
     assert corpus._by is not None and corpus._vectors is not None
     [vector] = asyncio.run(corpus._by.queries([query], Timing()))
@@ -165,16 +169,39 @@ def test_a_corpus_is_cut_once_and_what_is_damaged_is_made_anew(
 ) -> None:
     made = Corpus(harbours(4))
     best = find(made, "ships of Hull")
-    monkeypatch.setattr(corpora, "cut", None)
+    monkeypatch.setattr(corpus_files, "cut_document", None)
     again = Corpus(harbours(4))
     assert find(again, "ships of Hull") == best and [*again] == [*made]
     with pytest.raises(TypeError):
         Corpus([*harbours(4), document("new", "It is new.")])
-    monkeypatch.setattr(corpora, "cut", cut)
+    monkeypatch.setattr(corpus_files, "cut_document", cut_document)
     [place] = (Path(os.environ["DIALECTREE_CACHE_DIR"]) / "corpora").iterdir()
     (place / "numbers.npz").write_bytes(b"PK")
     assert [*Corpus(harbours(4))] == [*made]
     assert "is damaged and made anew" in caplog.text
+
+
+def test_only_the_document_that_changed_is_cut_and_embedded_again(
+    watched: WatchedEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Corpus(harbours(4), "any")
+    cut_again: list[int] = []
+
+    def count_cuts(passages: Sequence[Passage], *more: Any, **named: Any) -> Any:
+        cut_again.append(len(passages))
+        return cut(passages, *more, **named)
+
+    monkeypatch.setattr(cut_documents, "cut", count_cuts)
+    watched.passages.clear()
+    changed = [*harbours(4)[:4], document("4.txt", "Nobody counted ships in Riga. It was cold.")]
+    corpus = Corpus(changed, "any")
+    assert len(cut_again) == 1
+    assert watched.passages == [["Nobody counted ships in Riga.", "It was cold."]]
+    assert [*corpus] == [*Corpus(changed)]
+    for file in cut_documents.segments_folder().glob("*/*.json"):
+        file.write_text("[")
+    shutil.rmtree(cache_folder() / "corpora")
+    assert [*Corpus(changed)] == [*corpus]  # torn files are made anew
 
 
 def test_a_corpus_needs_no_folder_but_some_text(
@@ -197,18 +224,75 @@ def test_words_are_the_same_with_and_without_a_look_for_wide_signs(text: str) ->
     assert [word for word in with_wide if word != "漢"] == [w for w in words(text) if w != "漢"]
 
 
+@pytest.mark.parametrize("ranking", ["scores", "ranks"])
 def test_the_vectors_of_a_corpus_are_kept_and_damaged_ones_made_anew(
-    watched: WatchedEncoder,
+    ranking: Ranking, watched: WatchedEncoder
 ) -> None:
-    made = Corpus(harbours(30), "any")
+    made = Corpus(harbours(30), "any", ranking=ranking)
     best = find(made, "ships of Hull")
-    shutil.rmtree(cache_folder() / "vectors")
+    for passages in (cache_folder() / "vectors").glob("*/passages"):
+        shutil.rmtree(passages)
     watched.passages.clear()
-    assert find(Corpus(harbours(30), "any"), "ships of Hull") == best and not watched.passages
-    [file] = (cache_folder() / "corpora").glob("*/vectors-*.npy")
-    for damage in (b"", file.read_bytes()[:-9], b"\x93NUMPY"):
-        file.write_bytes(damage)
-        assert find(Corpus(harbours(30), "any"), "ships of Hull") == best
+    again = Corpus(harbours(30), "any", ranking=ranking)
+    assert find(again, "ships of Hull") == best and not watched.passages
+    pattern = "corpora/*/vectors-*.npy" if ranking == "ranks" else "vectors/*/sentences/*/*.npy"
+    for file in cache_folder().glob(pattern):
+        for damage in (b"", file.read_bytes()[:-9], b"\x93NUMPY"):
+            file.write_bytes(damage)
+            made = Corpus(harbours(30), "any", ranking=ranking)
+            assert find(made, "ships of Hull") == best
+    assert watched.passages
+
+
+@QUIET
+@given(data=st.data())
+def test_a_blended_order_is_that_of_words_and_of_the_nearest_sentence(
+    data: st.DataObject, watched: WatchedEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpora, "NEAREST", data.draw(st.sampled_from([4, 1000])))
+    count = data.draw(st.integers(1, 40))
+    corpus = Corpus(harbours(count), "any")
+    query = data.draw(st.sampled_from(["ships of Genoa", "the hall", "books", "nothing at all"]))
+    dropped = data.draw(st.lists(st.sampled_from(["s1", "s2:1", "s3"]), unique=True))
+    number = data.draw(st.integers(1, 12))
+    segments = {segment.text: segment for segment in reversed([*corpus])}
+    texts = [*dict.fromkeys(segment.text for segment in corpus)]
+    embed = watched.encode
+    asked = embed([query], query=True)[0]
+    near = [
+        max(
+            float(vector @ asked)
+            for vector in embed(
+                [segments[text].sentence(n + 1) for n in range(len(segments[text].sentences))],
+                query=False,
+            )
+        )
+        for text in texts
+    ]
+    sentences = [
+        segments[text].sentence(n + 1)
+        for text in texts
+        for n in range(len(segments[text].sentences))
+    ]
+    mean = float((embed(sentences, query=False) @ asked).mean())
+    by_words = corpus._words.scores(query)
+    top = float(by_words.max()) or 1.0
+    wanted = [
+        0.2 * float(score) / top + 0.8 * (cosine - mean) / max(max(near) - mean, 1e-6)
+        for score, cosine in zip(by_words, near, strict=True)
+    ]
+    found = find(corpus, query, number, dropped)
+    scores = [segment.score for segment in found]
+    by_text = dict(zip(texts, wanted, strict=True))
+    assert scores == pytest.approx([by_text[segment.text] for segment in found], abs=0.02)
+    assert not {segment.source for segment in found} & {*dropped}
+    left = {
+        segment.text
+        for segment in corpus
+        if segment.id not in dropped and segment.source not in dropped
+    }
+    assert len(found) == min(number, len(left))
+    assert [*found] == find(corpus, query, 99, dropped)[:number]
 
 
 def test_a_corpus_that_nobody_used_for_long_is_removed_when_another_is_made() -> None:

@@ -26,8 +26,10 @@ from dialectree.errors import (
     Unreachable,
 )
 from dialectree.retrieval import encoders
+from dialectree.retrieval.embedders import Timing, embedder
 from dialectree.retrieval.encoders import BGE_QUERY, RemoteEncoder, SentenceEncoder, Vectors, cached
-from dialectree.retrieval.library import Source, Timing, embedder, find, shelved
+from dialectree.retrieval.library import keep_open, search_paper
+from dialectree.retrieval.papers import AmendedPaper
 from tests.models.scripted_endpoint import (
     Answer,
     ScriptedEndpoint,
@@ -304,13 +306,13 @@ def test_secrets_of_an_address_are_in_no_name() -> None:
 
 
 def test_a_debate_finds_through_an_endpoint_in_batches() -> None:
-    source = Source(paper=paper(*(f"This is paragraph number {n}. " * 9 for n in range(300))))
+    source = AmendedPaper(paper=paper(*(f"This is paragraph number {n}. " * 9 for n in range(300))))
 
     async def work() -> tuple[list[int], list[int]]:
         async with ScriptedEndpoint(choose=lambda body: vectors(body["input"])) as endpoint:
             name = f"openai:embed-1@{endpoint.url}"
-            async with shelved([source], name):
-                [hits] = await find(source.digest, name, ["x" * 250], 2)
+            async with keep_open([source], name):
+                [hits] = await search_paper(source.digest, name, ["x" * 250], 2)
             return [hit.number for hit in hits], [len(body["input"]) for body in endpoint.bodies]
 
     numbers, batches = asyncio.run(work())

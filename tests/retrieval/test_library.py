@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from dialectree.errors import InputError, ModelUnavailable
+from dialectree.retrieval.corpus import Segment
 from dialectree.retrieval.encoders import SentenceEncoder, Vectors
-from dialectree.retrieval.library import Hit, Source, find, shelved, texts
-from dialectree.retrieval.papers import Paper
+from dialectree.retrieval.library import keep_open, search_paper, segment_texts
+from dialectree.retrieval.papers import AmendedPaper, Paper
 from dialectree.retrieval.segments import segments
 from tests.retrieval.watched import MINILM, WatchedEncoder, long_paper, paper
 
@@ -31,17 +32,17 @@ def of_topics(copies: int = 1) -> Paper:
 
 
 async def search(
-    made: Paper | Source, *queries: str, count: int = 5, embeddings: str = "any", **more: Any
-) -> list[list[Hit]]:
-    source = made if isinstance(made, Source) else Source(paper=made)
-    async with shelved([source], embeddings):
-        return await find(source.digest, embeddings, queries, count, **more)
+    made: Paper | AmendedPaper, *queries: str, count: int = 5, embeddings: str = "any", **more: Any
+) -> list[list[Segment]]:
+    source = made if isinstance(made, AmendedPaper) else AmendedPaper(paper=made)
+    async with keep_open([source], embeddings):
+        return await search_paper(source.digest, embeddings, queries, count, **more)
 
 
-def every(source: Source, query: str, embeddings: str) -> dict[int, float]:
+def every(source: AmendedPaper, query: str, embeddings: str) -> dict[int, float]:
     """Return the score of all segments that a query finds, by number."""
     [hits] = asyncio.run(search(source, query, count=999, embeddings=embeddings))
-    return {hit.number: hit.score for hit in hits}
+    return {hit.number: hit.score for hit in hits if hit.score is not None}
 
 
 def nearest(rows: Vectors, query: Vectors, count: int) -> list[int]:
@@ -78,7 +79,7 @@ def test_event_loops_in_several_threads_share_a_shelf(watched: WatchedEncoder) -
 def test_a_caller_that_gives_up_does_not_stop_the_others(watched: WatchedEncoder) -> None:
     watched.pause_s = 0.1
 
-    async def two() -> list[list[Hit]]:
+    async def two() -> list[list[Segment]]:
         impatient = asyncio.create_task(search(of_topics(), "one"))
         patient = asyncio.create_task(search(of_topics(), "two"))
         await asyncio.sleep(0.05)
@@ -91,21 +92,21 @@ def test_a_caller_that_gives_up_does_not_stop_the_others(watched: WatchedEncoder
 
 def test_amended_segments_are_found_as_they_are_now(watched: WatchedEncoder) -> None:
     made, query = of_topics(), "zebras have stripes."
-    source = Source(paper=made, amended={2: "Zebras have stripes.", 4: None})
+    source = AmendedPaper(paper=made, amended={2: "Zebras have stripes.", 4: None})
 
-    async def amended() -> tuple[list[Hit], dict[int, str]]:
-        async with shelved([source], "any"):
-            [hits] = await find(source.digest, "any", [query], 9)
-            return hits, texts(source.digest, "any", [2, 3, 4])
+    async def amended() -> tuple[list[Segment], dict[int, str]]:
+        async with keep_open([source], "any"):
+            [hits] = await search_paper(source.digest, "any", [query], 9)
+            return hits, segment_texts(source.digest, "any", [2, 3, 4])
 
     hits, found = asyncio.run(amended())
     assert hits[0].number == 2 and hits[0].text == found[2] == "Zebras have stripes."
     assert sorted(hit.number for hit in hits) == [1, 2, 3, 5] and [*found] == [2, 3]
-    assert sorted(every(Source(paper=made), query, "any")) == [1, 2, 3, 4, 5]
+    assert sorted(every(AmendedPaper(paper=made), query, "any")) == [1, 2, 3, 4, 5]
     assert [text for batch in watched.passages for text in batch].count(hits[1].text) == 1
-    assert Source(paper=made).digest == made.digest != source.digest
+    assert AmendedPaper(paper=made).digest == made.digest != source.digest
     with pytest.raises(InputError, match=r"a\.txt has no segment 7: it has 1 to 5"):
-        every(Source(paper=made, amended={7: "New."}), query, "any")
+        every(AmendedPaper(paper=made, amended={7: "New."}), query, "any")
 
 
 @pytest.mark.parametrize("embeddings", ["any", "bm25"])
@@ -115,14 +116,14 @@ def test_an_amendment_changes_no_other_score(embeddings: str, watched: WatchedEn
     new = {4: None, 7: "A word that nobody else says, and a question.", 9: own[20]}
     for _ in range(5):
         query = " ".join([*draw.sample(made.body.split(), 5), "nobody"])
-        before = every(Source(paper=made), query, embeddings)
-        after = every(Source(paper=made, amended={**new, 11: own[11]}), query, embeddings)
-        alone = every(Source(paper=made, amended={7: new[7]}), query, embeddings)
+        before = every(AmendedPaper(paper=made), query, embeddings)
+        after = every(AmendedPaper(paper=made, amended={**new, 11: own[11]}), query, embeddings)
+        alone = every(AmendedPaper(paper=made, amended={7: new[7]}), query, embeddings)
         assert {n: after[n] for n in after if n not in new} == {
             n: before[n] for n in before if n not in new
         }
         assert 4 not in after and after[7] == alone[7]
-        assert every(Source(paper=made, amended={20: own[20]}), query, embeddings) == before
+        assert every(AmendedPaper(paper=made, amended={20: own[20]}), query, embeddings) == before
 
 
 def test_bm25_needs_no_model_and_finds_only_common_words() -> None:
@@ -153,9 +154,9 @@ def test_a_failure_reaches_all_and_the_next_debate_may_try_again(watched: Watche
     assert len(asyncio.run(search(of_topics(), "one"))[0]) == 5
 
     async def queries_fail() -> None:
-        async with shelved([source := Source(paper=of_topics())], "any"):
+        async with keep_open([source := AmendedPaper(paper=of_topics())], "any"):
             watched.fault = ModelUnavailable("no queries")
-            await find(source.digest, "any", ["another"], 5)
+            await search_paper(source.digest, "any", ["another"], 5)
 
     with pytest.raises(ModelUnavailable, match="no queries"):
         asyncio.run(queries_fail())

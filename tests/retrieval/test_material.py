@@ -15,8 +15,7 @@ from dialectree.errors import InputError
 from dialectree.models.run import Run
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.settings import build
-from dialectree.retrieval import corpus as corpora
-from dialectree.retrieval import material
+from dialectree.retrieval import corpus_files, library, material
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.corpus import Material
 from dialectree.retrieval.material import material_of
@@ -89,7 +88,7 @@ def test_a_run_searches_the_documents_of_its_folder_or_of_the_cache(tmp_path: Pa
     assert made(listed(SKY, SEA), tmp_path / "run") is found
     renamed = made([{**listed(SKY)[0], "name": "other.txt"}])
     assert renamed.sources["s1"].name == "other.txt"
-    material.clear()
+    library.clear()
     with pytest.raises(InputError, match=r"sea\.txt: its text is not in the run's folder"):
         made(listed(SKY, SEA))
 
@@ -106,7 +105,7 @@ def test_a_run_is_indexed_before_it_begins_and_shows_how_far(tmp_path: Path) -> 
 def test_too_many_segments_are_refused_and_a_retriever_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(corpora, "SEGMENTS", 1)
+    monkeypatch.setattr(corpus_files, "SEGMENTS", 1)
     with pytest.raises(InputError, match=r"more than 1 segments: .* name it by `retriever`"):
         material.prepare([SKY, SEA], build(GroundedSettings, embeddings="bm25"))
     with pytest.raises(InputError, match="there are no sources, and no retriever"):
@@ -118,7 +117,7 @@ import sys
 from dialectree.protocols.grounded import GroundedSettings
 for package in ("charset_normalizer", "bm25s", "nupunkt", "faiss", "sentence_transformers"):
     sys.modules[package] = None
-from dialectree.retrieval import material
+from dialectree.retrieval import library, material
 try:
     import dialectree.retrieval.sources
 except ImportError as error:

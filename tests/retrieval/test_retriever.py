@@ -220,7 +220,7 @@ def test_code_is_named_by_a_flag_a_variable_or_a_program_alone(
     for wrong in ("no colon", 3, "os.system:ls -l"):
         with pytest.raises(SettingsError, match="`retriever`: a retriever is"):
             made(retriever=wrong)
-    for setting in ("retriever", "rerank"):
+    for setting in ("retriever", "rerank", "reader"):
         values = {setting: "ours_to_find:ready"}
         assert rebuilt(GroundedSettings, values, {}, "a run").trust.unnamed == (setting,)
         assert rebuilt(GroundedSettings, values, values, "a run").trust.unnamed == ()

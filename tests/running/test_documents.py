@@ -16,7 +16,7 @@ from dialectree.errors import Halted, InputError
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import build
 from dialectree.records.folder import RunFolder
-from dialectree.retrieval import material
+from dialectree.retrieval import library
 from dialectree.retrieval.sources import documents_folder
 from dialectree.running import documents
 from dialectree.running.runner import begin, prepared
@@ -29,7 +29,7 @@ OPTIONS = ["plants", "meat"]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder of three documents and a file that is none."""
-    material.clear()
+    library.clear()
     made = written(tmp_path / "notes")
     (made / "tool.exe").write_bytes(b"MZ")
     return made
@@ -128,7 +128,7 @@ def test_a_run_lives_without_the_cache_and_without_its_files(folder: Path) -> No
         decided([folder], max_calls=3)
     shutil.rmtree(folder)
     shutil.rmtree(os.environ["DIALECTREE_CACHE_DIR"])
-    material.clear()
+    library.clear()
     record = dialectree.resume(str(stop.value.run_id), model=pointing())
     assert record.status == "answered" and record.usage.calls == 10
 

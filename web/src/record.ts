@@ -34,7 +34,8 @@ export interface Segment {
   id: string; text: string; page: number | null; heading: string | null; contested: boolean;
   source?: string; sentences?: [number, number][]; kind?: string; ids?: string[];
 }
-export interface Retrieval { paper: string; of: string; query: string; found: { id: string; score: number | null }[]; }
+interface Found { found: { id: string; score: number | null }[]; shown?: string[]; sentences?: number; }
+export interface Retrieval extends Found { paper: string; of: string; query: string; }
 /** A document of the user, as the input of a grounded run names it. */
 export interface Source { id: string; name: string; title: string; digest?: string; path?: string; left_out?: LeftOut[]; }
 interface LeftOut { reason: string; words: number; pages: number[]; }

@@ -28,6 +28,8 @@ const drawn = computed(() => {
   for (const one of folded.value.segments.values()) segments.get(sourceId(one.id))?.push(one);
   const [citing, points] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()];
   const marks = new Map<string, Mark>();
+  const found = [...nodes.value.values()].flatMap(({ retrievals }) => retrievals);
+  const total = Math.max(0, ...found.map(({ sentences = 0 }) => sentences));
   const add = (to: typeof citing, key: string, one: string) => to.set(key, (to.get(key) ?? new Set()).add(one));
   for (const node of nodes.value.values())
     for (const turn of node.transcript) {
@@ -37,7 +39,9 @@ const drawn = computed(() => {
       const cited = [...evidence.flatMap((one) => one.sentences), ...rests_on];
       for (const one of cited) add(citing, one, turnName(node, turn));
     }
-  return { segments, citing, points, marks };
+  const shown = [...new Set(found.flatMap(({ shown = [] }) => shown))].filter((id) => !isDropped(id));
+  const seen = shown.flatMap((id) => folded.value.segments.get(id)?.sentences ?? []).length;
+  return { segments, citing, points, marks, seen: total > 0 && `${seen} of ${count(total, "sentence")} shown` };
 });
 
 const citersOf = (one: Segment) => new Set(piecesOf(one).flatMap(({ id }) => [...(drawn.value.citing.get(id) ?? [])]));
@@ -49,8 +53,7 @@ const isDropped = (id: string) =>
 /** What a person may do to a source or a segment; what an earlier contest did to it can be taken back. */
 function Contesting({ id, text }: { id: string; text?: string }) {
   const now = isDropped(id) ? [] : text === undefined ? ["drop"] : ["replace", "drop"];
-  const changed = record.value.contest?.overrides?.some((one) => one.id === id);
-  const may = changed ? [...now, "restore"] : now;
+  const may = record.value.contest?.overrides?.some((one) => one.id === id) ? [...now, "restore"] : now;
   return may.length > 0 && <Edit key={id} where={id} text={now.length ? text : undefined} may={may} />;
 }
 
@@ -110,7 +113,7 @@ export function OwnPoints({ node }: { node: Node }) {
 export const Searches = ({ of, name }: { of: Retrieval[]; name: string }) => (
   <Listed in={More} name={name} of={of} each={({ paper, of, query, found }) => (
     <li key={paper + of}>
-      <span class="soft">{paper || label(of)}:</span> <bdi>{query}</bdi>{" "}
+      <span class="soft">{paper || label(of)}:</span> <bdi>{query || "all of the sources"}</bdi>{" "}
       <span class="soft">
         {paper ? found.map(({ id, score }) => `${id} (${score?.toFixed(2)})`).join(", ") : count(found.length, "segment")}
       </span>
@@ -120,8 +123,7 @@ export const Searches = ({ of, name }: { of: Retrieval[]; name: string }) => (
 
 function Facts({ of: { id, name, title, left_out = [] } }: { of: Source }) {
   const all = drawn.value.segments.get(id)!;
-  const points = drawn.value.points.get(id)?.size ?? 0;
-  const left = all.filter((one) => !citersOf(one).size).length;
+  const [points, left] = [drawn.value.points.get(id)?.size ?? 0, all.filter((one) => !citersOf(one).size).length];
   const facts = isDropped(id) ? "dropped by a person" : joined(
     `${all.length ? count(all.length, "segment") : "nothing"} retrieved`,
     all.length > 0 && `cited in ${count(points, "point")}`, left > 0 && `${left} left out`,
@@ -134,10 +136,10 @@ function Facts({ of: { id, name, title, left_out = [] } }: { of: Source }) {
 
 /** All sources, those that are cited most first. */
 export function Sources() {
-  const { segments, points } = drawn.value;
+  const { segments, points, seen } = drawn.value;
   const rank = ({ id }: Source) => (points.get(id)?.size ?? 0) * 1e6 + segments.get(id)!.length;
   const all = [...sources.value].sort((one, other) => rank(other) - rank(one));
-  const name = <>Sources <span class="soft">{all.filter(rank).length} of {all.length} retrieved</span></>;
+  const name = <>Sources <span class="soft">{joined(`${all.filter(rank).length} of ${all.length} retrieved`, seen)}</span></>;
   return all.length > 0 && (
     <More kind="phase" open={all.length < 9} name={name}>
       <Some of={all} each={(one) => (
@@ -150,8 +152,7 @@ export function Sources() {
 /** A segment with its words, who cites it, and what a person may do to it. */
 export function SegmentView({ one, children }: { one: Segment; children?: ComponentChildren }) {
   const [at, { citing }] = [source.value, drawn.value];
-  const citers = [...citersOf(one)];
-  const out = isDropped(one.id);
+  const [citers, out] = [[...citersOf(one)], isDropped(one.id)];
   const linked = (id: string) => (id === at ? "linked" : "");
   return (
     <li class={`segment ${linked(one.id)} ${out ? "void" : ""}`} tabIndex={-1}>
@@ -198,8 +199,7 @@ function Whole({ of: { name, path, digest } }: { of: Source }) {
 
 /** A source beside the node: all that was retrieved of it, in its order, open at what is linked. */
 export function SourcePane() {
-  const box = useRef<HTMLDivElement>(null);
-  const at = source.value;
+  const [box, at] = [useRef<HTMLDivElement>(null), source.value];
   const one = sources.value.find(({ id }) => id === sourceId(at));
   const all = drawn.value.segments.get(one?.id ?? "") ?? [];
   const place = all.findIndex(({ id }) => id === segmentId(at));
@@ -213,8 +213,7 @@ export function SourcePane() {
     linked?.focus({ preventScroll: true });
   }, [at]);
   if (!one) return null;
-  const close = () => openSource("");
-  const key = (event: KeyboardEvent) => event.key === "Escape" && close();
+  const [close, key] = [() => openSource(""), (event: KeyboardEvent) => event.key === "Escape" && openSource("")];
   return (
     <div class="pane source" role="region" ref={box} aria-label="The source" tabIndex={0} onKeyDown={key}>
       <button onClick={close}>Close</button>

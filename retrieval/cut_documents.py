@@ -1,0 +1,88 @@
+"""Documents cut into segments with their search words, each kept in the cache by its content.
+
+A corpus is put together from these, so that only a document that changed is cut again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from dialectree.protocols.sources import cache_folder
+from dialectree.retrieval.kept_files import hash_code, write_whole
+from dialectree.retrieval.search_words import search_words
+from dialectree.retrieval.segments import cut, language_of
+from dialectree.retrieval.sources import Document
+from dialectree.retrieval.words import words
+
+log = logging.getLogger(__name__)
+
+
+class CutSegment(NamedTuple):
+    """A segment as it was cut, and the words by which it is found."""
+
+    text: str
+    page: int | None
+    offset: int
+    heading: str | None
+    sentences: Sequence[Sequence[int]]
+    """Where each sentence begins and ends, in characters of the text."""
+    words: Sequence[str]
+
+    def list_sentences(self) -> list[str]:
+        """Return its sentences, in order."""
+        return [self.text[start:end] for start, end in self.sentences]
+
+
+class CutDocument(NamedTuple):
+    """The segments of a document, and its language."""
+
+    language: str
+    segments: Sequence[CutSegment]
+
+
+def cut_document(document: Document, *, stemmed: bool) -> CutDocument:
+    """Return the segments of ``document``, out of the cache if it was cut before.
+
+    ``stemmed`` says that its words are in one normal form, without their endings, and those of its
+    headings among them. Otherwise they are as earlier versions searched them.
+    """
+    file = _file(document, stemmed)
+    with suppress(OSError, ValueError, TypeError):
+        language, rows = json.loads(file.read_bytes())
+        cut_before = CutDocument(language, [CutSegment(*row) for row in rows])
+        with suppress(OSError):
+            os.utime(file)
+        return cut_before
+    language = language_of(document.passages)
+    segments: list[CutSegment] = []
+    for piece, sentences in cut(document.passages, language, version=document.version):
+        text = f"{piece.heading or ''}\n{piece.text}"
+        found = search_words(text, language) if stemmed else words(piece.text)
+        segments.append(
+            CutSegment(piece.text, piece.page, piece.offset, piece.heading, sentences, found)
+        )
+    made = CutDocument(language, segments)
+    try:
+        write_whole(file, json.dumps(made, ensure_ascii=False).encode())
+    except OSError as error:
+        log.warning("cannot keep the segments of a document in %s: %s", file.parent, error)
+    return made
+
+
+def segments_folder() -> Path:
+    """Return the folder of the cache that keeps the segments of documents."""
+    return cache_folder() / "segments"
+
+
+def _file(document: Document, stemmed: bool) -> Path:
+    hashed = blake2b(document.digest.encode(), digest_size=16, key=hash_code())
+    hashed.update(b"stemmed" if stemmed else b"plain")
+    name = hashed.hexdigest()
+    return segments_folder() / name[:2] / f"{name}.json"

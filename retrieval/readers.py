@@ -1,0 +1,161 @@
+"""Readers of a user's own: a function, or any LangChain document loader.
+
+A heavy reader (docling, unstructured, OCR) is named by whoever runs the program and takes the place
+of ours. It runs code, so no file, client or record names it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import blake2b
+from inspect import getsourcefile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from langchain_core.document_loaders import BaseLoader
+from langchain_core.documents import Document
+
+from dialectree.errors import InputError, SettingsError
+from dialectree.protocols.reader_names import split_reader
+from dialectree.retrieval.blocks import Reading
+from dialectree.retrieval.builder import DocumentBuilder
+from dialectree.retrieval.formats import File
+from dialectree.retrieval.text import is_markdown, read_text
+from dialectree.text import line
+
+
+def import_attribute(name: str, setting: str) -> Any:
+    """Return what ``module:attribute`` is; runs the code of the module.
+
+    Modules of the working folder are found too. Raises SettingsError where it cannot be had.
+    """
+    module, _, attribute = name.partition(":")
+    sys.path.append(os.getcwd())
+    try:
+        with warnings.catch_warnings():  # langchain-community warns when it is imported
+            warnings.simplefilter("ignore", DeprecationWarning)
+            found: Any = importlib.import_module(module)
+            for part in attribute.split("."):
+                found = getattr(found, part)
+    except Exception as error:
+        why = f"{type(error).__name__}: {line(str(error), 300)}"
+        raise SettingsError(f"`{setting}`: {name} cannot be loaded: {why}") from error
+    finally:
+        sys.path.pop()
+    return found
+
+
+class Reader(NamedTuple):
+    """A reader of a user's own."""
+
+    name: str
+    endings: tuple[str, ...]
+    """The endings of its files, such as ``.pdf``; empty for all files."""
+    read_path: Callable[[str], Any]
+    """Returns what a file says: a text, a document of LangChain, or a list of either; None for a
+    file that it leaves to ours."""
+    key: bytes
+    """Changes with its name and its code."""
+
+    def takes(self, name: str) -> bool:
+        """Return whether it is asked for the file called ``name``."""
+        return not self.endings or Path(name).suffix.lower() in self.endings
+
+    def read(self, file: File) -> Reading | None:
+        """Return what a file says, or None where the reader leaves it to ours.
+
+        Raises InputError, with both names, where it fails.
+        """
+        if file.path is not None:
+            return self._read(file.path, file.name)
+        with TemporaryDirectory(prefix="dialectree-") as folder:
+            path = Path(folder, "document").with_suffix(Path(file.name).suffix)
+            path.write_bytes(file.data)
+            return self._read(path, file.name)
+
+    def _read(self, path: Path, name: str) -> Reading | None:
+        try:
+            said = self.read_path(str(path))
+        except Exception as error:
+            why = f"{type(error).__name__}: {line(str(error), 300)}"
+            raise InputError(f"{name}: the reader {self.name} failed: {why}") from error
+        if said is None:
+            return None
+        whole = DocumentBuilder()
+        for text, page, title in self._parts(said, name):
+            builder = DocumentBuilder()
+            if is_markdown(text):
+                from dialectree.retrieval.markup import read_markdown
+
+                read_markdown(text, builder)
+            else:
+                read_text(text, builder)
+            part = builder.finish()
+            whole.extend(replace(part, blocks=[replace(one, page=page) for one in part.blocks]))
+            whole.title = whole.title or title or part.title
+        return whole.finish()
+
+    def _parts(self, said: Any, name: str) -> Iterator[tuple[str, int | None, str | None]]:
+        """Yield the texts that a reader returned, each with its page and title."""
+        for part in said if isinstance(said, list | tuple) else [said]:
+            if isinstance(part, str):
+                yield part, None, None
+            elif isinstance(part, Document):
+                about = part.metadata
+                page, label = about.get("page"), str(about.get("page_label", ""))
+                if label.isdecimal():  # a loader of PDFs counts pages from 0
+                    page = int(label)
+                known = isinstance(page, int) and page > 0
+                title = about.get("title")
+                yield part.page_content, page if known else None, str(title) if title else None
+            else:
+                what = f"returned a {type(part).__name__}, not a text or a document"
+                raise InputError(f"{name}: the reader {self.name} {what}")
+
+
+def find_reader(named: object) -> Reader | None:
+    """Return the reader that a setting names, or that a program gives; None for none.
+
+    Raises SettingsError where it cannot be loaded, or is no reader.
+    """
+    if named is None or isinstance(named, Reader):
+        return named
+    if isinstance(named, str):
+        return _named_reader(named)
+    return _make(f"live:{getattr(named, '__name__', type(named).__name__)}", (), named)
+
+
+@lru_cache(maxsize=8)
+def _named_reader(named: str) -> Reader:
+    endings, name = split_reader(named)
+    return _make(name, endings, import_attribute(name, "reader"))
+
+
+def _make(name: str, endings: tuple[str, ...], found: Any) -> Reader:
+    read_path: Callable[[str], Any] = found
+    if isinstance(found, type) and issubclass(found, BaseLoader):
+        loader: Any = found
+
+        def load(path: str) -> Any:
+            return loader(path).load()
+
+        read_path = load
+    elif not callable(found):
+        kind = type(found).__name__
+        raise SettingsError(
+            f"`reader`: {name} is of type {kind}; give a function of a path, or the class of a "
+            "LangChain document loader"
+        )
+    hashed = blake2b(f"{name} {endings}".encode(), digest_size=16)
+    try:
+        hashed.update(Path(getsourcefile(found) or "").read_bytes())
+    except (TypeError, OSError):
+        hashed.update(repr(found).encode())
+    return Reader(name, endings, read_path, hashed.digest())
