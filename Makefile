@@ -27,8 +27,10 @@ INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP)
 .PHONY: debate demo test test-slow test-clients test-site e2e mutants page check types lowest bench server docs dist clean
 
 # One leaf, no split: two debaters, a judge and a writer. With this seed our question reads well.
+# make debate MODEL=qwen2.5-coder-1.5b, after: .venv/bin/dialectree model get qwen2.5-coder-1.5b
 debate: $(VENV)/.run
-	@$(VENV)/bin/dialectree answer "$(QUESTION)" --max-depth 0 --leaf-rounds 1 --seed 3; status=$$?; \
+	@$(VENV)/bin/dialectree answer "$(QUESTION)" --max-depth 0 --leaf-rounds 1 --seed 3 \
+	  $(if $(MODEL),--model local:$(MODEL)); status=$$?; \
 	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; fi; exit $$status
 
 # A debate written by hand, without a model: make demo, make demo NAME=tsd

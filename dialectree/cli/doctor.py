@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dialectree.cli import flags
 from dialectree.errors import DialectreeError
-from dialectree.system.streams import listed
+from dialectree.system.streams import listed, program
 
 if TYPE_CHECKING:
     from dialectree.protocols.settings import ProtocolSettings
@@ -67,6 +67,8 @@ def _installed(package: str) -> str:
 
 
 async def _examine(context: ProtocolSettings) -> DialectreeError | None:
+    from dialectree.models.catalogue import catalogue
+    from dialectree.models.embedded import is_here
     from dialectree.models.sizes import at_chance, local_servers
     from dialectree.models.specs import key_advice, keyed_specs, resolve
     from dialectree.text import clean, duration
@@ -94,6 +96,10 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
         print(f"  for every command: export DIALECTREE_MODEL={named[0]}")
     else:
         print("  none of a model's provider, such as OPENAI_API_KEY")
+    print("\nModels for this machine")
+    for name in catalogue():
+        here = f"--model local:{name}" if is_here(name) else f"{program()} model get {name}"
+        listed(f"{name}: {here}", indent=2)
     print("\nModel servers on this machine")
     servers = await local_servers()
     for server in servers:

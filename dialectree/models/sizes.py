@@ -18,6 +18,7 @@ import aiohttp
 import httpx2
 
 from dialectree.models import embedded
+from dialectree.models.catalogue import catalogue
 from dialectree.models.error_mapping import Oversized
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import key
@@ -104,9 +105,9 @@ async def parameters(spec: Spec) -> int | None:
 
 
 def local_parameters(model: str) -> int | None:
-    """Return the number of parameters of ``smollm2`` or of a .gguf file, or None."""
-    if embedded.is_demonstration(model):
-        return embedded.PARAMETERS
+    """Return the number of parameters of a model of the catalogue or of a .gguf file, or None."""
+    if (known := catalogue().get(model)) is not None:
+        return known.parameters
     try:
         return embedded.read_header(Path(model).expanduser())[0]
     except (OSError, ValueError):

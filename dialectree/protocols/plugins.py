@@ -14,8 +14,8 @@ from typing import Any, TextIO
 
 GROUP = "dialectree.protocols"
 COMMANDS = (
-    "cache contest delete demo doctor eval export gate mcp protocols resume run server-file show"
-    " sources version view"
+    "cache contest delete demo doctor eval export gate mcp model protocols resume run"
+    " server-file show sources version view"
 )
 TOOLS = "cancel contest estimate result resume runs show status submit"
 """The commands and the tools of MCP that dialectree has without any protocol."""

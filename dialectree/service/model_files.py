@@ -1,0 +1,182 @@
+"""Fetch the models of the catalogue, or take a file that the user has, after the same check."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from dialectree.errors import DiskFull, InputError, ModelUnavailable
+from dialectree.models.catalogue import (
+    CatalogueModel,
+    catalogue,
+    find_model,
+    locate_model,
+    models_folder,
+)
+from dialectree.system.packages import require
+from dialectree.text import line
+
+_BLOCK = 1 << 22
+
+
+def choose_model(name: str) -> CatalogueModel:
+    """Return a model of the catalogue; raise InputError with the known names for another one."""
+    model = catalogue().get(name)
+    if model is None:
+        known = ", ".join(catalogue())
+        raise InputError(f"no model {name!r:.100} in the catalogue; it has {known}")
+    return model
+
+
+def fetch_model(name: str) -> Path:
+    """Return the file of a model of the catalogue; fetch it from the Hub where it is missing.
+
+    A fetch that was broken off goes on. Raises InputError for another name, and for a file that is
+    not the pinned one, of which nothing is kept; ModelUnavailable where the Hub cannot be reached;
+    DiskFull where there is no room; MissingPackage without the extra ``embedded``.
+    """
+    model = choose_model(name)
+    if (file := find_model(name)) is not None:
+        return file
+    require("fetching a model", "dialectree[embedded]")
+    parts = models_folder() / f".{name}.part"
+    try:
+        parts.mkdir(0o700, parents=True, exist_ok=True)
+        _require_room(model, parts)
+        fetched = _download(model, parts)
+        _require_pinned(name, fetched)
+        os.replace(fetched, locate_model(name))
+    except OSError as error:
+        raise _describe(error, model) from error
+    shutil.rmtree(parts, ignore_errors=True)
+    return locate_model(name)
+
+
+def take_model(name: str, file: Path) -> Path:
+    """Take ``file`` for a model of the catalogue, if it is the pinned one; return the copy.
+
+    Raises InputError for another name or another file, and DiskFull where there is no room.
+    """
+    model = choose_model(name)
+    if not file.is_file():
+        raise InputError(f"{file}: no such file; give the file of {model.file}")
+    target = locate_model(name)
+    try:
+        _require_pinned(name, file, keep=True)
+        target.parent.mkdir(0o700, parents=True, exist_ok=True)
+        _require_room(model, target.parent)
+        with NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as draft:
+            try:
+                with file.open("rb") as given:
+                    shutil.copyfileobj(given, draft, _BLOCK)
+                draft.flush()
+                os.replace(draft.name, target)
+            except BaseException:
+                Path(draft.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise _describe(error, model) from error
+    return target
+
+
+def remove_model(name: str) -> int:
+    """Remove a fetched model, and what was fetched of it; return its bytes, 0 where it is not here.
+
+    Raises InputError for a name that is not in the catalogue.
+    """
+    choose_model(name)
+    file, size = locate_model(name), 0
+    if file.is_file():
+        size = file.stat().st_size
+        file.unlink()
+    shutil.rmtree(models_folder() / f".{name}.part", ignore_errors=True)
+    return size
+
+
+def _download(model: CatalogueModel, parts: Path) -> Path:
+    """Fetch the file of a model into the folder ``parts``, going on where it was broken off."""
+    from huggingface_hub import hf_hub_url
+    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+    url = hf_hub_url(
+        model.repository,
+        model.file,
+        revision=model.revision,
+        endpoint=os.environ.get("HF_ENDPOINT") or None,
+    )
+    path = parts / model.file
+    with path.open("ab") as file:
+        there = file.tell()
+        if there >= model.size:  # whole, or no part of it: its hash tells
+            return path
+        try:
+            http_get(
+                url,
+                file,
+                resume_size=there,
+                headers=build_hf_headers(),
+                expected_size=model.size,
+                displayed_filename=model.file,
+            )
+        except HfHubHTTPError as error:
+            raise ModelUnavailable(
+                f"the Hub gives no {model.file} of {model.repository}: {line(str(error), 200)}; "
+                "take a file that you have: --from FILE"
+            ) from error
+        except Exception as error:  # each version of the Hub's client has another HTTP library
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise ModelUnavailable(
+                f"{model.file} was not fetched: {line(str(error) or type(error).__name__, 200)}; "
+                "the same command goes on where it stopped; or take a file that you have: "
+                "--from FILE"
+            ) from error
+    return path
+
+
+def _require_room(model: CatalogueModel, folder: Path) -> None:
+    """Raise DiskFull unless the file of a model fits into a folder, beside what is there of it."""
+    part = folder / model.file
+    there = part.stat().st_size if part.is_file() else 0
+    free = shutil.disk_usage(folder).free
+    if free + there < model.size:
+        raise DiskFull(
+            f"no room for {model.file}: it has {_gigabytes(model.size)}, and {folder} has "
+            f"{_gigabytes(free)} free; free some, or point DIALECTREE_CACHE_DIR elsewhere"
+        )
+
+
+def _require_pinned(name: str, file: Path, *, keep: bool = False) -> None:
+    """Raise InputError unless a file is the pinned one; remove another one, unless to ``keep``."""
+    digest = sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    if digest.hexdigest() == choose_model(name).sha256:
+        return
+    if not keep:
+        file.unlink()
+    raise InputError(
+        f"{file.name} is not the file that the catalogue names: its SHA-256 begins with "
+        f"{digest.hexdigest()[:12]}, not with {choose_model(name).sha256[:12]}; nothing was kept"
+    )
+
+
+def _describe(error: OSError, model: CatalogueModel) -> DiskFull | InputError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(
+            f"no room left for {model.file} ({_gigabytes(model.size)}): free some, or point "
+            "DIALECTREE_CACHE_DIR elsewhere; the same command goes on where it stopped"
+        )
+    why = (error.strerror or str(error)).lower()
+    return InputError(f"{error.filename or models_folder()}: {why}; check the folder")
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"
