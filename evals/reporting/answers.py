@@ -126,6 +126,56 @@ class Surest(NamedTuple):
         return share_of([*covered.true], [*covered.group])
 
 
+FIRST = ("A", "True")
+"""The labels of the first option, and of a claim that is called true."""
+
+
+class FirstChoices(NamedTuple):
+    """How often a row chose what stands first, or called a claim true."""
+
+    what: str
+    """``the first option`` or ``True``."""
+    chosen: int
+    right: int
+    """How often that would be right."""
+    n: int
+    """Questions whose right answer is known, and which have a label."""
+    expected: float
+    """Choices of it by answers as often right, whose errors fall on all other options alike."""
+    deviation: float
+    """The standard deviation of that number."""
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether it was chosen more or less often than that by over two standard deviations."""
+        return abs(self.chosen - self.expected) > 2 * self.deviation > 0
+
+
+def count_first_choices(choices: Sequence[tuple[str, str, int]], what: str) -> FirstChoices | None:
+    """Return how often the first of the options was chosen; None without choices.
+
+    Args:
+        choices: For each question the chosen label, the right one, and how many options it had.
+            ``A`` and ``True`` are the first.
+        what: The name of the first option.
+    """
+    if not choices:
+        return None
+    accuracy = sum(chosen == gold for chosen, gold, _ in choices) / len(choices)
+    chances = [
+        accuracy if gold in FIRST else (1 - accuracy) / max(1, options - 1)
+        for _, gold, options in choices
+    ]
+    return FirstChoices(
+        what,
+        sum(chosen in FIRST for chosen, _, _ in choices),
+        sum(gold in FIRST for _, gold, _ in choices),
+        len(choices),
+        sum(chances),
+        sum(chance * (1 - chance) for chance in chances) ** 0.5,
+    )
+
+
 @dataclass
 class Answers:
     """A row of the report, with the results of its questions in their order."""
@@ -251,6 +301,35 @@ class Answers:
         """The right label of each question that a jury ruled on, where it is known."""
         known = [self.texts[item] for item in self.rulings if item in self.texts]
         return {one.id: one.reference.gold for one in known if one.reference.gold is not None}
+
+    @cached_property
+    def _choices(self) -> dict[str, tuple[str, str, int]]:
+        """The chosen label, the right one and the number of options, by question.
+
+        Rows whose debaters were handed two candidates have none: these have letters of their own.
+        """
+        choices: dict[str, tuple[str, str, int]] = {}
+        for item, result in self.results.items():
+            text, label = self.texts.get(item), result.verdict and result.verdict.label
+            if self.handed or text is None or not label:
+                continue
+            called_true = labelled(result.verdict)
+            if text.reference.label is not None and called_true is not None:
+                choices[item] = str(called_true), str(text.reference.label), 2
+            elif text.reference.gold is not None and len(text.inputs.options) > 1:
+                choices[item] = label, text.reference.gold, len(text.inputs.options)
+        return choices
+
+    @cached_property
+    def chose_first(self) -> dict[str, bool]:
+        """Whether it chose the first option, or called the claim true, by question."""
+        return {item: chosen in FIRST for item, (chosen, _, _) in self._choices.items()}
+
+    @cached_property
+    def first_choices(self) -> FirstChoices | None:
+        """How often it did; None where no right label is known."""
+        what = "True" if self.of_claims else "the first option"
+        return count_first_choices([*self._choices.values()], what)
 
     @cached_property
     def grounded(self) -> dict[str, Grounding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dialectree.evals.datasets import repeated
 from dialectree.evals.reporting.analysis import Analysis
-from dialectree.evals.reporting.answers import Answers, per_row
+from dialectree.evals.reporting.answers import Answers, FirstChoices, per_row
 from dialectree.evals.reporting.findings import of
 from dialectree.evals.reporting.study import Study, tails
 from dialectree.evals.reporting.tables import controlled
@@ -124,10 +124,25 @@ def _judge(study: Study) -> Iterator[str]:
             yield f"The scores' judge, {judge}, is also the model of {listed(own)}."
 
 
+def _describe(choices: FirstChoices) -> str:
+    """Return in words that the first option was chosen beyond chance."""
+    chose = "said True to" if choices.what == "True" else f"chose {choices.what} in"
+    few = "only " if choices.chosen < choices.expected else ""
+    than = "less" if few else "more"
+    return (
+        f"{chose} {few}{choices.chosen} of {choices.n}; it is right in {choices.right}, so that is "
+        f"{than} than chance explains."
+    )
+
+
 def _rows(study: Study) -> Iterator[str]:
     """Warn of rows that chance, one label for everything, or short papers explain."""
     rows = study.rows.values()
     for row in rows:
+        choices = row.first_choices
+        if choices is not None and choices.n >= ENOUGH and choices.beyond_chance:
+            yield f"{row.name} {_describe(choices)}"
+            continue
         verdicts = (result.verdict for result in row.results.values())
         labels = Counter(one.label for one in verdicts if one and one.label)
         if labels.total() >= ENOUGH and len(labels) == 1:

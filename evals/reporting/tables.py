@@ -86,6 +86,8 @@ def _accuracy(study: Study) -> Table | None:
             "failed": row.counts["failed"],
             "degraded": sum(one.status == "degraded" for one in row.results.values()),
         }
+        if any(row.chose_first for row in rows):
+            own["chose the first"] = row.share(row.chose_first)
         if withheld:
             own |= {"answered": row.answered, "right of all asked": row.right_of_asked}
         if any(informative.values()):
@@ -97,6 +99,8 @@ def _accuracy(study: Study) -> Table | None:
         "Accuracy is of the n answers that a judgement was read of. Intervals are Wilson's, 95%. A "
         "run that failed is in no share."
     ]
+    if any(row.chose_first for row in rows):
+        notes.append("The first option, or True of a claim, among questions with a known answer.")
     if study.clustered:
         clusters = len(set(study.groups(study.items)))
         notes.append(f"They heed that {len(study.items)} questions come in {clusters} clusters.")

@@ -7,11 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.plots import plots
 from dialectree.evals.reporting.analysis import Analysis, analysed
+from dialectree.evals.reporting.answers import count_first_choices
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.study import study
@@ -534,3 +537,44 @@ def test_ledgers_of_several_rows_are_corrected_before_debating_is_said_to_have_h
     )
     alone = made(tmp_path / "one", results[:6], 6, *rows[:1])
     assert findings(alone)[0].startswith("rsd is better than the vote before it: 100.0")
+
+
+def chosen(folder: Path, labels: str, golds: str) -> list[str]:
+    """Return the cautions on a row that chose ``labels`` where ``golds`` are right, of two."""
+    asked = [
+        Item(
+            id=one.id,
+            inputs=Inputs(question="Which?", options=("w", "x")),
+            reference=Reference(gold=gold),
+        )
+        for one, gold in zip(sample.items("decide", len(golds)), golds, strict=True)
+    ]
+    results = [
+        result(n, label == gold).model_copy(update={"verdict": Verdict(answer="x", label=label)})
+        for n, (label, gold) in enumerate(zip(labels, golds, strict=True), 1)
+    ]
+    made = analysed(study([sample.write(folder, "decide", (DEBATE,), asked, results)]))
+    share = labels.count("A") / len(labels)
+    assert told(made, "accuracy")["chose the first"].startswith(f"{100 * share:.1f}%")
+    return cautions(made)
+
+
+def test_a_first_option_that_is_chosen_beyond_chance_is_told(tmp_path: Path) -> None:
+    golds = "AB" * 12
+    said = chosen(tmp_path / "a", "A" * 23 + "B", golds)
+    line = "rsd chose the first option in 23 of 24; it is right in 12"
+    assert any(text.startswith(line) for text in said)
+    said = chosen(tmp_path / "b", "B" * 23 + "A", golds)
+    assert any("chose the first option in only 1 of 24" in text for text in said)
+    for name, labels in (("right", golds), ("wrong", "BA" * 12), ("even", "AABB" * 6)):
+        assert "chose the first" not in " ".join(chosen(tmp_path / name, labels, golds))
+    assert "chose the first" not in " ".join(chosen(tmp_path / "all", "A" * 24, "A" * 24))
+
+
+@given(st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")), min_size=1))
+def test_unbiased_choices_are_expected_as_often_as_they_come(pairs: list[tuple[str, str]]) -> None:
+    choices = count_first_choices([(label, gold, 4) for label, gold in pairs], "the first option")
+    assert choices is not None and 0 <= choices.expected <= choices.n == len(pairs)
+    right = count_first_choices([(gold, gold, 4) for _, gold in pairs], "the first option")
+    assert right is not None and right.expected == right.chosen == right.right
+    assert not right.beyond_chance and count_first_choices([], "True") is None
