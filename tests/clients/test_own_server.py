@@ -69,7 +69,7 @@ def test_a_form_holds_a_protocols_own_settings_and_its_input(
 ) -> None:
     schemas = httpx.get(f"{server}/assistants/{graph_id(server, protocol.name)}/schemas").json()
     fields: dict[str, Any] = schemas["context_schema"]["properties"]
-    hidden = {"embeddings", "rerank", "retriever", "distractor", "route"}
+    hidden = {"embeddings", "reader", "rerank", "retriever", "distractor", "route"}
     own = protocol.own_settings() - {*protocol.only_variants} - hidden
     assert {*fields} == own | {*EVERYBODYS}
     for name, field in fields.items():
