@@ -191,7 +191,7 @@ class Corpus:
 
     def segment(self, id: str) -> Segment:
         """Return the segment ``s2:17``. Raises InputError for an id that the corpus has not."""
-        source, number, sentence = self._parsed(id)
+        source, number, sentence = self._parse_id(id)
         if not number or sentence:
             raise InputError(f"{id!r} is not the id of a segment, such as s2:17")
         return self._segment(self._pieces.starts[source - 1] + number - 1)
@@ -202,7 +202,7 @@ class Corpus:
         Raises InputError for an id that the corpus does not have.
         """
         whole, _, number = id.rpartition(".")
-        if not self._parsed(id)[2]:
+        if not self._parse_id(id)[2]:
             raise InputError(f"{id!r} is not the id of a sentence, such as s2:17.3")
         return self.segment(whole).sentence(int(number))
 
@@ -250,7 +250,7 @@ class Corpus:
 
     def neighbours(self, id: str, reach: int) -> list[str]:
         """Return the ids of the ``reach`` segments before one in its source, and behind it."""
-        source, number, _ = self._parsed(id)
+        source, number, _ = self._parse_id(id)
         size = int(self._pieces.starts[source] - self._pieces.starts[source - 1])
         around = range(max(1, number - reach), min(size, number + reach) + 1)
         return [f"s{source}:{other}" for other in around if other != number]
@@ -272,7 +272,7 @@ class Corpus:
         best: list[tuple[int, float | None]] = []
         deep = DEEP
         while True:
-            rows, is_all = await self._ranked(scores, vector, deep)
+            rows, is_all = await self._rank(scores, vector, deep)
             for row, score in rows:
                 if row not in order:
                     order[row] = None
@@ -283,7 +283,7 @@ class Corpus:
                 return [self._segment(at)._replace(score=score) for at, score in best[:count]]
             deep *= 4
 
-    async def _ranked(
+    async def _rank(
         self, scores: npt.NDArray[np.floating[Any]], vector: list[float], deep: int
     ) -> tuple[list[tuple[int, float | None]], bool]:
         """Return the best rows with their scores, and whether there are no others."""
@@ -297,7 +297,7 @@ class Corpus:
         if not self._rules.distinct:
             return by_vectors, len(by_vectors) < deep
         ranks = [[row for row, _ in by_words], [row for row, _ in by_vectors]]
-        return [(row, None) for row in fused(ranks)], all(len(rank) < deep for rank in ranks)
+        return [(row, None) for row in fuse_ranks(ranks)], all(len(rank) < deep for rank in ranks)
 
     def _blend(
         self,
@@ -390,12 +390,12 @@ class Corpus:
         starts = self._pieces.starts
         places: set[int] = set()
         for id in dropped:
-            source, number, _ = self._parsed(id)
+            source, number, _ = self._parse_id(id)
             first, end = int(starts[source - 1]), int(starts[source])
             places |= {first + number - 1} if number else {*range(first, end)}
         return places
 
-    def _parsed(self, id: str) -> tuple[int, int, int]:
+    def _parse_id(self, id: str) -> tuple[int, int, int]:
         """Return the numbers in an id of the corpus, 0 where it has none."""
         match = _ID.fullmatch(id)
         source, number, sentence = (int(one or 0) for one in match.groups()) if match else (0, 0, 0)
@@ -409,7 +409,7 @@ class Corpus:
         return source, number, sentence
 
 
-def fused(ranks: Sequence[Sequence[int]]) -> list[int]:
+def fuse_ranks(ranks: Sequence[Sequence[int]]) -> list[int]:
     """Return rows by the sum of 1 / (RANK + rank), the greatest first; of equals, the first row."""
     sums: dict[int, float] = {}
     for rows in ranks:

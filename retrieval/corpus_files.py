@@ -171,7 +171,7 @@ def prepare_corpus(
     """
     if place.is_dir():
         try:
-            files = _loaded(place)
+            files = _load(place)
             with suppress(OSError):
                 os.utime(place)
             return files
@@ -185,14 +185,14 @@ def prepare_corpus(
         draft = Path(tempfile.mkdtemp(dir=place.parent))
     except OSError as error:
         log.warning("cannot keep the corpus in %s: %s", place.parent, error)
-        return _made(documents, rules, None, progress)
+        return _index_documents(documents, rules, None, progress)
     try:
-        made = _made(documents, rules, draft, progress)
+        files = _index_documents(documents, rules, draft, progress)
         draft.rename(place)
-        return _loaded(place)
+        return _load(place)
     except OSError as error:  # another process was first, or the disk is full
         log.warning("cannot keep the corpus in %s: %s", place, error)
-        return _loaded(place) if place.is_dir() else made
+        return _load(place) if place.is_dir() else files
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -208,7 +208,7 @@ def _remove_unused(places: Iterable[Path]) -> None:
                     place.unlink(missing_ok=True)
 
 
-def _made(
+def _index_documents(
     documents: Sequence[Document], rules: Rules, folder: Path | None, progress: Progress
 ) -> CorpusFiles:
     """Cut and index documents; write what comes out into a folder, if there is one."""
@@ -246,7 +246,9 @@ def _made(
             )
         if progress is not None:
             progress(done, len(documents))
-    numbers: dict[str, Any] = {name: np.array(one, dtype=np.int64) for name, one in lists.items()}
+    numbers: dict[str, Any] = {
+        name: np.array(values, dtype=np.int64) for name, values in lists.items()
+    }
     numbers["marks"] = numbers["marks"].reshape(-1, 2)
     numbers["headings"] = np.frombuffer(json.dumps([*headings]).encode(), dtype=np.uint8)
     stems = json.dumps(sorted(languages) if rules.stemmed else []).encode()
@@ -263,7 +265,7 @@ def _made(
     return CorpusFiles(pieces, WordScores(bm25, len(split), pieces.languages))
 
 
-def _loaded(place: Path) -> CorpusFiles:
+def _load(place: Path) -> CorpusFiles:
     """Map what was kept, so that only what is looked at is read."""
     with (place / "texts").open("rb") as file:
         texts = (

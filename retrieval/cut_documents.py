@@ -64,16 +64,18 @@ def cut_document(document: Document, *, stemmed: bool) -> CutDocument:
     segments: list[CutSegment] = []
     for piece, sentences in cut(document.passages, language, version=document.version):
         text = f"{piece.heading or ''}\n{piece.text}"
-        found = search_words(text, language) if stemmed else words(piece.text)
+        segment_words = search_words(text, language) if stemmed else words(piece.text)
         segments.append(
-            CutSegment(piece.text, piece.page, piece.offset, piece.heading, sentences, found)
+            CutSegment(
+                piece.text, piece.page, piece.offset, piece.heading, sentences, segment_words
+            )
         )
-    made = CutDocument(language, segments)
+    document_cut = CutDocument(language, segments)
     try:
-        write_whole(file, json.dumps(made, ensure_ascii=False).encode())
+        write_whole(file, json.dumps(document_cut, ensure_ascii=False).encode())
     except OSError as error:
         log.warning("cannot keep the segments of a document in %s: %s", file.parent, error)
-    return made
+    return document_cut
 
 
 def segments_folder() -> Path:

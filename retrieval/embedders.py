@@ -60,20 +60,20 @@ class Embedder:
 
     def passages(self) -> CacheBackedEmbeddings:
         """Return LangChain's embeddings of texts to be found; for use in ``thread``."""
-        return self._cached(query=False)
+        return self._cache(query=False)
 
     async def queries(self, texts: Sequence[str], timing: Timing) -> list[list[float]]:
         """Embed queries in one batch; ``timing`` grows by what the model took."""
 
         def embed() -> list[list[float]]:
             began = clock.seconds()
-            vectors = self._cached(query=True).embed_documents([*texts])
+            vectors = self._cache(query=True).embed_documents([*texts])
             timing.seconds += clock.seconds() - began
             return vectors
 
         return await asyncio.wrap_future(self.thread.submit(embed))
 
-    def _cached(self, *, query: bool) -> CacheBackedEmbeddings:
+    def _cache(self, *, query: bool) -> CacheBackedEmbeddings:
         from dialectree.retrieval.encoders import cached
 
         return cached(self._encoder, query=query)

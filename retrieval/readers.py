@@ -82,14 +82,14 @@ class Reader(NamedTuple):
 
     def _read(self, path: Path, name: str) -> Reading | None:
         try:
-            said = self.read_path(str(path))
+            result = self.read_path(str(path))
         except Exception as error:
             why = f"{type(error).__name__}: {line(str(error), 300)}"
             raise InputError(f"{name}: the reader {self.name} failed: {why}") from error
-        if said is None:
+        if result is None:
             return None
         whole = DocumentBuilder()
-        for text, page, title in self._parts(said, name):
+        for text, page, title in self._parts(result, name):
             builder = DocumentBuilder()
             if is_markdown(text):
                 from dialectree.retrieval.markup import read_markdown
@@ -102,9 +102,9 @@ class Reader(NamedTuple):
             whole.title = whole.title or title or part.title
         return whole.finish()
 
-    def _parts(self, said: Any, name: str) -> Iterator[tuple[str, int | None, str | None]]:
+    def _parts(self, result: Any, name: str) -> Iterator[tuple[str, int | None, str | None]]:
         """Yield the texts that a reader returned, each with its page and title."""
-        for part in said if isinstance(said, list | tuple) else [said]:
+        for part in result if isinstance(result, list | tuple) else [result]:
             if isinstance(part, str):
                 yield part, None, None
             elif isinstance(part, Document):
@@ -120,20 +120,20 @@ class Reader(NamedTuple):
                 raise InputError(f"{name}: the reader {self.name} {what}")
 
 
-def find_reader(named: object) -> Reader | None:
+def find_reader(setting: object) -> Reader | None:
     """Return the reader that a setting names, or that a program gives; None for none.
 
     Raises SettingsError where it cannot be loaded, or is no reader.
     """
-    if named is None or isinstance(named, Reader):
-        return named
-    if isinstance(named, str):
-        return _named_reader(named)
-    return _make(f"live:{getattr(named, '__name__', type(named).__name__)}", (), named)
+    if setting is None or isinstance(setting, Reader):
+        return setting
+    if isinstance(setting, str):
+        return _load_reader(setting)
+    return _make(f"live:{getattr(setting, '__name__', type(setting).__name__)}", (), setting)
 
 
 @lru_cache(maxsize=8)
-def _named_reader(named: str) -> Reader:
+def _load_reader(named: str) -> Reader:
     endings, name = split_reader(named)
     return _make(name, endings, import_attribute(name, "reader"))
 

@@ -21,7 +21,7 @@ from dialectree.errors import CallError, DialectreeError, InputError, ReplayMiss
 from dialectree.protocols.sources import cache_folder
 from dialectree.records.journal import Passage, Retrieval, Retrievals
 from dialectree.retrieval.blocks import plain_signs
-from dialectree.retrieval.corpus import DEEP, Corpus, Segment, Source, fused
+from dialectree.retrieval.corpus import DEEP, Corpus, Segment, Source, fuse_ranks
 from dialectree.retrieval.kept_files import write_whole
 from dialectree.retrieval.readers import import_attribute
 from dialectree.retrieval.segments import sentences
@@ -321,4 +321,4 @@ def _merged(rows: Sequence[Sequence[Segment]]) -> list[Segment]:
             numbers[segment.text] = len(first)
             first.append(segment)
     ranks = [[*dict.fromkeys(numbers[one.text] for one in row)] for row in rows]
-    return [first[number] for number in fused(ranks)]
+    return [first[number] for number in fuse_ranks(ranks)]

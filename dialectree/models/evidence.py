@@ -1,7 +1,7 @@
 """Put sentences of the sources into a question to a model, and take its points out of the reply.
 
 A speaker points at sentences by closed names, and the program writes their words: no quotation of
-a source can be false. Names (``e1`` ... ``e96``) are given in the order in which sentences came
+a source can be false. Names (``e1``, ``e2`` ...) are given in the order in which sentences came
 into the pool. What a person drops leaves its name empty, and no other name moves.
 """
 
