@@ -37,7 +37,7 @@ segments, as earlier versions did. ``segments``: by vectors of whole segments al
 each of equal segments counts; without embeddings by words as they stand."""
 WORDS_WEIGHT = 0.2
 """The part of the words in a blended score."""
-NEAREST = 512
+NEAREST = 256
 """Sentences that are looked at first for a query."""
 RANK = 60
 """Added to a rank before its reciprocal is taken (Cormack, Clarke and Büttcher, SIGIR 2009)."""
@@ -224,8 +224,12 @@ class Corpus:
         vectors: Sequence[list[float]] = [[] for _ in queries]
         if self._by is not None and queries:
             vectors = await self._by.queries(queries, timing or Timing())
-        both = zip(queries, vectors, strict=True)
-        return [await self._best(query, vector, count, out) for query, vector in both]
+
+        def find() -> list[list[Segment]]:
+            both = zip(queries, vectors, strict=True)
+            return [self._best(query, vector, count, out) for query, vector in both]
+
+        return await asyncio.to_thread(find)
 
     async def near(self, text: str, count: int) -> list[Segment]:
         """Return the segments that share most words with ``text``, by BM25 alone."""
@@ -263,16 +267,16 @@ class Corpus:
         """Return False: the documents are all there is."""
         return False
 
-    async def _best(
+    def _best(
         self, query: str, vector: list[float], count: int, dropped: Collection[int]
     ) -> list[Segment]:
         """Rank deeper until enough segments remain; the order of those before stays the same."""
-        scores = await asyncio.to_thread(self._words.scores, query)
+        scores = self._words.scores(query)
         order: dict[int, None] = {}
         best: list[tuple[int, float | None]] = []
         deep = DEEP
         while True:
-            rows, is_all = await self._rank(scores, vector, deep)
+            rows, is_all = self._rank(scores, vector, deep)
             for row, score in rows:
                 if row not in order:
                     order[row] = None
@@ -283,16 +287,16 @@ class Corpus:
                 return [self._segment(at)._replace(score=score) for at, score in best[:count]]
             deep *= 4
 
-    async def _rank(
+    def _rank(
         self, scores: npt.NDArray[np.floating[Any]], vector: list[float], deep: int
     ) -> tuple[list[tuple[int, float | None]], bool]:
         """Return the best rows with their scores, and whether there are no others."""
         by_words: list[tuple[int, float | None]] = [*_top(scores, deep)]
         if self._sentences is not None:
-            return await asyncio.to_thread(self._blend, self._sentences, scores, vector, deep)
+            return self._blend(self._sentences, scores, vector, deep)
         if self._vectors is None:
             return by_words, len(by_words) < deep
-        [near] = await self._vectors.search([vector], deep)
+        near = self._vectors.search(vector, deep)
         by_vectors = [(text.metadata["number"], text.metadata["score"]) for text in near]
         if not self._rules.distinct:
             return by_vectors, len(by_vectors) < deep

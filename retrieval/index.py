@@ -61,20 +61,17 @@ class VectorIndex:
             distance_strategy=DistanceStrategy.MAX_INNER_PRODUCT,
         )
 
-    async def search(self, vectors: Sequence[list[float]], count: int) -> list[list[Document]]:
-        """Return for each query's vector the ``count`` best segments; of equals, the first ones."""
-        matches: list[list[Document]] = []
-        for vector in vectors:
-            ranked = await self._best(vector, count)
-            ranked.sort(key=lambda match: (-match[1], match[0].metadata["number"]))
-            matches.append([_with_score(*match) for match in ranked[:count]])
-        return matches
+    def search(self, vector: list[float], count: int) -> list[Document]:
+        """Return the ``count`` best segments for a query's vector; of equals, the first ones."""
+        ranked = self._rank(vector, count)
+        ranked.sort(key=lambda match: (-match[1], match[0].metadata["number"]))
+        return [_with_score(*match) for match in ranked[:count]]
 
-    async def _best(self, vector: list[float], count: int) -> list[tuple[Document, float]]:
+    def _rank(self, vector: list[float], count: int) -> list[tuple[Document, float]]:
         """Return at least ``count`` segments, and all that are as good as the last of these."""
         deep = max(DEEP, count + 1)  # one more tells whether the last has equals
         while True:
-            ranked = await self._store.asimilarity_search_with_score_by_vector(vector, k=deep)
+            ranked = self._store.similarity_search_with_score_by_vector(vector, k=deep)
             if deep >= self._size or ranked[-1][1] < ranked[count - 1][1]:
                 return ranked
             deep *= 4

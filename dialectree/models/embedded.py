@@ -40,6 +40,10 @@ Served = tuple[str, str]
 _servers: dict[tuple[int, str], tuple[subprocess.Popen[str], Served]] = {}
 """The servers of this process by its id and the model: a forked process starts its own."""
 _starting = threading.Lock()
+PATIENCE_S = 180.0
+"""Seconds in which a server has to be ready, beside those in which its file is read."""
+MANY_CORES = 4
+"""Physical cores from which on a model leaves half of them to others."""
 DECODING = {"dry_multiplier": 0.4, "dry_allowed_length": 3}
 """Request fields for a small model, which repeats itself without end unless DRY penalises it."""
 
@@ -166,10 +170,11 @@ def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
     """
     small = is_demonstration(model)  # a second thread makes a small model crawl on a busy machine
     context = 4096 if small else 8192
-    threads = 1 if small else max(1, (os.cpu_count() or 2) // 2)
+    threads = 1 if small else count_threads()
     words = [sys.executable, "-P", embedded_server.__file__, str(file), str(context), str(threads)]
     key = chance.secret()
-    patience_s = 60 + file.stat().st_size / 20e6  # a slow disk reads 20 MB a second
+    # A busy machine takes minutes, and a slow disk reads 10 MB a second.
+    patience_s = PATIENCE_S + file.stat().st_size / 10e6
     with tempfile.TemporaryFile("w+", errors="replace") as log:
         process = subprocess.Popen(
             words,
@@ -192,6 +197,30 @@ def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
             process.communicate()
             raise ModelUnavailable(f"the server of {file.name} does not run: {_cause(log)}")
     return process, (f"http://{embedded_server.HOST}:{port}/v1", key)
+
+
+def count_threads() -> int:
+    """Return the threads that a model may use: the physical cores, half of more than four.
+
+    Threads of one core share its arithmetic, so a second one on it makes a model no faster.
+    """
+    cores = _count_cores()
+    return cores if cores <= MANY_CORES else cores // 2
+
+
+def _count_cores() -> int:
+    """Return the physical cores that this process may use; all processors where that is unknown."""
+    try:
+        allowed = os.sched_getaffinity(0)
+        lists = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/core_cpus_list")
+        cores = {
+            path.read_text().strip()
+            for path in lists
+            if int(path.parents[1].name.removeprefix("cpu")) in allowed
+        }
+    except (AttributeError, OSError, ValueError):  # another system than Linux
+        cores = set()
+    return len(cores) or os.cpu_count() or 1
 
 
 def _cause(log: IO[str]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 HOST = "127.0.0.1"
+NICE = 5
+"""How much the server stands back for other programs, of 19 at most."""
 SLOTS = 2
 """Requests that are worked on at once; the others wait their turn."""
 
@@ -63,6 +66,8 @@ def await_health(port: int) -> None:
 def main() -> None:
     """Serve the model file, with tokens for each slot and threads, of the command line."""
     model, context, threads = sys.argv[1:]
+    with suppress(AttributeError, OSError):
+        os.nice(NICE)  # what a person does on the machine goes first
     key = sys.stdin.readline().strip()
     server = load(Path(model), key, int(context), int(threads))
     port = urlsplit(server.listening_address).port or 0

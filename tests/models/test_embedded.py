@@ -137,3 +137,12 @@ def test_a_file_that_is_wrong_is_named_in_one_line(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage, match=r"pip install 'dialectree\[embedded\]'"):
         asyncio.run(embedded.serve("elsewhere.gguf"))
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(1, 1), (2, 2), (4, 4), (6, 3), (16, 8)])
+def test_a_model_takes_the_physical_cores_and_leaves_half_of_many(
+    cores: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 1 <= embedded._count_cores() <= (os.cpu_count() or 1)
+    monkeypatch.setattr(embedded, "_count_cores", lambda: cores)
+    assert embedded.count_threads() == threads

@@ -150,7 +150,7 @@ def test_ranks_of_words_and_vectors_are_fused(watched: WatchedEncoder) -> None:
     query = "ships of Genoa"
     assert corpus._by is not None and corpus._vectors is not None
     [vector] = asyncio.run(corpus._by.queries([query], Timing()))
-    [near] = asyncio.run(corpus._vectors.search([vector], 64))
+    near = corpus._vectors.search(vector, 64)
     scores = corpus._words.scores(query)
     by_words = sorted(
         (row for row in range(len(scores)) if scores[row] > 0), key=lambda r: -scores[r]
