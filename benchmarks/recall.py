@@ -87,8 +87,8 @@ def recall(folder: Path, repeats: int) -> Iterator[Figure]:
                 share = _recall(corpus, [row[0] for row in rows], [row[column] for row in rows])
                 least = LEAST.get((way, column)) if size == SIZES[0] else None
                 yield Figure(part, f"{way}: {asked}", share, least=least)
-    yield from _speed(documents, [row[2] for row in rows], repeats)
-    yield from _growth(folder)
+    yield from _measure_queries(documents, [row[2] for row in rows], repeats)
+    yield from _measure_growth(folder)
 
 
 def plant(facts: Sequence[str], size: int) -> list[Document]:
@@ -118,7 +118,7 @@ def _recall(corpus: Corpus, facts: Sequence[str], questions: Sequence[str]) -> f
     return sum(hits) / len(hits)
 
 
-def _speed(
+def _measure_queries(
     documents: Sequence[Document], questions: Sequence[str], repeats: int
 ) -> Iterator[Figure]:
     """Measure a query without its embedding, which the cache has."""
@@ -139,8 +139,8 @@ async def _time_queries(corpus: Corpus, questions: Sequence[str]) -> list[float]
     return times
 
 
-def _growth(folder: Path) -> Iterator[Figure]:
-    figures = [_measured(size, folder) for size in GROWTH]
+def _measure_growth(folder: Path) -> Iterator[Figure]:
+    figures = [_measure_indexing(size, folder) for size in GROWTH]
     part = "cutting and indexing documents by words"
     for size, figure in zip(GROWTH, figures, strict=True):
         yield Figure(part, f"CPU of {size:,}", figure["cpu"], "s")
@@ -151,7 +151,7 @@ def _growth(folder: Path) -> Iterator[Figure]:
         yield Figure(part, f"{name}: a doubling over the one before", ratio, limit=GROWTH_LIMIT)
 
 
-def _measured(size: int, folder: Path) -> dict[str, float]:
+def _measure_indexing(size: int, folder: Path) -> dict[str, float]:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.recall", str(size)],
         env={**os.environ, "DIALECTREE_CACHE_DIR": str(folder / f"growth-{size}")},

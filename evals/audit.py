@@ -15,12 +15,12 @@ from statistics import fmean
 from typing import Any
 
 from dialectree.errors import InputError
-from dialectree.evals import datasets, running, tasks
+from dialectree.evals import running, tasks
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.estimates import inputs
 from dialectree.evals.matrix import Matrix, Written
 from dialectree.evals.options import EvaluationOptions
-from dialectree.evals.plan import Plan, chosen_reader, prepare, taken, task_of
+from dialectree.evals.plan import Plan, load_questions, prepare, taken, task_of
 from dialectree.evals.results import Result, bare
 from dialectree.evals.rows import Ready, ready
 from dialectree.evals.running import Watch
@@ -209,13 +209,7 @@ def audit(
     given = {name: value for name, value in settings.items() if name not in ("roles", "samples")}
     if pool.judge:
         given["model"] = pool.judge
-    loaded = datasets.load(
-        dataset,
-        options.data,
-        options.columns,
-        cluster=options.cluster,
-        reader=chosen_reader(settings),
-    )
+    loaded = load_questions(dataset, options, settings)
     task = task_of(loaded)
     items = taken(loaded.items, options, int(given.get("seed") or 0))
     layout, rows, sampling = _laid_out(_parts(task, debate), task, pool, given, items)

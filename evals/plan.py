@@ -84,13 +84,7 @@ def prepare(
     ``settings`` are those of the methods, models and limits. The rows are those of ``matrix``, else
     of the options.
     """
-    loaded = datasets.load(
-        dataset,
-        options.data,
-        options.columns,
-        cluster=options.cluster,
-        reader=chosen_reader(settings),
-    )
+    loaded = load_questions(dataset, options, settings)
     task = task_of(loaded)
     own = {name for one in installed().values() for name in one.own_settings()}
     common = {n: v for n, v in settings.items() if n not in own and n != "roles"}
@@ -140,10 +134,18 @@ def prepare(
     return Plan(options, shared, loaded, items, rows, judge, evaluation, folder, against)
 
 
-def chosen_reader(settings: Mapping[str, Any]) -> object:
-    """Return what reads documents in place of ours, by the settings or the environment."""
-    given = {name: settings[name] for name in settings if name == "reader"}
-    return build(GroundedSettings, **given).named_reader()
+def load_questions(
+    dataset: str | Path, options: EvaluationOptions, settings: Mapping[str, Any]
+) -> datasets.Loaded:
+    """Return the questions of a data set, their documents read as ``settings`` say.
+
+    Raises InputError, which names what is wrong with name, file or row.
+    """
+    given = {name: value for name, value in settings.items() if name == "reader"}
+    reader = build(GroundedSettings, **given).find_reader()
+    return datasets.load(
+        dataset, options.data, options.columns, cluster=options.cluster, reader=reader
+    )
 
 
 def judge_settings(

@@ -16,7 +16,6 @@ from dialectree.retrieval.encoding import decode
 if TYPE_CHECKING:
     from dialectree.retrieval.blocks import Reading
     from dialectree.retrieval.builder import DocumentBuilder
-    from dialectree.retrieval.readers import Reader
     from dialectree.retrieval.reading_process import ReadingProcess
 
 LARGEST_FILE = 100_000_000
@@ -92,10 +91,10 @@ def find_format(name: str, data: bytes) -> Format:
     return FORMATS["latex" if _LATEX.search(start) else "text"]
 
 
-def require_size(file: File, format: Format) -> None:
-    """Raise InputError where a file is larger than its format allows."""
-    if len(file.data) > format.largest:
-        megabytes = format.largest // 1_000_000
+def require_size(file: File, largest: int) -> None:
+    """Raise InputError where a file has more than ``largest`` bytes."""
+    if len(file.data) > largest:
+        megabytes = largest // 1_000_000
         raise InputError(f"{file.name}: over {megabytes} MB, too large; cut it down")
 
 
@@ -106,23 +105,12 @@ def read_file(file: File, format: Format, process: ReadingProcess) -> Reading:
     """
     from dialectree.retrieval.builder import DocumentBuilder
 
-    require_size(file, format)
+    require_size(file, format.largest)
     if format.limited:
         return process.read(file.data, format.name, file.name)
     builder = DocumentBuilder()
     format.read(file, builder)
     return builder.finish()
-
-
-def read_with(reader: Reader | None, file: File) -> Reading | None:
-    """Return what a person's own ``reader`` says of a file; None where ours has to read it.
-
-    Raises InputError where it is too large, or the reader fails.
-    """
-    if reader is None or not reader.takes(file.name):
-        return None
-    require_size(file, Format(reader.name, (), LARGEST_FILE, _read_text))
-    return reader.read(file)
 
 
 def decode_file(file: File, builder: DocumentBuilder, declared: str | None = None) -> str:

@@ -39,7 +39,6 @@ from dialectree.retrieval.formats import (
     decode_file,
     find_format,
     read_file,
-    read_with,
     require_size,
 )
 from dialectree.retrieval.kept_files import read_once
@@ -234,18 +233,18 @@ def _read(
         if reader is not None:
             from dialectree.retrieval.readers import find_reader
 
-            own = find_reader(reader)
-            if own is not None and (said := read_with(own, file)) is not None:
-                return _from_reading(file.name, said, *parts_given, own.name)
+            named = find_reader(reader)
+            if named is not None and (document := named.read(file)) is not None:
+                return _from_reading(file.name, document, *parts_given, named.name)
         try:
             format = find_format(file.name, file.data)
         except UnknownFormat as error:
             raise InputError(f"{error}, or the paper's arXiv id") from None
         if format.name == "json":
-            require_size(file, format)
+            require_size(file, format.largest)
             return _from_fields(_load_fields(file), file.name, *parts_given)
         if format.name == "text":
-            require_size(file, format)
+            require_size(file, format.largest)
             builder = DocumentBuilder()
             read_titled_text(decode_file(file, builder), builder, title)
             document = builder.finish()

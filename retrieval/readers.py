@@ -26,7 +26,7 @@ from dialectree.errors import InputError, SettingsError
 from dialectree.protocols.reader_names import split_reader
 from dialectree.retrieval.blocks import Reading
 from dialectree.retrieval.builder import DocumentBuilder
-from dialectree.retrieval.formats import File
+from dialectree.retrieval.formats import LARGEST_FILE, File, require_size
 from dialectree.retrieval.text import is_markdown, read_text
 from dialectree.text import line
 
@@ -69,10 +69,13 @@ class Reader(NamedTuple):
         return not self.endings or Path(name).suffix.lower() in self.endings
 
     def read(self, file: File) -> Reading | None:
-        """Return what a file says, or None where the reader leaves it to ours.
+        """Return what a file says; None where it is not for the reader, or it leaves it to ours.
 
-        Raises InputError, with both names, where it fails.
+        Raises InputError, with both names, where it fails, and for a file that is too large.
         """
+        if not self.takes(file.name):
+            return None
+        require_size(file, LARGEST_FILE)
         if file.path is not None:
             return self._read(file.path, file.name)
         with TemporaryDirectory(prefix="dialectree-") as folder:

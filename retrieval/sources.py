@@ -39,7 +39,6 @@ with needed("reading sources", "dialectree[sources]"):
         find_format,
         list_endings,
         read_file,
-        read_with,
     )
     from dialectree.retrieval.kept_files import locate_reading, write_whole
     from dialectree.retrieval.papers import Passage, bytes_of, place_blocks
@@ -233,8 +232,8 @@ def _document(
     content = os.fsencode(path.name) + b":" + data
     found = None
     if reader is not None and reader.takes(name):
-        own = partial(read_with, reader, file)
-        found = _read_once(name, locate_reading(reader.key + content), own)
+        own_place = locate_reading(reader.key + content)
+        found = _read_once(name, own_place, partial(reader.read, file))
     if found is None:
         format = find_format(name, data)
         # A LaTeX file draws in others, so its own content does not tell what it says.

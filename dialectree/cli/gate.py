@@ -79,7 +79,7 @@ def gate(
         chosen.require_grounded()
         with reading(quiet=quiet or format != "text") as told:
             verifier.sources = documents.taken(
-                sources, told, documents.named_reader(verifier.context)
+                sources, told, documents.find_reader(verifier.context)
             )
         for gap in documents.notices(verifier.sources):
             notice(gap)

@@ -49,7 +49,7 @@ def sources(
     from dialectree.retrieval.sources import read_sources
 
     search = build(GroundedSettings, **settings)
-    sources_read = read_sources([Path(path) for path in paths], reader=search.named_reader())
+    sources_read = read_sources([Path(path) for path in paths], reader=search.find_reader())
     found = None
     if find is not None:
         found = asyncio.run(_find(find, sources_read.documents, search))

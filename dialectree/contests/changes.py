@@ -17,7 +17,7 @@ from dialectree.protocols.forms import tidy
 from dialectree.protocols.protocol import Method, Phase, Protocol
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import ARGUMENT, Node, Override, RunRecord, Turn, turns
-from dialectree.running.documents import named_reader, segment, sources_of
+from dialectree.running.documents import find_reader, segment, sources_of
 from dialectree.system.streams import program
 
 _YES_OR_NO = ("no", "yes")
@@ -37,7 +37,7 @@ class Draft:
         self.record = record
         self.sources = {one["id"]: one for one in sources_of(record)}
         """The sources of the debate by id, with those that are added."""
-        self.reader = named_reader(settings)
+        self.reader = find_reader(settings)
         """What reads an added source, in place of ours."""
         self._texts = texts
         """The folder with the texts of the sources."""

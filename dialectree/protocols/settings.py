@@ -326,7 +326,7 @@ class RetrievalSettings(ProtocolSettings):
     document loader. ``.pdf,.png=MODULE:NAME``: of files with these endings. It runs code: only a
     flag, a variable or a program names it."""
 
-    def named_reader(self) -> Any:
+    def find_reader(self) -> Any:
         """Return the reader that the person, the operator or the program named, or None."""
         return None if "reader" in self.trust.unnamed else self.reader
 

@@ -52,9 +52,9 @@ def sources_of(record: RunRecord) -> list[dict[str, Any]]:
     return [*listed]
 
 
-def named_reader(context: ProtocolSettings) -> object:
+def find_reader(context: ProtocolSettings) -> object:
     """Return the reader of files that the person or the operator named, or None."""
-    return context.named_reader() if isinstance(context, RetrievalSettings) else None
+    return context.find_reader() if isinstance(context, RetrievalSettings) else None
 
 
 def retrieves(context: ProtocolSettings) -> bool:

@@ -42,10 +42,10 @@ from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
 from dialectree.running.documents import (
     FOLDER,
+    find_reader,
     keep,
     locate_sent,
     located,
-    named_reader,
     require_own,
     retrieves,
     sources_of,
@@ -448,7 +448,7 @@ def _taken(
     """Return the sources that a host gives to a graph; a server reads no file of a client's."""
     if method is not None:
         method.require_grounded()
-    reader = named_reader(context)
+    reader = find_reader(context)
     if not on_a_server():
         return taken(sources, reader=reader)
     every = sources if isinstance(sources, list) else [sources]

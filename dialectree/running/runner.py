@@ -135,7 +135,7 @@ def prepared(
         chosen.require_grounded()
     graph_input = chosen.prepare(given, context)
     if sources:
-        graph_input["sources"] = documents.taken(sources, reading, documents.named_reader(context))
+        graph_input["sources"] = documents.taken(sources, reading, documents.find_reader(context))
     elif chosen.grounded and documents.retrieves(context):
         graph_input["sources"] = []
     return graph_input

@@ -7,7 +7,7 @@ import os
 import shutil
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryDirectory
 
 from dialectree.errors import DiskFull, InputError, ModelUnavailable
 from dialectree.models.catalogue import (
@@ -69,15 +69,8 @@ def take_model(name: str, file: Path) -> Path:
         _require_pinned(name, file, keep=True)
         target.parent.mkdir(0o700, parents=True, exist_ok=True)
         _require_room(model, target.parent)
-        with NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as draft:
-            try:
-                with file.open("rb") as given:
-                    shutil.copyfileobj(given, draft, _BLOCK)
-                draft.flush()
-                os.replace(draft.name, target)
-            except BaseException:
-                Path(draft.name).unlink(missing_ok=True)
-                raise
+        with TemporaryDirectory(dir=target.parent) as folder:
+            os.replace(shutil.copyfile(file, Path(folder, target.name)), target)
     except OSError as error:
         raise _describe(error, model) from error
     return target

@@ -26,7 +26,7 @@ _KEY = re.compile(r"[\w.:/+'-]+")
 
 def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Read both papers; return them and the topic as the graphs take them."""
-    reader = settings.named_reader()
+    reader = settings.find_reader()
     papers = [_read(letter, given, reader) for letter in LETTERS]
     require_question({"question": given["topic"]}, "topic")
     return {

@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -83,16 +84,23 @@ class Reader(BaseHTTPRequestHandler):
         """Print nothing of a request."""
 
 
-@pytest.fixture
-def model() -> Iterator[list[str]]:
-    """Serve the reader; return the flags that name it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Reader)
+@contextmanager
+def serve_model(handler: type[Reader]) -> Iterator[list[str]]:
+    """Serve a model; yield the flags that name it."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = Thread(target=server.serve_forever)
     thread.start()
     yield ["--model", f"openai:reader@http://127.0.0.1:{server.server_port}/v1"]
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def model() -> Iterator[list[str]]:
+    """Serve the reader; return the flags that name it."""
+    with serve_model(Reader) as flags:
+        yield flags
 
 
 @pytest.fixture

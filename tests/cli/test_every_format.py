@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from http.server import ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from dialectree.records.folder import RunFolder
 from tests.cli.commands import command
-from tests.cli.test_deciding_row import Reader
+from tests.cli.test_deciding_row import Reader, serve_model
 from tests.retrieval.every_format import EVERY_FORMAT
 
 FACTS = Path(__file__).parents[1] / "retrieval" / "facts.tsv"
@@ -62,13 +60,8 @@ class Citing(Reader):
 @pytest.fixture
 def model() -> Iterator[list[str]]:
     """Serve the citing model; return the flags that name it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Citing)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    yield ["--model", f"openai:citing@http://127.0.0.1:{server.server_port}/v1"]
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serve_model(Citing) as flags:
+        yield flags
 
 
 def folder(facts: Mapping[str, str], sentences: int) -> str:
