@@ -200,15 +200,26 @@ def _paragraphs(texts: Iterable[str]) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n\n".join(text.strip() for text in texts)).strip()
 
 
-@cache
-def load(name: str) -> Prompt:
+def load(name: str, version: int | None = None) -> Prompt:
     """Return the prompt in the file ``name`` + ``.md``, such as ``tree_of_debate/present``.
 
     Its folder stands in this one, or it is a package with a folder ``prompts``. A name without a
-    folder is a part of other prompts.
+    folder is a part of other prompts. Words of an earlier ``version``, in which a run was asked,
+    are those of ``earlier/NAME@VERSION.md`` beside it; where they are gone, those of today count.
     """
+    newest = _load(name, "")
+    if version is None or version == newest.version:
+        return newest
     folder, _, file = name.rpartition("/")
-    path = (_folder(folder) if folder else _FOLDER) / f"{file}.md"
+    earlier = f"earlier/{file}@{version}"
+    there = ((_folder(folder) if folder else _FOLDER) / f"{earlier}.md").is_file()
+    return _load(name, earlier) if there else newest
+
+
+@cache
+def _load(name: str, earlier: str) -> Prompt:
+    folder, _, file = name.rpartition("/")
+    path = (_folder(folder) if folder else _FOLDER) / f"{earlier or file}.md"
     _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
     head = yaml.safe_load(front)
     _, _, parts = body.partition("# system\n")

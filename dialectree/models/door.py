@@ -89,7 +89,8 @@ async def ask(
     record keeps in place of the reply, and ``names`` the label that the reply names. ``model``
     takes the place of the role's own.
     """
-    context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
+    context, run = settings(runtime), run_of(runtime)
+    words = prompts.load(prompt, run.prompt_version(prompt))
     turn = Turn.at(place).model_copy()
     turn.take = max(turn.take, inside.get().take)
     turn.protocol = "" if context.protocol == run.protocol else context.protocol
@@ -98,6 +99,7 @@ async def ask(
     own = context.speaker(place.role, place.name) if model is None else model
     spec = resolve(own, context)
     system, user = _asked_for(words, values, reply)
+    system = _with_language(system, context.language)
     shared, here, posed = words.shared(values), evidence.reading.get(), None
     if here is not None and here.mode is not None:
         posed = evidence.posed(here, reply, system, shared, user)
@@ -150,6 +152,18 @@ async def ask(
     spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": named, **said.told()}
     tell(runtime, turn.node, "spoke", spoke)
     return valid
+
+
+def _with_language(system: str, language: str) -> str:
+    """Return what a system message says, and in which language to write.
+
+    The sentence stands before the one on JSON, which is the last thing that a model reads.
+    """
+    if not language:
+        return system
+    named = "the language of the question or claim" if language == "auto" else language
+    rules, mark, form = system.rpartition("\n\nAnswer as JSON")
+    return f"{rules or form}\n\nWrite in {named}.{mark}{form if mark else ''}"
 
 
 def _asked_for(words: Prompt, values: dict[str, object], reply: type[BaseModel]) -> tuple[str, str]:

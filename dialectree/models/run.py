@@ -86,6 +86,8 @@ class Run(RunControl):
         past = [*journal.past.values()] if journal else []
         self._forms = {(call.model, call.mark): call.prompt_form for call in past if call.model}
         """The form that each model was asked in, by name and mark. A run keeps it."""
+        self._prompt_versions: dict[str, int] | None = None
+        """The versions of the prompts in the journal, by name."""
         self._spoke = {(call.model, call.mark) for call in past if self._stands(call)}
         self.cache: ReplyCache | None = None
         if context.cache or context.replay:
@@ -121,6 +123,19 @@ class Run(RunControl):
     def retrievals(self) -> Retrievals:
         """Return what retrievers returned to this run; in memory where it keeps no journal."""
         return self._retrievals if self.journal is None else self.journal.retrievals
+
+    def prompt_version(self, name: str) -> int | None:
+        """Return the version of a prompt in which this run was asked before; None if it was not.
+
+        A run that goes on, and a contest of it, keeps its words.
+        """
+        if self.journal is None:
+            return None
+        if self._prompt_versions is None:
+            labels = (call.prompt.rpartition("@") for call in self.journal.past.values())
+            versions = ((label, version) for label, _, version in labels if version.isdecimal())
+            self._prompt_versions = {label: int(version) for label, version in versions}
+        return self._prompt_versions.get(name)
 
     def require_readable(self, sources: Sequence[Mapping[str, Any]]) -> None:
         """Raise InputError for a source that the run may not read; blocks."""

@@ -128,6 +128,11 @@ class ProtocolSettings(BaseModel):
     """How models are asked: with the whole prompt (full), or in a form for small models (small).
     auto: small for the embedded model, and below 3 billion parameters where a .gguf file or a
     server at a loopback address tells their number."""
+    language: str = option(
+        "auto", max_length=40, pattern=r"^(\p{L}+([ -]\p{L}+)*)?$", group="Models", before=""
+    )
+    """The language in which speakers write: that of the question (auto), or one by its name, such
+    as German; empty: models are told none."""
     model_options: ModelOptions = option(
         default_factory=dict,
         operator=True,
