@@ -14,7 +14,7 @@ from dialectree.answers import letter, normal, same
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Score, ScoreOutcome
 from dialectree.models.asking import Fault, Ids
-from dialectree.models.door import read
+from dialectree.models.replies import read
 from dialectree.records import Verdict
 
 

@@ -18,7 +18,7 @@ from dialectree.evals.results import Control, Score
 from dialectree.evals.scorers import Ask, Words
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.evals.tasks import TASKS
-from dialectree.models.asking import RUNGS, Asking, Form, form, messages, sampling
+from dialectree.models.asking import RUNGS, Asking, Form, Wording, form, messages, sampling
 from dialectree.models.limits import Budget
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
@@ -106,16 +106,18 @@ def judge_of(run: Run, context: ProtocolSettings) -> Ask:
             "reply": prompt.reply,
         }
         spec = resolve(context.speaker(JUDGE_ROLE), context)
+        asked = messages(words.system, words.user)
         asking = Asking(
             context,
             place,
             prompt.label,
             spec,
-            messages(words.system, words.user),
+            asked,
             wanted,
             sampling(prompt.temperature, place.random_seed(context.seed), top_p=prompt.top_p),
             {"run_name": f"{JUDGE_ROLE} {run.run_id}", "metadata": metadata},
-            small=await run.asks_small(context, spec),
+            prompt_form=await run.prompt_form(context, spec),
+            medium=Wording(asked, wanted),
             rung=RUNGS[-1] if isinstance(wanted, _Word) else None,
         )
         call = await run.call(asking)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,6 +51,15 @@ _BLOCK = re.compile(
 )
 """A block of a rendered prompt, and the line right behind it. No value can look like its tags."""
 _CAPTION = re.compile(r"Th(?:at|ose|is|ese) (?:is|are|was|were) ([^.]+)\. ?")
+WORDING: Mapping[str, bool] = {"medium": False, "by_text": False}
+"""What a prompt may ask with ``{% if %}``, and what it is for a strong model: whether it is worded
+for a model of medium size, and whether the reply names a candidate by its text."""
+_LINE_OF_TURN = re.compile(r"(?P<name>[^\n:]{1,60}): (?P<text>.+)")
+_POINT = "  "
+"""Begins a line under a turn that names a point of it."""
+_FORM_OF_REPLY = re.compile(r"^Answer as JSON with [^\n]+$", re.MULTILINE)
+_TRANSCRIPTS = ("transcript", "before", "after")
+"""The blocks that hold what debaters said."""
 _SUBJECTS = ("question", "topic", "claim", "parent")
 """The blocks that say what is debated, and stand last; of several the first one here."""
 
@@ -154,8 +163,12 @@ class Prompt(NamedTuple):
         """Return name and version, as traces and records show them."""
         return f"{self.name}@{self.version}"
 
-    def render(self, values: dict[str, object]) -> tuple[str, str]:
-        """Return the system and the user message; a missing value raises UndefinedError."""
+    def render(self, values: Mapping[str, object], **wording: bool) -> tuple[str, str]:
+        """Return the system and the user message; a missing value raises UndefinedError.
+
+        ``wording`` chooses between words for models of unlike size, see :data:`WORDING`.
+        """
+        values = {**WORDING, **wording, **values}
         system = self.system
         said = system if isinstance(system, str) else system.render(values).strip()
         user = self.user.render(values).strip()
@@ -163,9 +176,11 @@ class Prompt(NamedTuple):
             user = f"{user}\n\n{self.task.render(values).strip()}"
         return said, user
 
-    def shared(self, values: dict[str, object]) -> str:
+    def shared(self, values: Mapping[str, object], **wording: bool) -> str:
         """Return the part of the user message before the task; "" if the prompt has no task."""
-        return "" if self.task is None else self.user.render(values).strip()
+        if self.task is None:
+            return ""
+        return self.user.render({**WORDING, **wording, **values}).strip()
 
 
 def for_small_model(system: str, user: str) -> tuple[str, str]:
@@ -193,6 +208,49 @@ def for_small_model(system: str, user: str) -> tuple[str, str]:
         if not empty:
             material.append(f"{heading[:1].upper()}{heading[1:]}:\n{block['text']}{behind}")
     return _paragraphs(instructions), _paragraphs(material)
+
+
+def for_medium_model(system: str, user: str, fields: Collection[str]) -> tuple[str, str]:
+    """Return a rendered prompt in the form for models of medium size.
+
+    It is the whole prompt. In the transcript, what stands under a name that is a field of the
+    reply, too, becomes a quotation in prose: a model would take it for the reply that it is to
+    write. The fields of the reply are named once more at the end.
+    """
+    user = _BLOCK.sub(lambda block: _quote_turns(block, fields), user)
+    asked = _FORM_OF_REPLY.findall(system)
+    if asked and not user.endswith(asked[-1]):
+        user = f"{user}\n\n{asked[-1]}"
+    return system, user
+
+
+def _quote_turns(block: re.Match[str], fields: Collection[str]) -> str:
+    """Return a block with the parts of each turn as one quotation, and its points below it."""
+    if block["tag"] not in _TRANSCRIPTS:
+        return block[0]
+    lines: list[str] = []
+    said: list[str] = []
+    points: list[str] = []
+
+    def quote() -> None:
+        if said:
+            lines.append(f"“{' '.join(said)}”")
+        lines.extend(points)
+        said.clear()
+        points.clear()
+
+    for line in block["text"].splitlines():
+        part = _LINE_OF_TURN.fullmatch(line)
+        if part is not None and part["name"] in fields:
+            said.append(part["text"])
+        elif said and line.startswith(_POINT):
+            points.append(line)
+        else:
+            quote()
+            lines.append(line)
+    quote()
+    text = "".join(f"{line}\n" for line in lines)
+    return block[0].replace(block["text"], text, 1) if block["text"] else block[0]
 
 
 def _paragraphs(texts: Iterable[str]) -> str:

@@ -15,9 +15,14 @@ from zlib import crc32
 
 from dialectree.contests import Change, start
 from dialectree.graphs.vote_first import VoteReply
-from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
+from dialectree.nodes.adaptive_reasoning_tree.arguer import (
+    ArgumentsReply,
+    AttackReply,
+    SupportReply,
+)
 from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     ClaimScorerReply,
+    DirectedScorerReply,
     PairwiseReply,
     ScorerReply,
 )
@@ -112,7 +117,10 @@ def speakers(fragile_at: int = 0, split: int = 2, model: Fragile | None = None) 
         CriticReply: lambda c: CriticReply(critique=words(c)),
         PickerReply: lambda c: PickerReply(rationale=words(c), number="1", confidence=sure(c)),
         ArgumentsReply: argue,
+        SupportReply: lambda c: SupportReply(statement_is="true", **dict(argue(c))),
+        AttackReply: lambda c: AttackReply(statement_is="false", **dict(argue(c))),
         ScorerReply: lambda c: arguing.score(sure(c)),
+        DirectedScorerReply: lambda c: arguing.direct(arguing.score(sure(c)), c),
         ClaimScorerReply: lambda c: arguing.score_claim(sure(c)),
         PairwiseReply: lambda c: arguing.compare(WINNERS[drawn(c) % 5]),
         ArgumentReply: lambda c: comparing.argue(

@@ -120,8 +120,8 @@ async def _probe(context: ProtocolSettings) -> tuple[str, float, str]:
 
     from dialectree.errors import CallError
     from dialectree.models.asking import Asking, Fault, form, messages, sampling
-    from dialectree.models.door import read
     from dialectree.models.endpoints import endpoint
+    from dialectree.models.replies import read
     from dialectree.models.specs import resolve
     from dialectree.records import Turn
     from dialectree.system import clock

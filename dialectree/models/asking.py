@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, JsonValue
@@ -18,11 +18,13 @@ from dialectree.models import small_models
 from dialectree.models.limits import price
 from dialectree.models.specs import Spec
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Call, EventKind, Sent, Turn
+from dialectree.records import Call, EventKind, Mark, Sent, Turn
 from dialectree.system import chance, clock
 
 Message = tuple[Literal["system", "user", "assistant"], str]
 """Role and content of one message."""
+PromptForm = Literal["full", "medium", "small"]
+"""The forms in which a model is asked, see ``docs/decisions/small-prompts.md``."""
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
 """The ways to ask for a structured reply, the surest first."""
@@ -30,10 +32,12 @@ Shape = Literal["full", "strict", "plain"]
 SHAPES: tuple[Shape, ...] = ("full", "strict", "plain")
 """The shapes of a schema, the most exact one first."""
 Schema = dict[str, JsonValue]
+Reply = TypeVar("Reply", bound=BaseModel)
 Ids = Mapping[str, Sequence[str]]
 """Closed sets of ids by the field that points at them: ``winner`` holds one id; ``scores.qid``
-stands in a list that names every id exactly once; ``evidence[]``, or ``claims.evidence[]`` in every
-item of a list, is a list of some of them (in a schema only: replies are not checked for those)."""
+stands in a list that names every id exactly once; ``errors[].quote`` in every item of a list names
+any of them; ``evidence[]``, or ``claims.evidence[]`` in every item of a list, is a list of some of
+them (in a schema only: replies are not checked for those)."""
 MORE_SENTENCES = tuple(f"e{number}" for number in range(1, 241))
 """The names of sentences where small sources are shown whole; providers take enums of up to 250."""
 SENTENCES = MORE_SENTENCES[:96]
@@ -49,13 +53,33 @@ _SHOWN = 4000
 class Fault(Exception):
     """A reply cannot be used; a repair call shows ``text`` to the model.
 
-    ``kind`` is refusal, empty, truncated, not_json, malformed, invalid, ids, conflict or
-    repetitive. ``quoted`` is what the model wrote instead, for people alone.
+    ``kind`` is refusal, empty, truncated, not_json, malformed, invalid, ids, conflict,
+    repetitive, copied or cut. ``quoted`` is what the model wrote instead, for people alone.
     """
 
     def __init__(self, kind: str, text: str, quoted: str = "") -> None:
         self.kind, self.text = kind, text
         super().__init__(f"{text}: {quoted}" if quoted else text)
+
+
+class Answer(NamedTuple, Generic[Reply]):
+    """A reply that can be used."""
+
+    reply: Reply
+    said: Any = None
+    """What it says of the sources."""
+    doubts: tuple[Doubt, ...] = ()
+    """Why to ask for another one, once."""
+
+
+class Doubt(NamedTuple):
+    """What is wrong with a reply that can be used all the same."""
+
+    mark: Mark
+    fault: str
+    """Told to the model that is asked again."""
+    note: str
+    """For the record, where the next reply is no better."""
 
 
 class Completion(NamedTuple):
@@ -188,6 +212,18 @@ def for_small_model(form: Form) -> Form:
     )
 
 
+def for_medium_model(form: Form, wording: Wording) -> Form:
+    """Return ``form`` with limits for a model of medium size, twice what its words allow."""
+    longest = small_models.longest_text("\n".join(text for _, text in wording.messages))
+    full = small_models.limited(form.full, longest)
+    return form._replace(
+        full=full,
+        strict=_without_lengths(small_models.limited(form.strict, longest)),
+        text=json.dumps(full, ensure_ascii=False),
+        grammar=full,
+    )
+
+
 def _inlined(reply: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema with its definitions inlined and no further fields allowed.
 
@@ -249,6 +285,18 @@ def _drop_keywords(part: Any, keywords: Collection[str]) -> Any:
     }
 
 
+def find_field_names(part: Any) -> set[str]:
+    """Return the names of all fields of a schema."""
+    found = set[str]()
+    if isinstance(part, list):
+        found.update(*map(find_field_names, part))
+    elif isinstance(part, dict):
+        for name, value in part.items():
+            found |= {*value} if name == "properties" else set()
+            found |= find_field_names([*value.values()] if name == "properties" else value)
+    return found
+
+
 def list_keywords(part: Any) -> set[str]:
     """Return the keywords of a schema."""
     found = set[str]()
@@ -291,8 +339,9 @@ def _offer(schema: Any, path: str, ids: tuple[str, ...], *, each_place: bool) ->
     """
     fields = schema["properties"]
     name, _, inner = path.partition(".")
-    if inner.endswith("[]"):
-        _offer(fields[name]["items"], inner, ids, each_place=each_place)
+    if inner and (inner.endswith("[]") or name.endswith("[]")):
+        within = fields[name.removesuffix("[]")]["items"]
+        _offer(within, inner, ids, each_place=each_place)
     elif name.endswith("[]"):
         some = fields[name.removesuffix("[]")]
         if ids:  # an empty enum would be an invalid schema
@@ -369,6 +418,13 @@ def find_hint(fault: Fault, reply: str) -> str:
 # The question
 
 
+class Wording(NamedTuple):
+    """The messages of a question, and the schema of its reply."""
+
+    messages: tuple[Message, Message]
+    form: Form
+
+
 @dataclass
 class Asking:
     """One question to a model, with its repairs."""
@@ -387,17 +443,24 @@ class Asking:
     """Name, tags and metadata of the call in a trace."""
     shared: int = 0
     """Characters at the start of the user message that other calls begin with, too."""
-    small: bool = False
-    """True where the model is asked in the form for small models."""
+    prompt_form: PromptForm = "full"
+    """How the model is asked: with the whole prompt, or in a form for smaller models."""
+    medium: Wording | None = None
+    """The question in the words for models of medium size; None where no such model takes part."""
     shown: tuple[str, ...] = ()
     """The sentences of the sources that the reply may name."""
-    read: Callable[[Call], object] | None = None
+    read: Callable[[Call], Answer[Any]] | None = None
     """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
+    doubted: bool = False
+    """Whether the question was asked again because of a doubt; from then on doubts are marks, and
+    no repair shows what is wrong: it would be copied once more."""
     tell: Callable[[EventKind, Mapping[str, JsonValue]], None] | None = None
     """Tells of the call as it waits, is sent and ends."""
     rung: Rung | None = None
     """A lower rung for this question alone; None: the one that serves the endpoint."""
     repair: int = 0
+    wrong: str = ""
+    """What the model is told of its last reply, where that cannot be used."""
     lacks: list[str] = field(init=False, default_factory=list)
     """What its replies lacked that a hint may mend, in the words of the hint."""
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
@@ -421,28 +484,48 @@ class Asking:
         for name in self.decoding.keys() & own.keys():
             if isinstance(value := own[name], int | float) and not self.repair:
                 self.decoding = {**self.decoding, name: value}
-        self.key = self.key_for(self.spec.name, self.spec.mark, small=self.small)
+        self.key = self.key_for(self.spec.name, self.spec.mark, self.prompt_form)
         self.cache_key = _digest(f"{self.key}@{self.spec.address}")
 
-    def key_for(self, model: str, mark: str = "", *, small: bool = False) -> str:
+    def key_for(self, model: str, mark: str = "", prompt_form: PromptForm = "full") -> str:
         """Return the journal's key of the request to ``model`` at an address with that ``mark``.
 
-        ``small``: in the form for small models.
+        The key of the form for small models is made of the whole prompt.
         """
-        name = [model, mark, "small"] if small else [model, mark] if mark else model
+        full = prompt_form == "full"
+        name = [model, mark] if mark else model
         decoding = [*self.decoding.values()]
         own = [dict(sorted(self.options.items()))] if self.options else []
-        return _digest(json.dumps((name, decoding, self.messages, self.form.text, *own)))
+        messages: Sequence[object] = self.messages
+        form = self.form.text
+        if prompt_form == "medium" and self.medium is not None:
+            messages = [*self.medium.messages, self.repair, self.wrong]
+            form = self.medium.form.text
+        name = name if full else [model, mark, prompt_form]
+        return _digest(json.dumps((name, decoding, messages, form, *own)))
 
     def sent(self) -> Asking:
-        """Return the question as the model gets it: whole, or in the form for small models.
+        """Return the question as the model gets it: whole, or in the form for smaller models.
 
-        There a repair names the fault behind the instructions. It does not show the bad reply,
-        which a small model would copy. Another seed and a higher temperature lead it elsewhere.
+        There a repair names the fault and does not show the bad reply, which a small model would
+        copy. Another seed and a higher temperature lead it elsewhere.
         """
-        if not self.small:
+        if self.prompt_form == "full":
             return self
         temperature = small_models.TEMPERATURE * (1 + self.repair)
+        if self.prompt_form == "medium":
+            assert self.medium is not None
+            own = self.decoding["temperature"] or 0.0
+            return replace(
+                self,
+                messages=self._medium_messages(self.medium),
+                form=for_medium_model(offering(self.medium.form, self.shown), self.medium),
+                decoding={
+                    **self.decoding,
+                    "temperature": temperature if self.repair else min(own, temperature),
+                    "seed": self._seed(),
+                },
+            )
         (_, system), (_, user), *repairs = self.messages
         instructions, material = prompts.for_small_model(system, user)
         if repairs:
@@ -456,6 +539,13 @@ class Asking:
             decoding={**self.decoding, "temperature": temperature, "seed": self._seed()},
             shared=0,
         )
+
+    def _medium_messages(self, wording: Wording) -> tuple[Message, ...]:
+        """Return the messages to a model of medium size, with what was wrong as the last lines."""
+        system, (role, user) = wording.messages
+        if not self.wrong:
+            return wording.messages
+        return system, (role, f"{user}\n\n{self.wrong.replace(self.form.words, 'JSON.')}")
 
     def messages_at(self, rung: Rung, *, merged: bool = False, hint: str = "") -> list[Message]:
         """Return the messages; below the top rung the schema stands in the system message.
@@ -480,7 +570,8 @@ class Asking:
 
     def _seed(self) -> int:
         seed = int(self.decoding["seed"] or 0)
-        return chance.seed(seed, self.repair) if self.small and self.repair else seed
+        again = self.prompt_form != "full" and self.repair
+        return chance.seed(seed, self.repair) if again else seed
 
     @property
     def options(self) -> Mapping[str, JsonValue]:
@@ -504,10 +595,17 @@ class Asking:
         if self.read is None:
             return call.finish != "refusal"
         try:
-            self.read(call)
+            answer = self.read(call)
         except Fault:
             return False
-        return True
+        return self.doubted or not answer.doubts
+
+    def doubt(self, call: Call, fault: Fault) -> Asking:
+        """Return the question as it is asked again, once, because of a doubt."""
+        again = replace(self, doubted=True)
+        again.lacks, again.repaired = [*self.lacks], [*self.repaired]
+        again.mend(call, fault)
+        return again
 
     def mend(self, call: Call, fault: Fault) -> None:
         """Turn the question into its repair, which shows the reply and what is wrong with it."""
@@ -517,13 +615,13 @@ class Asking:
         counts = call.attempts, call.prompt_tokens, call.completion_tokens, call.cached_tokens
         texts = ("", call.finish, call.reply) if refused else (reply, call.finish, None)
         self.repaired.append((self.cache_key, Completion(*texts, *counts)))
-        wrong = (
+        self.wrong = wrong = (
             f"Your last reply cannot be used: {prompts.disarmed(fault.text)}. "
             f"Send the whole reply again as {self.form.words}"
         )
         *before, (role, content) = self.messages
         added: list[Message] = [(role, f"{content}\n\n{wrong}")]
-        if not refused and reply.strip():
+        if not refused and reply.strip() and not self.doubted:
             shown = prompts.disarmed(reply[:_SHOWN])
             added = [(role, content), ("assistant", shown), ("user", wrong)]
         most = self.decoding["max_tokens"]
@@ -550,7 +648,7 @@ class Asking:
             model=self.spec.name,
             mark=self.spec.mark,
             seed=self._seed(),
-            prompt_form="small" if self.small else "full",
+            prompt_form=self.prompt_form,
             attempts=done.attempts,
             started=started,
             ended=clock.stamp(),
@@ -606,7 +704,7 @@ def sampling(
     return {"temperature": temperature, "max_tokens": max_tokens, "seed": seed, **own}
 
 
-def messages(system: str, user: str) -> tuple[Message, ...]:
+def messages(system: str, user: str) -> tuple[Message, Message]:
     """Return the messages that begin a question."""
     return ("system", wellformed(system)), ("user", wellformed(user))
 

@@ -1,42 +1,41 @@
-"""Ask a model for a reply, and read it: every question to a model goes through :func:`ask`.
+"""Ask a model for a reply: every question to a model goes through :func:`ask`.
 
-A reply counts only if it validates as it stands: a value out of range is not clamped, a text that
-was cut off is not completed, an id that was not offered is not guessed, and blanks are no text.
-Thinking, code fences and prose around the one object are taken off, and so are extra fields.
-Broken JSON is mended only if its commas and quotes alone were wrong.
-
-The words of a fault are ours: a model may repeat what a paper orders, and a user message must not.
+``replies`` says what counts as one. Of those that count, one that repeats its opponent or that the
+limit of a text cut is in doubt: it is asked for again, once.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from itertools import islice
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-import json_repair
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue
 
 from dialectree import prompts
 from dialectree.errors import Contradiction, PartFailed, ReplyError
 from dialectree.models import evidence, small_models
 from dialectree.models.asking import (
+    Answer,
     Asking,
+    Doubt,
     Fault,
+    Form,
     Ids,
+    Message,
+    Wording,
+    find_field_names,
     form,
     messages,
     sampling,
-    strip_thoughts,
     wellformed,
 )
-from dialectree.models.evidence import NOTHING, Said
+from dialectree.models.evidence import NOTHING, Posed, Said
+from dialectree.models.replies import parse_reply, read
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
 from dialectree.prompts import Prompt
@@ -47,18 +46,10 @@ from dialectree.system.platform_internals import graph_step
 from dialectree.text import listed
 from dialectree.trace.events import tell
 
-__all__ = ["Fault", "Place", "Reply", "Run", "ask", "read"]
+__all__ = ["ByText", "CopyCheck", "Fault", "Place", "Reply", "Run", "ask"]
 
 Reply = TypeVar("Reply", bound=BaseModel)
-Valid = TypeVar("Valid")
 REPAIRS = 2
-
-_FENCED = re.compile(r"```[ \t]*(?:json\w*)?\s*(\{.*?\})\s*```", re.DOTALL | re.IGNORECASE)
-_QUOTES = re.compile(r"""\\?["']|[“”„‘’`]""")
-_LIST = "the reply is a list; one JSON object was asked for"
-_FAULTS_SHOWN, _FAULT_LENGTH = 8, 300
-_NAME = re.compile(r"\S{0,20}")
-"""A name that may be repeated: too short to order anything."""
 
 
 async def ask(
@@ -74,6 +65,8 @@ async def ask(
     conflict: Callable[[Reply], str | None] | None = None,
     told: Callable[[Reply], Mapping[str, JsonValue]] | None = None,
     names: Callable[[Reply], str | None] | None = None,
+    by_text: ByText[Reply] | None = None,
+    copy_check: CopyCheck | None = None,
     max_tokens: int | None = None,
     model: Any = None,
     **values: object,
@@ -86,8 +79,9 @@ async def ask(
     invalid reply is asked for again up to two times, with its fault. Raises ReplyError if it stays
     invalid and CallError if none comes. ``conflict`` returns how a model's reply contradicts
     itself, which is asked for again once before Contradiction is raised. ``told`` returns what the
-    record keeps in place of the reply, and ``names`` the label that the reply names. ``model``
-    takes the place of the role's own.
+    record keeps in place of the reply, and ``names`` the label that the reply names. ``by_text`` is
+    how a model of medium size is asked instead, and ``copy_check`` finds what the reply repeats of
+    its opponent. ``model`` takes the place of the role's own.
     """
     context, run = settings(runtime), run_of(runtime)
     words = prompts.load(prompt, run.prompt_version(prompt))
@@ -98,60 +92,200 @@ async def ask(
         turn.step = graph_step()  # no phases order the transcript, so the steps of the graph do
     own = context.speaker(place.role, place.name) if model is None else model
     spec = resolve(own, context)
-    system, user = _asked_for(words, values, reply)
-    system = _with_language(system, context.language)
-    shared, here, posed = words.shared(values), evidence.reading.get(), None
-    if here is not None and here.mode is not None:
-        posed = evidence.posed(here, reply, system, shared, user)
-        system, user, shared = posed.system, posed.user, posed.shared
-        max_tokens = max_tokens and max_tokens + posed.tokens
-
-    def read_call(call: Call) -> tuple[Reply, Said]:
-        refusal = call.reply if call.finish == "refusal" else None
-        small = words if call.prompt_form == "small" else None
-        text = "" if refusal else call.reply or ""
-        said = NOTHING
-        if posed is None or call.source == "person":  # a person writes the protocol's own fields
-            valid = read(reply, ids or {}, text, call.finish, refusal, small)
+    prompt_form = await run.prompt_form(context, spec)
+    here = evidence.reading.get()
+    put = partial(_question, words, values, context.language, at_most)
+    whole = put(reply, ids or {}, suggested or {})
+    medium: _Question | None = None
+    if prompt_form == "medium" or run.has_medium_form:
+        if by_text is None:
+            medium = put(reply, ids or {}, suggested or {}, medium=True)
         else:
-            whole = read(posed.reply, ids or {}, text, call.finish, refusal, small)
-            last = asking.repair == REPAIRS
-            valid, said = posed.take(whole, reply, turn.spot(), last=last)
+            medium = put(by_text.reply, by_text.ids, {}, medium=True, by_text=True)
+    if whole.posed is not None:
+        max_tokens = max_tokens and max_tokens + whole.posed.tokens
+
+    def read_call(call: Call) -> Answer[Reply]:
+        doubts: list[Doubt] = []
+        said = NOTHING
+        if call.source == "person":  # a person writes the protocol's own fields
+            valid = _read(reply, ids or {}, call, words)
+        elif call.prompt_form == "medium" and medium is not None:
+            call, doubts = _without_cut_texts(asking, call)
+            answer, said = medium.read(call, words, turn)
+            valid = by_text.read(answer) if by_text else cast("Reply", answer)
+        else:
+            if call.prompt_form == "small":
+                call, doubts = _without_cut_texts(asking, call)
+            answer, said = whole.read(call, words, turn)
+            valid = cast("Reply", answer)
         if check is not None and (wrong := check(valid)):
             raise Fault("invalid", wrong)
-        if conflict is not None and call.source != "person" and (wrong := conflict(valid)):
-            raise Fault("conflict", wrong)
-        return valid, said
+        if call.source != "person":
+            if conflict is not None and (wrong := conflict(valid)):
+                raise Fault("conflict", wrong)
+            if copy_check is not None:
+                doubts += copy_check.find_copies(valid)
+        return Answer(valid, said, tuple(doubts))
 
     asking = Asking(
         context,
         turn,
         words.label,
         spec,
-        messages(system, user),
-        form(posed.reply if posed else reply, {**(ids or {}), **(suggested or {})}, at_most),
+        whole.messages,
+        whole.form,
         sampling(words.temperature, turn.random_seed(context.seed), max_tokens, words.top_p),
         _trace(turn, words.label, reply.__name__),
         # OpenAI's API caches prompts by itself.
-        0 if spec.openai_compatible else len(wellformed(shared)),
-        await run.asks_small(context, spec),
-        tuple(posed.shown) if posed else (),
+        0 if spec.openai_compatible else len(wellformed(whole.shared)),
+        prompt_form,
+        medium.wording() if medium else None,
+        tuple(whole.posed.shown) if whole.posed else (),
         read_call,
-        partial(tell, runtime, turn.node),
+        tell=partial(tell, runtime, turn.node),
     )
     try:
-        valid, said = await _valid_reply(run, asking, read_call)
+        answer = await _valid_reply(run, asking, read_call)
     except PartFailed as error:
         error.role, error.speaker = turn.role, turn.called or turn.name
         raise
-    if here is not None:
-        for note in await here.keep(turn.spot(), said):
-            tell(runtime, turn.node, "noted", {"note": f"{turn.speaking()}: {note}"})
+    valid, said = answer.reply, answer.said
+    notes = [doubt.note for doubt in answer.doubts]
+    notes += await here.keep(turn.spot(), said) if here is not None else []
+    for note in notes:
+        tell(runtime, turn.node, "noted", {"note": f"{turn.speaking()}: {note}"})
     fields = dict(told(valid)) if told else valid.model_dump(mode="json")
     named = None if names is None else names(valid) or ""
     spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": named, **said.told()}
+    if answer.doubts:
+        spoke["marks"] = [*dict.fromkeys(doubt.mark for doubt in answer.doubts)]
     tell(runtime, turn.node, "spoke", spoke)
     return valid
+
+
+class ByText(NamedTuple, Generic[Reply]):
+    """How a model of medium size is asked: it copies a text where others write a letter.
+
+    Small models choose the first letter, whatever it stands for.
+    """
+
+    reply: type[BaseModel]
+    """The class of the reply that it writes."""
+    ids: Ids
+    """The texts by their field."""
+    read: Callable[[Any], Reply]
+    """Returns the protocol's own reply."""
+
+
+class CopyCheck(NamedTuple):
+    """Tells whether a turn repeats its opponent's words."""
+
+    opponent: Sequence[str]
+    """What the other side has said."""
+    common: Sequence[str] = ()
+    """What both have read: it may stand in both."""
+    own_words: Callable[[Any], str] | None = None
+    """Returns the words of a reply that must be its speaker's own; None: all its texts."""
+
+    def find_copies(self, reply: BaseModel) -> list[Doubt]:
+        """Return a doubt about a reply that repeats what the other side said."""
+        here = evidence.reading.get()
+        shown = [] if here is None else [slot.text for slot in here.slots if slot.text]
+        fields = reply.model_dump(mode="json")
+        own = self.own_words(reply) if self.own_words else " ¶ ".join(_texts(fields))
+        share = small_models.copied_share(own, self.opponent, [*self.common, *shown])
+        if share <= small_models.COPIED_SHARE:
+            return []
+        note = f"repeats its opponent's words ({share:.0%} of the turn)"
+        return [Doubt("copied", _COPIED, note)]
+
+
+_COPIED = "it repeats your opponent's words; say in your own words what you think instead"
+_CUT = "it is too long and was cut off; write fewer and shorter sentences"
+
+
+class _Question(NamedTuple):
+    """A prompt in the words for models of one size, and how its reply is read."""
+
+    reply: type[BaseModel]
+    ids: Ids
+    messages: tuple[Message, Message]
+    form: Form
+    shared: str
+    posed: Posed | None
+
+    def wording(self) -> Wording:
+        """Return what a model of medium size is sent."""
+        (_, system), (_, user) = self.messages
+        names = find_field_names(self.form.full)
+        return Wording(messages(*prompts.for_medium_model(system, user, names)), self.form)
+
+    def read(self, call: Call, words: Prompt, turn: Turn) -> tuple[BaseModel, Said]:
+        """Return the reply of ``call`` and what it says of the sources; raise a Fault."""
+        if self.posed is None:
+            return _read(self.reply, self.ids, call, words), NOTHING
+        answer = _read(self.posed.reply, self.ids, call, words)
+        return self.posed.take(answer, self.reply, turn.spot(), last=call.repair == REPAIRS)
+
+
+def _question(
+    words: Prompt,
+    values: Mapping[str, object],
+    language: str,
+    at_most: Mapping[str, int] | None,
+    reply: type[BaseModel],
+    ids: Ids,
+    suggested: Ids,
+    **wording: bool,
+) -> _Question:
+    """Return the question that ``words`` ask, with what the step reads of the sources."""
+    system, user = _asked_for(words, values, reply, **wording)
+    system = _with_language(system, language)
+    shared, here, posed = words.shared(values, **wording), evidence.reading.get(), None
+    kind = reply
+    if here is not None and here.mode is not None:
+        posed = evidence.posed(here, reply, system, shared, user)
+        system, user, shared, kind = posed.system, posed.user, posed.shared, posed.reply
+    offered = form(kind, {**ids, **suggested}, at_most)
+    return _Question(reply, ids, messages(system, user), offered, shared, posed)
+
+
+def _read(reply: type[Reply], ids: Ids, call: Call, words: Prompt) -> Reply:
+    """Return the reply of ``call`` as the form in which its model was asked lets it be."""
+    refusal = call.reply if call.finish == "refusal" else None
+    text = "" if refusal else call.reply or ""
+    prompt_form = "full" if call.source == "person" else call.prompt_form
+    return read(reply, ids, text, call.finish, refusal, words, prompt_form)
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield the texts of a reply."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
+
+
+def _without_cut_texts(asking: Asking, call: Call) -> tuple[Call, list[Doubt]]:
+    """Return a call whose texts end with a whole sentence where their limit cut them."""
+    try:
+        value, _ = parse_reply((call.reply or "").strip(), cut_off=False)
+    except (Fault, RecursionError):
+        return call, []
+    schema = replace(asking, prompt_form=call.prompt_form).sent().form.full
+    small = call.prompt_form == "small"
+    cut = small_models.find_cut_texts(schema, value, small=small)
+    if not cut or call.finish == "refusal":
+        return call, []
+    left_out = [end for path in cut if (end := small_models.trim_text(value, path))]
+    shown = ", ".join(f"“… {' '.join(end.split())[-80:]}”" for end in left_out)
+    note = "a text was too long and breaks off"
+    note = f"a text was too long, and its unfinished end is left out: {shown}" if shown else note
+    fault = f"{', '.join(dict.fromkeys(cut))}: {_CUT}"
+    reply = json.dumps(value, ensure_ascii=False)
+    return call.model_copy(update={"reply": reply}), [Doubt("cut", fault, note)]
 
 
 def _with_language(system: str, language: str) -> str:
@@ -166,37 +300,53 @@ def _with_language(system: str, language: str) -> str:
     return f"{rules or form}\n\nWrite in {named}.{mark}{form if mark else ''}"
 
 
-def _asked_for(words: Prompt, values: dict[str, object], reply: type[BaseModel]) -> tuple[str, str]:
+def _asked_for(
+    words: Prompt, values: Mapping[str, object], reply: type[BaseModel], **wording: bool
+) -> tuple[str, str]:
     """Return the rendered prompt; one that does not say so itself asks for the fields as JSON."""
-    system, user = words.render(values)
+    system, user = words.render(values, **wording)
     if "JSON" not in words.body:
         fields = listed([f"`{name}`" for name in reply.model_fields])
         system = f"{system}\n\nAnswer as JSON with {fields}."
     return system, user
 
 
-async def _valid_reply(run: Run, asking: Asking, read_call: Callable[[Call], Valid]) -> Valid:
-    """Ask until a reply can be used; raise ReplyError or Contradiction after the last repair."""
-    conflicts = 0
+async def _valid_reply(
+    run: Run, asking: Asking, read_call: Callable[[Call], Answer[Reply]]
+) -> Answer[Reply]:
+    """Ask until a reply can be used; raise ReplyError or Contradiction after the last repair.
+
+    A reply that a model gives now and that is in doubt is asked for again, once. One out of the
+    journal or the cache is so only where the next one is there, too: nothing old is paid again.
+    """
+    conflicts, doubtful = 0, None
     while True:
         call = await run.call(asking)
         try:
-            valid = read_call(call)
+            answer = read_call(call)
         except Fault as fault:
             if call.source == "person":
                 run.overrides.disregard(asking.place)
                 continue
             conflicts += fault.kind == "conflict"
             if asking.repair == REPAIRS or conflicts > 1:
+                if doubtful is not None:
+                    return doubtful
                 failure = Contradiction if fault.kind == "conflict" else ReplyError
                 raise failure(asking.prompt, asking.place.node, str(fault)) from None
             asking.mend(call, fault)
             if fault.kind == "not_json":
                 run.endpoint(asking.spec).lower(asking)
         else:
+            if answer.doubts and not asking.doubted and asking.repair < REPAIRS:
+                doubt = answer.doubts[0]
+                again = asking.doubt(call, Fault(doubt.mark, doubt.fault))
+                if run.was_asked(asking) or await run.knows(again):
+                    asking, doubtful = again, answer
+                    continue
             if call.source != "person":
                 run.endpoint(asking.spec).confirm(asking)
-            return valid
+            return answer
 
 
 def _trace(turn: Turn, prompt: str, reply: str) -> RunnableConfig:
@@ -220,203 +370,3 @@ def _trace(turn: Turn, prompt: str, reply: str) -> RunnableConfig:
             "reply": reply,
         },
     }
-
-
-# Reading a reply
-
-
-def read(
-    reply: type[Reply],
-    ids: Ids,
-    text: str,
-    finish: str | None,
-    refusal: str | None,
-    small: Prompt | None = None,
-) -> Reply:
-    """Return the reply in ``text``, or raise a Fault.
-
-    ``finish`` is ``length`` if the token limit ended the text: then only a whole object counts.
-    ``small`` is the prompt of a small model. Its texts end with their last whole sentence, and none
-    may repeat itself or the prompt's own words.
-    """
-    if refusal:
-        raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
-    try:
-        parsed, mended = _parse(text.strip(), cut_off=finish == "length")
-        extra: Literal["forbid", "ignore"] = "forbid" if mended else "ignore"
-        value = _mapped(parsed, _restored)
-        if small:
-            value = _mapped(value, _whole)
-        valid = reply.model_validate_json(json.dumps(value), strict=True, extra=extra)
-    except ValidationError as error:
-        raise Fault("invalid", _joined(_invalid(error))) from None
-    except RecursionError:
-        raise Fault("malformed", "the reply is nested too deeply") from None
-    fields = valid.model_dump(mode="json")
-    if faults := _joined(_wrong_ids(fields, ids)):
-        raise Fault("ids", faults)
-    if small:
-        if faults := _joined(_repetitive(fields, small.body)):
-            raise Fault("repetitive", faults)
-        valid = reply.model_validate(_mapped(fields, small_models.until_it_repeats))
-    return valid
-
-
-def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
-    """Return ``value`` with ``change`` applied to its texts."""
-    if isinstance(value, dict):
-        return {name: _mapped(item, change) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_mapped(item, change) for item in value]
-    return change(value) if isinstance(value, str) else value
-
-
-def _restored(text: str) -> str:
-    """Return ``text`` with the marks that the prompt showed broken up; "" if nothing is seen."""
-    text = prompts.rearmed(text)
-    return "" if all(char.isspace() or prompts.unseen(char) for char in text) else text
-
-
-def _whole(text: str) -> str:
-    """Return a small model's ``text`` without an unfinished sentence at its end."""
-    whole = small_models.whole_sentences(text)
-    if whole is None:
-        raise Fault("invalid", "a sentence is too long; write several short ones")
-    return whole
-
-
-def _repetitive(value: JsonValue, prompt: str, where: str = "") -> Iterator[str]:
-    """Yield a fault of every text in ``value`` that repeats itself or the words of ``prompt``."""
-    if isinstance(value, list):
-        value = {str(number): item for number, item in enumerate(value)}
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from _repetitive(item, prompt, f"{where}.{name}".removeprefix("."))
-    elif isinstance(value, str) and small_models.is_repetitive(value, prompt):
-        yield f"{where}: it repeats itself or the instructions; write it in other words"
-
-
-def _parse(text: str, *, cut_off: bool) -> tuple[dict[str, JsonValue], bool]:
-    """Return the one object in ``text``, and whether it had to be mended."""
-    with suppress(ValueError):
-        return _object(_loads(text)), False
-    try:
-        body = _body(text)
-        try:
-            return _object(_loads(body)), False
-        except ValueError as error:
-            if not cut_off:
-                return _mend(body, str(error)), True
-            raise Fault("malformed", "") from None
-    except Fault as fault:
-        if cut_off and fault.kind in ("empty", "not_json", "malformed"):
-            only = "" if strip_thoughts(text) else "all of it was thinking"
-            raise Fault("truncated", "the reply was cut off at the token limit", only) from None
-        raise
-
-
-def _body(text: str) -> str:
-    """Return the part of ``text`` from the first opening to the last closing brace.
-
-    A second object, or a brace that is left over, is a fault: choosing one would be a guess.
-    """
-    answer = strip_thoughts(text)
-    if not answer:
-        raise Fault("empty", "the reply is empty" if not text else "there is thinking and no reply")
-    if not answer.startswith("{") and len(fenced := _FENCED.findall(answer)) == 1:
-        answer = fenced[0]  # the words around it may have braces, too
-    start, end = answer.find("{"), answer.rfind("}") + 1
-    if start < 0:
-        raise Fault("not_json", "the reply is not a JSON object")
-    if end <= start or "{" in answer[end:] or "}" in answer[:start]:
-        raise Fault("malformed", "the reply is not one whole JSON object")
-    if answer[:start].rstrip().endswith("["):
-        raise Fault("invalid", _LIST)
-    return answer[start:end]
-
-
-def _loads(text: str) -> JsonValue:
-    """Read JSON without repeated fields and NaN; line breaks in a text are let pass."""
-    value: JsonValue = json.loads(
-        text, strict=False, object_pairs_hook=_unrepeated, parse_constant=_no_number
-    )
-    return value
-
-
-def _object(value: JsonValue) -> dict[str, JsonValue]:
-    """Return the object ``value``, also if it was written as a text."""
-    if isinstance(value, str):
-        value = _loads(value)
-    if isinstance(value, list):
-        raise Fault("invalid", _LIST)
-    if not isinstance(value, dict):
-        raise Fault("not_json", "the reply is not a JSON object")
-    return value
-
-
-def _unrepeated(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise Fault("invalid", "a field stands there twice")
-    return value
-
-
-def _no_number(constant: str) -> NoReturn:
-    raise Fault("invalid", f"{constant} is not a number")
-
-
-def _mend(body: str, wrong: str) -> dict[str, JsonValue]:
-    """Return the object that json_repair reads, if it changes only commas and quotes."""
-    # A long or deep text could take minutes.
-    if len(body) <= 10_000 and body.count("{") + body.count("[") <= 100:
-        with suppress(ValueError):
-            value = json_repair.loads(body, skip_json_loads=True)
-            if isinstance(value, dict):
-                mended = json.dumps(value, ensure_ascii=False)
-                if _unpunctuated(mended) == _unpunctuated(body):
-                    return value
-    raise Fault("malformed", f"the reply is not valid JSON: {wrong}")
-
-
-def _unpunctuated(text: str) -> str:
-    """Return ``text`` without what mending may change: blanks, commas, quotes, Python's names."""
-    plain = _QUOTES.sub('"', re.sub(r"[\s,]+", "", text))
-    return plain.lower().replace("none", "null")
-
-
-def _joined(faults: Iterator[str]) -> str:
-    """Return the first few faults, each cut to a length that can be shown."""
-    return "; ".join(fault[:_FAULT_LENGTH] for fault in islice(faults, _FAULTS_SHOWN))
-
-
-def _invalid(error: ValidationError) -> Iterator[str]:
-    for fault in error.errors(include_url=False, include_context=False, include_input=False):
-        *place, last = fault["loc"] or ("reply",)
-        if fault["type"] == "extra_forbidden":
-            last = _repeated(last, "a field")
-        where = ".".join(map(str, [*place, last]))
-        yield f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
-
-
-def _repeated(name: object, otherwise: str) -> str:
-    """Return the name that a model wrote, if it is too short to be more than a name."""
-    return str(name) if _NAME.fullmatch(str(name)) else otherwise
-
-
-def _wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
-    for path, offered in ids.items():
-        name, _, inner = path.partition(".")
-        named = [value[name]]
-        if inner:
-            items = value[name]
-            assert isinstance(items, list)  # the reply's model says so
-            named = [item[inner] for item in items if isinstance(item, dict)]
-        yield from (f"{path}: {_unknown(each, offered)}" for each in named if each not in offered)
-        for each in offered if inner else ():
-            if (times := named.count(each)) != 1:
-                fault = "is missing" if not times else "is named more than once"
-                yield f"{path}: {each} {fault}; name each of {', '.join(offered)} exactly once"
-
-
-def _unknown(name: JsonValue, offered: Sequence[str]) -> str:
-    return f"{_repeated(repr(name), 'what you named')} is not one of {', '.join(offered)}"

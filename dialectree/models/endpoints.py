@@ -489,10 +489,10 @@ class Endpoint:
             from dialectree.models import embedded
 
             url, secret = await embedded.serve(self.spec.model)
-            if request.small:
+            if request.prompt_form != "full":
                 body |= embedded.DECODING
             # Asked for a word in plain text, a small model would go on and on.
-            if rung == RUNGS[0] or request.small:
+            if rung == RUNGS[0] or request.prompt_form != "full":
                 body |= embedded.constraint(form)
             return url, secret, body
         official = self.spec.url == OPENAI

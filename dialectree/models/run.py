@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from langgraph.runtime import RunControl, Runtime
 from pydantic import JsonValue
@@ -34,7 +34,7 @@ from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.endpoints import Endpoint, endpoint
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.overrides import Overrides
-from dialectree.models.sizes import SMALL_BELOW, at_chance, parameters
+from dialectree.models.sizes import at_chance, find_prompt_form
 from dialectree.models.specs import Spec
 from dialectree.protocols.calibrations import Calibration
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, settings
@@ -116,6 +116,8 @@ class Run(RunControl):
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
         self._under_way: set[asyncio.Future[Any]] = set()
+        self._asked = set[str]()
+        """Keys of the requests that a model has answered in this process."""
         self._unusable: dict[str, Completion] = {}
         """Invalid replies by the cache's key, which this run does not pay for again."""
 
@@ -158,18 +160,24 @@ class Run(RunControl):
         """Return the endpoint of ``spec``, which learns from the replies of this run."""
         return endpoint(spec)
 
-    async def asks_small(self, context: ProtocolSettings, spec: Spec) -> bool:
-        """Return whether the model of ``spec`` is asked in the form for small models.
+    async def prompt_form(
+        self, context: ProtocolSettings, spec: Spec
+    ) -> Literal["full", "medium", "small"]:
+        """Return the form in which the model of ``spec`` is asked.
 
         What ``auto`` chose for a model holds for the whole run, also when it is resumed.
         """
         if context.prompt_form != "auto":
-            return context.prompt_form == "small"
+            return context.prompt_form
         name = spec.name, spec.mark
         if name not in self._forms:
-            size = await parameters(spec) if spec.is_local else None
-            self._forms[name] = "small" if size is not None and size < SMALL_BELOW else "full"
-        return self._forms[name] == "small"
+            self._forms[name] = await find_prompt_form(spec)
+        return self._forms[name]
+
+    @property
+    def has_medium_form(self) -> bool:
+        """Return whether a model of the run is or was asked in the form for medium models."""
+        return "medium" in self._forms.values()
 
     def _trace(self, asking: Asking, call: Call) -> None:
         """Show a call in a trace that no model is asked for now."""
@@ -201,10 +209,23 @@ class Run(RunControl):
             return None
         past = self._in(self.journal, asking.key, asking)
         for model, mark in () if past else self._spoke:
-            small = self._forms[model, mark] == "small"
-            earlier = self._in(self.journal, asking.key_for(model, mark, small=small), asking)
+            key = asking.key_for(model, mark, self._forms[model, mark])
+            earlier = self._in(self.journal, key, asking)
             past = earlier if earlier is not None and self._stands(earlier) else past
         return past
+
+    def was_asked(self, asking: Asking) -> bool:
+        """Return whether a model answered ``asking`` now, and neither journal nor cache did."""
+        return asking.key in self._asked
+
+    async def knows(self, asking: Asking) -> bool:
+        """Return whether journal or cache hold the reply to ``asking``, so that nobody is asked."""
+        if self._past(asking) is not None:
+            return True
+        if self.cache is None or asking.live:
+            return False
+        known = asking.cache_key in self._unusable
+        return known or await self._looked_up(self.cache, asking) is not None
 
     def _stands(self, call: Call) -> bool:
         """Return whether the call stands whichever model is asked now, as in a contest."""
@@ -324,6 +345,7 @@ class Run(RunControl):
                 asked = self.endpoint(asking.spec)
                 done = await asked.complete(asking, pause, slots)
                 call = asking.call(done, started, "model")
+                self._asked.add(asking.key)
                 new = [note for note in asked.remarks(done) if note not in self.notices]
                 self.notices += new
                 self.budget.add(call)

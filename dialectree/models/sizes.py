@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import aiohttp
 import httpx2
@@ -36,8 +36,9 @@ TIMEOUT_S = 1.0
 """Seconds in which a server has to tell the size of its model."""
 AT_CHANCE_BELOW = 10**9
 """Parameters below which a model answers at chance."""
-SMALL_BELOW = 3 * 10**9
-"""Parameters below which a model is asked in the form for small models."""
+SMALL_BELOW, MEDIUM_BELOW = 5 * 10**8, 85 * 10**8
+"""Parameters below which a model is asked in the form for small models, or for medium ones. Those
+that are sold as 8B have up to 8.2 billion."""
 
 _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
@@ -88,6 +89,14 @@ def _models(reply: Any) -> list[dict[str, Any]]:
     if not all(_NAME.fullmatch(model["id"]) for model in models):
         raise ValueError("a model has a name that cannot be shown")
     return [*models]
+
+
+async def find_prompt_form(spec: Spec) -> Literal["full", "medium", "small"]:
+    """Return the form in which a model is asked; ``full`` where nobody tells its size."""
+    size = await parameters(spec) if spec.is_local else None
+    if size is None or size >= MEDIUM_BELOW:
+        return "full"
+    return "small" if size < SMALL_BELOW else "medium"
 
 
 async def parameters(spec: Spec) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,7 @@ CUT_OFF = LONGEST - 20
 REPEATED_GROUPS, REPEATED_SHARE = 12, 0.4
 """A text of so many three-word groups must not repeat a larger share of them."""
 _SENTENCE_END = re.compile(r"[.!?…][)’”'\]]*(?=\s|$)")
+_ENDED = re.compile(r"[.!?…。！？][)’”'\"\]]*\s*$")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
@@ -50,6 +52,131 @@ def brief(part: Any, *, grammar: bool = False) -> Any:
         case {"type": "number"} if grammar:
             limited["multipleOf"] = 0.01
     return limited
+
+
+WORDS, CHARACTERS_OF_WORD = 80, 8
+"""Words of a text where a prompt names no number, and the characters that a word takes."""
+MOST_ITEMS = 10
+"""Items of a list without a limit that a model of medium size writes."""
+_AT_MOST = re.compile(r"at most (\d+) words")
+
+
+def longest_text(prompt: str) -> int:
+    """Return the characters that a text may have at most: twice the words that a prompt allows."""
+    words = max((int(number) for number in _AT_MOST.findall(prompt)), default=WORDS)
+    return 2 * CHARACTERS_OF_WORD * words
+
+
+def limited(part: Any, longest: int) -> Any:
+    """Return the schema ``part`` with texts of at most ``longest`` characters, and short lists."""
+    if isinstance(part, list):
+        return [limited(item, longest) for item in part]
+    if not isinstance(part, dict):
+        return part
+    fields = {name: limited(value, longest) for name, value in part.items()}
+    match fields:
+        case {"enum": _}:
+            pass
+        case {"type": "string"}:
+            fields["maxLength"] = min(fields.get("maxLength", longest), longest)
+        case {"type": "array"} if "prefixItems" not in fields and "maxItems" not in fields:
+            fields["maxItems"] = max(fields.get("minItems", 0), MOST_ITEMS)
+    return fields
+
+
+def find_cut_texts(schema: Any, value: Any, *, small: bool, where: str = "") -> list[str]:
+    """Return the fields whose text breaks off in the middle of a sentence.
+
+    A ``small`` model may break off anywhere, another one at the longest length of the field.
+    """
+    match schema, value:
+        case {"properties": dict(fields)}, dict():
+            return [
+                path
+                for name, part in fields.items()
+                if name in value
+                for path in find_cut_texts(
+                    part, value[name], small=small, where=f"{where}.{name}".removeprefix(".")
+                )
+            ]
+        case {"type": "array", "items": items}, list():
+            return [
+                path
+                for item in value
+                for path in find_cut_texts(items, item, small=small, where=where)
+            ]
+        case {"type": "string"}, str() if "enum" not in schema:
+            most = schema.get("maxLength")
+            full = most is not None and len(value) >= most - 2 and not _ENDED.search(value)
+            short = small and whole_sentences(value) not in (None, value.rstrip())
+            return [where] if full or short else []
+        case {"anyOf": list(branches)}, _:
+            return [
+                path
+                for part in branches
+                for path in find_cut_texts(part, value, small=small, where=where)
+            ]
+    return []
+
+
+def trim_text(value: Any, path: str) -> str:
+    """End the text at ``path`` of a reply with its last whole sentence; return what is left out.
+
+    A text of one sentence stays as it is. Items of a list have their list's path.
+    """
+    name, _, inner = path.partition(".")
+    if isinstance(value[name], list) and not inner:
+        parts: list[tuple[Any, Any]] = [(value[name], n) for n, _ in enumerate(value[name])]
+    elif isinstance(value[name], list):
+        return "".join(trim_text(item, inner) for item in value[name])
+    elif inner:
+        return trim_text(value[name], inner)
+    else:
+        parts = [(value, name)]
+    left_out = ""
+    for holder, place in parts:
+        text: str = holder[place]
+        if (whole := whole_sentences(text)) is not None and whole != text.rstrip():
+            holder[place], left_out = whole, text[len(whole) :]
+    return left_out
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of ``text``."""
+    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    starts = [0, *ends]
+    parts = (text[a:b] for a, b in zip(starts, [*ends, len(text)], strict=True))
+    return [part.strip() for part in parts if any(map(str.isalnum, part))]
+
+
+COPIED_WORDS, COPIED_SHARE = 12, 1 / 3
+"""A turn must not repeat so many words in a row of its opponent for a larger share of its own."""
+
+
+def copied_share(text: str, opponent: Iterable[str], common: Iterable[str] = ()) -> float:
+    """Return the share of the words of ``text``, 0 to 1, that it repeats from its opponent.
+
+    Words count where twelve of them in a row stand in one text of ``opponent`` and in none of the
+    ``common`` ones, which both have read.
+    """
+    words = _WORD.findall(text.lower())
+    if len(words) < COPIED_WORDS:
+        return 0.0
+    theirs = {run for text in opponent for run in _runs(text)}
+    theirs -= {run for text in common for run in _runs(text)}
+    repeated = set[int]()
+    for start, run in enumerate(_runs(text)):
+        if run in theirs:
+            repeated.update(range(start, start + COPIED_WORDS))
+    return len(repeated) / len(words)
+
+
+def _runs(text: str) -> list[tuple[str, ...]]:
+    """Return every twelve words of ``text`` that follow one another."""
+    words = _WORD.findall(text.lower())
+    return [
+        tuple(words[start : start + COPIED_WORDS]) for start in range(len(words) - COPIED_WORDS + 1)
+    ]
 
 
 def whole_sentences(text: str) -> str | None:

@@ -93,7 +93,7 @@ _OUR_FIELDS = frozenset(
 )
 ModelOptions = Annotated[dict[str, JsonValue], BeforeValidator(_read_options)]
 """Fields of every request to a model, by the names that its provider has for them."""
-PromptForm = Literal["auto", "small", "full"]
+PromptForm = Literal["auto", "small", "medium", "full"]
 Unit = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
 

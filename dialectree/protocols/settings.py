@@ -125,9 +125,9 @@ class ProtocolSettings(BaseModel):
     """Seconds that one call may take, its retries included. Waiting because others are served
     first, or because the endpoint asks for it, does not count."""
     prompt_form: PromptForm = option("auto", group="Models")
-    """How models are asked: with the whole prompt (full), or in a form for small models (small).
-    auto: small for the embedded model, and below 3 billion parameters where a .gguf file or a
-    server at a loopback address tells their number."""
+    """How models are asked: with the whole prompt (full), with its task once more as the last lines
+    (medium), or in a brief form (small). auto: small below 0.5 billion parameters, medium below
+    8.5 billion, where a .gguf file or a server at a loopback address tells their number."""
     language: str = option(
         "auto", max_length=40, pattern=r"^(\p{L}+([ -]\p{L}+)*)?$", group="Models", before=""
     )

@@ -55,6 +55,7 @@ from dialectree.records.tree import Calibrated as Calibrated
 from dialectree.records.tree import Comparison as Comparison
 from dialectree.records.tree import Failure as Failure
 from dialectree.records.tree import Found as Found
+from dialectree.records.tree import Mark as Mark
 from dialectree.records.tree import Node as Node
 from dialectree.records.tree import NodeStatus as NodeStatus
 from dialectree.records.tree import Order as Order

@@ -107,8 +107,8 @@ class Call(Place):
     reply: str | None = None
     error: str | None = None
     source: Literal["model", "cache", "person"] = "model"
-    prompt_form: Literal["full", "small"] = "full"
-    """How the model was asked: with the whole prompt, or in the form for small models."""
+    prompt_form: Literal["full", "medium", "small"] = "full"
+    """How the model was asked: with the whole prompt, or in the form for models of that size."""
     sent: Sent | None = None
     """None for a person's answer."""
     run: str | None = None
@@ -116,7 +116,7 @@ class Call(Place):
 
     @model_serializer(mode="wrap")
     def _of_which_run(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
-        """Leave out what most calls have not: another run, a mark, the form for small models."""
+        """Leave out what most calls have not: another run, a mark, a form for smaller models."""
         kept: dict[str, Any] = whole(self)
         if self.run is None:
             kept.pop("run")

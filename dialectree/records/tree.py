@@ -130,10 +130,14 @@ class Point(Sparse):
     """The item of the reply's list that it belongs to, from 1; 0: the reply as a whole."""
 
 
+Mark = Literal["copied", "cut"]
+"""A turn that repeats its opponent's words, or of which a limit cut a text."""
+
+
 class Turn(Place, Sparse):
     """One reply in the transcript of a node, at its place; without ``fields`` one to come."""
 
-    few = {"evidence": [], "rests_on": []}
+    few = {"evidence": [], "rests_on": [], "marks": []}
     side: str | None = None
     """The text that the speaker has to defend, if one is assigned."""
     label: str | None = None
@@ -149,6 +153,8 @@ class Turn(Place, Sparse):
     """What the speaker draws from the sources."""
     rests_on: list[str] = []
     """Ids of the sentences that a ruling rests on."""
+    marks: list[Mark] = []
+    """What is wrong with the turn although it was asked for again."""
 
     @classmethod
     def at(cls, place: Place) -> Turn:

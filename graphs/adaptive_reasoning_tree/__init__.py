@@ -68,13 +68,13 @@ protocol = Protocol(
         Phase(
             role="supporter",
             name="generation",
-            reply=(f"{_NODES}.arguer:ArgumentsReply",),
+            reply=(f"{_NODES}.arguer:SupportReply", f"{_NODES}.arguer:ArgumentsReply"),
             inserts=True,
         ),
         Phase(
             role="attacker",
             name="generation",
-            reply=(f"{_NODES}.arguer:ArgumentsReply",),
+            reply=(f"{_NODES}.arguer:AttackReply", f"{_NODES}.arguer:ArgumentsReply"),
             inserts=True,
         ),
         Phase(
@@ -89,11 +89,11 @@ protocol = Protocol(
         "deep": {"depth": 2},
         "ensemble": {"trees": 2},
         "tournament_alone": {"blend": 1},
-        "as_in_the_paper": {"strength_rule": "bradley_terry"},
+        "as_in_the_paper": {"strength_rule": "bradley_terry", "check_stance": "off"},
     },
     prepare=f"{_HERE}.graph:prepare",
     order=PhaseOrder(
-        phases=("direct", "strength", "generation", "tournament", "answer"),
+        phases=("direct", "strength", "generation", "direction", "tournament", "answer"),
         beside_all=("strength",),
         beside_children=("tournament",),
     ),
@@ -122,6 +122,7 @@ protocol = Protocol(
                 "prune_below",
                 "trees",
                 "jury",
+                "check_stance",
             ),
             roles=_GROWING,
             baseline=True,

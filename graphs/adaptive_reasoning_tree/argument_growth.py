@@ -5,10 +5,15 @@ arguments of their own, so a tree of depth d takes d + 1 calls one after another
 alone decides (lambda = 1) compares all pairs at once, and scores after it only the arguments that
 it left without a comparison that counts. From sources, both sides of a parent argue with what is
 found for it, and the evaluators read what they cite.
+
+Where the settings ask for it (``check_stance``), arguments are scored before anything else is done
+with them, and the scorer says which way each points. One that points the wrong way is asked for
+again once, and then left out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.graph import END, START
@@ -17,7 +22,11 @@ from langgraph.types import Send
 
 from dialectree.flow import Flow
 from dialectree.models.run import run_of
-from dialectree.nodes.adaptive_reasoning_tree.arguer import arguer, near_duplicates
+from dialectree.nodes.adaptive_reasoning_tree.arguer import (
+    arguer,
+    checks_stance,
+    near_duplicates,
+)
 from dialectree.nodes.adaptive_reasoning_tree.scorer import pairwise_judge, scorer, to_score
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     STANCES,
@@ -74,6 +83,9 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     its place, an attacker's in breadth + its place. Arguments that a person inserted come last.
     """
     parent, overrides = state["id"], run_of(runtime).overrides
+    checking = [
+        await checks_stance(runtime, role) for role in ("supporter", "attacker") if state["argued"]
+    ]
     drafts = [*{draft["id"]: draft for draft in state["drafts"]}.values()]  # the second try counts
     sides = {stance: [one for one in drafts if one["stance"] == stance] for stance in STANCES}
     doubles = {
@@ -106,37 +118,111 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     names = [argument["id"] for argument in arguments]
     kind = "argument" if state["path"] else "claim"
     tell(runtime, parent, "branched", {"children": names, "kind": kind})
+    if any(checking):
+        return {"children": children, "inserted": inserted, "checking": True}
+    return stand(state, runtime, children, inserted)
+
+
+def stand(
+    state: Growth,
+    runtime: Runtime[Settings],
+    children: list[Argument],
+    inserted: list[Argument],
+) -> dict[str, object]:
+    """Return the arguments that count from here on."""
+    parent, overrides = state["id"], run_of(runtime).overrides
+    drafts = [*{draft["id"]: draft for draft in state["drafts"]}.values()]
+    sides = {stance: [one for one in drafts if one["stance"] == stance] for stance in STANCES}
+    arguments = [*children, *inserted]
     heard = {argument["stance"] for argument in inserted}
     heard |= {stance for stance, own in sides.items() if own or not state["argued"]}
     return {
         "children": children,
         "inserted": inserted,
-        "insertions_below": [name for name in names if overrides.inserts_below(name)],
+        "insertions_below": [one["id"] for one in arguments if overrides.inserts_below(one["id"])],
         "arguments": arguments,
         "unheard": [] if heard == {*STANCES} else [parent],
+        "checking": False,
     }
+
+
+def points_away(state: Growth, argument: Argument) -> bool:
+    """Return whether an argument points the other way than the side that gave it."""
+    found = state.get("directions", {}).get(argument["id"])
+    wrong = "attacks" if argument["stance"] == "support" else "supports"
+    return found is not None and found["direction"] == wrong
+
+
+async def checked(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Ask once for other arguments in place of those that point the wrong way; then leave them out.
+
+    An argument that is left out stays in the record, with a note.
+    """
+    children = state["children"]
+    away = [child for child in children if points_away(state, child)]
+    if away and "misfiled" not in state:
+        places = {
+            stance: [place for place, one in enumerate(_drafts(state, stance)) if one in away]
+            for stance in STANCES
+        }
+        return {"misfiled": places}
+    for child in away:
+        meant = "for" if child["stance"] == "support" else "against"
+        note = (
+            f"meant as an argument {meant} its parent, it points the other way: it does not count"
+        )
+        tell(runtime, child["id"], "noted", {"note": note})
+        tell(runtime, child["id"], "settled", {"verdict": None, "status": "missing"})
+    standing = [child for child in children if child not in away]
+    return stand(state, runtime, standing, state["inserted"])
+
+
+def _drafts(state: Growth, stance: Stance) -> list[Argument]:
+    """Return what one side gave, in the order of its places; the second try counts."""
+    drafts = {draft["id"]: draft for draft in state["drafts"]}
+    return [draft for draft in drafts.values() if draft["stance"] == stance]
+
+
+Again = Literal["supporter_again", "attacker_again"]
 
 
 def after_branching(
     state: Growth, settings: Settings
-) -> list[Send] | list[Literal["supporter_again", "attacker_again"]] | Literal["__end__"]:
+) -> list[Send] | list[Again] | Literal["checked", "__end__"]:
     """Judge this level, and beside it grow every argument of it; if there is any.
 
-    Before that, ask for near-duplicates again.
+    Before that, ask for near-duplicates again, and see which way the arguments point.
     """
     if "children" not in state:
-        return _again(state)
-    if not state["children"] and not state["inserted"]:
+        return _again(state["again"])
+    if not state.get("checking"):
+        return _after_growth(state, settings)
+    known = state.get("directions", {})
+    unknown = [
+        child
+        for child in state["children"]
+        if child["id"] not in known or known[child["id"]]["text"] != child["text"]
+    ]
+    second_try = "misfiled" in state
+    asked = [{**to_score(child, state["text"]), "second_try": second_try} for child in unknown]
+    return [Send("directed_scorer", one) for one in asked] or "checked"
+
+
+def after_check(state: Growth, settings: Settings) -> list[Send] | list[Again] | Literal["__end__"]:
+    """Go on as after a level without a check, or ask again for what points the wrong way."""
+    return _again(state["misfiled"]) if state.get("checking") else _after_growth(state, settings)
+
+
+def _after_growth(state: Growth, settings: Settings) -> list[Send] | Literal["__end__"]:
+    """Judge this level, and beside it grow every argument of it; if there is any."""
+    if "children" not in state or not (state["children"] or state["inserted"]):
         return "__end__"
     return [*_judging(state, settings), *_growing(state, settings)]
 
 
-def _again(state: Growth) -> list[Literal["supporter_again", "attacker_again"]]:
-    names: dict[Stance, Literal["supporter_again", "attacker_again"]] = {
-        "support": "supporter_again",
-        "attack": "attacker_again",
-    }
-    return [name for stance, name in names.items() if state["again"][stance]]
+def _again(places: Mapping[Stance, Sequence[int]]) -> list[Again]:
+    names: dict[Stance, Again] = {"support": "supporter_again", "attack": "attacker_again"}
+    return [name for stance, name in names.items() if places[stance]]
 
 
 def _judging(state: Growth, settings: Settings) -> list[Send]:
@@ -153,7 +239,9 @@ def _judging(state: Growth, settings: Settings) -> list[Send]:
     if state["blend"] == 1 and compared:
         judging = [Send("tournament", {"pairs": compared})]
     else:
-        judging = [Send("scorer", to_score(child, text)) for child in children]
+        scored = state.get("directions", {})
+        unscored = [child for child in children if child["id"] not in scored]
+        judging = [Send("scorer", to_score(child, text)) for child in unscored]
         judging += [Send("pairwise_judge", pair) for pair in compared]
     judging += [Send("scorer", to_score(argument, text)) for argument in inserted]
     return judging + [Send("pairwise_judge", pair) for pair in meeting]
@@ -198,15 +286,20 @@ flow.role("attacker", arguer("attack"), **CITES)
 flow.step("branching", branching)
 flow.role("supporter_again", arguer("support", again=True), **CITES)
 flow.role("attacker_again", arguer("attack", again=True), **CITES)
+flow.role("directed_scorer", scorer(directed=True), evidence="cited")
+flow.step("checked", checked)
 flow.role("scorer", scorer(), evidence="cited")
 flow.role("pairwise_judge", pairwise_judge, evidence="cited")
 flow.graph("tournament", tournament)
 flow.step("grow", grow, calls_itself=True)
 
 flow.then(START, "material", ("supporter", "attacker"), "branching")
-flow.route("branching", after_branching, "scorer", "pairwise_judge", "tournament", "grow")
+judging = ("scorer", "pairwise_judge", "tournament", "grow")
+flow.route("branching", after_branching, "directed_scorer", *judging)
+flow.then("directed_scorer", "checked")
+flow.route("checked", after_check, *judging)
 flow.then("supporter_again", "branching")
 flow.then("attacker_again", "branching")
-for last in ("scorer", "pairwise_judge", "tournament", "grow"):
+for last in judging:
     flow.then(last, END)
 graph = flow.compile("argument_growth")

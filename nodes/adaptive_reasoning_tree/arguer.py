@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.answers import normal
 from dialectree.flow import Step
+from dialectree.flow.evidence import is_grounded
 from dialectree.models.door import ask
+from dialectree.models.run import run_of
+from dialectree.models.specs import resolve
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     STANCES,
     Argument,
@@ -23,6 +26,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Settings,
     Stance,
 )
+from dialectree.protocols.settings import settings
 from dialectree.records import Turn
 
 
@@ -39,18 +43,54 @@ class ArgumentsReply(BaseModel):
     arguments: list[ArgumentText]
 
 
+class _TrueReply(BaseModel):
+    statement_is: Literal["true"]
+
+
+class _FalseReply(BaseModel):
+    statement_is: Literal["false"]
+
+
+class SupportReply(ArgumentsReply, _TrueReply):
+    """The arguments for a statement, after what they show of it."""
+
+
+class AttackReply(ArgumentsReply, _FalseReply):
+    """The arguments against a statement, after what they show of it."""
+
+
+async def checks_stance(runtime: Runtime[Settings], role: str) -> bool:
+    """Return whether arguments that point the wrong way are found and left out.
+
+    ``auto``: in a debate from sources, and where the ``role`` is played by a model of medium size.
+    """
+    wanted = runtime.context.check_stance
+    if wanted != "auto":
+        return wanted == "on"
+    context = settings(runtime)
+    spec = resolve(context.speaker(role, ""), context)
+    prompt_form = await run_of(runtime).prompt_form(context, spec)
+    return prompt_form == "medium" or (prompt_form == "full" and is_grounded())
+
+
 def arguer(stance: Stance, *, again: bool = False) -> Step:
     """Return the role that gives all the arguments of one side.
 
-    With ``again`` it gives other arguments in place of near-duplicates.
+    With ``again`` it gives other arguments in place of near-duplicates, or of those that point the
+    wrong way.
     """
     role = "supporter" if stance == "support" else "attacker"
+    stated: type[ArgumentsReply] = SupportReply if stance == "support" else AttackReply
 
     async def arguer(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Argument]]:
         if not state["argued"]:
             return {"drafts": []}
         breadth = runtime.context.breadth
-        places = state["again"][stance] if again else [*range(breadth)]
+        misfiled = state.get("misfiled")
+        places = [*range(breadth)]
+        if again:
+            places = (state["again"] if misfiled is None else misfiled)[stance]
+        checked = await checks_stance(runtime, role)
         own = [draft["text"] for draft in state["drafts"] if draft["stance"] == stance]
         reply = await ask(
             runtime,
@@ -58,17 +98,18 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
                 node=state["id"],
                 phase="generation",
                 role=role,
-                round=1 + again,
-                step=int(again),
+                round=1 + again + (misfiled is not None),
+                step=int(again) + (misfiled is not None),
                 side=stance,
             ),
             f"adaptive_reasoning_tree/{role}",
-            ArgumentsReply,
+            stated if checked else ArgumentsReply,
             ids={"arguments.n": [str(n) for n, _ in enumerate(places, 1)]},
             max_tokens=512 * len(places),
             parent=state["text"],
             path=state["path"],
             count=len(places),
+            stated=checked,
             arguments=[text for text in own if text],
         )
         texts = {argument.n: argument.text.strip() for argument in reply.arguments}

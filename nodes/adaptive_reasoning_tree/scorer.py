@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from statistics import fmean
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
@@ -26,6 +26,8 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     NEUTRAL,
     Argument,
     Compared,
+    Directed,
+    Direction,
     Pair,
     Settings,
     Sprout,
@@ -45,6 +47,14 @@ class ScorerReply(BaseModel):
     weight: Annotated[float, Field(ge=0, le=1)]
 
 
+class _DirectionReply(BaseModel):
+    direction: Direction
+
+
+class DirectedScorerReply(ScorerReply, _DirectionReply):
+    """The same, after the way in which the argument points."""
+
+
 class ClaimScorerReply(BaseModel):
     """How likely a claim is, and the reason for it."""
 
@@ -61,39 +71,48 @@ def to_score(argument: Argument, parent: str) -> Mapping[str, object]:
     return {name: argument[name] for name in ("id", "stance", "text")} | {"path": [parent]}
 
 
-def scorer(*, late: bool = False) -> Step:
+def scorer(*, late: bool = False, directed: bool = False) -> Step:
     """Return the role that scores one argument by itself, for or against its parent.
 
     A ``late`` one scores an argument that a tournament left without a comparison that counts. It
-    makes no call where a person set the strength, which is looked up when the tree is weighed.
+    makes no call where a person set the strength, which is looked up when the tree is weighed. Nor
+    does a ``directed`` one, which also says which way the argument points.
     """
 
-    async def scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:
+    async def scorer(state: Sprout, runtime: Runtime[Settings]) -> dict[str, Any]:
         name, place = state["id"], _strength(state["id"])
-        if late:
+        if late or directed:
             if run_of(runtime).overrides.at(_first(name, runtime)) is not None:
                 return {"scores": {}}
+            again = state.get("second_try", False)
             place = Place(
                 node=name.rpartition(".")[0],
-                phase="tournament",
+                phase="tournament" if late else "direction",
                 role="scorer",
                 speaker=name,
-                step=1,
+                round=2 if again else 0,
+                step=1 if late or again else 0,
             )
         heard = await jury(
             runtime,
             place,
             "adaptive_reasoning_tree/scorer",
-            ScorerReply,
+            DirectedScorerReply if directed else ScorerReply,
             judges=runtime.context.jury,
             failed_at=name,
             max_tokens=512,
+            directed=directed,
             stance=state["stance"],
             argument=state["text"],
             parent=state["path"][-1],
         )
         replies = {one.speaker: one.reply for one in heard if one.reply is not None}
-        return _mean(runtime, name, {who: r.truth * r.weight for who, r in replies.items()})
+        scores = _mean(runtime, name, {who: r.truth * r.weight for who, r in replies.items()})
+        if not directed:
+            return {**scores}
+        named = {w: r.direction for w, r in replies.items() if isinstance(r, DirectedScorerReply)}
+        found: Directed = {"text": state["text"], "direction": count(named).value}
+        return {"scores": scores["scores"], "directions": {name: found}}
 
     return scorer
 

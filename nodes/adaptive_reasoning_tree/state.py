@@ -113,6 +113,10 @@ class Settings(GroundedSettings):
     """A tie counts for nobody, or half for each. Only ``strength_rule`` bradley_terry reads it."""
     judge_orders: Literal["one", "both"] = option("one", group="Strengths")
     """Compare each pair once, or in either order."""
+    check_stance: Literal["auto", "on", "off"] = option("auto", group="Tree", before="off")
+    """Whether the scorer says which way an argument points, and one that points the wrong way is
+    asked for again once and then left out. auto: in a run with sources, and where the debaters are
+    models of medium size (see ``prompt_form``)."""
     prune_below: Unit | None = option(None, group="Strengths")
     """Arguments weaker than this take no part, nor does what hangs below them; none: all do."""
     unsupported_at_most: Unit = option(0.5, group=EVIDENCE)
@@ -164,6 +168,19 @@ class Sprout(TypedDict):
     """Whether the debaters argue about it; False where only arguments of a person stand below."""
     stance: NotRequired[Stance]
     """The side of an argument that a scorer weighs."""
+    second_try: NotRequired[bool]
+    """Whether it was asked for again, as the first one pointed the wrong way."""
+
+
+Direction = Literal["supports", "attacks", "neither"]
+
+
+class Directed(TypedDict):
+    """Which way an argument points."""
+
+    text: str
+    direction: Direction | None
+    """None where no scorer says so."""
 
 
 class Growth(Sprout, Grown):
@@ -174,6 +191,12 @@ class Growth(Sprout, Grown):
     try at a place replaces a near-duplicate."""
     again: dict[Stance, list[int]]
     """Places of near-duplicates on each side; there once they are asked for again."""
+    directions: Annotated[dict[str, Directed], operator.or_]
+    """Which way arguments point, by their ids; none where that is not checked."""
+    misfiled: dict[Stance, list[int]]
+    """Places of arguments that point the wrong way; there once they are asked for again."""
+    checking: bool
+    """Whether the arguments are to be checked before they count."""
     children: list[Argument]
     """The arguments that the debaters gave."""
     inserted: list[Argument]

@@ -14,8 +14,9 @@ from pydantic import BaseModel, Field
 from dialectree import records
 from dialectree.answers import LONGEST, match_candidate, offered, same, shortened, tokens
 from dialectree.flow import Step
-from dialectree.models.door import Reply, ask
+from dialectree.models.door import ByText, CopyCheck, Reply, ask
 from dialectree.models.evidence import words_under
+from dialectree.models.small_models import split_sentences
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import proposed, read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
@@ -31,6 +32,8 @@ from dialectree.nodes.role_switching_debate.state import (
 from dialectree.records import Place
 from dialectree.trace.events import tell
 
+MOST_SENTENCES = 40
+"""Sentences that a model of medium size may choose a quotation from."""
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
@@ -58,6 +61,12 @@ class RebuttalReply(BaseModel):
 
     errors: Annotated[list[LocatedError], Field(max_length=4)]
     defence: _Text
+
+
+class QuotingReply(RebuttalReply):
+    """The same by a model of medium size: asked for an empty list or errors, it wrote none."""
+
+    errors: Annotated[list[LocatedError], Field(min_length=1, max_length=2)]
 
 
 class UncertaintyReply(BaseModel):
@@ -140,7 +149,25 @@ def rebuttal(side: Side) -> Step:
             return fields
 
         place = _place(state, side, "cross_examination", step=int(in_turn and side == "b"))
-        return await _speak(state, runtime, place, until, RebuttalReply, 1200, located)
+        every = [one for text in opponents.split("\n¶\n") for one in split_sentences(text)]
+        claimed = state["candidates"][other(side)]["text"]
+        sentences = [one for one in dict.fromkeys(every) if one != claimed][:MOST_SENTENCES]
+        quoting = ByText[RebuttalReply](
+            QuotingReply, {"errors[].quote": sentences}, lambda reply: reply
+        )
+        return await _speak(
+            state,
+            runtime,
+            place,
+            until,
+            RebuttalReply,
+            1200,
+            located,
+            by_text=quoting if sentences else None,
+            own_words=lambda reply: " ¶ ".join(
+                [*(error.fault for error in reply.errors), reply.defence]
+            ),
+        )
 
     return rebuttal
 
@@ -173,6 +200,9 @@ async def _speak(
     reply: type[Reply],
     max_tokens: int,
     fields: Callable[[Reply], dict[str, Any]] = BaseModel.model_dump,
+    *,
+    by_text: ByText[Reply] | None = None,
+    own_words: Callable[[Any], str] | None = None,
 ) -> dict[str, list[Turn]]:
     """Return the turn of the debater at ``place``, who reads the transcript up to ``until``.
 
@@ -186,6 +216,8 @@ async def _speak(
         f"role_switching_debate/{place.phase}",
         reply,
         told=fields,
+        by_text=by_text,
+        copy_check=CopyCheck([written(state["turns"], other(side))], own_words=own_words),
         max_tokens=max_tokens,
         question=state["question"],
         background=state["background"],

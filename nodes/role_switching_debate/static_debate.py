@@ -22,10 +22,10 @@ from dialectree.errors import InputError
 from dialectree.flow import Step
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import settle
-from dialectree.models.door import ask
+from dialectree.models.door import CopyCheck, ask
 from dialectree.nodes.role_switching_debate import candidates
 from dialectree.nodes.role_switching_debate.candidates import drawn, drawn_at, read_from, texts
-from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.role_switching_debate.judge import JudgeReply, by_text
 from dialectree.nodes.role_switching_debate.state import (
     SWAPPED,
     Candidate,
@@ -110,6 +110,9 @@ def statement(side: Side, *, alone: bool = False) -> Step:
             ),
             "static_debate/debater",
             StatementReply,
+            copy_check=CopyCheck(
+                [one["argument"] for one in state["statements"] if one["side"] != side]
+            ),
             max_tokens=4 * WORDS,
             **_shown(state, "a"),
             label=own["label"],
@@ -146,6 +149,7 @@ def judge(*, swapped: bool = False) -> Step:
             suggested=offered([*possible.values()]),
             check=fault,
             names=candidate,
+            by_text=by_text(possible),
             max_tokens=900 + tokens(*possible.values()),
             **_shown(state, "b" if swapped else "a"),
             alone=len({one["side"] for one in state["statements"]}) == 1,

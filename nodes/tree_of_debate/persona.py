@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from dialectree.answers import normal
 from dialectree.flow import Step
-from dialectree.models.door import ask
+from dialectree.models.door import CopyCheck, ask
 from dialectree.nodes.tree_of_debate.evidence import among, note_misquotes, quotable
 from dialectree.nodes.tree_of_debate.state import (
     Claim,
@@ -129,6 +129,7 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
         own = [claim for claim in state["claims"] if claim["paper"] == letter]
         offered = _offered(state, own, letter)
         shown = quotable(runtime, state["authors"], offered)
+        authors = state["authors"].values()
         reply = await ask(
             runtime,
             Place(
@@ -138,6 +139,18 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
             kind,
             suggested={"evidence[]": offered},
             at_most={lines: MOST_LINES},
+            copy_check=CopyCheck(
+                [
+                    f"{turn['title']} ¶ {turn['description']}"
+                    for turn in said
+                    if turn["paper"] == other
+                ],
+                common=[
+                    *shown.values(),
+                    *(f"{one['title']} {one['abstract']} {one['introduction']}" for one in authors),
+                ],
+                own_words=lambda reply: f"{getattr(reply, 'title', '')} ¶ {reply.description}",
+            ),
             max_tokens=900,
             letter=letter,
             paper=state["authors"][letter],

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
 from dialectree.maths.tree import aggregate_confidence, synthesis_tokens, words
-from dialectree.models.door import ask
+from dialectree.models.door import CopyCheck, ask
 from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.findings import make_finding, settle
 from dialectree.nodes.tree_structured_debate.sides import (
@@ -59,6 +59,13 @@ def synthesis_debater(style: Style) -> Step:
         node, round_, take = state["id"], state["round"], state["take"]
         limit = message_tokens(state["findings"])
         latest = {text["style"]: text["integration"] for text in remaining(state)}
+        theirs = latest.get("full" if style == "concise" else "concise")
+        parts = [
+            text
+            for finding in state["findings"]
+            for text in (finding["answer"], finding["rationale"])
+            if text
+        ]
         reply = await ask(
             runtime,
             Place(
@@ -72,12 +79,13 @@ def synthesis_debater(style: Style) -> Step:
             ),
             "tree_structured_debate/synthesis_debater",
             SynthesisReply,
+            copy_check=CopyCheck([theirs], common=parts) if theirs else None,
             max_tokens=limit + 200,
             style=style,
             question=state["question"],
             children=state["findings"],
             own=latest.get(style),
-            opponent=latest.get("full" if style == "concise" else "concise"),
+            opponent=theirs,
             word_limit=words(limit),
             polar=is_polar(state["question"]),
         )

@@ -20,6 +20,7 @@ import dialectree
 from dialectree.contests import Add, Change, Drop, Replace, Restore, Set
 from dialectree.errors import BudgetReached
 from dialectree.flow.evidence import NO_EVIDENCE, WITHOUT
+from dialectree.nodes.adaptive_reasoning_tree.scorer import DirectedScorerReply
 from dialectree.protocols import plugins
 from dialectree.protocols.protocol import installed, method
 from dialectree.protocols.settings import build
@@ -27,7 +28,7 @@ from dialectree.records import RunRecord, turns
 from dialectree.running.runner import Started
 from tests.breaking_off import check_crashes
 from tests.contesting import TEXT, drawn, words
-from tests.graphs.adaptive_reasoning_tree.arguing import compare, score, score_claim
+from tests.graphs.adaptive_reasoning_tree.arguing import compare, direct, score, score_claim
 from tests.graphs.debating import split
 from tests.grounding import SOURCES, Pointing, begin, point, pointing, shown, written
 from tests.scripted import Asked, Said
@@ -57,7 +58,7 @@ class Way(NamedTuple):
         return asyncio.run(self.begin(runs, model or speaking(), **more).conduct())
 
 
-ART = Way("art", 5, 2, 0)
+ART = Way("art", 5, 3, 0)
 SHORT = {"max_depth": 1, "leaf_rounds": 2, "synthesis_rounds": 1}
 WAYS = {
     "rsd": Way("rsd", 10, 6, 1, {"options": [*OPTIONS[:2]]}),
@@ -65,7 +66,7 @@ WAYS = {
     "tsd": Way("tsd", 3 + 2 * 6 + 3 + 1, 3 + 6 + 2 + 1, 2, SHORT),
     "tsd at a leaf": Way("tsd", 7, 7, 1, {**SHORT, "max_depth": 0}),
     "tsd with rsd": Way("tsd", 27, 12, 2, {**SHORT, "leaf_protocol": "rsd"}),
-    "art": Way("art", 50, 3, 0, {"breadth": 2, "depth": 2}),
+    "art": Way("art", 50, 5, 0, {"breadth": 2, "depth": 2}),
     "mad": Way("mad", 6, 6, 1, {"rounds": 1}),
     "majority_debate": Way("majority_debate", 7, 3, 1, {"options": [*OPTIONS[:2]]}),
 }
@@ -315,6 +316,7 @@ def test_what_rests_on_no_evidence_is_noted_or_left_open(name: str, tmp_path: Pa
 def as_strong_as_the_other(model: Pointing) -> Pointing:
     """Every argument weighs alike, so that P(claim) stays where it began."""
     model.will_say_now(score(0.5))
+    model.will_say_now(lambda call: direct(score(0.5), call), to=DirectedScorerReply)
     model.will_say_now(compare("TIE"))
     return model
 
@@ -385,6 +387,7 @@ def strong() -> Pointing:
     model = speaking()
     model.will_point(one_sided)
     model.will_say_now(score(0.9))
+    model.will_say_now(lambda call: direct(score(0.9), call), to=DirectedScorerReply)
     model.will_say_now(compare("SUPPORT"))
     return model
 

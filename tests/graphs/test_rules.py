@@ -154,8 +154,13 @@ claim: dict[str, States] = {
 }
 places = st.lists(st.integers(0, 3), max_size=3)
 twice = st.fixed_dictionaries(dict.fromkeys(STANCES, places)).filter(lambda a: any(a.values()))
+direction = st.sampled_from(["supports", "attacks", "neither", None])
+directed = st.fixed_dictionaries({"text": st.sampled_from(["so", "no"]), "direction": direction})
 GROWTH = state(**claim, again=twice) | state(
     **claim,
+    checking=st.booleans(),
+    directions=st.dictionaries(st.sampled_from(["0.0", "0.1", "0.2"]), directed),
+    misfiled=twice,
     children=st.lists(st.sampled_from(SIDES), max_size=5),
     inserted=st.lists(st.sampled_from(SIDES), max_size=2),
     insertions_below=st.lists(st.sampled_from(["0.0", "0.1", "0.2"]), max_size=2),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from dialectree.models.asking import Fault, Ids
-from dialectree.models.door import read
+from dialectree.models.replies import read
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
 

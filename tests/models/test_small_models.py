@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from dialectree import prompts
 from dialectree.models import embedded
-from dialectree.models.asking import Fault, for_small_model, form
-from dialectree.models.door import read
+from dialectree.models.asking import Fault, PromptForm, for_small_model, form
+from dialectree.models.replies import read
 from dialectree.models.specs import Spec
 from dialectree.records import Call
 from tests.models.asking import GOOD, PROMPT, RULE, Rule, at, kept, lines, question
@@ -129,7 +129,8 @@ class Said(BaseModel):
 def said(text: str, *more: str, small: bool = True) -> Said:
     """Read the reply of a small model to the prompt of the answerer."""
     reply = Said(text=text, list=[*more]).model_dump_json()
-    return read(Said, {}, reply, "stop", None, prompts.load(PROMPT) if small else None)
+    prompt_form: PromptForm = "small" if small else "full"
+    return read(Said, {}, reply, "stop", None, prompts.load(PROMPT), prompt_form)
 
 
 LONG = "Walking is healthy, and it costs nothing at all, as every doctor and every banker knows. "
@@ -194,8 +195,10 @@ def test_a_text_may_repeat_a_little_and_what_was_put_in(text: str) -> None:
 
 
 SIZES = {
-    "a small local server": (2 * BILLION, "small"),
-    "a server whose model is large enough": (3 * BILLION, "full"),
+    "a very small model": (BILLION // 2 - 1, "small"),
+    "a model that runs at home": (BILLION // 2, "medium"),
+    "a model that is sold as 8B": (8_200_000_000, "medium"),
+    "a server whose model is large enough": (9 * BILLION, "full"),
     "a server that tells nothing": (None, "full"),
 }
 
@@ -207,22 +210,24 @@ async def test_the_size_that_a_local_server_tells_chooses_the_form(
     async def parameters(spec: Spec) -> int | None:
         return size
 
-    monkeypatch.setattr("dialectree.models.run.parameters", parameters)
+    monkeypatch.setattr("dialectree.models.sizes.parameters", parameters)
     async with ScriptedEndpoint(says(GOOD)) as served:
         await question(at(served.url))
         (body,) = served.bodies
-    assert ("<question>" in body["messages"][1]["content"]) is (expected == "full")
+    system, user = (message["content"] for message in body["messages"])
+    assert ("<question>" in user) is (expected != "small")
+    assert user.endswith(system.splitlines()[-1]) is (expected == "medium")
 
 
 async def test_a_run_that_goes_on_keeps_the_form_whatever_the_server_tells_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = [BILLION, 7 * BILLION]
+    told = [BILLION // 4, 7 * BILLION]
 
     async def parameters(spec: Spec) -> int | None:
         return told.pop(0)
 
-    monkeypatch.setattr("dialectree.models.run.parameters", parameters)
+    monkeypatch.setattr("dialectree.models.sizes.parameters", parameters)
     path = tmp_path / "calls.jsonl"
     async with ScriptedEndpoint(says(GOOD)) as served:
         context = at(served.url)

@@ -10,6 +10,7 @@ from dialectree.graphs.adaptive_reasoning_tree.graph import graph
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply, ArgumentText
 from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     ClaimScorerReply,
+    DirectedScorerReply,
     PairwiseReply,
     ScorerReply,
 )
@@ -62,6 +63,12 @@ def score(truth: float = 0.6, weight: float = 1.0) -> ScorerReply:
     """A strength of ``truth`` times ``weight``."""
     why = {"truth_rationale": "Sound.", "weight_rationale": "To the point."}
     return ScorerReply(**why, truth=truth, weight=weight)
+
+
+def direct(score: ScorerReply, call: Asked) -> DirectedScorerReply:
+    """The same score of an argument that points the way it is meant to."""
+    direction = "supports" if "It supports the statement" in call.prompt else "attacks"
+    return DirectedScorerReply.model_validate({"direction": direction, **score.model_dump()})
 
 
 def score_claim(truth: float = 0.6) -> ClaimScorerReply:

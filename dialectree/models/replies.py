@@ -1,0 +1,240 @@
+"""Read the reply of a model: every reply counts only if it validates as it stands.
+
+A value out of range is not clamped, a text that was cut off is not completed, an id that was not
+offered is not guessed, and blanks are no text. Thinking, code fences and prose around the one
+object are taken off, and so are extra fields. Broken JSON is mended only if its commas and quotes
+alone were wrong.
+
+The words of a fault are ours: a model may repeat what a paper orders, and a user message must not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Literal, NoReturn
+
+import json_repair
+from pydantic import JsonValue, ValidationError
+
+from dialectree import prompts
+from dialectree.models import small_models
+from dialectree.models.asking import Fault, Ids, Reply, strip_thoughts
+from dialectree.prompts import Prompt
+
+_FENCED = re.compile(r"```[ \t]*(?:json\w*)?\s*(\{.*?\})\s*```", re.DOTALL | re.IGNORECASE)
+_QUOTES = re.compile(r"""\\?["']|[“”„‘’`]""")
+_LIST = "the reply is a list; one JSON object was asked for"
+_FAULTS_SHOWN, _FAULT_LENGTH = 8, 300
+_NAME = re.compile(r"\S{0,20}")
+"""A name that may be repeated: too short to order anything."""
+
+
+def read(
+    reply: type[Reply],
+    ids: Ids,
+    text: str,
+    finish: str | None,
+    refusal: str | None,
+    words: Prompt | None = None,
+    prompt_form: Literal["full", "medium", "small"] = "full",
+) -> Reply:
+    """Return the reply in ``text``, or raise a Fault.
+
+    ``finish`` is ``length`` if the token limit ended the text: then only a whole object counts.
+    ``words`` is the prompt. Texts of a model that is not asked in the ``full`` form may not repeat
+    themselves or the prompt's own words; in the ``small`` form they end with a whole sentence.
+    """
+    if refusal:
+        raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
+    small = prompt_form == "small"
+    try:
+        parsed, mended = parse_reply(text.strip(), cut_off=finish == "length")
+        extra: Literal["forbid", "ignore"] = "forbid" if mended else "ignore"
+        value = _mapped(parsed, _restored)
+        if small:
+            value = _mapped(value, _whole)
+        valid = reply.model_validate_json(json.dumps(value), strict=True, extra=extra)
+    except ValidationError as error:
+        raise Fault("invalid", _joined(_invalid(error))) from None
+    except RecursionError:
+        raise Fault("malformed", "the reply is nested too deeply") from None
+    fields = valid.model_dump(mode="json")
+    if faults := _joined(_wrong_ids(fields, ids)):
+        raise Fault("ids", faults)
+    if words is not None and prompt_form != "full":
+        if faults := _joined(_repetitive(fields, words.body)):
+            raise Fault("repetitive", faults)
+        if small:
+            valid = reply.model_validate(_mapped(fields, small_models.until_it_repeats))
+    return valid
+
+
+def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    """Return ``value`` with ``change`` applied to its texts."""
+    if isinstance(value, dict):
+        return {name: _mapped(item, change) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_mapped(item, change) for item in value]
+    return change(value) if isinstance(value, str) else value
+
+
+def _restored(text: str) -> str:
+    """Return ``text`` with the marks that the prompt showed broken up; "" if nothing is seen."""
+    text = prompts.rearmed(text)
+    return "" if all(char.isspace() or prompts.unseen(char) for char in text) else text
+
+
+def _whole(text: str) -> str:
+    """Return a small model's ``text`` without an unfinished sentence at its end."""
+    whole = small_models.whole_sentences(text)
+    if whole is None:
+        raise Fault("invalid", "a sentence is too long; write several short ones")
+    return whole
+
+
+def _repetitive(value: JsonValue, prompt: str, where: str = "") -> Iterator[str]:
+    """Yield a fault of every text in ``value`` that repeats itself or the words of ``prompt``."""
+    if isinstance(value, list):
+        value = {str(number): item for number, item in enumerate(value)}
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _repetitive(item, prompt, f"{where}.{name}".removeprefix("."))
+    elif isinstance(value, str) and small_models.is_repetitive(value, prompt):
+        yield f"{where}: it repeats itself or the instructions; write it in other words"
+
+
+def parse_reply(text: str, *, cut_off: bool) -> tuple[dict[str, JsonValue], bool]:
+    """Return the one object in ``text``, and whether it had to be mended."""
+    with suppress(ValueError):
+        return _object(_loads(text)), False
+    try:
+        body = _body(text)
+        try:
+            return _object(_loads(body)), False
+        except ValueError as error:
+            if not cut_off:
+                return _mend(body, str(error)), True
+            raise Fault("malformed", "") from None
+    except Fault as fault:
+        if cut_off and fault.kind in ("empty", "not_json", "malformed"):
+            only = "" if strip_thoughts(text) else "all of it was thinking"
+            raise Fault("truncated", "the reply was cut off at the token limit", only) from None
+        raise
+
+
+def _body(text: str) -> str:
+    """Return the part of ``text`` from the first opening to the last closing brace.
+
+    A second object, or a brace that is left over, is a fault: choosing one would be a guess.
+    """
+    answer = strip_thoughts(text)
+    if not answer:
+        raise Fault("empty", "the reply is empty" if not text else "there is thinking and no reply")
+    if not answer.startswith("{") and len(fenced := _FENCED.findall(answer)) == 1:
+        answer = fenced[0]  # the words around it may have braces, too
+    start, end = answer.find("{"), answer.rfind("}") + 1
+    if start < 0:
+        raise Fault("not_json", "the reply is not a JSON object")
+    if end <= start or "{" in answer[end:] or "}" in answer[:start]:
+        raise Fault("malformed", "the reply is not one whole JSON object")
+    if answer[:start].rstrip().endswith("["):
+        raise Fault("invalid", _LIST)
+    return answer[start:end]
+
+
+def _loads(text: str) -> JsonValue:
+    """Read JSON without repeated fields and NaN; line breaks in a text are let pass."""
+    value: JsonValue = json.loads(
+        text, strict=False, object_pairs_hook=_unrepeated, parse_constant=_no_number
+    )
+    return value
+
+
+def _object(value: JsonValue) -> dict[str, JsonValue]:
+    """Return the object ``value``, also if it was written as a text."""
+    if isinstance(value, str):
+        value = _loads(value)
+    if isinstance(value, list):
+        raise Fault("invalid", _LIST)
+    if not isinstance(value, dict):
+        raise Fault("not_json", "the reply is not a JSON object")
+    return value
+
+
+def _unrepeated(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise Fault("invalid", "a field stands there twice")
+    return value
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise Fault("invalid", f"{constant} is not a number")
+
+
+def _mend(body: str, wrong: str) -> dict[str, JsonValue]:
+    """Return the object that json_repair reads, if it changes only commas and quotes."""
+    # A long or deep text could take minutes.
+    if len(body) <= 10_000 and body.count("{") + body.count("[") <= 100:
+        with suppress(ValueError):
+            value = json_repair.loads(body, skip_json_loads=True)
+            if isinstance(value, dict):
+                mended = json.dumps(value, ensure_ascii=False)
+                if _unpunctuated(mended) == _unpunctuated(body):
+                    return value
+    raise Fault("malformed", f"the reply is not valid JSON: {wrong}")
+
+
+def _unpunctuated(text: str) -> str:
+    """Return ``text`` without what mending may change: blanks, commas, quotes, Python's names."""
+    plain = _QUOTES.sub('"', re.sub(r"[\s,]+", "", text))
+    return plain.lower().replace("none", "null")
+
+
+def _joined(faults: Iterator[str]) -> str:
+    """Return the first few faults, each cut to a length that can be shown."""
+    return "; ".join(fault[:_FAULT_LENGTH] for fault in islice(faults, _FAULTS_SHOWN))
+
+
+def _invalid(error: ValidationError) -> Iterator[str]:
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        *place, last = fault["loc"] or ("reply",)
+        if fault["type"] == "extra_forbidden":
+            last = _repeated(last, "a field")
+        where = ".".join(map(str, [*place, last]))
+        yield f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+
+
+def _repeated(name: object, otherwise: str) -> str:
+    """Return the name that a model wrote, if it is too short to be more than a name."""
+    return str(name) if _NAME.fullmatch(str(name)) else otherwise
+
+
+def _wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
+    for path, offered in ids.items():
+        name, _, inner = path.partition(".")
+        if name.endswith("[]"):
+            items = value[name.removesuffix("[]")]
+            assert isinstance(items, list)
+            each_item = [item[inner] for item in items if isinstance(item, dict)]
+            wrong = [one for one in each_item if one not in offered]
+            yield from (f"{path}: {_unknown(one, offered)}" for one in wrong)
+            continue
+        named = [value[name]]
+        if inner:
+            items = value[name]
+            assert isinstance(items, list)  # the reply's model says so
+            named = [item[inner] for item in items if isinstance(item, dict)]
+        yield from (f"{path}: {_unknown(each, offered)}" for each in named if each not in offered)
+        for each in offered if inner else ():
+            if (times := named.count(each)) != 1:
+                fault = "is missing" if not times else "is named more than once"
+                yield f"{path}: {each} {fault}; name each of {', '.join(offered)} exactly once"
+
+
+def _unknown(name: JsonValue, offered: Sequence[str]) -> str:
+    return f"{_repeated(repr(name), 'what you named')} is not one of {', '.join(offered)}"
