@@ -64,6 +64,9 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
         notice(demonstration())
     for gap in missing_in_input(run.record):
         notice(gap)
+    if run.record.status in UNFINISHED:
+        for line in run.find_changed_prompts():
+            notice(line)
     watcher = view or _watcher(run, quiet=quiet)
 
     shown = set[str]()

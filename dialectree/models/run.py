@@ -34,7 +34,7 @@ from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.endpoints import Endpoint, endpoint
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.overrides import Overrides
-from dialectree.models.sizes import at_chance, find_prompt_form
+from dialectree.models.sizes import at_chance, find_prompt_form, start_model, waits_for
 from dialectree.models.specs import Spec
 from dialectree.protocols.calibrations import Calibration
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, settings
@@ -340,6 +340,9 @@ class Run(RunControl):
                 self._go_on()
                 await self.budget.begin()
                 started = clock.stamp()
+                if (waits := waits_for(asking.spec)) is not None:
+                    self._tell(asking, "starting", waits_for=waits)
+                    await start_model(asking.spec)
                 self._tell(asking, "asked")
                 pause = partial(self._pause, asking)
                 asked = self.endpoint(asking.spec)

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 import aiohttp
 import httpx2
 
+from dialectree.errors import ModelUnavailable
 from dialectree.models import embedded
 from dialectree.models.catalogue import catalogue
 from dialectree.models.error_mapping import Oversized
@@ -121,6 +122,22 @@ def local_parameters(model: str) -> int | None:
         return embedded.read_header(Path(model).expanduser())[0]
     except (OSError, ValueError):
         return None
+
+
+def waits_for(spec: Spec) -> str | None:
+    """Return which model has to start before ``spec`` is asked, with its size; None if none has."""
+    if spec.provider != "local" or embedded.is_running(spec.model):
+        return None
+    try:
+        size = embedded.locate(spec.model).stat().st_size
+    except (OSError, ModelUnavailable):
+        return spec.model  # what is wrong with it is said when it starts
+    return f"{spec.model} ({size / 1e9:.1f} GB)"
+
+
+async def start_model(spec: Spec) -> None:
+    """Start the server of a ``local:`` model, and wait until it is ready."""
+    await embedded.serve(spec.model)
 
 
 def at_chance(spec: Spec) -> bool:

@@ -365,6 +365,7 @@ def _tell_of(record: RunRecord, folded: Folded, ledger: list[Call]) -> None:
     record.models = models(ledger, record.models) or record.models
     record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
     record.small_form = sorted({call.model for call in ledger if call.prompt_form == "small"})
+    record.medium_form = sorted({call.model for call in ledger if call.prompt_form == "medium"})
 
 
 def _numbers(value: object) -> list[int]:

@@ -48,7 +48,7 @@ class Evaluated(Strict):
 class RunRecord(Sparse):
     """run.json: a run from the question to the verdict."""
 
-    few = {"calibration": []}
+    few = {"calibration": [], "medium_form": []}
     schema_: Literal["dialectree.run/3"] = Field(default=SCHEMA, alias="schema")
     run_id: str
     protocol: str
@@ -72,7 +72,9 @@ class RunRecord(Sparse):
     declared: dict[str, Declared] = {}
     """By protocol, its own first, what was declared of those that take part."""
     small_form: list[str] = []
-    """The models that were asked in the form for small models; all others got the whole prompts."""
+    """The models that were asked in the form for small models."""
+    medium_form: list[str] = []
+    """Those that were asked in the form for models of medium size; all others got whole prompts."""
     contest: Contest | None = None
     """Of a run that contests another one."""
     verdict: Verdict | None = None

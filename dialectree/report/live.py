@@ -43,6 +43,7 @@ _WAITS = {
     "retry": "another try",
     "repair": "repair of an invalid reply",
     "queued": "waiting for a slot",
+    "starting": "starting the model",
     "asked": "speaking",
 }
 _STANCES = {"support": ("✓ ", ACCENT), "attack": ("✗ ", SECOND)}

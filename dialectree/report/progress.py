@@ -32,8 +32,11 @@ _SELDOM_S = 10.0
 
 
 def remark(event: Event) -> str | None:
-    """Return a failure in one line; None for any other event."""
+    """Return a failure, or which model starts, in one line; None for any other event."""
     text = ""
+    if event.kind == "calling" and event.data.get("why") == "starting":
+        name = event.data.get("waits_for", "")
+        return line(f"starting the model {name}; a busy machine takes minutes", LONGEST)
     if event.kind == "failed":
         data = {name: str(event.data.get(name) or "") for name in Failure.model_fields}
         text = words.failed(Failure(**data))
@@ -45,7 +48,8 @@ class Waiting(NamedTuple):
 
     place: Place
     why: str
-    """``queued``, ``asked``, ``rate_limit`` or ``retry``; ``repair`` of an invalid reply."""
+    """``queued``, ``starting``, ``asked``, ``rate_limit`` or ``retry``; ``repair`` of an invalid
+    reply."""
     until: float = 0.0
     """When a pause ends, by ``clock.seconds``."""
     fault: str = ""

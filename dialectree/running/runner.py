@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -111,6 +111,21 @@ class Started:
         await asyncio.to_thread(self._load_prompts)
         await _run(self, ask, watch)
         return self.record
+
+    def find_changed_prompts(self) -> list[str]:
+        """Return a line on each prompt in whose words the run was asked before and that is gone.
+
+        What the run still has to ask is asked in the words of today, and its replies are new ones.
+        """
+        labels = {call.prompt for call in self.folder.ledger() if call.prompt}
+        lines: list[str] = []
+        for label in sorted(labels):
+            name, _, version = label.rpartition("@")
+            with suppress(ValueError, OSError):  # a prompt of a package that is not here now
+                if (today := prompts.load(name, int(version)).version) != int(version):
+                    was = f"the run was asked in version {version} of the prompt {name}, now gone"
+                    lines.append(f"{was}: what is asked from here on is asked in version {today}")
+        return lines
 
     def _load_prompts(self) -> None:
         """Load every prompt: a broken one is an error before anything is paid."""
@@ -270,6 +285,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
                 ended_before=bool(record.earlier),
             ) as run:
                 run.calibration, run.models = record.calibration, record.models
+                run.notices += await asyncio.to_thread(started.find_changed_prompts)
                 try:
                     with started.method.packages():
                         await _walk(started, run, ask, watch)

@@ -19,8 +19,9 @@ from dialectree.trace import tracing
 
 Delay = Literal["rate_limit", "retry"]
 """Why a call pauses: the endpoint asks for it, or an attempt failed."""
-Why = Literal["queued", "asked"] | Delay
-"""What a call that is not answered yet does: it waits for a slot, it was sent, it pauses."""
+Why = Literal["queued", "starting", "asked"] | Delay
+"""What a call that is not answered yet does: it waits for a slot, for the server of a model of this
+machine to start, it was sent, it pauses."""
 Pause = Callable[[float, Delay, str, int], Awaitable[None]]
 """Sleeps for some seconds, for a reason and after a fault, before an attempt; raises what ends a
 run meanwhile."""

@@ -20,7 +20,7 @@ from dialectree.flow import Step
 from dialectree.flow.jury import count, jury
 from dialectree.flow.state import Answering, Question, Ruling
 from dialectree.flow.steps import settle
-from dialectree.models.door import ask
+from dialectree.models.door import ByText, ask
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     NEUTRAL,
@@ -190,6 +190,31 @@ class PairwiseReply(BaseModel):
     winner: Literal["SUPPORT", "ATTACK", "TIE"]
 
 
+class StrongerReply(BaseModel):
+    """A comparison by a model of medium size, which names an argument's text and no side."""
+
+    rationale: Annotated[str, Field(max_length=2000)]
+    stronger: str
+
+
+NEITHER = "both are equally strong"
+
+
+def by_text(supporter: str, attacker: str) -> ByText[PairwiseReply] | None:
+    """Return how a model of medium size compares two arguments; None where they are alike.
+
+    Asked for SUPPORT or ATTACK, such a model said SUPPORT in 12 of 12, whichever was right.
+    """
+    if supporter == attacker:
+        return None
+    winners: dict[str, Any] = {supporter: "SUPPORT", attacker: "ATTACK", NEITHER: "TIE"}
+
+    def read(reply: StrongerReply) -> PairwiseReply:
+        return PairwiseReply(rationale=reply.rationale, winner=winners[reply.stronger])
+
+    return ByText(StrongerReply, {"stronger": [*winners]}, read)
+
+
 async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, list[Compared]]:
     """Compare one supporter with one attacker of the same parent.
 
@@ -210,6 +235,7 @@ async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, li
             place,
             "adaptive_reasoning_tree/pairwise_judge",
             PairwiseReply,
+            by_text=by_text(supporter["text"], attacker["text"]),
             max_tokens=512,
             parent=pair["parent"],
             shown=[(side, argument["text"]) for side, argument in shown],

@@ -13,6 +13,7 @@ import dialectree
 from dialectree import prompts
 from dialectree.contests import Add
 from dialectree.records.folder import RunFolder
+from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 from tests.grounding import pointing
 
@@ -52,6 +53,19 @@ def test_a_contest_of_an_old_run_asks_in_its_words_and_a_new_run_in_ours() -> No
         labels = {call.prompt for call in calls if call.role == JUDGE}
         assert labels == {f"adaptive_reasoning_tree/{JUDGE}@{version}"}
     assert old.settings["language"] == "" and new.settings["language"] == "auto"
+
+
+def test_a_resume_says_before_it_pays_which_words_are_gone() -> None:
+    shutil.copytree(OLD / "rsd" / "broken_off", folder := Path("runs", "rsd"))
+    journal = folder / "calls.jsonl"
+    journal.write_text(journal.read_text().replace("/proposal@3", "/proposal@1"))
+    line = "version 1 of the prompt role_switching_debate/proposal, now gone"
+    with LocalEndpoint(seed=3) as endpoint:
+        done = command("resume", str(folder), "--model", f"openai:any@{endpoint.url}", "--no-cache")
+        assert endpoint.stats()["calls"] > 0
+    first = done.err.split("\ndialectree: ")[0].replace("\n", " ")
+    assert line in " ".join(first.split()), done.err
+    assert [line in notice for notice in RunFolder(folder).record().notices] == [True]
 
 
 @pytest.mark.parametrize(

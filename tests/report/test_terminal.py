@@ -31,7 +31,7 @@ TREES: list[tuple[RunRecord, str]] = [
 ├── 0.0 Can a person on the Moon see the Great Wall of China with the naked eye? — 0.98: No.
 │   Not split: the depth limit was reached. Won by A.
 Confidence 0.74 · source: judges
-24 calls · 24 attempts · 17,087 prompt tokens (0 cached)""",
+24 calls · 24 attempts · 17,379 prompt tokens (0 cached)""",
     ),
     (
         failed("tsd"),
