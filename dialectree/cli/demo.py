@@ -11,21 +11,20 @@ import typer
 from dialectree.cli import flags
 
 if TYPE_CHECKING:
-    from dialectree.protocols.protocol import Protocol
-    from dialectree.running.recordings import Playback
+    from dialectree.running.recordings import Playback, Recording
 
 
 def demo(
     protocol: Annotated[
         str | None,
-        typer.Argument(help="The name of a protocol; without it, all are listed and one played."),
+        typer.Argument(help="The name of a recording; without it, all are listed and one played."),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Play without pauses.")] = False,
     runs: flags.Runs = Path("runs"),
     json: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Play a debate written by hand, without a model.
+    """Play a recorded debate, without a model: one written by hand, or one of a real model.
 
     It becomes a run like any other, to be shown and contested.
     """
@@ -44,7 +43,7 @@ def demo(
     run = play(name, runs, paced=read and not fast)
     if protocol is None and not quiet:
         _list(known)
-    notice(ILLUSTRATION)
+    notice(known[name].about or ILLUSTRATION)
     if run.paced:
         notice("Ctrl-C skips to the end")
     view = Paragraphs(console, run.record, run.context.rounds_by_phase()) if read else None
@@ -55,13 +54,13 @@ def demo(
             _suggest(run, [other for other in known if other != name])
 
 
-def _first(known: Mapping[str, Protocol]) -> str:
+def _first(known: Mapping[str, Recording]) -> str:
     """Return the protocol to begin with: two speakers who face each other need no explanation."""
-    two_sided = (name for name, one in known.items() if one.view == "two_sided")
+    two_sided = (name for name, one in known.items() if one.protocol.view == "two_sided")
     return next(two_sided, next(iter(known), "demo"))
 
 
-def _list(known: Mapping[str, Protocol]) -> None:
+def _list(known: Mapping[str, Recording]) -> None:
     """Print the recorded debates on stderr, each in one line with its question."""
     from textwrap import shorten
 
@@ -71,9 +70,10 @@ def _list(known: Mapping[str, Protocol]) -> None:
 
     say(f"Debates to play by {program()} demo NAME:")
     for name, one in known.items():
-        question = words.question(RunFolder(one.recording()).record())
+        question = words.question(RunFolder(one.folder).record())
+        title = "a real model" if one.about else one.protocol.title
         start = f"  {name}  "
-        say(start + shorten(f"{one.title}: {question}", WIDTH - len(start), placeholder=" …"))
+        say(start + shorten(f"{title}: {question}", WIDTH - len(start), placeholder=" …"))
 
 
 def _suggest(run: Playback, others: list[str]) -> None:

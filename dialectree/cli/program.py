@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
         DEBATE,
     ),
     "demo": LazyCommand(
-        "dialectree.cli.demo:demo", "Play a debate written by hand, without a model.", LOOK
+        "dialectree.cli.demo:demo", "Play a recorded debate, without a model.", LOOK
     ),
     "show": LazyCommand(
         "dialectree.cli.runs:show",

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from dialectree.errors import InputError
 from dialectree.flow.human_input import Ask
@@ -69,10 +70,26 @@ def _as_read(events: Sequence[Event]) -> list[Event]:
     return [events[place] for place in sorted(range(len(events)), key=key)]
 
 
-def recorded() -> dict[str, Protocol]:
-    """Return the protocols that ship a recorded debate, by name."""
-    declared = {name: one for name, one in installed().items() if one.demo}
-    return {name: one for name, one in declared.items() if one.file(f"{one.demo}/run.json")}
+class Recording(NamedTuple):
+    """A recorded debate that a protocol ships."""
+
+    protocol: Protocol
+    folder: Path
+
+    @property
+    def about(self) -> str:
+        """Return which real model spoke, when, on what, and what it shows; "" where none did."""
+        about = self.folder / "about.txt"
+        return about.read_text(encoding="utf-8").strip() if about.is_file() else ""
+
+
+def recorded() -> dict[str, Recording]:
+    """Return the recorded debates that protocols ship, by the name that plays each."""
+    return {
+        name: Recording(protocol, folder)
+        for protocol in installed().values()
+        for name, folder in protocol.recordings().items()
+    }
 
 
 def play(name: str, runs: Path, *, paced: bool) -> Playback:
@@ -83,7 +100,7 @@ def play(name: str, runs: Path, *, paced: bool) -> Playback:
     known = recorded()
     if name not in known:
         raise InputError(f"{name}: there is no recorded debate of it; {', '.join(known)} have one")
-    recording = RunFolder(known[name].recording())
+    recording = RunFolder(known[name].folder)
     record, events, calls = recording.record(), recording.events(), recording.ledger()
     folder, now = RunFolder.create(runs), clock.stamp()
     record.run_id, record.started, record.ended = folder.run_id, now, now
