@@ -87,8 +87,8 @@ class Trial:
     form: PromptForm = "full"
     sizes: dict[str, list[Size]] = field(default_factory=dict[str, list[Size]])
     began: float = field(default_factory=clock.seconds)
-    used_up: str = ""
-    """The budget that ended the trial; empty where none did."""
+    ended_early: str = ""
+    """Why the trial ended before its last case; empty where it did not."""
 
     def context(self, chosen: Method, settings: Mapping[str, Any]) -> ProtocolSettings:
         """Return the settings of a debate by ``chosen``; nobody but the model speaks."""
@@ -120,7 +120,7 @@ class Trial:
                 await self._hold(file, case, budget)
             except BudgetReached as error:
                 all_made = budget.calls >= MOST_CALLS
-                self.used_up = f"{MOST_CALLS} calls are used up" if all_made else str(error)
+                self.ended_early = f"{MOST_CALLS} calls are used up" if all_made else str(error)
                 return
             done[file.skill] += 1
         calls = self.calls()
@@ -201,15 +201,15 @@ class Trial:
         ]
 
     def _gaps(self) -> list[str]:
-        """Return a sentence on the figures that rest on fewer cases, where a budget was used up."""
+        """Return a sentence on the figures that rest on fewer cases in a trial that ended early."""
         parts = [
             f"{measured} of {len(file.cases)} {file.skill}"
             for file in self.files
             if (measured := len(self._turns(file.skill))) < len(file.cases)
         ]
-        if not (self.used_up and parts):
+        if not (self.ended_early and parts):
             return []
-        return [f"It ended early, as {self.used_up}: the figures rest on {listed(parts)}."]
+        return [f"It ended early, as {self.ended_early}: the figures rest on {listed(parts)}."]
 
 
 _NOT = r"\b(?:not|no|never|nor|cannot|than|instead of|without)|n['’]t"

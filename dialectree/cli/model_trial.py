@@ -36,9 +36,9 @@ def try_model(settings: Mapping[str, Any], *, json: bool) -> None:
         with counting("measured") as report:
             loop.run(trial.measure(report))
     except DialectreeError as error:
-        fault = error
+        fault, trial.ended_early = error, "a call failed"
     except (KeyboardInterrupt, asyncio.CancelledError):
-        interrupted = True
+        interrupted, trial.ended_early = True, "it was interrupted"
         notice("interrupted: the figures rest on the calls so far")
     if trial.answered():
         result = trial.result()

@@ -187,6 +187,7 @@ def test_an_interrupt_prints_what_was_measured(monkeypatch: pytest.MonkeyPatch) 
         done = measure(endpoint)
     assert done.status == 130 and "interrupted" in done.err
     assert "  judge chose the first answer    2 of 3, and the right one in 3\n" in done.out
+    assert "It ended early, as it was interrupted: the figures rest on " in done.out
 
 
 def test_one_model_is_tried_and_only_then_json_is_printed() -> None:
