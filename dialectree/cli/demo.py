@@ -71,7 +71,7 @@ def _list(known: Mapping[str, Recording]) -> None:
     say(f"Debates to play by {program()} demo NAME:")
     for name, one in known.items():
         question = words.question(RunFolder(one.folder).record())
-        title = "a real model" if one.about else one.protocol.title
+        title = "A real model" if one.about else one.protocol.title
         start = f"  {name}  "
         say(start + shorten(f"{title}: {question}", WIDTH - len(start), placeholder=" …"))
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from dialectree.cli import flags
-from dialectree.errors import DialectreeError
+from dialectree.errors import DialectreeError, InputError
 from dialectree.system.streams import listed, program
 
 if TYPE_CHECKING:
@@ -26,12 +28,33 @@ _PACKAGES = (
 )
 
 
+Tried = Annotated[
+    str | None,
+    typer.Option(
+        "--try",
+        help="Measure instead how well this model debates, with at most 30 calls.",
+        metavar="SPEC",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print what --try measured as JSON.")]
+
+
 @flags.settings("model", "base_url", "call_deadline")
-def doctor(settings: dict[str, Any]) -> None:
+def doctor(settings: dict[str, Any], tried: Tried = None, json: Json = False) -> None:
     """Say what is installed, which model would be used and what its endpoint can do.
 
-    Makes one small call to that model.
+    Makes one small call to that model. With --try it measures how well a model
+    debates.
     """
+    if tried is not None:
+        from dialectree.cli.model_trial import try_model
+
+        if "model" in settings:
+            raise InputError("`model` and `try` both name a model; give one")
+        try_model({**settings, "model": tried}, json=json)
+        return
+    if json:
+        raise InputError("`json` prints what `try` measured; add `try` with a model")
     import asyncio
     from textwrap import fill
 

@@ -102,13 +102,20 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
 
 @contextmanager
 def reading(*, quiet: bool) -> Iterator[Reading | None]:
-    """Show on stderr how far documents are read and indexed, where that takes more than a moment.
-
-    On a terminal it is a bar, elsewhere a line every few seconds.
-    """
+    """Show on stderr how far documents are read and indexed, see :func:`counting`."""
     if quiet:
         yield None
         return
+    with counting("documents") as tell:
+        yield tell
+
+
+@contextmanager
+def counting(things: str) -> Iterator[Reading]:
+    """Show on stderr how many ``things`` are done, where that takes more than a moment.
+
+    On a terminal it is a bar, elsewhere a line every few seconds.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
     console = Console(stderr=True)
@@ -123,9 +130,9 @@ def reading(*, quiet: bool) -> Iterator[Reading | None]:
                 bars.start()
             else:
                 last = clock.seconds()
-                notice(f"{what} documents: {done:,} of {of:,}")
+                notice(f"{what} {things}: {done:,} of {of:,}")
         if what not in tasks:
-            tasks[what] = bars.add_task(f"{what} documents", total=of)
+            tasks[what] = bars.add_task(f"{what} {things}", total=of)
         bars.update(tasks[what], completed=done)
 
     try:

@@ -27,7 +27,12 @@ from dialectree.nodes.adaptive_reasoning_tree.arguer import (
     checks_stance,
     near_duplicates,
 )
-from dialectree.nodes.adaptive_reasoning_tree.scorer import pairwise_judge, scorer, to_score
+from dialectree.nodes.adaptive_reasoning_tree.scorer import (
+    WRONG_WAY,
+    pairwise_judge,
+    scorer,
+    to_score,
+)
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     STANCES,
     Argument,
@@ -149,8 +154,7 @@ def stand(
 def points_away(state: Growth, argument: Argument) -> bool:
     """Return whether an argument points the other way than the side that gave it."""
     found = state.get("directions", {}).get(argument["id"])
-    wrong = "attacks" if argument["stance"] == "support" else "supports"
-    return found is not None and found["direction"] == wrong
+    return found is not None and found["direction"] == WRONG_WAY[argument["stance"]]
 
 
 async def checked(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:

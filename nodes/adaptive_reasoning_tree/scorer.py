@@ -7,7 +7,8 @@ of the baselines says yes or no at once.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import fmean
 from typing import Annotated, Any, Literal
 
@@ -17,7 +18,7 @@ from typing_extensions import TypedDict
 
 from dialectree.answers import normal
 from dialectree.flow import Step
-from dialectree.flow.jury import count, jury
+from dialectree.flow.jury import Heard, count, jury
 from dialectree.flow.state import Answering, Question, Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ByText, ask
@@ -31,6 +32,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Pair,
     Settings,
     Sprout,
+    Stance,
 )
 from dialectree.protocols.inside import root
 from dialectree.protocols.phases import jurors
@@ -91,30 +93,50 @@ def scorer(*, late: bool = False, directed: bool = False) -> Step:
                 role="scorer",
                 speaker=name,
                 round=2 if again else 0,
-                step=1 if late or again else 0,
+                step=1 if late else 2 * again,
             )
-        heard = await jury(
+        ask = partial(
+            jury,
             runtime,
-            place,
-            "adaptive_reasoning_tree/scorer",
-            DirectedScorerReply if directed else ScorerReply,
+            prompt="adaptive_reasoning_tree/scorer",
+            reply=DirectedScorerReply if directed else ScorerReply,
             judges=runtime.context.jury,
             failed_at=name,
             max_tokens=512,
             directed=directed,
             stance=state["stance"],
             argument=state["text"],
-            parent=state["path"][-1],
         )
+        heard = await ask(place, parent=state["path"][-1])
         replies = {one.speaker: one.reply for one in heard if one.reply is not None}
         scores = _mean(runtime, name, {who: r.truth * r.weight for who, r in replies.items()})
         if not directed:
             return {**scores}
-        named = {w: r.direction for w, r in replies.items() if isinstance(r, DirectedScorerReply)}
-        found: Directed = {"text": state["text"], "direction": count(named).value}
+        direction = _direction(heard)
+        if direction == WRONG_WAY[state["stance"]]:
+            # Small models say "attacks" of most arguments, so they are asked of the opposite, too.
+            changes = {"speaker": f"{name}_negated", "step": place.step + 1}
+            negated = place.model_copy(update=changes)
+            of_negation = _direction(await ask(negated, parent=f"{NEGATION} {state['path'][-1]}"))
+            if of_negation != ("attacks" if direction == "supports" else "supports"):
+                direction = None
+        found: Directed = {"text": state["text"], "direction": direction}
         return {"scores": scores["scores"], "directions": {name: found}}
 
     return scorer
+
+
+WRONG_WAY: Mapping[Stance, Direction] = {"support": "attacks", "attack": "supports"}
+"""Which way an argument points that is on the wrong side."""
+NEGATION = "It is false:"
+"""Stands before a statement to make its opposite."""
+
+
+def _direction(heard: Sequence[Heard[Any]]) -> Direction | None:
+    """Return the direction that the majority of the scorers name; None where none does."""
+    named = {one.speaker: getattr(one.reply, "direction", None) for one in heard}
+    direction: Direction | None = count(named).value
+    return direction
 
 
 async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:

@@ -65,9 +65,16 @@ def score(truth: float = 0.6, weight: float = 1.0) -> ScorerReply:
     return ScorerReply(**why, truth=truth, weight=weight)
 
 
-def direct(score: ScorerReply, call: Asked) -> DirectedScorerReply:
-    """The same score of an argument that points the way it is meant to."""
-    direction = "supports" if "It supports the statement" in call.prompt else "attacks"
+def meant(call: Asked) -> str:
+    """Which way the argument points that a scorer is shown, by its first word."""
+    found = re.search(r"<argument>\n(?:Rather )?(for|supporter|against|attacker)", call.prompt)
+    sides = {"for": "supports", "supporter": "supports"}
+    return sides.get(found[1], "attacks") if found else "neither"
+
+
+def direct(score: ScorerReply, points: str | Asked) -> DirectedScorerReply:
+    """The same score of an argument that points one way; of a call, the way it is meant to."""
+    direction = points if isinstance(points, str) else meant(points)
     return DirectedScorerReply.model_validate({"direction": direction, **score.model_dump()})
 
 

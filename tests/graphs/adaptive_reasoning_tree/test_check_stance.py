@@ -25,10 +25,14 @@ from tests.graphs.adaptive_reasoning_tree.arguing import (
 from tests.scripted import Asked, Said, ScriptedModel
 
 AWAY = "points the other way"
+OTHER = {"supports": "attacks", "attacks": "supports"}
 
 
-def directed(*misfiled: str, times: int = 1) -> ScriptedModel:
-    """A model whose arguments ``misfiled``, by id, point the wrong way in the first ``times``."""
+def directed(*misfiled: str, times: int = 1, consistent: bool = True) -> ScriptedModel:
+    """A model whose arguments ``misfiled``, by id, point the wrong way in the first ``times``.
+
+    One that is not ``consistent`` says the same of a statement and of its opposite.
+    """
     model = arguers()
     sides: tuple[tuple[type[ArgumentsReply], str], ...] = (
         (SupportReply, "true"),
@@ -38,11 +42,11 @@ def directed(*misfiled: str, times: int = 1) -> ScriptedModel:
         model.will_say(stated(kind, word), to=kind)
 
     def say(call: Asked) -> Said:
-        right = direct(score(), call)
-        if call.speaker not in misfiled or (call.round or 1) > times:
-            return right
-        other = {"supports": "attacks", "attacks": "supports"}[right.direction]
-        return right.model_copy(update={"direction": other})
+        name, _, negated = call.speaker.partition("_")
+        stance = "supports" if name.endswith("0") else "attacks"
+        away = name in misfiled and (call.round or 1) <= times
+        points = OTHER[stance] if away != bool(negated and consistent) else stance
+        return direct(score(), points)
 
     model.will_say(say, to=DirectedScorerReply)
     return model
@@ -79,6 +83,13 @@ def test_an_argument_that_turns_round_when_it_is_asked_for_again_counts(blend: f
     assert done.tree.nodes["0.1"].score("strength") is not None
 
 
+def test_a_scorer_that_says_the_same_of_the_opposite_misfiles_nothing() -> None:
+    model = directed("0.1", times=2, consistent=False)
+    done = verify(model, check_stance="on")
+    assert done.tree.nodes["0.1"].notes == []
+    assert cost(done) == Cost(calls=6, path=4)
+
+
 def test_an_argument_that_comes_again_as_it_was_is_not_scored_again() -> None:
     model = directed("0.1")
     model.will_say_now(
@@ -87,7 +98,7 @@ def test_an_argument_that_comes_again_as_it_was_is_not_scored_again() -> None:
     )
     done = verify(model, check_stance="on")
     assert len(done.tree.nodes["0.1"].notes) == 1
-    assert model.asked.count("DirectedScorerReply") == 2
+    assert model.asked.count("DirectedScorerReply") == 3
 
 
 @pytest.mark.parametrize("blend", [0.0, 0.5, 1.0])

@@ -1,0 +1,110 @@
+"""The cases of a trial: each protocol brings its own in ``trial.toml``, beside its graph."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel
+
+from dialectree.protocols.protocol import Method, installed, method
+from dialectree.records import Turn
+
+FILE = "trial.toml"
+Skill = Literal["second turns", "rulings", "attacks"]
+"""Whether a second speaker disagrees, a judge rules for the right answer wherever it stands, and an
+attacker's argument attacks."""
+
+
+class GivenTurn(BaseModel, frozen=True):
+    """A turn that is given: its place and the fields of its reply."""
+
+    phase: str
+    speaker: str = ""
+    """Empty: whoever speaks first."""
+    fields: dict[str, str]
+
+    def is_at(self, turn: Turn) -> bool:
+        """Return whether it stands in the place of ``turn``."""
+        speaker = self.speaker in ("", turn.speaker)
+        return turn.phase == self.phase and turn.step == 0 and speaker
+
+
+class Case(BaseModel, frozen=True):
+    """One debate of the trial, and what is known of its outcome."""
+
+    input: dict[str, str]
+    given: list[GivenTurn] = []
+    first: list[str] = []
+    """Beginnings of words that name the camp of the given turn; of a second turn alone."""
+    other: list[str] = []
+    right: str = ""
+    """The letter of the right answer; of a ruling alone."""
+
+    def swapped(self) -> Case:
+        """Return a case for a judge with its two proposals in the other order."""
+        one, two = self.given
+        given = [
+            one.model_copy(update={"fields": two.fields}),
+            two.model_copy(update={"fields": one.fields}),
+        ]
+        right = "B" if self.right == "A" else "A"
+        return self.model_copy(update={"given": given, "right": right})
+
+
+class WholeDebate(BaseModel, frozen=True):
+    """The debate whose length is estimated."""
+
+    title: str
+    input: dict[str, str]
+    settings: dict[str, Any] = {}
+
+
+class CaseFile(BaseModel, frozen=True):
+    """The cases by which a protocol measures one skill."""
+
+    protocol: str
+    method: str
+    skill: Skill
+    settings: dict[str, Any]
+    asked: dict[str, str]
+    """The roles that the model is asked for, each with the phase."""
+    shown_by: str
+    """The role whose turn shows the skill."""
+    debate: WholeDebate
+    cases: list[Case]
+
+    def asks(self, turn: Turn) -> bool:
+        """Return whether the model is asked for ``turn``, in a first try."""
+        return self.asked.get(turn.role) == turn.phase and turn.round <= 1
+
+    def find_method(self) -> Method:
+        """Return the method by which its cases are debated."""
+        return method(self.method, self.protocol)
+
+
+def load_files() -> list[CaseFile]:
+    """Return the cases of the protocols that come with dialectree; judges rule in both orders."""
+    files: list[CaseFile] = []
+    for name, declared in installed().items():
+        path = declared.file(FILE) if declared.ours else None
+        if path is not None:
+            data: Mapping[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+            read = CaseFile.model_validate({**data, "protocol": name})
+            if read.skill == "rulings":
+                orders = [case for one in read.cases for case in (one, one.swapped())]
+                read = read.model_copy(update={"cases": orders})
+            files.append(read)
+    return sorted(files, key=lambda file: get_args(Skill).index(file.skill))
+
+
+def mix_cases(files: list[CaseFile]) -> Iterator[tuple[CaseFile, Case]]:
+    """Yield all cases, well mixed: a trial that ends early has measured a part of each skill."""
+    placed = [
+        ((number + 0.5) / len(file.cases), file, case)
+        for file in files
+        for number, case in enumerate(file.cases)
+    ]
+    for _, file, case in sorted(placed, key=lambda row: row[0]):
+        yield file, case
