@@ -49,7 +49,7 @@ class TrialRun(Run):
         self.asked, self.repaired = set[str](), set[str]()
         """Roles that were asked, and those that were asked again for a fault of the reply."""
         self.spoken: dict[str, Mapping[str, Any]] = {}
-        """The data of the event that tells of the turn, by role."""
+        """The data of the event that tells of the first turn, by role."""
         self.log = lambda call, texts: self.calls.append(call)
         self.hear = self._hear
 
@@ -60,7 +60,7 @@ class TrialRun(Run):
             if given.is_at(turn):
                 done = Completion(json.dumps(given.fields), "stop", attempts=0)
                 return asking.call(done, clock.stamp(), "person")
-        if not self.file.asks(turn):
+        if turn.role in self.spoken or not self.file.asks(turn):  # first turns alone are measured
             raise CallError("not asked in a trial")
         self.asked.add(turn.role)
         if asking.repair and not asking.doubted:
@@ -70,7 +70,7 @@ class TrialRun(Run):
     def _hear(self, event: Mapping[str, Any]) -> int:
         data = event["data"]
         if event["kind"] == "spoke" and data["role"] in self.asked:
-            self.spoken[data["role"]] = data
+            self.spoken.setdefault(data["role"], data)
         return 0
 
 

@@ -24,9 +24,10 @@ def demo(
     json: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Play a recorded debate, without a model: one written by hand, or one of a real model.
+    """Play a recorded debate, without a model.
 
-    It becomes a run like any other, to be shown and contested.
+    It was written by hand, or a real model held it; the first line says which. It becomes a run
+    like any other, to be shown and contested.
     """
     from rich.console import Console
 

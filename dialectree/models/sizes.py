@@ -118,10 +118,17 @@ def local_parameters(model: str) -> int | None:
     """Return the number of parameters of a model of the catalogue or of a .gguf file, or None."""
     if (known := catalogue().get(model)) is not None:
         return known.parameters
+    file = Path(model).expanduser()
     try:
-        return embedded.read_header(Path(model).expanduser())[0]
+        return _count_once(file, file.stat().st_mtime_ns)
     except (OSError, ValueError):
         return None
+
+
+@lru_cache(maxsize=64)
+def _count_once(file: Path, changed: int) -> int | None:
+    """Return the number in the header of a file, which is read once until the file changes."""
+    return embedded.read_header(file)[0]
 
 
 def waits_for(spec: Spec) -> str | None:

@@ -225,7 +225,7 @@ NEITHER = "both are equally strong"
 def by_text(supporter: str, attacker: str) -> ByText[PairwiseReply] | None:
     """Return how a model of medium size compares two arguments; None where they are alike.
 
-    Asked for SUPPORT or ATTACK, such a model said SUPPORT in 12 of 12, whichever was right.
+    Asked for SUPPORT or ATTACK, such a model said SUPPORT in 11 of 12, whichever was right.
     """
     if supporter == attacker:
         return None

@@ -80,7 +80,8 @@ def test_in_a_small_folder_all_is_shown_and_the_fact_is_cited(
     holder: str, model: list[str]
 ) -> None:
     given = folder({holder: FACT}, 3)
-    done = command("verify", CLAIM, "--sources", given, "--embeddings", "bm25", *WORDS, *model)
+    words = ["--embeddings", "bm25", "--check-stance", "off", *WORDS]  # it scores at random
+    done = command("verify", CLAIM, "--sources", given, *words, *model)
     assert done.status == 0, done.err
     assert f"{FACT}” (" in done.out
     found = re.search(r"Sources: (\d+) of (\d+) sentences shown", done.out)

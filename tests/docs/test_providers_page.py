@@ -104,7 +104,9 @@ class Recorder:
 
 def answer(body: dict[str, Any]) -> dict[str, Any]:
     """Return a valid reply as OpenAI's or, for a request that gives tools, Anthropic's API."""
-    invent = Inventor(random.Random(0), ["so", "it", "is"], {"label": "A", "answer": "yes"})
+    words = [f"word{number}" for number in range(200)]  # two speakers write unlike turns
+    seed = json.dumps(body, sort_keys=True)
+    invent = Inventor(random.Random(seed), words, {"label": "A", "answer": "yes"})
     if tools := body.get("tools"):
         (tool,) = tools
         reply = invent.instance(tool["input_schema"])

@@ -122,7 +122,7 @@ def test_a_model_is_fetched_once_and_runs_by_its_name(hub: Served) -> None:
     path = find_model("tiny")
     assert path is not None and path.read_bytes() == CONTENT and left() == [path.name]
     assert fetch_model("tiny") == path and len(hub.hub.asked) == 1
-    assert embedded._locate("tiny") == path
+    assert embedded.locate("tiny") == path
     assert "tiny: Tiny (Apache-2.0; here;" in command("model", "list").out
     assert remove_model("tiny") == len(CONTENT) and not left()
     assert command("model", "remove", "tiny").out == "tiny is not here\n"

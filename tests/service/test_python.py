@@ -123,7 +123,7 @@ def test_a_probability_is_called_one(model: str) -> None:
 @pytest.mark.parametrize(
     ("record", "shown"),
     [
-        (recorded.record("tsd"), " · Confidence 0.74 · source: judges · 24 calls · 19,562 tokens"),
+        (recorded.record("tsd"), " · Confidence 0.74 · source: judges · 24 calls · 19,854 tokens"),
         (recorded.record("art"), "P(claim) 0.65: more likely true than false · 10 calls"),
         (recorded.prefix("tsd", 9), "There is no verdict yet. · "),
     ],
