@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from langgraph.runtime import RunControl, Runtime
 from pydantic import JsonValue
@@ -29,7 +29,7 @@ from dialectree.errors import (
     ReplayMiss,
     SettingsError,
 )
-from dialectree.models.asking import Asking, Completion
+from dialectree.models.asking import Asking, Completion, PromptForm
 from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.endpoints import Endpoint, endpoint
 from dialectree.models.limits import Budget, require_prices
@@ -84,7 +84,9 @@ class Run(RunControl):
         self._ended_before = ended_before
         """Whether the run had ended, and only its failed calls are made again."""
         past = [*journal.past.values()] if journal else []
-        self._forms = {(call.model, call.mark): call.prompt_form for call in past if call.model}
+        self._forms: dict[tuple[str, str], PromptForm] = {
+            (call.model, call.mark): call.prompt_form for call in past if call.model
+        }
         """The form that each model was asked in, by name and mark. A run keeps it."""
         self._prompt_versions: dict[str, int] | None = None
         """The versions of the prompts in the journal, by name."""
@@ -160,9 +162,7 @@ class Run(RunControl):
         """Return the endpoint of ``spec``, which learns from the replies of this run."""
         return endpoint(spec)
 
-    async def prompt_form(
-        self, context: ProtocolSettings, spec: Spec
-    ) -> Literal["full", "medium", "small"]:
+    async def prompt_form(self, context: ProtocolSettings, spec: Spec) -> PromptForm:
         """Return the form in which the model of ``spec`` is asked.
 
         What ``auto`` chose for a model holds for the whole run, also when it is resumed.

@@ -12,13 +12,14 @@ import threading
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import aiohttp
 import httpx2
 
 from dialectree.errors import ModelUnavailable
 from dialectree.models import embedded
+from dialectree.models.asking import PromptForm
 from dialectree.models.catalogue import catalogue
 from dialectree.models.error_mapping import Oversized
 from dialectree.models.specs import Spec
@@ -92,7 +93,7 @@ def _models(reply: Any) -> list[dict[str, Any]]:
     return [*models]
 
 
-async def find_prompt_form(spec: Spec) -> Literal["full", "medium", "small"]:
+async def find_prompt_form(spec: Spec) -> PromptForm:
     """Return the form in which a model is asked; ``full`` where nobody tells its size."""
     size = await parameters(spec) if spec.is_local else None
     if size is None or size >= MEDIUM_BELOW:

@@ -22,7 +22,7 @@ from dialectree.errors import (
     ReplyError,
     RequestError,
 )
-from dialectree.models import door
+from dialectree.models import door, replies
 from dialectree.models.door import Run
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build
@@ -126,7 +126,7 @@ async def test_a_reply_that_was_cut_off_gets_twice_the_tokens() -> None:
 async def test_every_call_is_in_its_file_before_anybody_reads_its_reply(
     calls: Path, monkeypatch: pytest.MonkeyPatch, quick: QuickClock
 ) -> None:
-    read = door.read
+    read = replies.read
     on_disk: list[list[Call]] = []
 
     def look(*given: Any) -> Any:

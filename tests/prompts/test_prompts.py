@@ -94,8 +94,8 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
     root = {"title": text, "description": "", "raised_by": [], "open_questions": []}
     both = {"a": paper(text, text), "b": paper(text, text)}
     judged = [{"title": text, "abstract": text, "text": text}] * 2
-    flags = ("opening", "polar", "switched", "admitted", "allow_uncertain", "again")
-    flags += ("medium", "by_text", "stated", "directed")
+    flags = [*("opening", "polar", "switched", "admitted", "allow_uncertain", "again")]
+    flags += [*("medium", "by_text", "stated", "directed")]
     common: dict[str, list[Any]] = {
         **{key: [True, False] for key in flags},
         **{key: [[], [text]] for key in ("background", "facts", "unclear", "wrong")},
