@@ -54,7 +54,7 @@ _CAPTION = re.compile(r"Th(?:at|ose|is|ese) (?:is|are|was|were) ([^.]+)\. ?")
 WORDING: Mapping[str, bool] = {"medium": False, "by_text": False}
 """What a prompt may ask with ``{% if %}``, and what it is for a strong model: whether it is worded
 for a model of medium size, and whether the reply names a candidate by its text."""
-_LINE_OF_TURN = re.compile(r"(?P<name>[^\n:]{1,60}): (?P<text>.+)")
+_LINE_OF_TURN = re.compile(r"[a-z_]+: (?P<text>.+)")
 _POINT = "  "
 """Begins a line under a turn that names a point of it."""
 _FORM_OF_REPLY = re.compile(r"^Answer as JSON with [^\n]+$", re.MULTILINE)
@@ -210,21 +210,22 @@ def for_small_model(system: str, user: str) -> tuple[str, str]:
     return _paragraphs(instructions), _paragraphs(material)
 
 
-def for_medium_model(system: str, user: str, fields: Collection[str]) -> tuple[str, str]:
+def for_medium_model(system: str, user: str) -> tuple[str, str]:
     """Return a rendered prompt in the form for models of medium size.
 
-    It is the whole prompt. In the transcript, what stands under a name that is a field of the
-    reply, too, becomes a quotation in prose: a model would take it for the reply that it is to
-    write. The fields of the reply are named once more at the end.
+    It is the whole prompt. In the transcript, what stands under the name of a field becomes a
+    quotation in prose: a model would take it for the reply that it is to write. The transcript is
+    the same for every role, so that a server reads it once. The fields of the reply are named once
+    more at the end.
     """
-    user = _BLOCK.sub(lambda block: _quote_turns(block, fields), user)
+    user = _BLOCK.sub(_quote_turns, user)
     asked = _FORM_OF_REPLY.findall(system)
     if asked and not user.endswith(asked[-1]):
         user = f"{user}\n\n{asked[-1]}"
     return system, user
 
 
-def _quote_turns(block: re.Match[str], fields: Collection[str]) -> str:
+def _quote_turns(block: re.Match[str]) -> str:
     """Return a block with the parts of each turn as one quotation, and its points below it."""
     if block["tag"] not in _TRANSCRIPTS:
         return block[0]
@@ -241,7 +242,7 @@ def _quote_turns(block: re.Match[str], fields: Collection[str]) -> str:
 
     for line in block["text"].splitlines():
         part = _LINE_OF_TURN.fullmatch(line)
-        if part is not None and part["name"] in fields:
+        if part is not None:
             said.append(part["text"])
         elif said and line.startswith(_POINT):
             points.append(line)

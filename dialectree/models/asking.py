@@ -285,18 +285,6 @@ def _drop_keywords(part: Any, keywords: Collection[str]) -> Any:
     }
 
 
-def find_field_names(part: Any) -> set[str]:
-    """Return the names of all fields of a schema."""
-    found = set[str]()
-    if isinstance(part, list):
-        found.update(*map(find_field_names, part))
-    elif isinstance(part, dict):
-        for name, value in part.items():
-            found |= {*value} if name == "properties" else set()
-            found |= find_field_names([*value.values()] if name == "properties" else value)
-    return found
-
-
 def list_keywords(part: Any) -> set[str]:
     """Return the keywords of a schema."""
     found = set[str]()

@@ -28,7 +28,6 @@ from dialectree.models.asking import (
     Ids,
     Message,
     Wording,
-    find_field_names,
     form,
     messages,
     sampling,
@@ -218,8 +217,7 @@ class _Question(NamedTuple):
     def wording(self) -> Wording:
         """Return what a model of medium size is sent."""
         (_, system), (_, user) = self.messages
-        names = find_field_names(self.form.full)
-        return Wording(messages(*prompts.for_medium_model(system, user, names)), self.form)
+        return Wording(messages(*prompts.for_medium_model(system, user)), self.form)
 
     def read(self, call: Call, words: Prompt, turn: Turn) -> tuple[BaseModel, Said]:
         """Return the reply of ``call`` and what it says of the sources; raise a Fault."""

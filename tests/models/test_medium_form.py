@@ -80,16 +80,16 @@ async def test_a_medium_model_reads_the_whole_prompt_and_the_fields_of_its_reply
     assert longer == f"{user}\n\n{system.splitlines()[-1]}"
 
 
-def test_what_stands_under_a_field_of_the_reply_becomes_a_quotation() -> None:
+def test_what_stands_under_the_name_of_a_field_becomes_a_quotation() -> None:
     user = (
         "<question>\nWhich?\n</question>\n<transcript>\nA, round 1\nclaim: One: two.\n"
-        "  point 1: So it is. [e1]\nsupport: Three.\nasks: Four?\nB, round 1\nclaim: Five.\n"
+        "  point 1: So it is. [e1]\nsupport: Three.\nunsure of: Four?\nB, round 1\nclaim: Five.\n"
         "</transcript>\nclaim: that is your task."
     )
-    _, quoted = prompts.for_medium_model("Be fair.", user, {"claim", "support"})
+    _, quoted = prompts.for_medium_model("Be fair.", user)
     assert quoted == (
         "<question>\nWhich?\n</question>\n<transcript>\nA, round 1\n“One: two. Three.”\n"
-        "  point 1: So it is. [e1]\nasks: Four?\nB, round 1\n“Five.”\n"
+        "  point 1: So it is. [e1]\nunsure of: Four?\nB, round 1\n“Five.”\n"
         "</transcript>\nclaim: that is your task."
     )
 
