@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import PureWindowsPath
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -560,6 +561,16 @@ async def _sleep(duration_s: float, delay: Delay, fault: str, attempt: int) -> N
     await clock.sleep(duration_s)
 
 
+def _name_served(model: str) -> str:
+    """Return the model that an endpoint names; of the path of a file, its last part.
+
+    llama.cpp names the whole path, which tells of the machine and its user.
+    """
+    path = PureWindowsPath(model)  # takes both kinds of slashes
+    rooted = path.is_absolute() or model.startswith(("/", "~"))
+    return wellformed(path.name if rooted else model)
+
+
 def _completion(message: BaseMessage, text: str, how: How, asked: Asking) -> Completion:
     """Return the reply of a chat model, whose content is ``text``.
 
@@ -596,7 +607,7 @@ def _completion(message: BaseMessage, text: str, how: How, asked: Asking) -> Com
         completion_tokens=tokens,
         cached_tokens=min(token_count(details.get("cache_read")), prompt_tokens),
         rung=how.rung,
-        served=wellformed(served) if isinstance(served, str) else "",
+        served=_name_served(served) if isinstance(served, str) else "",
         overcounts=beyond,
     )
 

@@ -27,7 +27,8 @@ from dialectree.models.small_models import (
 )
 from dialectree.records import Event, Place
 from tests.models.asking import PROMPT, at, kept, lines
-from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, says
+from tests.models.asking import kept as journal
+from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, says, sends
 
 pytestmark = pytest.mark.anyio
 THEIRS = "A tram carries more people than a bus and lasts for thirty years at the least."
@@ -255,3 +256,26 @@ async def test_a_copy_out_of_the_cache_costs_nothing_again(tmp_path: Path) -> No
             assert await speak(at(served.url, cache=True)) == OWN
         assert await speak(at(served.url, cache=True, replay=True)) == OWN
         assert len(served.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    ("named", "kept"),
+    [
+        ("/home/me/models/small.gguf", "small.gguf"),
+        ("C:\\models\\small.gguf", "small.gguf"),
+        ("Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen2.5-1.5B-Instruct"),
+        ("llama3.1:8b", "llama3.1:8b"),
+    ],
+)
+async def test_no_path_of_a_machine_stands_in_the_journal(
+    named: str, kept: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "calls.jsonl"
+    message = {"role": "assistant", "content": json.dumps({"claim": OWN})}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    reply = {"id": "1", "object": "chat.completion", "model": named, "choices": [choice]}
+    async with ScriptedEndpoint(sends(reply)) as served:
+        with journal(path, context := at(served.url)) as run:
+            await speak(context, run)
+    (call,) = lines(path)
+    assert call.sent is not None and call.sent.served == kept
