@@ -168,7 +168,8 @@ def _form(
 ) -> Form:
     full = _inlined(reply)
     for name, count in most:
-        full["properties"][name]["maxItems"] = count
+        part = full["properties"][name]
+        part["maxItems"] = min(count, part.get("maxItems", count))
     strict = _without_lengths(full)
     for path, values in ids:
         _offer(full, path, values, each_place=True)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -100,7 +101,7 @@ async def ask(
         if by_text is None:
             medium = put(reply, ids or {}, suggested or {}, medium=True)
         else:
-            medium = put(by_text.reply, by_text.ids, {}, medium=True, by_text=True)
+            medium = put(by_text.reply, by_text.ids, by_text.suggested, medium=True, by_text=True)
     if whole.posed is not None:
         max_tokens = max_tokens and max_tokens + whole.posed.tokens
 
@@ -175,6 +176,8 @@ class ByText(NamedTuple, Generic[Reply]):
     """The texts by their field."""
     read: Callable[[Any], Reply]
     """Returns the protocol's own reply."""
+    suggested: Ids = MappingProxyType({})
+    """Closed sets that stand in the schema only."""
 
 
 class CopyCheck(NamedTuple):

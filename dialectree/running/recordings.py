@@ -101,7 +101,9 @@ def play(name: str, runs: Path, *, paced: bool) -> Playback:
     if name not in known:
         raise InputError(f"{name}: there is no recorded debate of it; {', '.join(known)} have one")
     recording = RunFolder(known[name].folder)
-    record, events, calls = recording.record(), recording.events(), recording.ledger()
+    record, calls = recording.record(), recording.ledger()
+    # No model starts now that did when it was recorded.
+    events = [one for one in recording.events() if one.data.get("why") != "starting"]
     folder, now = RunFolder.create(runs), clock.stamp()
     record.run_id, record.started, record.ended = folder.run_id, now, now
     events = [one.model_copy(update={"t": now, "run_id": folder.run_id}) for one in events]

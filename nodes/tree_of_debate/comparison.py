@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 from dialectree.flow import Step
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import ruling, settle
-from dialectree.models.door import ask
+from dialectree.models.door import ByText, ask
 from dialectree.nodes.quotations import own_words, unfounded
 from dialectree.nodes.tree_of_debate.evidence import at_hand, known_text, quotable
 from dialectree.nodes.tree_of_debate.state import (
@@ -60,16 +60,29 @@ class SummaryReply(BaseModel):
     proposals: list[SentenceText]
 
 
+class FullSummaryReply(SummaryReply):
+    """The same by a model of medium size, in few sentences.
+
+    Where all lists may be empty, it left all empty.
+    """
+
+    similarities: Annotated[list[SentenceText], Field(max_length=3)]
+    differences: Annotated[list[SentenceText], Field(min_length=1, max_length=4)]
+    proposals: Annotated[list[SentenceText], Field(max_length=2)]
+
+
 async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
     """Write one paragraph from the whole tree; proposals of the personas stand beside it."""
     debates = state["debates"]
     ids = {"nodes[]": [topic["id"] for topic in debates], "segments[]": _cited(debates)}
+    suggested = {f"{part}.{path}": offered for part in _MOST for path, offered in ids.items()}
     reply = await ask(
         runtime,
         Place(node=root(), phase="summary", role="moderator", round=1),
         "tree_of_debate/summary",
         SummaryReply,
-        suggested={f"{part}.{path}": offered for part in _MOST for path, offered in ids.items()},
+        suggested=suggested,
+        by_text=ByText[SummaryReply](FullSummaryReply, {}, lambda reply: reply, suggested),
         at_most=_MOST,
         check=lambda reply: (
             None if reply.similarities or reply.differences else "there is no sentence in it"
