@@ -35,6 +35,7 @@ EVERYBODYS = [
     "max_seconds",
     "max_cost",
     "prompt_form",
+    "language",
     "prompts",
 ]
 OURS = [one for one in installed().values() if one.graph.startswith("dialectree.")]
