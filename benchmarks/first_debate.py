@@ -11,7 +11,7 @@ from typing import Any
 import dialectree
 from benchmarks.figures import Figure
 from dialectree import prompts
-from dialectree.models.small_models import three_word_groups
+from dialectree.models.small_models import GROUP_SIZE, group_words
 from dialectree.records import Call, RunRecord
 from dialectree.records.folder import RunFolder
 
@@ -67,7 +67,7 @@ def figures_of(records: Sequence[RunRecord]) -> Iterator[Figure]:
     yield Figure(PART, "answers of fewer than three words", short, limit=count / 15)
     repeated, groups = _repeated(answers)
     yield Figure(PART, "three-word groups of the answers that repeat", repeated, "%", limit=8)
-    fixed = {*three_word_groups(re.sub(r"{[{%].*?[%}]}", " ", prompts.load(_WRITER).body))}
+    fixed = {*group_words(re.sub(r"{[{%].*?[%}]}", " ", prompts.load(_WRITER).body), GROUP_SIZE)}
     copied = sum(group in fixed for group in groups)
     share = 100 * copied / max(1, len(groups))
     yield Figure(PART, "those that stand in the instructions", share, "%", limit=5)
@@ -85,7 +85,7 @@ def figures_of(records: Sequence[RunRecord]) -> Iterator[Figure]:
 
 def _repeated(texts: Iterable[str]) -> tuple[float, list[tuple[str, ...]]]:
     """Return the percentage of groups that occur before in their text, and all groups."""
-    several = [three_word_groups(text) for text in texts]
+    several = [group_words(text, GROUP_SIZE) for text in texts]
     repeated = sum(len(groups) - len({*groups}) for groups in several)
     whole = [group for groups in several for group in groups]
     return 100 * repeated / max(1, len(whole)), whole
@@ -124,5 +124,5 @@ def _claims(record: RunRecord) -> list[str]:
 
 def _repeats(first: str, second: str) -> bool:
     """Return whether more than half of the groups of ``second`` stand in ``first``."""
-    known, groups = three_word_groups(first), three_word_groups(second)
+    known, groups = group_words(first, GROUP_SIZE), group_words(second, GROUP_SIZE)
     return 2 * sum(group in known for group in groups) > len(groups)

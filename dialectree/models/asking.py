@@ -77,7 +77,7 @@ class Doubt(NamedTuple):
 
     mark: Mark
     fault: str
-    """Told to the model that is asked again."""
+    """Told to the model that is asked again; empty where it is not, and only marked."""
     note: str
     """For the record, where the next reply is no better."""
 
@@ -216,10 +216,10 @@ def for_small_model(form: Form) -> Form:
 def for_medium_model(form: Form, wording: Wording) -> Form:
     """Return ``form`` with limits for a model of medium size, twice what its words allow."""
     longest = small_models.longest_text("\n".join(text for _, text in wording.messages))
-    full = small_models.limited(form.full, longest)
+    full = small_models.limit_schema(form.full, longest)
     return form._replace(
         full=full,
-        strict=_without_lengths(small_models.limited(form.strict, longest)),
+        strict=_without_lengths(small_models.limit_schema(form.strict, longest)),
         text=json.dumps(full, ensure_ascii=False),
         grammar=full,
     )
@@ -504,14 +504,16 @@ class Asking:
         temperature = small_models.TEMPERATURE * (1 + self.repair)
         if self.prompt_form == "medium":
             assert self.medium is not None
-            own = self.decoding["temperature"] or 0.0
+            role_temperature = self.decoding["temperature"] or 0.0
             return replace(
                 self,
                 messages=self._medium_messages(self.medium),
                 form=for_medium_model(offering(self.medium.form, self.shown), self.medium),
                 decoding={
                     **self.decoding,
-                    "temperature": temperature if self.repair else min(own, temperature),
+                    "temperature": temperature
+                    if self.repair
+                    else min(role_temperature, temperature),
                     "seed": self._seed(),
                 },
             )
@@ -587,7 +589,7 @@ class Asking:
             answer = self.read(call)
         except Fault:
             return False
-        return self.doubted or not answer.doubts
+        return self.doubted or not any(doubt.fault for doubt in answer.doubts)
 
     def doubt(self, call: Call, fault: Fault) -> Asking:
         """Return the question as it is asked again, once, because of a doubt."""

@@ -94,14 +94,14 @@ async def ask(
     spec = resolve(own, context)
     prompt_form = await run.prompt_form(context, spec)
     here = evidence.reading.get()
-    put = partial(_question, words, values, context.language, at_most)
-    whole = put(reply, ids or {}, suggested or {})
+    word = partial(_question, words, values, context.language, at_most)
+    whole = word(reply, ids or {}, suggested or {})
     medium: _Question | None = None
     if prompt_form == "medium" or run.has_medium_form:
         if by_text is None:
-            medium = put(reply, ids or {}, suggested or {}, medium=True)
+            medium = word(reply, ids or {}, suggested or {}, medium=True)
         else:
-            medium = put(by_text.reply, by_text.ids, by_text.suggested, medium=True, by_text=True)
+            medium = word(by_text.reply, by_text.ids, by_text.suggested, medium=True, by_text=True)
     if whole.posed is not None:
         max_tokens = max_tokens and max_tokens + whole.posed.tokens
 
@@ -111,12 +111,12 @@ async def ask(
         if call.source == "person":  # a person writes the protocol's own fields
             valid = _read(reply, ids or {}, call, words)
         elif call.prompt_form == "medium" and medium is not None:
-            call, doubts = _without_cut_texts(asking, call)
+            call, doubts = _trim_reply(asking, call)
             answer, said = medium.read(call, words, turn)
             valid = by_text.read(answer) if by_text else cast("Reply", answer)
         else:
             if call.prompt_form == "small":
-                call, doubts = _without_cut_texts(asking, call)
+                call, doubts = _trim_reply(asking, call)
             answer, said = whole.read(call, words, turn)
             valid = cast("Reply", answer)
         if check is not None and (wrong := check(valid)):
@@ -193,10 +193,11 @@ class CopyCheck(NamedTuple):
     def find_copies(self, reply: BaseModel) -> list[Doubt]:
         """Return a doubt about a reply that repeats what the other side said."""
         here = evidence.reading.get()
-        shown = [] if here is None else [slot.text for slot in here.slots if slot.text]
+        evidence_shown = [] if here is None else here.slots
         fields = reply.model_dump(mode="json")
-        own = self.own_words(reply) if self.own_words else " ¶ ".join(_texts(fields))
-        share = small_models.copied_share(own, self.opponent, [*self.common, *shown])
+        turn = self.own_words(reply) if self.own_words else " ¶ ".join(_texts(fields))
+        both_read = [*self.common, *(slot.text for slot in evidence_shown if slot.text)]
+        share = small_models.measure_copied_share(turn, self.opponent, both_read)
         if share <= small_models.COPIED_SHARE:
             return []
         note = f"repeats its opponent's words ({share:.0%} of the turn)"
@@ -241,7 +242,7 @@ def _question(
     **wording: bool,
 ) -> _Question:
     """Return the question that ``words`` ask, with what the step reads of the sources."""
-    system, user = _asked_for(words, values, reply, **wording)
+    system, user = _render_question(words, values, reply, **wording)
     system = _with_language(system, language)
     shared, here, posed = words.shared(values, **wording), evidence.reading.get(), None
     kind = reply
@@ -269,23 +270,25 @@ def _texts(value: JsonValue) -> Iterator[str]:
         yield value
 
 
-def _without_cut_texts(asking: Asking, call: Call) -> tuple[Call, list[Doubt]]:
-    """Return a call whose texts end with a whole sentence where their limit cut them."""
+def _trim_reply(asking: Asking, call: Call) -> tuple[Call, list[Doubt]]:
+    """Return a call whose texts end with a whole sentence, and a doubt on what they lost."""
+    if call.finish == "refusal":
+        return call, []
     try:
         value, _ = parse_reply((call.reply or "").strip(), cut_off=False)
-    except (Fault, RecursionError):
+    except (Fault, RecursionError):  # reading the reply says so
         return call, []
     schema = replace(asking, prompt_form=call.prompt_form).sent().form.full
-    small = call.prompt_form == "small"
-    cut = small_models.find_cut_texts(schema, value, small=small)
-    if not cut or call.finish == "refusal":
+    trimmed, trims = small_models.trim_texts(schema, value, small=call.prompt_form == "small")
+    if not trims:
         return call, []
-    left_out = [end for path in cut if (end := small_models.trim_text(value, path))]
-    shown = ", ".join(f"“… {' '.join(end.split())[-80:]}”" for end in left_out)
-    note = "a text was too long and breaks off"
-    note = f"a text was too long, and its unfinished end is left out: {shown}" if shown else note
-    fault = f"{', '.join(dict.fromkeys(cut))}: {_CUT}"
-    reply = json.dumps(value, ensure_ascii=False)
+    ends = ", ".join(
+        f"“… {' '.join(trim.left_out.split())[-80:]}”" for trim in trims if trim.left_out
+    )
+    note = f"the unfinished end of a text is left out: {ends}" if ends else "a text breaks off"
+    cut = dict.fromkeys(trim.field for trim in trims if trim.at_limit)
+    fault = f"{', '.join(cut)}: {_CUT}" if cut else ""
+    reply = json.dumps(trimmed, ensure_ascii=False)
     return call.model_copy(update={"reply": reply}), [Doubt("cut", fault, note)]
 
 
@@ -301,7 +304,7 @@ def _with_language(system: str, language: str) -> str:
     return f"{rules or form}\n\nWrite in {named}.{mark}{form if mark else ''}"
 
 
-def _asked_for(
+def _render_question(
     words: Prompt, values: Mapping[str, object], reply: type[BaseModel], **wording: bool
 ) -> tuple[str, str]:
     """Return the rendered prompt; one that does not say so itself asks for the fields as JSON."""
@@ -339,9 +342,9 @@ async def _valid_reply(
             if fault.kind == "not_json":
                 run.endpoint(asking.spec).lower(asking)
         else:
-            if answer.doubts and not asking.doubted and asking.repair < REPAIRS:
-                doubt = answer.doubts[0]
-                again = asking.doubt(call, Fault(doubt.mark, doubt.fault))
+            faults = [Fault(doubt.mark, doubt.fault) for doubt in answer.doubts if doubt.fault]
+            if faults and not asking.doubted and asking.repair < REPAIRS:
+                again = asking.doubt(call, faults[0])
                 if run.was_asked(asking) or await run.knows(again):
                     asking, doubtful = again, answer
                     continue

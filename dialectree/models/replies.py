@@ -54,41 +54,41 @@ def read(
     try:
         parsed, mended = parse_reply(text.strip(), cut_off=finish == "length")
         extra: Literal["forbid", "ignore"] = "forbid" if mended else "ignore"
-        value = _mapped(parsed, _restored)
+        value = _change_texts(parsed, _restore_marks)
         if small:
-            value = _mapped(value, _whole)
+            value = _change_texts(value, _keep_whole_sentences)
         valid = reply.model_validate_json(json.dumps(value), strict=True, extra=extra)
     except ValidationError as error:
-        raise Fault("invalid", _joined(_invalid(error))) from None
+        raise Fault("invalid", _join_faults(_describe_errors(error))) from None
     except RecursionError:
         raise Fault("malformed", "the reply is nested too deeply") from None
     fields = valid.model_dump(mode="json")
-    if faults := _joined(_wrong_ids(fields, ids)):
+    if faults := _join_faults(_find_wrong_ids(fields, ids)):
         raise Fault("ids", faults)
     if words is not None and prompt_form != "full":
-        if faults := _joined(_repetitive(fields, words.body)):
+        if faults := _join_faults(_find_repetitions(fields, words.body)):
             raise Fault("repetitive", faults)
         if small:
-            valid = reply.model_validate(_mapped(fields, small_models.until_it_repeats))
+            valid = reply.model_validate(_change_texts(fields, small_models.until_it_repeats))
     return valid
 
 
-def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+def _change_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
     """Return ``value`` with ``change`` applied to its texts."""
     if isinstance(value, dict):
-        return {name: _mapped(item, change) for name, item in value.items()}
+        return {name: _change_texts(item, change) for name, item in value.items()}
     if isinstance(value, list):
-        return [_mapped(item, change) for item in value]
+        return [_change_texts(item, change) for item in value]
     return change(value) if isinstance(value, str) else value
 
 
-def _restored(text: str) -> str:
+def _restore_marks(text: str) -> str:
     """Return ``text`` with the marks that the prompt showed broken up; "" if nothing is seen."""
     text = prompts.rearmed(text)
     return "" if all(char.isspace() or prompts.unseen(char) for char in text) else text
 
 
-def _whole(text: str) -> str:
+def _keep_whole_sentences(text: str) -> str:
     """Return a small model's ``text`` without an unfinished sentence at its end."""
     whole = small_models.whole_sentences(text)
     if whole is None:
@@ -96,13 +96,13 @@ def _whole(text: str) -> str:
     return whole
 
 
-def _repetitive(value: JsonValue, prompt: str, where: str = "") -> Iterator[str]:
+def _find_repetitions(value: JsonValue, prompt: str, where: str = "") -> Iterator[str]:
     """Yield a fault of every text in ``value`` that repeats itself or the words of ``prompt``."""
     if isinstance(value, list):
         value = {str(number): item for number, item in enumerate(value)}
     if isinstance(value, dict):
         for name, item in value.items():
-            yield from _repetitive(item, prompt, f"{where}.{name}".removeprefix("."))
+            yield from _find_repetitions(item, prompt, f"{where}.{name}".removeprefix("."))
     elif isinstance(value, str) and small_models.is_repetitive(value, prompt):
         yield f"{where}: it repeats itself or the instructions; write it in other words"
 
@@ -149,7 +149,10 @@ def _body(text: str) -> str:
 def _loads(text: str) -> JsonValue:
     """Read JSON without repeated fields and NaN; line breaks in a text are let pass."""
     value: JsonValue = json.loads(
-        text, strict=False, object_pairs_hook=_unrepeated, parse_constant=_no_number
+        text,
+        strict=False,
+        object_pairs_hook=_refuse_repeated_fields,
+        parse_constant=_refuse_constant,
     )
     return value
 
@@ -165,14 +168,14 @@ def _object(value: JsonValue) -> dict[str, JsonValue]:
     return value
 
 
-def _unrepeated(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+def _refuse_repeated_fields(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise Fault("invalid", "a field stands there twice")
     return value
 
 
-def _no_number(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise Fault("invalid", f"{constant} is not a number")
 
 
@@ -184,57 +187,59 @@ def _mend(body: str, wrong: str) -> dict[str, JsonValue]:
             value = json_repair.loads(body, skip_json_loads=True)
             if isinstance(value, dict):
                 mended = json.dumps(value, ensure_ascii=False)
-                if _unpunctuated(mended) == _unpunctuated(body):
+                if _strip_punctuation(mended) == _strip_punctuation(body):
                     return value
     raise Fault("malformed", f"the reply is not valid JSON: {wrong}")
 
 
-def _unpunctuated(text: str) -> str:
+def _strip_punctuation(text: str) -> str:
     """Return ``text`` without what mending may change: blanks, commas, quotes, Python's names."""
     plain = _QUOTES.sub('"', re.sub(r"[\s,]+", "", text))
     return plain.lower().replace("none", "null")
 
 
-def _joined(faults: Iterator[str]) -> str:
+def _join_faults(faults: Iterator[str]) -> str:
     """Return the first few faults, each cut to a length that can be shown."""
     return "; ".join(fault[:_FAULT_LENGTH] for fault in islice(faults, _FAULTS_SHOWN))
 
 
-def _invalid(error: ValidationError) -> Iterator[str]:
+def _describe_errors(error: ValidationError) -> Iterator[str]:
     for fault in error.errors(include_url=False, include_context=False, include_input=False):
         *place, last = fault["loc"] or ("reply",)
         if fault["type"] == "extra_forbidden":
-            last = _repeated(last, "a field")
+            last = _repeat_name(last, "a field")
         where = ".".join(map(str, [*place, last]))
         yield f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
 
 
-def _repeated(name: object, otherwise: str) -> str:
+def _repeat_name(name: object, otherwise: str) -> str:
     """Return the name that a model wrote, if it is too short to be more than a name."""
     return str(name) if _NAME.fullmatch(str(name)) else otherwise
 
 
-def _wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
+def _find_wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
     for path, offered in ids.items():
         name, _, inner = path.partition(".")
         if name.endswith("[]"):
             items = value[name.removesuffix("[]")]
             assert isinstance(items, list)
-            each_item = [item[inner] for item in items if isinstance(item, dict)]
-            wrong = [one for one in each_item if one not in offered]
-            yield from (f"{path}: {_unknown(one, offered)}" for one in wrong)
+            ids_of_items = [item[inner] for item in items if isinstance(item, dict)]
+            wrong_ids = [item_id for item_id in ids_of_items if item_id not in offered]
+            yield from (f"{path}: {_describe_unknown(item_id, offered)}" for item_id in wrong_ids)
             continue
         named = [value[name]]
         if inner:
             items = value[name]
             assert isinstance(items, list)  # the reply's model says so
             named = [item[inner] for item in items if isinstance(item, dict)]
-        yield from (f"{path}: {_unknown(each, offered)}" for each in named if each not in offered)
+        yield from (
+            f"{path}: {_describe_unknown(each, offered)}" for each in named if each not in offered
+        )
         for each in offered if inner else ():
             if (times := named.count(each)) != 1:
                 fault = "is missing" if not times else "is named more than once"
                 yield f"{path}: {each} {fault}; name each of {', '.join(offered)} exactly once"
 
 
-def _unknown(name: JsonValue, offered: Sequence[str]) -> str:
-    return f"{_repeated(repr(name), 'what you named')} is not one of {', '.join(offered)}"
+def _describe_unknown(name: JsonValue, offered: Sequence[str]) -> str:
+    return f"{_repeat_name(repr(name), 'what you named')} is not one of {', '.join(offered)}"

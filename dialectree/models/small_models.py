@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 SHORTEST, LONGEST = 20, 300
 """Characters of a free text that a small model writes."""
@@ -15,8 +15,8 @@ TEMPERATURE = 0.3
 """The temperature of a small model. Each repair adds as much."""
 CUT_OFF = LONGEST - 20
 """Characters above which the grammar may have cut a text off."""
-REPEATED_GROUPS, REPEATED_SHARE = 12, 0.4
-"""A text of so many three-word groups must not repeat a larger share of them."""
+GROUP_SIZE, REPEATED_GROUPS, REPEATED_SHARE = 3, 12, 0.4
+"""A text of so many groups of three words must not repeat a larger share of them."""
 _SENTENCE_END = re.compile(r"[.!?…][)’”'\]]*(?=\s|$)")
 _ENDED = re.compile(r"[.!?…。！？][)’”'\"\]]*\s*$")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -67,13 +67,13 @@ def longest_text(prompt: str) -> int:
     return 2 * CHARACTERS_OF_WORD * words
 
 
-def limited(part: Any, longest: int) -> Any:
+def limit_schema(part: Any, longest: int) -> Any:
     """Return the schema ``part`` with texts of at most ``longest`` characters, and short lists."""
     if isinstance(part, list):
-        return [limited(item, longest) for item in part]
+        return [limit_schema(item, longest) for item in part]
     if not isinstance(part, dict):
         return part
-    fields = {name: limited(value, longest) for name, value in part.items()}
+    fields = {name: limit_schema(value, longest) for name, value in part.items()}
     match fields:
         case {"enum": _}:
             pass
@@ -84,61 +84,43 @@ def limited(part: Any, longest: int) -> Any:
     return fields
 
 
-def find_cut_texts(schema: Any, value: Any, *, small: bool, where: str = "") -> list[str]:
-    """Return the fields whose text breaks off in the middle of a sentence.
+class Trim(NamedTuple):
+    """The unfinished end of a text of a reply."""
 
-    A ``small`` model may break off anywhere, another one at the longest length of the field.
+    field: str
+    left_out: str
+    """Empty where the text is one sentence, which stays as it is."""
+    at_limit: bool
+    """Whether the longest length of the field cut it, and not the model."""
+
+
+def trim_texts(schema: Any, value: Any, *, small: bool, field: str = "") -> tuple[Any, list[Trim]]:
+    """Return a reply whose texts end with a whole sentence, and what they lost.
+
+    Texts that their longest length cut are trimmed; of a ``small`` model also those that it broke
+    off itself.
     """
     match schema, value:
         case {"properties": dict(fields)}, dict():
-            return [
-                path
-                for name, part in fields.items()
-                if name in value
-                for path in find_cut_texts(
-                    part, value[name], small=small, where=f"{where}.{name}".removeprefix(".")
+            parts = {
+                name: trim_texts(
+                    fields.get(name), item, small=small, field=f"{field}.{name}".lstrip(".")
                 )
-            ]
+                for name, item in value.items()
+            }
+            trims = [trim for _, found in parts.values() for trim in found]
+            return {name: part for name, (part, _) in parts.items()}, trims
         case {"type": "array", "items": items}, list():
-            return [
-                path
-                for item in value
-                for path in find_cut_texts(items, item, small=small, where=where)
-            ]
+            entries = [trim_texts(items, item, small=small, field=field) for item in value]
+            return [entry for entry, _ in entries], [trim for _, found in entries for trim in found]
         case {"type": "string"}, str() if "enum" not in schema:
             most = schema.get("maxLength")
-            full = most is not None and len(value) >= most - 2 and not _ENDED.search(value)
-            short = small and whole_sentences(value) not in (None, value.rstrip())
-            return [where] if full or short else []
-        case {"anyOf": list(branches)}, _:
-            return [
-                path
-                for part in branches
-                for path in find_cut_texts(part, value, small=small, where=where)
-            ]
-    return []
-
-
-def trim_text(value: Any, path: str) -> str:
-    """End the text at ``path`` of a reply with its last whole sentence; return what is left out.
-
-    A text of one sentence stays as it is. Items of a list have their list's path.
-    """
-    name, _, inner = path.partition(".")
-    if isinstance(value[name], list) and not inner:
-        parts: list[tuple[Any, Any]] = [(value[name], n) for n, _ in enumerate(value[name])]
-    elif isinstance(value[name], list):
-        return "".join(trim_text(item, inner) for item in value[name])
-    elif inner:
-        return trim_text(value[name], inner)
-    else:
-        parts = [(value, name)]
-    left_out = ""
-    for holder, place in parts:
-        text: str = holder[place]
-        if (whole := whole_sentences(text)) is not None and whole != text.rstrip():
-            holder[place], left_out = whole, text[len(whole) :]
-    return left_out
+            at_limit = most is not None and len(value) >= most - 2 and not _ENDED.search(value)
+            whole = whole_sentences(value) if at_limit or small else None
+            if whole is not None and whole != value.rstrip():
+                return whole, [Trim(field, value[len(whole) :], at_limit)]
+            return value, [Trim(field, "", at_limit)] if at_limit else []
+    return value, []
 
 
 def split_sentences(text: str) -> list[str]:
@@ -153,30 +135,20 @@ COPIED_WORDS, COPIED_SHARE = 12, 1 / 3
 """A turn must not repeat so many words in a row of its opponent for a larger share of its own."""
 
 
-def copied_share(text: str, opponent: Iterable[str], common: Iterable[str] = ()) -> float:
+def measure_copied_share(text: str, opponent: Iterable[str], common: Iterable[str] = ()) -> float:
     """Return the share of the words of ``text``, 0 to 1, that it repeats from its opponent.
 
     Words count where twelve of them in a row stand in one text of ``opponent`` and in none of the
     ``common`` ones, which both have read.
     """
-    words = _WORD.findall(text.lower())
-    if len(words) < COPIED_WORDS:
-        return 0.0
-    theirs = {run for text in opponent for run in _runs(text)}
-    theirs -= {run for text in common for run in _runs(text)}
+    groups = group_words(text, COPIED_WORDS)
+    theirs = {group for text in opponent for group in group_words(text, COPIED_WORDS)}
+    theirs -= {group for text in common for group in group_words(text, COPIED_WORDS)}
     repeated = set[int]()
-    for start, run in enumerate(_runs(text)):
-        if run in theirs:
+    for start, group in enumerate(groups):
+        if group in theirs:
             repeated.update(range(start, start + COPIED_WORDS))
-    return len(repeated) / len(words)
-
-
-def _runs(text: str) -> list[tuple[str, ...]]:
-    """Return every twelve words of ``text`` that follow one another."""
-    words = _WORD.findall(text.lower())
-    return [
-        tuple(words[start : start + COPIED_WORDS]) for start in range(len(words) - COPIED_WORDS + 1)
-    ]
+    return len(repeated) / (len(groups) + COPIED_WORDS - 1)
 
 
 def whole_sentences(text: str) -> str | None:
@@ -195,7 +167,7 @@ def until_it_repeats(text: str) -> str:
     seen: set[tuple[str, ...]] = set()
     start = 0
     for end in [*(end.end() for end in _SENTENCE_END.finditer(text)), len(text)]:
-        groups = three_word_groups(text[start:end])
+        groups = group_words(text[start:end], GROUP_SIZE)
         if 2 * sum(group in seen for group in groups) > len(groups):
             return text[:start]
         seen.update(groups)
@@ -205,17 +177,17 @@ def until_it_repeats(text: str) -> str:
 
 def is_repetitive(text: str, prompt: str) -> bool:
     """Return whether ``text`` repeats itself or the words of ``prompt`` too often."""
-    groups, seen = three_word_groups(text), _groups_of_prompt(prompt)
+    groups, seen = group_words(text, GROUP_SIZE), _groups_of_prompt(prompt)
     repeated = sum(group in seen or group in groups[:n] for n, group in enumerate(groups))
     return len(groups) >= REPEATED_GROUPS and repeated > REPEATED_SHARE * len(groups)
 
 
 @cache
 def _groups_of_prompt(prompt: str) -> frozenset[tuple[str, ...]]:
-    return frozenset(three_word_groups(prompt))
+    return frozenset(group_words(prompt, GROUP_SIZE))
 
 
-def three_word_groups(text: str) -> list[tuple[str, ...]]:
-    """Return every three words of ``text`` that follow one another."""
+def group_words(text: str, size: int) -> list[tuple[str, ...]]:
+    """Return every ``size`` words of ``text`` that follow one another."""
     words = _WORD.findall(text.lower())
-    return [*zip(words, words[1:], words[2:], strict=False)]
+    return [*zip(*(words[start:] for start in range(size)), strict=False)]

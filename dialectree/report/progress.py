@@ -36,7 +36,7 @@ def remark(event: Event) -> str | None:
     text = ""
     if event.kind == "calling" and event.data.get("why") == "starting":
         name = event.data.get("waits_for", "")
-        return line(f"starting the model {name}; a busy machine takes minutes", LONGEST)
+        return line(f"starting the model {name}", LONGEST)
     if event.kind == "failed":
         data = {name: str(event.data.get(name) or "") for name in Failure.model_fields}
         text = words.failed(Failure(**data))

@@ -88,11 +88,7 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     its place, an attacker's in breadth + its place. Arguments that a person inserted come last.
     """
     parent, overrides = state["id"], run_of(runtime).overrides
-    checking = [
-        await checks_stance(runtime, role) for role in ("supporter", "attacker") if state["argued"]
-    ]
-    drafts = [*{draft["id"]: draft for draft in state["drafts"]}.values()]  # the second try counts
-    sides = {stance: [one for one in drafts if one["stance"] == stance] for stance in STANCES}
+    sides = {stance: list_drafts(state, stance) for stance in STANCES}
     doubles = {
         stance: near_duplicates([one["text"] for one in own]) for stance, own in sides.items()
     }
@@ -123,12 +119,18 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     names = [argument["id"] for argument in arguments]
     kind = "argument" if state["path"] else "claim"
     tell(runtime, parent, "branched", {"children": names, "kind": kind})
-    if any(checking):
+    if state["argued"] and await checks_stance(runtime):
         return {"children": children, "inserted": inserted, "checking": True}
-    return stand(state, runtime, children, inserted)
+    return accept_arguments(state, runtime, children, inserted)
 
 
-def stand(
+def list_drafts(state: Growth, stance: Stance) -> list[Argument]:
+    """Return what one side gave, in the order of its places; the second try counts."""
+    drafts = {draft["id"]: draft for draft in state["drafts"]}
+    return [draft for draft in drafts.values() if draft["stance"] == stance]
+
+
+def accept_arguments(
     state: Growth,
     runtime: Runtime[Settings],
     children: list[Argument],
@@ -136,11 +138,9 @@ def stand(
 ) -> dict[str, object]:
     """Return the arguments that count from here on."""
     parent, overrides = state["id"], run_of(runtime).overrides
-    drafts = [*{draft["id"]: draft for draft in state["drafts"]}.values()]
-    sides = {stance: [one for one in drafts if one["stance"] == stance] for stance in STANCES}
     arguments = [*children, *inserted]
     heard = {argument["stance"] for argument in inserted}
-    heard |= {stance for stance, own in sides.items() if own or not state["argued"]}
+    heard |= {s for s in STANCES if list_drafts(state, s) or not state["argued"]}
     return {
         "children": children,
         "inserted": inserted,
@@ -151,40 +151,36 @@ def stand(
     }
 
 
-def points_away(state: Growth, argument: Argument) -> bool:
+def is_misfiled(state: Growth, argument: Argument) -> bool:
     """Return whether an argument points the other way than the side that gave it."""
     found = state.get("directions", {}).get(argument["id"])
     return found is not None and found["direction"] == WRONG_WAY[argument["stance"]]
 
 
-async def checked(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:
+async def stance_check(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:
     """Ask once for other arguments in place of those that point the wrong way; then leave them out.
 
     An argument that is left out stays in the record, with a note.
     """
     children = state["children"]
-    away = [child for child in children if points_away(state, child)]
-    if away and "misfiled" not in state:
+    misfiled = [child for child in children if is_misfiled(state, child)]
+    if misfiled and "misfiled" not in state:
         places = {
-            stance: [place for place, one in enumerate(_drafts(state, stance)) if one in away]
+            stance: [
+                place for place, one in enumerate(list_drafts(state, stance)) if one in misfiled
+            ]
             for stance in STANCES
         }
         return {"misfiled": places}
-    for child in away:
+    for child in misfiled:
         meant = "for" if child["stance"] == "support" else "against"
         note = (
             f"meant as an argument {meant} its parent, it points the other way: it does not count"
         )
         tell(runtime, child["id"], "noted", {"note": note})
         tell(runtime, child["id"], "settled", {"verdict": None, "status": "missing"})
-    standing = [child for child in children if child not in away]
-    return stand(state, runtime, standing, state["inserted"])
-
-
-def _drafts(state: Growth, stance: Stance) -> list[Argument]:
-    """Return what one side gave, in the order of its places; the second try counts."""
-    drafts = {draft["id"]: draft for draft in state["drafts"]}
-    return [draft for draft in drafts.values() if draft["stance"] == stance]
+    standing = [child for child in children if child not in misfiled]
+    return accept_arguments(state, runtime, standing, state["inserted"])
 
 
 Again = Literal["supporter_again", "attacker_again"]
@@ -192,7 +188,7 @@ Again = Literal["supporter_again", "attacker_again"]
 
 def after_branching(
     state: Growth, settings: Settings
-) -> list[Send] | list[Again] | Literal["checked", "__end__"]:
+) -> list[Send] | list[Again] | Literal["stance_check", "__end__"]:
     """Judge this level, and beside it grow every argument of it; if there is any.
 
     Before that, ask for near-duplicates again, and see which way the arguments point.
@@ -209,7 +205,7 @@ def after_branching(
     ]
     second_try = "misfiled" in state
     asked = [{**to_score(child, state["text"]), "second_try": second_try} for child in unknown]
-    return [Send("directed_scorer", one) for one in asked] or "checked"
+    return [Send("directed_scorer", one) for one in asked] or "stance_check"
 
 
 def after_check(state: Growth, settings: Settings) -> list[Send] | list[Again] | Literal["__end__"]:
@@ -291,7 +287,7 @@ flow.step("branching", branching)
 flow.role("supporter_again", arguer("support", again=True), **CITES)
 flow.role("attacker_again", arguer("attack", again=True), **CITES)
 flow.role("directed_scorer", scorer(directed=True), evidence="cited")
-flow.step("checked", checked)
+flow.step("stance_check", stance_check)
 flow.role("scorer", scorer(), evidence="cited")
 flow.role("pairwise_judge", pairwise_judge, evidence="cited")
 flow.graph("tournament", tournament)
@@ -300,8 +296,8 @@ flow.step("grow", grow, calls_itself=True)
 flow.then(START, "material", ("supporter", "attacker"), "branching")
 judging = ("scorer", "pairwise_judge", "tournament", "grow")
 flow.route("branching", after_branching, "directed_scorer", *judging)
-flow.then("directed_scorer", "checked")
-flow.route("checked", after_check, *judging)
+flow.then("directed_scorer", "stance_check")
+flow.route("stance_check", after_check, *judging)
 flow.then("supporter_again", "branching")
 flow.then("attacker_again", "branching")
 for last in judging:

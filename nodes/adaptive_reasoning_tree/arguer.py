@@ -26,7 +26,6 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Settings,
     Stance,
 )
-from dialectree.protocols.settings import settings
 from dialectree.records import Turn
 
 
@@ -59,18 +58,18 @@ class AttackReply(ArgumentsReply, _FalseReply):
     """The arguments against a statement, after what they show of it."""
 
 
-async def checks_stance(runtime: Runtime[Settings], role: str) -> bool:
+async def checks_stance(runtime: Runtime[Settings]) -> bool:
     """Return whether arguments that point the wrong way are found and left out.
 
-    ``auto``: in a debate from sources, and where the ``role`` is played by a model of medium size.
+    ``auto``: in a debate from sources, and where a model of medium size argues; never where a still
+    smaller one does, whose scores say nothing.
     """
-    wanted = runtime.context.check_stance
-    if wanted != "auto":
-        return wanted == "on"
-    context = settings(runtime)
-    spec = resolve(context.speaker(role, ""), context)
-    prompt_form = await run_of(runtime).prompt_form(context, spec)
-    return prompt_form == "medium" or (prompt_form == "full" and is_grounded())
+    context, run = runtime.context, run_of(runtime)
+    if context.check_stance != "auto":
+        return context.check_stance == "on"
+    specs = [resolve(context.speaker(role, ""), context) for role in ("supporter", "attacker")]
+    forms = {await run.prompt_form(context, spec) for spec in specs}
+    return "small" not in forms and ("medium" in forms or is_grounded())
 
 
 def arguer(stance: Stance, *, again: bool = False) -> Step:
@@ -80,7 +79,7 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
     wrong way.
     """
     role = "supporter" if stance == "support" else "attacker"
-    stated: type[ArgumentsReply] = SupportReply if stance == "support" else AttackReply
+    stating: type[ArgumentsReply] = SupportReply if stance == "support" else AttackReply
 
     async def arguer(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Argument]]:
         if not state["argued"]:
@@ -90,7 +89,7 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
         places = [*range(breadth)]
         if again:
             places = (state["again"] if misfiled is None else misfiled)[stance]
-        checked = await checks_stance(runtime, role)
+        stated = await checks_stance(runtime)
         own = [draft["text"] for draft in state["drafts"] if draft["stance"] == stance]
         reply = await ask(
             runtime,
@@ -103,13 +102,13 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
                 side=stance,
             ),
             f"adaptive_reasoning_tree/{role}",
-            stated if checked else ArgumentsReply,
+            stating if stated else ArgumentsReply,
             ids={"arguments.n": [str(n) for n, _ in enumerate(places, 1)]},
             max_tokens=512 * len(places),
             parent=state["text"],
             path=state["path"],
             count=len(places),
-            stated=checked,
+            stated=stated,
             arguments=[text for text in own if text],
         )
         texts = {argument.n: argument.text.strip() for argument in reply.arguments}

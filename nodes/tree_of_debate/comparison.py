@@ -60,7 +60,7 @@ class SummaryReply(BaseModel):
     proposals: list[SentenceText]
 
 
-class FullSummaryReply(SummaryReply):
+class ShortSummaryReply(SummaryReply):
     """The same by a model of medium size, in few sentences.
 
     Where all lists may be empty, it left all empty.
@@ -82,7 +82,7 @@ async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
         "tree_of_debate/summary",
         SummaryReply,
         suggested=suggested,
-        by_text=ByText[SummaryReply](FullSummaryReply, {}, lambda reply: reply, suggested),
+        by_text=ByText[SummaryReply](ShortSummaryReply, {}, lambda reply: reply, suggested),
         at_most=_MOST,
         check=lambda reply: (
             None if reply.similarities or reply.differences else "there is no sentence in it"

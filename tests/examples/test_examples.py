@@ -42,6 +42,10 @@ GIVEN: dict[str, Any] = {"question": "Is fire hot?", "options": ["yes", "no"]}
 pytestmark = pytest.mark.usefixtures("installed")
 
 
+SAYS_YES = [{"match": "", "set": {"answer": "yes", "candidates": ["yes", "no"]}}]
+"""An endpoint that settles what it is asked, and does not choose its answer by chance."""
+
+
 @pytest.fixture
 def model() -> Iterator[list[str]]:
     """The flags of a model."""
@@ -158,10 +162,10 @@ def test_a_part_of_a_tree_is_settled_by_any_protocol_and_contested_inside(
     assert {node.protocol for node in record.tree.nodes.values() if node.depth == 1} == {"art"}
     changed = debated("contest", f"runs/{record.run_id}", "--set", "0.0=0.9", *model)
     assert changed.contest is not None and changed.usage.calls == 0
-    inside = ["--settled-by", "mad", "--set", "mad.rounds=1"]
-    done = command(*claim, *inside, *model, "--json")
-    assert done.status in (0, 5), done.err  # the endpoint answers at random
-    record = RunRecord.read(done.out)
+    with LocalEndpoint(rules=SAYS_YES) as endpoint:
+        address = ["--model", "openai:any", "--base-url", endpoint.url]
+        inside = ["--settled-by", "mad", "--set", "mad.rounds=1"]
+        record = debated(*claim, *inside, *address)
     assert {turn.protocol for turn in record.tree.nodes["0.0"].transcript} == {"mad"}
     assert max(turn.round for turn in record.tree.nodes["0.0"].transcript) == 1
     leaf = ["answer", "Is fire hot?", "--max-depth", "1", "--leaf-protocol", "mad"]

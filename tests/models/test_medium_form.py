@@ -19,11 +19,12 @@ from dialectree.models.asking import form
 from dialectree.models.door import ByText, CopyCheck, Run, ask
 from dialectree.models.small_models import (
     COPIED_SHARE,
-    copied_share,
-    find_cut_texts,
-    limited,
+    Trim,
+    limit_schema,
     longest_text,
+    measure_copied_share,
     split_sentences,
+    trim_texts,
 )
 from dialectree.records import Event, Place
 from tests.models.asking import PROMPT, at, kept, lines
@@ -99,7 +100,7 @@ def test_what_stands_under_the_name_of_a_field_becomes_a_quotation() -> None:
 def test_a_text_may_have_twice_the_words_that_its_prompt_allows(words: int) -> None:
     longest = longest_text(f"Each field has at most {words} words. Use at most 1 words here.")
     assert longest >= 2 * words * len("a word ".strip())
-    limits: Any = limited(form(Speech, {}).full, longest)["properties"]["claim"]
+    limits: Any = limit_schema(form(Speech, {}).full, longest)["properties"]["claim"]
     assert limits == {"type": "string", "minLength": 1, "maxLength": min(1600, longest)}
 
 
@@ -167,18 +168,43 @@ WORDS = [f"word{n}" for n in range(40)]
 def test_a_turn_copies_where_a_third_of_it_repeats_twelve_words_in_a_row(
     own: list[str], common: list[list[str]], copied: bool
 ) -> None:
-    share = copied_share(", ".join(own), [" ".join(WORDS)], [" ".join(one) for one in common])
+    share = measure_copied_share(
+        ", ".join(own), [" ".join(WORDS)], [" ".join(one) for one in common]
+    )
     assert (share > COPIED_SHARE) is copied
 
 
 def test_a_text_breaks_off_where_its_limit_ends_a_sentence() -> None:
-    schema: Any = limited(form(Speech, {}).full, 50)
+    schema: Any = limit_schema(form(Speech, {}).full, 50)
     whole, broken = "It is so. " * 4 + "It is it.", "It is so. " * 4 + "It is itss"
-    assert find_cut_texts(schema, {"claim": whole}, small=False) == []
-    assert find_cut_texts(schema, {"claim": broken}, small=False) == ["claim"]
-    assert find_cut_texts(schema, {"claim": "It is so. It"}, small=False) == []
-    ended = {"claim": "It is surely so in summer. It"}
-    assert find_cut_texts(schema, ended, small=True) == ["claim"]
+    kept = ("It is so. " * 4).rstrip()
+    assert trim_texts(schema, {"claim": whole}, small=False) == ({"claim": whole}, [])
+    cut = Trim("claim", " It is itss", at_limit=True)
+    assert trim_texts(schema, {"claim": broken}, small=False) == ({"claim": kept}, [cut])
+    own_end = {"claim": "It is surely so in summer. It"}
+    assert trim_texts(schema, own_end, small=False) == (own_end, [])
+    trimmed = {"claim": "It is surely so in summer."}
+    assert trim_texts(schema, own_end, small=True) == (trimmed, [Trim("claim", " It", False)])
+
+
+class Argued(BaseModel):
+    """Texts in a list."""
+
+    errors: list[Speech]
+    words: list[str]
+
+
+def test_each_text_of_a_list_is_trimmed_by_itself() -> None:
+    schema: Any = limit_schema(form(Argued, {}).full, 34)
+    long, short = "It is so in the summer. And it is", "It is so."
+    reply = {"errors": [{"claim": short}, {"claim": long}], "words": [long, short]}
+    kept = {"errors": [{"claim": short}, {"claim": "It is so in the summer."}]}
+    trimmed, trims = trim_texts(schema, reply, small=False)
+    assert trimmed == {**kept, "words": ["It is so in the summer.", short]}
+    assert [(trim.field, trim.left_out) for trim in trims] == [
+        ("errors.claim", " And it is"),
+        ("words", " And it is"),
+    ]
 
 
 def test_sentences_are_split_at_their_ends() -> None:
@@ -216,7 +242,17 @@ async def test_a_text_that_the_limit_cut_is_asked_for_shorter_and_never_trimmed_
         assert "write fewer and shorter sentences" in served.bodies[1]["messages"][1]["content"]
     (spoke,) = (event for event in told if event.kind == "spoke")
     (note,) = (event.data["note"] for event in told if event.kind == "noted")
-    assert spoke.data["marks"] == ["cut"] and "its unfinished end is left out" in str(note)
+    assert spoke.data["marks"] == ["cut"] and "the unfinished end of a text is left out" in str(
+        note
+    )
+
+
+async def test_a_small_model_that_breaks_off_itself_is_marked_and_not_asked_again() -> None:
+    told: list[Event] = []
+    async with ScriptedEndpoint(speech(f"{OWN} And so")) as served:
+        assert await speak(at(served.url, prompt_form="small"), told=told) == OWN
+        assert len(served.bodies) == 1
+    assert [event.data["marks"] for event in told if event.kind == "spoke"] == [["cut"]]
 
 
 async def test_a_reply_in_doubt_stands_where_what_comes_after_it_cannot_be_used() -> None:
