@@ -28,7 +28,7 @@ _PACKAGES = (
 )
 
 
-Tried = Annotated[
+ModelToTry = Annotated[
     str | None,
     typer.Option(
         "--try",
@@ -40,18 +40,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print what --try measured as
 
 
 @flags.settings("model", "base_url", "call_deadline")
-def doctor(settings: dict[str, Any], tried: Tried = None, json: Json = False) -> None:
+def doctor(settings: dict[str, Any], model_to_try: ModelToTry = None, json: Json = False) -> None:
     """Say what is installed, which model would be used and what its endpoint can do.
 
     Makes one small call to that model. With --try it measures how well a model
     debates.
     """
-    if tried is not None:
+    if model_to_try is not None:
         from dialectree.cli.model_trial import try_model
 
         if "model" in settings:
             raise InputError("`model` and `try` both name a model; give one")
-        try_model({**settings, "model": tried}, json=json)
+        try_model({**settings, "model": model_to_try}, json=json)
         return
     if json:
         raise InputError("`json` prints what `try` measured; add `try` with a model")

@@ -149,11 +149,13 @@ def rebuttal(side: Side) -> Step:
             return fields
 
         place = _place(state, side, "cross_examination", step=int(in_turn and side == "b"))
-        every = [one for text in opponents.split("\n¶\n") for one in split_sentences(text)]
-        claimed = state["candidates"][other(side)]["text"]
-        sentences = [one for one in dict.fromkeys(every) if one != claimed][:MOST_SENTENCES]
+        texts_said = opponents.split("\n¶\n")
+        sentences = dict.fromkeys(s for text in texts_said for s in split_sentences(text))
+        sentences.pop(state["candidates"][other(side)]["text"], None)  # its answer is no argument
         quoting = ByText[RebuttalReply](
-            QuotingReply, {"errors[].quote": sentences}, lambda reply: reply
+            QuotingReply,
+            {"errors[].quote": [*sentences][:MOST_SENTENCES]},
+            lambda reply: reply,
         )
         return await _speak(
             state,

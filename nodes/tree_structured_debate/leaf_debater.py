@@ -151,11 +151,11 @@ def by_text(claims: Mapping[str, str], sides: Mapping[str, Side]) -> ByText[Leaf
     def read(ruling: NamedClaim) -> LeafJudgeReply:
         name: Any = names[ruling.claim]
         word = {"YES": "Yes", "NO": "No"}.get(sides[name], "")
-        said = ruling.claim if normal(ruling.claim).startswith(word.lower()) else ""
+        begins_so = normal(ruling.claim).startswith(word.lower())
         return LeafJudgeReply(
             rationale=ruling.rationale,
             winner=name,
-            answer=said or f"{word}: {ruling.claim}",
+            answer=ruling.claim if begins_so else f"{word}: {ruling.claim}",
             confidence=ruling.confidence,
         )
 
