@@ -37,7 +37,8 @@ Open = Callable[[str], "Page"]
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("server")
     points = {"match": r"\[e1\]", "set": {"sentences": ["e1"], "look_for": [], "rests_on": ["e1"]}}
-    with LocalEndpoint(latency_ms=20.0, rules=[points]) as endpoint:
+    ruling = {"match": r"A: plants.*You judge a debate", "set": {"label": "A", "answer": "plants"}}
+    with LocalEndpoint(latency_ms=20.0, rules=[points, ruling]) as endpoint:
         given: Any = {"OPENAI_BASE_URL": endpoint.url, "OPENAI_API_KEY": "none"}
         given |= {"DIALECTREE_MODEL": "openai:any", "DIALECTREE_EMBEDDINGS": "bm25"}
         with serving(folder, config="langgraph.json", **given) as url:
