@@ -9,7 +9,7 @@ from typing import Any
 
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Grounding
-from dialectree.flow.evidence import NO_EVIDENCE
+from dialectree.models.reading import NO_EVIDENCE
 from dialectree.protocols.protocol import CHECKER
 from dialectree.records import RunRecord, Turn
 

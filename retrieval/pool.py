@@ -9,12 +9,16 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
-from dialectree.models.evidence import MOST, MOST_SEGMENTS, MOST_SHOWN_WHOLE
+from dialectree.models.asking import MORE_SENTENCES, SENTENCES
 
 if TYPE_CHECKING:
     from dialectree.protocols.grounded import GroundedSettings
     from dialectree.retrieval.corpus import Material
 
+MOST_SEGMENTS, MOST = 32, len(SENTENCES)
+"""Segments and sentences of a pool, at most."""
+MOST_SHOWN_WHOLE = len(MORE_SENTENCES)
+"""Sentences of sources that are shown whole, at most."""
 WHOLE = "whole"
 """The name of a search that shows the sources whole."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from dialectree.models.evidence import reading
+from dialectree.models.reading import reading
 from dialectree.models.run import run_of
 from dialectree.protocols.forms import checked
 from dialectree.protocols.grounded import GroundedSettings

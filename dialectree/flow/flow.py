@@ -9,9 +9,9 @@ import inspect
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from itertools import pairwise
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph import END, START, StateGraph
@@ -20,21 +20,20 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite, Send
 
 from dialectree.errors import Contradiction, Dropped, PartFailed
-from dialectree.flow.evidence import (
+from dialectree.flow.grounding import (
     PartGraph,
     Queries,
+    add_channels,
     checker,
     concluding,
-    grounded,
-    left_by,
-    reading_of,
     retrieving,
+    take_step,
     with_sources,
 )
 from dialectree.flow.hosting import hosted
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import conclusion, opening, unresolved
-from dialectree.models.evidence import Mode
+from dialectree.models.reading import Mode
 from dialectree.models.run import Run, run_of
 from dialectree.protocols.forms import described
 from dialectree.protocols.grounded import GroundedSettings
@@ -81,9 +80,9 @@ class Flow:
         self._settings, self._unresolved = settings, unresolved
         self._protocol, self._grounded = output is Ruling, issubclass(settings, GroundedSettings)
         if self._grounded:
-            state = grounded(state)
-            input = with_sources(input) if self._protocol else grounded(input)
-            output = output if self._protocol else grounded(output, sources=False)
+            state = add_channels(state)
+            input = with_sources(input) if self._protocol else add_channels(input)
+            output = output if self._protocol else add_channels(output, sources=False)
         self._state, self._input = state, input
         self._builder: StateGraph[Any, Any, Any, Any] = StateGraph(
             state,
@@ -259,9 +258,9 @@ class Flow:
                     injected["runtime"] = injected["runtime"].override(context=context)
                 if not self._grounded:
                     return await step(*args, **injected)
-                context = settings(runtime, self._settings)
-                async with reading_of(args[0], runtime, context, evidence, of) as here:
-                    return left_by(here, await step(*args, **injected))
+                context = cast("GroundedSettings", settings(runtime, self._settings))
+                whole = partial(step, *args, **injected)
+                return await take_step(whole, args[0], runtime, context, evidence, of)
 
         return take_part
 

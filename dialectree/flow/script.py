@@ -12,8 +12,8 @@ from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
 from dialectree.flow.debate import debate, open_part, set_score
-from dialectree.flow.evidence import checker
 from dialectree.flow.flow import UNRESOLVED, Flow, Graph, Step
+from dialectree.flow.grounding import checker
 from dialectree.flow.state import Debate, Ruling
 from dialectree.flow.steps import settle, unresolved
 from dialectree.models.door import ask

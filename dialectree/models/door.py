@@ -19,7 +19,7 @@ from pydantic import BaseModel, JsonValue
 
 from dialectree import prompts
 from dialectree.errors import Contradiction, PartFailed, ReplyError
-from dialectree.models import evidence, small_models
+from dialectree.models import small_models
 from dialectree.models.asking import (
     Answer,
     Asking,
@@ -34,7 +34,7 @@ from dialectree.models.asking import (
     sampling,
     wellformed,
 )
-from dialectree.models.evidence import NOTHING, Posed, Said
+from dialectree.models.reading import NOTHING, PosedQuestion, Said, reading
 from dialectree.models.replies import parse_reply, read
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
@@ -93,7 +93,7 @@ async def ask(
     own = context.speaker(place.role, place.name) if model is None else model
     spec = resolve(own, context)
     prompt_form = await run.prompt_form(context, spec)
-    here = evidence.reading.get()
+    here = reading.get()
     word = partial(_question, words, values, context.language, at_most)
     whole = word(reply, ids or {}, suggested or {})
     medium: _Question | None = None
@@ -192,11 +192,11 @@ class CopyCheck(NamedTuple):
 
     def find_copies(self, reply: BaseModel) -> list[Doubt]:
         """Return a doubt about a reply that repeats what the other side said."""
-        here = evidence.reading.get()
-        evidence_shown = [] if here is None else here.slots
+        here = reading.get()
+        evidence_shown = [] if here is None else here.texts
         fields = reply.model_dump(mode="json")
         turn = self.own_words(reply) if self.own_words else " ¶ ".join(_texts(fields))
-        both_read = [*self.common, *(slot.text for slot in evidence_shown if slot.text)]
+        both_read = [*self.common, *evidence_shown]
         share = small_models.measure_copied_share(turn, self.opponent, both_read)
         if share <= small_models.COPIED_SHARE:
             return []
@@ -216,7 +216,7 @@ class _Question(NamedTuple):
     messages: tuple[Message, Message]
     form: Form
     shared: str
-    posed: Posed | None
+    posed: PosedQuestion | None
 
     def wording(self) -> Wording:
         """Return what a model of medium size is sent."""
@@ -244,10 +244,9 @@ def _question(
     """Return the question that ``words`` ask, with what the step reads of the sources."""
     system, user = _render_question(words, values, reply, **wording)
     system = _with_language(system, language)
-    shared, here, posed = words.shared(values, **wording), evidence.reading.get(), None
-    kind = reply
-    if here is not None and here.mode is not None:
-        posed = evidence.posed(here, reply, system, shared, user)
+    shared, here, kind = words.shared(values, **wording), reading.get(), reply
+    posed = None if here is None else here.pose(reply, system, shared, user)
+    if posed is not None:
         system, user, shared, kind = posed.system, posed.user, posed.shared, posed.reply
     offered = form(kind, {**ids, **suggested}, at_most)
     return _Question(reply, ids, messages(system, user), offered, shared, posed)

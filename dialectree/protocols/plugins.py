@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from threading import Lock
 from typing import Any, TextIO
 
+from dialectree.system.parts import load_off_loop
+
 GROUP = "dialectree.protocols"
 COMMANDS = (
     "cache contest delete demo doctor eval export gate mcp model protocols resume run"
@@ -83,21 +85,7 @@ def declared() -> tuple[dict[str, Any], dict[str, str]]:
     Load them in a thread where an event loop is running: a server's loop refuses to read files, and
     every import there would fail.
     """
-    if not _loop_is_running():
-        return _load_all()
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1, "protocols") as pool:
-        return pool.submit(_load_all).result()
-
-
-def _loop_is_running() -> bool:
-    """Tell whether this thread runs an event loop. None does where nobody has imported asyncio."""
-    asyncio = sys.modules.get("asyncio")
-    try:
-        return asyncio is not None and asyncio.get_running_loop() is not None
-    except RuntimeError:
-        return False
+    return load_off_loop(_load_all)
 
 
 def _load_all() -> tuple[dict[str, Any], dict[str, str]]:

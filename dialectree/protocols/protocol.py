@@ -52,7 +52,7 @@ Roles = Mapping[str, str]
 without a family names itself."""
 CHECKER, CHECK = "checker", "check"
 """The role that says whether sentences bear a point out, and its phase."""
-CHECK_REPLY = "dialectree.flow.evidence:CheckReply"
+CHECK_REPLY = "dialectree.evidence.steps:CheckReply"
 
 
 @dataclass(frozen=True, kw_only=True)

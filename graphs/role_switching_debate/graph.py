@@ -16,7 +16,7 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from dialectree.flow import Flow, Graph
-from dialectree.flow.evidence import Queries
+from dialectree.flow.grounding import Queries
 from dialectree.flow.steps import unresolved
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.role_switching_debate.five_phases import opening_queries

@@ -15,8 +15,8 @@ from pydantic import BaseModel, Field
 
 from dialectree.answers import normal
 from dialectree.flow import Step
-from dialectree.flow.evidence import is_grounded
 from dialectree.models.door import ask
+from dialectree.models.reading import is_grounded
 from dialectree.models.run import run_of
 from dialectree.models.specs import resolve
 from dialectree.nodes.adaptive_reasoning_tree.state import (

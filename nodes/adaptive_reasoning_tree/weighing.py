@@ -11,7 +11,11 @@ from statistics import fmean
 
 from langgraph.runtime import Runtime
 
-from dialectree.flow.evidence import (
+from dialectree.flow.state import Ruling, VerdictFields
+from dialectree.maths import argument_tree
+from dialectree.maths.argument_tree import Blended, Weight
+from dialectree.maths.bradley_terry import Comparison
+from dialectree.models.reading import (
     NO_EVIDENCE,
     WITHOUT,
     find_cited_sentences,
@@ -19,10 +23,6 @@ from dialectree.flow.evidence import (
     rest_on,
     unsupported,
 )
-from dialectree.flow.state import Ruling, VerdictFields
-from dialectree.maths import argument_tree
-from dialectree.maths.argument_tree import Blended, Weight
-from dialectree.maths.bradley_terry import Comparison
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.scorer import is_set, set_by_person
 from dialectree.nodes.adaptive_reasoning_tree.state import (

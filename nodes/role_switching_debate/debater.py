@@ -15,7 +15,7 @@ from dialectree import records
 from dialectree.answers import LONGEST, match_candidate, offered, same, shortened, tokens
 from dialectree.flow import Step
 from dialectree.models.door import ByText, CopyCheck, Reply, ask
-from dialectree.models.evidence import words_under
+from dialectree.models.reading import words_under
 from dialectree.models.small_models import split_sentences
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import proposed, read_from, texts

@@ -16,12 +16,12 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.answers import LONGEST, letter, offered, tokens
 from dialectree.answers import ruling as ruled_candidate
-from dialectree.flow.evidence import rest_on
 from dialectree.flow.human_input import ask_person
 from dialectree.flow.jury import Count, count, jury
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import PERSON, settle
 from dialectree.models.door import ByText
+from dialectree.models.reading import rest_on
 from dialectree.nodes.role_switching_debate.candidates import read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
     SIDES,

@@ -7,9 +7,9 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.flow.evidence import WITHOUT, without_evidence
 from dialectree.flow.state import Ruling, VerdictFields
 from dialectree.models.door import ask
+from dialectree.models.reading import WITHOUT, without_evidence
 from dialectree.nodes.tree_structured_debate.findings import parent
 from dialectree.nodes.tree_structured_debate.sides import is_polar, leading, says_otherwise
 from dialectree.nodes.tree_structured_debate.state import Finding, Settings, TreeStructuredDebate

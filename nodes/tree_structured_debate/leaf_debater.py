@@ -15,10 +15,10 @@ from pydantic import BaseModel, Field
 from dialectree.answers import normal
 from dialectree.flow import Step
 from dialectree.flow.debate import debate
-from dialectree.flow.evidence import NO_EVIDENCE, WITHOUT, without_evidence
 from dialectree.flow.jury import count, jury
 from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import ByText, CopyCheck, ask
+from dialectree.models.reading import NO_EVIDENCE, WITHOUT, without_evidence
 from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.findings import make_finding, missing, settle
 from dialectree.nodes.tree_structured_debate.sides import (

@@ -17,7 +17,7 @@ from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import Grounding
-from dialectree.flow.evidence import NO_EVIDENCE
+from dialectree.models.reading import NO_EVIDENCE
 from dialectree.records import RunRecord, Verdict
 from dialectree.records.place import Place
 from dialectree.records.tree import Ground, Node, Point, Segment, Turn

@@ -13,8 +13,9 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
+from dialectree.evidence.reader import WITHDRAWN, Reading, Slot
 from dialectree.models.asking import SENTENCES
-from dialectree.models.evidence import WITHDRAWN, Ground, Reading, Slot, merged
+from dialectree.models.reading import Ground, merged
 from dialectree.nodes.role_switching_debate.debater import (
     LocatedError,
     ProposalReply,

@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 import dialectree
 from dialectree.contests import Add, Change, Drop, Replace, Restore, Set
 from dialectree.errors import BudgetReached
-from dialectree.flow.evidence import NO_EVIDENCE, WITHOUT
+from dialectree.models.reading import NO_EVIDENCE, WITHOUT
 from dialectree.nodes.adaptive_reasoning_tree.scorer import DirectedScorerReply
 from dialectree.protocols import plugins
 from dialectree.protocols.protocol import installed, method

@@ -190,7 +190,7 @@ def values(name: str, text: str) -> Iterator[dict[str, Any]]:
 _OTHER_REPLIES = (
     "dialectree.service.claims",
     "dialectree.evals.scorers",
-    "dialectree.flow.evidence",
+    "dialectree.evidence.steps",
     "dialectree.graphs.vote_first",
 )
 

@@ -7,12 +7,20 @@ import asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialectree.models.evidence import MOST, MOST_SEGMENTS, MOST_SHOWN_WHOLE
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.settings import build, rebuilt
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.corpus import Corpus
-from dialectree.retrieval.pool import WHOLE, Search, choose_shown, fitting, search_sources
+from dialectree.retrieval.pool import (
+    MOST,
+    MOST_SEGMENTS,
+    MOST_SHOWN_WHOLE,
+    WHOLE,
+    Search,
+    choose_shown,
+    fitting,
+    search_sources,
+)
 from dialectree.retrieval.sources import Document
 
 QUIET = settings(max_examples=60, deadline=None)

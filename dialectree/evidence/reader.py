@@ -8,30 +8,23 @@ into the pool. What a person drops leaves its name empty, and no other name move
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, Field, create_model
-from typing_extensions import TypedDict
 
 from dialectree import prompts
 from dialectree.models.asking import MORE_SENTENCES, SENTENCES, Fault
+from dialectree.models.reading import Drawn, Evidence, Ground, Mode, Said, merged
 from dialectree.prompts import disarmed
 from dialectree.quantities import find_missing_quantities
 from dialectree.quotations import Read, cleaned, quotations
 from dialectree.records.place import Spot
 from dialectree.records.tree import Point
+from dialectree.retrieval.pool import MOST
 
 Reply = TypeVar("Reply", bound=BaseModel)
-MOST_SEGMENTS, MOST = 32, len(SENTENCES)
-"""Segments and sentences of a pool, at most."""
-MOST_SHOWN_WHOLE = len(MORE_SENTENCES)
-"""Sentences of sources that are shown whole, at most."""
-Mode = Literal["cites", "cited", "pool", "checks", "hears"]
-"""How a role takes part: it points at sentences of the pool; it reads those that others pointed at,
-or the whole pool, and says what its ruling rests on; it checks points; it reads points alone."""
 POINT_TOKENS, NAME_TOKENS = 110, 60
 """Tokens that a point, and a list of names, may take in a reply."""
 LONG = 40
@@ -90,56 +83,15 @@ _OF_MANY = (
 """How a speaker, an entry of a reply and a ruling point at one of many sentences."""
 
 
-# The evidence of a debate, as its state keeps it
+# The evidence of a debate
 
 
-class Drawn(TypedDict):
-    """A text of a speaker, and its points."""
-
-    text: str
-    points: list[dict[str, Any]]
-    """Each a :class:`dialectree.records.Point` as plain data."""
-
-
-class Ground(TypedDict, total=False):
-    """The evidence at one node of a debate. Ids are lasting: ``s2:17``, ``s2:17.3``."""
-
-    pool: list[str]
-    """Segments in the order in which they came."""
-    drawn: list[Drawn]
-    asked: list[str]
-    """Queries that were looked for."""
-    look_for: list[str]
-    """Those that speakers asked for."""
-    marks: dict[str, str]
-    """By point, the checker's word: ``yes``, ``no`` or ``contradicts``."""
-    grounds: dict[str, list[str]]
-    """By pass over the tree, the sentences that its rulings rest on."""
-
-
-Evidence = Mapping[str, Ground]
-"""By node of the debate."""
-
-
-def merged(old: Evidence | None, new: Evidence | None) -> dict[str, Ground]:
-    """Return both: what was there first stays first, and nothing stands twice."""
-    every = dict(old or {})
-    for node, ground in (new or {}).items():
-        both: Any = {**every.get(node, {})}
-        for name, value in ground.items():
-            both[name] = _both(both.get(name), value)
-        every[node] = both
-    return every
-
-
-def _both(old: Any, new: Any) -> Any:
-    if isinstance(new, Mapping):
-        known = old or {}
-        return {**known, **{name: _both(known.get(name), one) for name, one in new.items()}}
-    if isinstance(new, str):
-        return new
-    known = old or []
-    return [*known, *(one for one in new if one not in known)]
+def pool_of(every: Evidence, node: str) -> str:
+    """Return the node at or above ``node`` that has a pool; ``node`` itself where none has."""
+    above = node
+    while above and "pool" not in every.get(above, {}):
+        above = above.rpartition(".")[0]
+    return above or node
 
 
 def resting(ground: Ground) -> list[str]:
@@ -164,28 +116,6 @@ class Slot(NamedTuple):
     text: str | None
     where: str
     """Title of its source and page, for readers."""
-
-
-class Said(NamedTuple):
-    """What a valid reply said of the sources."""
-
-    points: Sequence[Point] = ()
-    rests_on: Sequence[str] = ()
-    """Ids of sentences."""
-    ground: Ground | None = None
-    """What the state keeps of it."""
-    notes: Sequence[str] = ()
-    """What is wrong with it and counts all the same."""
-    false_quotations: Sequence[str] = ()
-
-    def told(self) -> dict[str, Any]:
-        """Return what the record keeps of it beside the fields of the reply."""
-        points = [point.model_dump() for point in self.points]
-        every = {"evidence": points, "rests_on": [*self.rests_on]}
-        return {name: value for name, value in every.items() if value}
-
-
-NOTHING = Said()
 
 
 @dataclass
@@ -248,7 +178,43 @@ class Reading:
         segment = sentence.rpartition(".")[0]
         return segment in self.gone or segment.partition(":")[0] in self.gone
 
+    # What roles ask
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the sentences that the step reads."""
+        return [slot.text for slot in self.slots if slot.text]
+
+    def words_under(self, text: str) -> list[str]:
+        """Return the sentences under the turns whose words stand in ``text``."""
+        points = [point for drawn in self.heard(text) for point in self.points(drawn)]
+        named = {id for point in points for id in point.sentences}
+        return [slot.text for slot in self.slots if slot.id in named and slot.text is not None]
+
+    def unsupported(self, node: str, text: str) -> bool:
+        """Return whether a speaker at ``node`` said ``text`` without evidence that is left."""
+        said = any(drawn["text"] == text for drawn in self._find_texts(node))
+        return said and not self.find_cited_sentences(node, text)
+
+    def find_cited_sentences(self, node: str, text: str) -> list[str]:
+        """Return the ids of the sentences that ``text``, said at ``node``, cites.
+
+        Those that a person dropped are not among them.
+        """
+        texts = (drawn for drawn in self._find_texts(node) if drawn["text"] == text)
+        points = (point for drawn in texts for point in drawn["points"])
+        sentences = dict.fromkeys(sentence for point in points for sentence in point["sentences"])
+        return [sentence for sentence in sentences if not self.dropped(sentence)]
+
+    def _find_texts(self, node: str) -> Sequence[Drawn]:
+        """Return the texts that were said at ``node``, with their points."""
+        return self.evidence.get(pool_of(self.evidence, node), {}).get("drawn", [])
+
     # Reading
+
+    def pose(self, reply: type[BaseModel], system: str, shared: str, user: str) -> Posed | None:
+        """Return a question with the sentences in it; None where nothing of them is read."""
+        return None if self.mode is None else posed(self, reply, system, shared, user)
 
     def _held(self) -> dict[str, Slot]:
         """Return the sentences that are not dropped, by id."""
@@ -328,18 +294,6 @@ MARKS = {
     "contradicts": "its sentences contradict it",
 }
 """What the checker's words mean."""
-reading: ContextVar[Reading | None] = ContextVar("reading", default=None)
-"""What the step under way reads of the sources; None in a debate without them."""
-
-
-def words_under(text: str) -> list[str]:
-    """Return the sentences under the turns whose words stand in ``text``; none without sources."""
-    here = reading.get()
-    if here is None:
-        return []
-    points = [one for drawn in here.heard(text) for one in here.points(drawn)]
-    named = {id for one in points for id in one.sentences}
-    return [slot.text for slot in here.slots if slot.id in named and slot.text is not None]
 
 
 def _place(text: str, drawn: Drawn, at: int) -> tuple[int, int] | None:

@@ -1,0 +1,274 @@
+"""What the steps of a debate do with the user's documents: retrieve, read, check and rest on them.
+
+The part ``evidence`` of :mod:`dialectree.flow.grounding`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+
+from dialectree.evidence.reader import Reading, Slot, pool_of, resting
+from dialectree.flow.grounding import Sources
+from dialectree.models.asking import MORE_SENTENCES
+from dialectree.models.door import ask
+from dialectree.models.reading import NO_EVIDENCE, WITHOUT, Evidence, Ground, Mode, reading
+from dialectree.models.run import run_of
+from dialectree.protocols.grounded import GroundedSettings
+from dialectree.protocols.inside import root
+from dialectree.quotations import Read
+from dialectree.records import Place
+from dialectree.records.folding import path_key
+from dialectree.retrieval.material import material_of
+from dialectree.retrieval.pool import (
+    MOST_SEGMENTS,
+    MOST_SHOWN_WHOLE,
+    Search,
+    fitting,
+    search_sources,
+)
+from dialectree.system.platform_internals import read_state
+from dialectree.trace.events import tell
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.corpus import Material, Segment
+
+MARK_TOKENS = 110
+"""Tokens of the checker's reply for each point."""
+
+
+# A step, with what it reads and what it leaves
+
+
+async def read(
+    state: Any,
+    runtime: Runtime[Any],
+    context: GroundedSettings,
+    sources: Sources,
+    mode: Mode | None,
+    of: str,
+) -> Reading:
+    """Return what a step reads of the sources; see :class:`dialectree.flow.grounding.Evidence`."""
+    every: Evidence = read_state("evidence") or {}
+    node = pool_of(every, str(_field(state, "id") or root()))
+    run = run_of(runtime)
+    changed = run.overrides.evidence()
+    gone = {id for id, text in changed.items() if text is None}
+    here = Reading(node, every.get(node, {}), sources, every, gone)
+    if mode is None or (mode == "cited" and context.judge_sees == "none"):
+        return here
+    if mode == "pool" and not here.ground.get("pool"):
+        return here  # nothing was looked for, or found
+    material = await material_of(sources, context, run)
+    here.mode, here.of = "cited" if mode == "pool" else mode, of
+    here.slots = [*slots(material, here.ground.get("pool", []), changed)]
+    here.whole_pool = mode == "pool" or (mode == "cited" and context.judge_sees == "pool")
+    here.forbidden = context.memory == "forbidden"
+    everything = material.find_whole(context.whole, MOST_SHOWN_WHOLE)
+    here.complete = bool(everything) and not material.retrieves()
+
+    async def look_up(words: str) -> str | None:
+        """Look among the best segments for the words."""
+        found = await material.near(words, MOST_SEGMENTS)
+        holding = (one for one in found if Read([one.text]).holds(words))
+        source = next(holding, None)
+        return None if source is None else material.sources[source.source].name
+
+    here.look_up = look_up
+    return here
+
+
+def _field(state: Any, name: str) -> Any:
+    return state.get(name) if isinstance(state, Mapping) else None
+
+
+def slots(
+    material: Material, pool: Sequence[str], changed: Mapping[str, str | None]
+) -> Iterable[Slot]:
+    """Yield the sentences of a pool under their names, with what persons ``changed``.
+
+    A dropped sentence keeps its name, without a text. Another text of a segment takes the place of
+    its first sentence.
+    """
+    names = iter(MORE_SENTENCES)
+    for id in pool:
+        segment = material.segment(id)
+        source = material.sources[segment.source]
+        gone = segment.source in changed or (id in changed and changed[id] is None)
+        where = source.title if segment.page is None else f"{source.title}, p. {segment.page}"
+        for number, sentence in enumerate(segment.ids(), 1):
+            text: str | None = segment.sentence(number)
+            if new := changed.get(id):
+                text = new if number == 1 else None
+            yield Slot(next(names), sentence, None if gone else text, where)
+
+
+# Steps of a flow
+
+
+async def retrieve(
+    state: Any,
+    runtime: Runtime[Any],
+    context: GroundedSettings,
+    sources: Sources,
+    name: str,
+    wanted: Iterable[str] | None,
+) -> dict[str, Any]:
+    """Retrieve for what is ``wanted`` and what speakers asked for; no model is asked.
+
+    Where nothing is ``wanted`` (None) the grounds of the children are the pool.
+    """
+    every, run = read_state("evidence") or {}, run_of(runtime)
+    node = str(_field(state, "id") or root())
+    ground: Ground = every.get(node, {})
+    material = await material_of(sources, context, run)
+    if wanted is None:
+        found = _grounds_below(every, node)
+        return {"evidence": {node: {"pool": fitting(material, ground.get("pool", []), found)}}}
+    texts = [" ".join(text.split()) for text in (*wanted, *ground.get("look_for", []))]
+    asked = ground.get("asked", [])
+    texts = [text for text in dict.fromkeys(texts) if text and text not in asked]
+    searches = await search_sources(
+        material, texts, ground.get("pool", []), context, name, len(asked)
+    )
+    pool = [id for search in searches for id in search.shown]
+    for search in searches:
+        for id in dict.fromkeys([*search.found, *search.shown]):
+            run.overrides.found(id)
+        tell(runtime, node, "retrieved", _describe(search, material, run.overrides.evidence()))
+    return {"evidence": {node: {"pool": pool, "asked": texts}}}
+
+
+def _describe(
+    search: Search, material: Material, changed: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """Return the data of a ``retrieved`` event."""
+    ids = dict.fromkeys([*search.found, *search.shown])
+    return {
+        "of": search.of,
+        "query": search.query,
+        "found": [{"id": id} for id in search.found],
+        "shown": [*search.shown],
+        "sentences": material.count_sentences(),
+        "segments": [_describe_segment(material.segment(id), material, changed) for id in ids],
+    }
+
+
+def _describe_segment(
+    segment: Segment, material: Material, changed: Mapping[str, str | None]
+) -> dict[str, Any]:
+    new = changed.get(segment.id)
+    text = new or segment.text
+    return {
+        "id": segment.id,
+        "text": text,
+        "page": segment.page,
+        "heading": segment.heading,
+        "contested": segment.id in changed or segment.source in changed,
+        "source": material.sources[segment.source].name,
+        "sentences": [[0, len(text)]] if new else [[*span] for span in segment.sentences],
+    }
+
+
+def _grounds_below(every: Evidence, node: str) -> list[str]:
+    """Return the segments that the verdicts of the children of ``node`` rest on."""
+    children = [one for one in every if one.rpartition(".")[0] == node]
+    grounds = [id for one in sorted(children, key=path_key) for id in resting(every[one])]
+    return [*dict.fromkeys(id.rpartition(".")[0] for id in grounds)]
+
+
+# The checker
+
+
+class Mark(BaseModel):
+    """Whether the sentences of one point bear it out."""
+
+    point: str
+    reason: str = Field(max_length=400)
+    verdict: Literal["yes", "no", "contradicts"]
+
+
+class CheckReply(BaseModel):
+    """What the checker finds of every point."""
+
+    marks: list[Mark]
+
+
+async def check_points(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Mark all points of a debate that nobody marked; one call, or none."""
+    here = reading.get()
+    assert isinstance(here, Reading)  # the step reads the sources
+    marked, held = here.ground.get("marks", {}), {slot.id: slot.name for slot in here.slots}
+    every = [one for drawn in here.ground.get("drawn", []) for one in here.points(drawn)]
+    points = {f"p{n}": one for n, one in enumerate((p for p in every if p.id not in marked), 1)}
+    if not points:
+        return {}
+    lasting = {name: one.id for name, one in points.items()}
+
+    def told(reply: CheckReply) -> dict[str, Any]:
+        marks = [{**one.model_dump(), "point": lasting[one.point]} for one in reply.marks]
+        return {"marks": marks}
+
+    rows = [
+        {"name": name, "text": one.point, "sentences": [held[id] for id in one.sentences]}
+        for name, one in points.items()
+    ]
+    reply = await ask(
+        runtime,
+        Place(
+            node=str(_field(state, "id") or root()),
+            phase="check",
+            role="checker",
+            round=_field(state, "round") or 0,
+            take=_field(state, "take") or 1,
+        ),
+        "evidence/check",
+        CheckReply,
+        ids={"marks.point": [*points]},
+        told=told,
+        max_tokens=MARK_TOKENS * len(points) + 60,
+        points=rows,
+    )
+    for one in reply.marks:
+        if one.verdict == "contradicts":
+            point = points[one.point]
+            words = " ".join(slot.text or "" for slot in here.slots if slot.id in point.sentences)
+            note = f"contradicted by the sources: “{point.point}” ({words})"
+            tell(runtime, here.node, "noted", {"note": note})
+    here.leave(here.node, {"marks": {lasting[one.point]: one.verdict for one in reply.marks}})
+    return {}
+
+
+# The verdict
+
+
+async def add_grounds(
+    verdict: dict[str, Any],
+    runtime: Runtime[Any],
+    context: GroundedSettings,
+    sources: Sources,
+) -> dict[str, Any]:
+    """Return a verdict with the sentences that it rests on; without any it may be unresolved."""
+    run, ground = run_of(runtime), (read_state("evidence") or {}).get(root(), {})
+    material, changed = await material_of(sources, context, run), run.overrides.evidence()
+    grounds = [*_grounds(resting(ground), material, changed)]
+    if grounds:
+        return {**verdict, "grounds": grounds}
+    if context.memory == "allowed":
+        return {**verdict, "notes": [*verdict["notes"], WITHOUT]}
+    nothing = {"answer": None, "label": None, "confidence": None, "confidence_source": None}
+    return {**verdict, **nothing, "notes": [*verdict["notes"], NO_EVIDENCE]}
+
+
+def _grounds(
+    ids: Iterable[str], material: Material, changed: Mapping[str, str | None]
+) -> Iterable[dict[str, Any]]:
+    gone = {id for id, text in changed.items() if text is None}
+    for id in ids:
+        segment = material.segment(id.rpartition(".")[0])
+        if gone.isdisjoint((segment.id, segment.source)):
+            name = material.sources[segment.source].name
+            yield {"id": id, "source": name, "page": segment.page}

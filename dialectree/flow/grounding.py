@@ -1,0 +1,196 @@
+"""Let the debaters of a protocol argue from the user's documents, by the part ``evidence``.
+
+A flow whose settings derive from :class:`GroundedSettings` keeps the pool of retrieved segments and
+what was drawn from it in two channels of its state. A debate without sources is as it is without
+them: its evidence steps are places where ways meet, and the part is not loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, NotRequired, Protocol, get_type_hints
+
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from dialectree.flow.state import Hosted
+from dialectree.flow.steps import conclusion
+from dialectree.models.reading import EvidenceReader, Mode, merged, reading
+from dialectree.models.run import run_of
+from dialectree.protocols.grounded import GroundedSettings
+from dialectree.protocols.settings import settings
+from dialectree.system.parts import PlugPoint
+from dialectree.system.platform_internals import read_state
+
+Queries = Callable[..., Iterable[str]]
+"""Returns what to look for, of the state, and of the settings if it has that parameter."""
+Sources = Sequence[Mapping[str, Any]]
+"""The documents of a debate as its graph takes them."""
+_typed_dict: Any = TypedDict
+
+
+class Evidence(Protocol):
+    """The part that retrieves sentences, lets speakers point at them and checks their points."""
+
+    async def read(
+        self,
+        state: Any,
+        runtime: Runtime[Any],
+        context: GroundedSettings,
+        sources: Sources,
+        mode: Mode | None,
+        of: str,
+    ) -> EvidenceReader:
+        """Return what a step reads of the sources."""
+        ...
+
+    async def retrieve(
+        self,
+        state: Any,
+        runtime: Runtime[Any],
+        context: GroundedSettings,
+        sources: Sources,
+        name: str,
+        wanted: Iterable[str] | None,
+    ) -> dict[str, Any]:
+        """Return the update of the step ``name``, which looks for ``wanted``; no model is asked."""
+        ...
+
+    async def check_points(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Mark all points of a debate that nobody marked; one call, or none."""
+        ...
+
+    async def add_grounds(
+        self,
+        verdict: dict[str, Any],
+        runtime: Runtime[Any],
+        context: GroundedSettings,
+        sources: Sources,
+    ) -> dict[str, Any]:
+        """Return a verdict with the sentences that it rests on."""
+        ...
+
+
+EVIDENCE: PlugPoint[Evidence] = PlugPoint("evidence", "arguing from sources")
+
+
+# The channels
+
+
+def add_channels(schema: type[Any], *, sources: bool = True) -> type[Any]:
+    """Return a TypedDict with the channels of the evidence, and of the sources if it takes them."""
+    evidence = {"evidence": Annotated[dict[str, Any], merged]}
+    return _with(schema, {**evidence, **_SOURCES} if sources else evidence)
+
+
+def with_sources(schema: type[Any]) -> type[Any]:
+    """Return the input of a whole protocol with the documents to argue from."""
+    return _with(schema, _SOURCES)
+
+
+_SOURCES: Mapping[str, Any] = {"sources": NotRequired[list[Any]]}
+
+
+def _with(schema: type[Any], channels: Mapping[str, Any]) -> type[Any]:
+    """Return a TypedDict with further channels."""
+    hints = get_type_hints(schema, include_extras=True)
+    made: type[Any] = _typed_dict(schema.__name__, {**hints, **channels})
+    made.__doc__, made.__module__ = schema.__doc__, schema.__module__
+    return made
+
+
+class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A part of a grounded protocol.
+
+    The step that calls it hands its sources down, and keeps the evidence that the part leaves.
+    """
+
+    async def ainvoke(self, input: Any, *args: Any, **options: Any) -> Any:
+        """Walk the graph."""
+        here = reading.get()
+        if here is None:
+            return await super().ainvoke(input, *args, **options)
+        if isinstance(input, Mapping):
+            input = {**input, "sources": here.sources, "evidence": here.evidence}
+        apart = reading.set(None)  # its own steps read for themselves
+        try:
+            ended: Any = await super().ainvoke(input, *args, **options)
+        finally:
+            reading.reset(apart)
+        here.left = merged(here.left, ended.get("evidence"))
+        return ended
+
+
+# The steps
+
+
+def find_sources(runtime: Runtime[Any], context: GroundedSettings) -> Sources | None:
+    """Return the documents that were given; None where nothing is retrieved from either."""
+    sources: Sources = read_state("sources") or ()
+    retrieves = context.retriever is not None or run_of(runtime).retrievals.by
+    return sources if sources or retrieves else None
+
+
+async def take_step(
+    step: Callable[[], Awaitable[Any]],
+    state: Any,
+    runtime: Runtime[Any],
+    context: GroundedSettings,
+    mode: Mode | None,
+    of: str,
+) -> Any:
+    """Let a step read the sources as ``mode`` says; return its update, with what it leaves."""
+    sources, here = find_sources(runtime, context), None
+    if sources is not None:
+        here = await EVIDENCE.require().read(state, runtime, context, sources, mode, of)
+    token = reading.set(here)
+    try:
+        update = await step()
+    finally:
+        reading.reset(token)
+    left = {} if here is None else here.update()
+    if not left or not isinstance(update, Mapping | None):
+        return update
+    own: dict[str, Any] = dict(update or {})
+    return {**own, "evidence": merged(own.get("evidence"), left)}
+
+
+def retrieving(
+    name: str,
+    queries: Queries | None,
+    takes_settings: bool,
+    current: Callable[[], GroundedSettings],
+) -> Callable[..., Any]:
+    """Return a step that retrieves for ``queries`` and what speakers asked for; no model is asked.
+
+    Without ``queries`` the grounds of the children are the pool.
+    """
+
+    async def retrieve(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        context = current()
+        if (sources := find_sources(runtime, context)) is None:
+            return {}
+        wanted: Iterable[str] | None = None
+        if queries is not None:
+            wanted = queries(state, context) if takes_settings else queries(state)
+        part = EVIDENCE.require()
+        return await part.retrieve(state, runtime, context, sources, name, wanted)
+
+    return retrieve
+
+
+async def checker(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Mark all points of a debate that nobody marked; one call, or none."""
+    if reading.get() is None or getattr(runtime.context, "check", "none") == "none":
+        return {}
+    return await EVIDENCE.require().check_points(state, runtime)
+
+
+async def concluding(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Conclude a debate with the grounds of its verdict."""
+    context, verdict = settings(runtime, GroundedSettings), state["verdict"]
+    sources = find_sources(runtime, context)
+    if sources is not None and verdict["answer"] is not None:
+        verdict = await EVIDENCE.require().add_grounds(verdict, runtime, context, sources)
+    return await conclusion({**state, "verdict": verdict}, runtime)

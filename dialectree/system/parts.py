@@ -1,0 +1,74 @@
+"""The parts that a debate can do without: each plugs in at a place that the kernel names.
+
+A part is an entry point of the group ``dialectree.parts``, called like the place where it plugs in.
+The kernel imports no part. It loads one when a debate needs it for the first time. A part that is
+not installed costs nothing, and the feature that needs it says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Generic, TypeVar, cast
+
+from dialectree.errors import MissingPackage
+
+GROUP = "dialectree.parts"
+Part = TypeVar("Part")
+Loaded = TypeVar("Loaded")
+
+
+class PlugPoint(Generic[Part]):
+    """A place of the kernel at which one part plugs in.
+
+    Args:
+        name: The name under which the part registers.
+        feature: What needs the part, for the message where it is missing.
+    """
+
+    def __init__(self, name: str, feature: str) -> None:
+        self.name, self.feature = name, feature
+        self._found: list[Part | None] = []
+
+    def find(self) -> Part | None:
+        """Return the part, which is loaded the first time; None where it is not installed."""
+        if not self._found:
+            self._found.append(load_off_loop(self._load))
+        return self._found[0]
+
+    def require(self) -> Part:
+        """Return the part; MissingPackage where it is not installed."""
+        if (part := self.find()) is None:
+            raise MissingPackage(
+                f"{self.feature} needs the part `{self.name}` of dialectree, "
+                "which is not installed here"
+            )
+        return part
+
+    def _load(self) -> Part | None:
+        entries = entry_points(group=GROUP, name=self.name)
+        entry = next(iter(sorted(entries, key=lambda one: one.value)), None)
+        return None if entry is None else cast("Part", entry.load())
+
+
+def load_off_loop(load: Callable[[], Loaded]) -> Loaded:
+    """Return what ``load`` returns, in a thread where an event loop is running.
+
+    A server's loop refuses to read files, and every import there would fail.
+    """
+    if not _loop_is_running():
+        return load()
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, "parts") as pool:
+        return pool.submit(load).result()
+
+
+def _loop_is_running() -> bool:
+    """Tell whether this thread runs an event loop. None does where nobody has imported asyncio."""
+    asyncio = sys.modules.get("asyncio")
+    try:
+        return asyncio is not None and asyncio.get_running_loop() is not None
+    except RuntimeError:
+        return False
