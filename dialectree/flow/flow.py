@@ -41,8 +41,7 @@ from dialectree.protocols.inside import root
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings, host_run, settings
 from dialectree.system.platform_internals import reset_omitted
-from dialectree.trace.events import tell
-from dialectree.trace.tracing import DebateGraph, show
+from dialectree.trace.events import TRACING, tell
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 Step = Callable[..., Awaitable[Any]]
@@ -326,7 +325,8 @@ class Flow:
             graph.__class__ = PartGraph
         if self._protocol:
             reset_omitted(graph, get_type_hints(self._input))
-            show(graph, DebateGraph)
+            if (tracing := TRACING.find()) is not None:
+                tracing.show_debate(graph)
         return graph
 
     def _add_ends(self) -> None:

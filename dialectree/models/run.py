@@ -43,8 +43,7 @@ from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.records.journal import Journal, Retrievals
 from dialectree.records.ledger import named
 from dialectree.system import clock
-from dialectree.trace import tracing
-from dialectree.trace.events import Delay, Why
+from dialectree.trace.events import Delay, Why, find_tracer
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
 """Calls under way that others may wait for, by event loop and by the cache's key."""
@@ -181,7 +180,7 @@ class Run(RunControl):
 
     def _trace(self, asking: Asking, call: Call) -> None:
         """Show a call in a trace that no model is asked for now."""
-        if (tracer := tracing.tracer()) is not None:
+        if (tracer := find_tracer()) is not None:
             asked, spec = asking.sent(), asking.spec
             model = {
                 "ls_provider": spec.provider,

@@ -6,16 +6,18 @@ the graph keeps them or not; a node does not know.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from dialectree.protocols.inside import Inside, inside
 from dialectree.protocols.settings import host_run
-from dialectree.records import EventKind
+from dialectree.records import Call, EventKind
 from dialectree.system import clock
-from dialectree.trace import tracing
+from dialectree.system.parts import PlugPoint
 
 Delay = Literal["rate_limit", "retry"]
 """Why a call pauses: the endpoint asks for it, or an attempt failed."""
@@ -25,6 +27,46 @@ machine to start, it was sent, it pauses."""
 Pause = Callable[[float, Delay, str, int], Awaitable[None]]
 """Sleeps for some seconds, for a reason and after a fault, before an attempt; raises what ends a
 run meanwhile."""
+
+
+class Tracer(Protocol):
+    """Shows one debate in a trace."""
+
+    def hear(self, event: Mapping[str, Any], took_s: float) -> None:
+        """Show what ``event`` tells of a node of the tree."""
+        ...
+
+    def replay(
+        self,
+        config: RunnableConfig,
+        metadata: Mapping[str, Any],
+        messages: Sequence[tuple[str, str]],
+        parameters: Mapping[str, Any],
+        call: Call,
+    ) -> None:
+        """Show a reply that costs nothing now."""
+        ...
+
+
+class Tracing(Protocol):
+    """The part that shows debates in traces."""
+
+    def show_debate(self, graph: CompiledStateGraph[Any, Any, Any, Any]) -> None:
+        """Let traces show the graph of a whole protocol as a debate."""
+        ...
+
+    def tracer(self) -> Tracer | None:
+        """Return the tracer of the debate in which this code runs, if it is traced."""
+        ...
+
+
+TRACING: PlugPoint[Tracing] = PlugPoint("tracing", "a trace of a debate")
+
+
+def find_tracer() -> Tracer | None:
+    """Return the tracer of the debate in which this code runs, if it is traced."""
+    tracing = TRACING.find()
+    return None if tracing is None else tracing.tracer()
 
 
 def opened(node: str, data: Mapping[str, object], here: Inside) -> dict[str, object]:
@@ -71,5 +113,5 @@ def tell(
         runtime.stream_writer(event)
     elif (number := hear(event)) and not own:
         runtime.stream_writer({"n": number, **event})
-    if (tracer := tracing.tracer()) is not None:
+    if (tracer := find_tracer()) is not None:
         tracer.hear(event, took_s)

@@ -110,6 +110,11 @@ def show(graph: CompiledStateGraph[Any, Any, Any, Any], kind: type[TracedGraph])
     graph.__class__ = kind
 
 
+def show_debate(graph: CompiledStateGraph[Any, Any, Any, Any]) -> None:
+    """Let traces show the graph of a whole protocol as a debate."""
+    show(graph, DebateGraph)
+
+
 @dataclass
 class _Debate:
     """Hold what the tracers of one debate share."""
