@@ -11,7 +11,7 @@ import typer
 from dialectree.cli import flags
 
 if TYPE_CHECKING:
-    from dialectree.service.deletion import Deletion
+    from dialectree.cli.stored_data import Deletion
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and stop.")]
@@ -32,8 +32,8 @@ def delete(
 
     Texts of their sources may also lie in the cache: see ``dialectree cache clear --documents``.
     """
+    from dialectree.cli.stored_data import describe_run, has_sources
     from dialectree.service.debates import Debates
-    from dialectree.service.deletion import describe_run, has_sources
     from dialectree.system import streams
 
     folders = {folder.path.resolve(): folder for folder in map(Debates(runs).find, names)}
@@ -77,7 +77,7 @@ def clear(
 
     Runs stay, with their own texts. A reply that is asked for again is paid again.
     """
-    from dialectree.service.deletion import describe_cache
+    from dialectree.cli.stored_data import describe_cache
 
     both = documents == replies
     found = describe_cache(
@@ -89,8 +89,8 @@ def clear(
 def _delete(deletions: Sequence[Deletion], noun: str, *, dry_run: bool, yes: bool) -> bool:
     """Say what is deleted and delete it, once a person agreed; return whether it was done."""
     from dialectree.cli import consent
+    from dialectree.cli.stored_data import total
     from dialectree.errors import InputError
-    from dialectree.service.deletion import total
     from dialectree.text import clean
 
     if not deletions:

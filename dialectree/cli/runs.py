@@ -99,7 +99,7 @@ def _print(*parts: RenderableType, after: RenderableType = "") -> None:
 
 
 def _differ(old: RunRecord, new: RunRecord, *, json: bool) -> None:
-    from dialectree.running import run_diff
+    from dialectree.contests import run_diff
     from dialectree.system import streams
 
     if json:

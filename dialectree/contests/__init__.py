@@ -19,5 +19,4 @@ from dialectree.contests.wishes import Restore as Restore
 from dialectree.contests.wishes import Rule as Rule
 from dialectree.contests.wishes import Set as Set
 from dialectree.contests.wishes import Void as Void
-from dialectree.contests.wishes import only_models_and_limits as only_models_and_limits
 from dialectree.contests.wishes import parse as parse

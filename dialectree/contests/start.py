@@ -13,9 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dialectree.contests import arguments, evidence_changes, rulings
+from dialectree.contests import arguments, evidence_changes, rulings, verdict_diff
 from dialectree.contests.changes import Draft, fits, flags
-from dialectree.contests.wishes import Change, only_models_and_limits
+from dialectree.contests.wishes import Change
 from dialectree.errors import (
     DialectreeError,
     InputError,
@@ -28,11 +28,11 @@ from dialectree.models.specs import Spec
 from dialectree.protocols.protocol import installed, method
 from dialectree.records import Call, RunRecord, Turn, turns
 from dialectree.records.folder import RunFolder
-from dialectree.running import verdict_diff
 from dialectree.running.documents import FOLDER, keep, located
 from dialectree.running.recorded_settings import (
     kept,
     named,
+    require_models_and_limits,
     settled,
     speakers,
     spoken,
@@ -66,7 +66,7 @@ def start(
     wishes, old = _listed(wishes), folder.record()
     if old.status in ("running", "partial"):
         raise InputError(f"{old.run_id} is not finished; first: {program()} resume {folder.path}")
-    only_models_and_limits(given)
+    require_models_and_limits(given)
     chosen = method(old.method, old.protocol).on(old.input)
     calls = _journal(folder, old)
     nobody = without_models(old, given)

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dialectree.errors import InputError, fault_line
-from dialectree.protocols.options import juries
-from dialectree.protocols.protocol import installed
-from dialectree.protocols.settings import SHARED
-from dialectree.protocols.sources import known
-from dialectree.protocols.trust import marked
 from dialectree.records import Stance
 
 CHANGES = ("replace", "verdict", "drop", "restore", "set", "flip", "void", "add", "add_source")
@@ -162,17 +156,3 @@ def AddSource(file: str | Path, text: str = "") -> Change:
     With a ``text`` no file is read: ``file`` is the name of that text.
     """
     return parse("add_source", str(file), text)
-
-
-def _code() -> set[str]:
-    """Return the settings that name code, which a run's record does not name for anybody."""
-    kinds = [one.settings for one in installed().values()]
-    return {name for kind in kinds for name in marked(kind, kind.model_fields, "code")}
-
-
-def only_models_and_limits(given: Mapping[str, Any], what: str = "a contest is reckoned") -> None:
-    """Raise InputError for a setting that would make another debate of it."""
-    models = {name for one in installed().values() for name in juries(one.settings).values()}
-    own = known() - {*SHARED} - models - _code() | {"seed", "calibration"}
-    if found := sorted(given.keys() & own):
-        raise InputError(f"`{found[0]}`: {what} with the settings of its run")

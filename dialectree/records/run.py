@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Self
 
@@ -14,6 +15,7 @@ from dialectree.records.contest import Contest
 from dialectree.records.declared import Declared
 from dialectree.records.ledger import Usage
 from dialectree.records.place import Strict
+from dialectree.records.reports import REPORTS
 from dialectree.records.tree import Failure, Sparse, Tree, Turn, Verdict
 
 if TYPE_CHECKING:
@@ -93,11 +95,19 @@ class RunRecord(Sparse):
         extra="forbid", populate_by_name=True, serialize_by_alias=True, ser_json_inf_nan="strings"
     )
 
-    if TYPE_CHECKING:
+    def __repr__(self) -> str:
+        """Return what was asked and what came of it, where the reports are installed."""
+        reports = REPORTS.find()
+        return super().__repr__() if reports is None else f"<RunRecord {reports.summarize(self)}>"
 
-        def _repr_html_(self) -> str:
-            """Return the card of a notebook; ``dialectree.report`` attaches it."""
-            ...
+    def __str__(self) -> str:
+        """Return the same."""
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        """Return the card of a notebook, where the reports are installed."""
+        reports = REPORTS.find()
+        return escape(repr(self)) if reports is None else reports.draw_card(self)
 
     def to_pandas(self) -> DataFrame:
         """Return a row for each turn: its node, its place, who spoke, and its reply.

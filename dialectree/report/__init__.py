@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dialectree.records import RunRecord
-
 if TYPE_CHECKING:
     from dialectree.report.live import LiveTree, Watcher
     from dialectree.report.pages import markdown
@@ -54,26 +52,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-def _in_two_lines(record: RunRecord) -> str:
-    """Return what was asked and what came of it."""
-    from dialectree.report.verdicts import two_line_summary
-
-    return f"<RunRecord {two_line_summary(record)}>"
-
-
-def _as_card(record: RunRecord) -> str:
-    """Return the run as a card of a notebook."""
-    from dialectree.report.pages import card
-
-    return card(record)
-
-
-# Records stand below the reports, so the reports bring their views of a record themselves.
-for _name, _shown in {
-    "__repr__": _in_two_lines,
-    "__str__": _in_two_lines,
-    "_repr_html_": _as_card,
-}.items():
-    setattr(RunRecord, _name, _shown)

@@ -10,13 +10,13 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from dialectree.errors import SettingsError
+from dialectree.errors import InputError, SettingsError
 from dialectree.models import embedded
 from dialectree.models.limits import require_prices
 from dialectree.models.specs import Spec, resolve
 from dialectree.protocols.calibrations import Calibration, calibrations_for
 from dialectree.protocols.options import juries
-from dialectree.protocols.protocol import Method, inner_settings, protocol
+from dialectree.protocols.protocol import Method, inner_settings, installed, protocol
 from dialectree.protocols.settings import (
     EMBEDDED,
     SHARED,
@@ -25,7 +25,8 @@ from dialectree.protocols.settings import (
     build,
     rebuilt,
 )
-from dialectree.protocols.trust import CLIENT
+from dialectree.protocols.sources import known
+from dialectree.protocols.trust import CLIENT, marked
 from dialectree.records import Call, RunRecord
 
 BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
@@ -93,6 +94,22 @@ def settled(record: RunRecord, given: Mapping[str, Any], *, own: bool = False) -
     except SettingsError as error:
         build(kind, **given)  # raises where the record is not to blame
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
+
+
+def require_models_and_limits(
+    given: Mapping[str, Any], what: str = "a contest is reckoned"
+) -> None:
+    """Raise InputError for a setting that would make another debate of a run."""
+    models = {name for one in installed().values() for name in juries(one.settings).values()}
+    own = known() - {*SHARED} - models - _code() | {"seed", "calibration"}
+    if found := sorted(given.keys() & own):
+        raise InputError(f"`{found[0]}`: {what} with the settings of its run")
+
+
+def _code() -> set[str]:
+    """Return the settings that name code, which a run's record does not name for anybody."""
+    kinds = [one.settings for one in installed().values()]
+    return {name for kind in kinds for name in marked(kind, kind.model_fields, "code")}
 
 
 def without_models(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:

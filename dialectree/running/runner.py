@@ -54,7 +54,8 @@ from dialectree.records import (
 )
 from dialectree.records.declared import declarations
 from dialectree.records.folder import RunFolder, Unkept
-from dialectree.running import documents, verdict_diff
+from dialectree.running import documents
+from dialectree.running.plug_points import CONTESTS
 from dialectree.running.recorded_settings import (
     calibration,
     kept,
@@ -302,7 +303,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
         complete(record, folder, ended, notices)
         if ended is None and contested is not None:
-            record.contest = verdict_diff.compared(contested, record)
+            record.contest = CONTESTS.require().compared(contested, record)
         # In a thread: others go on meanwhile, and a cancelled run has its record all the same.
         try:
             await asyncio.shield(asyncio.to_thread(folder.write_record, record))
@@ -376,7 +377,7 @@ def _tell_changes(started: Started, run: Run, watch: Watch | None) -> None:
     if contest is None:
         return
     tree, _ = fold(folder.told())
-    for event in verdict_diff.told(contest.overrides, tree, run.overrides.met):
+    for event in CONTESTS.require().told(contest.overrides, tree, run.overrides.met):
         event = event.model_copy(update={"t": clock.stamp(), "run_id": folder.run_id})
         _told(folder, watch, event)
 
@@ -524,12 +525,3 @@ def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:
         for node in record.tree.nodes.values()
     )
     return "degraded" if missing or record.degraded() else "answered"
-
-
-def leave_reports(folder: RunFolder, record: RunRecord) -> None:
-    """Write report.md and report.html; raise RunFolderError where there is no room."""
-    from dialectree.report import html, markdown
-
-    calls = folder.calls()
-    folder.write("report.md", markdown(record, calls))
-    folder.write("report.html", html(record, calls, folder.events(), folder.texts()))

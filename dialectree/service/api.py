@@ -6,18 +6,19 @@ import asyncio
 import sys
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-import dialectree.report  # noqa: F401 - lets a record show itself
-from dialectree.contests import Change
 from dialectree.errors import ArgumentError
 from dialectree.flow.human_input import Ask
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
+from dialectree.records.reports import REPORTS
+from dialectree.running.plug_points import Wish
 from dialectree.running.runner import Started, Watch
 from dialectree.service.debates import (
     ContestRecord,
@@ -154,7 +155,7 @@ resume = _waiting(aresume)
 
 async def acontest(
     run: str | Path | RunRecord,
-    wishes: Iterable[Change],
+    wishes: Iterable[Wish],
     *,
     runs: str | Path = DEFAULT_RUNS,
     ask: Ask | None = None,
@@ -236,11 +237,10 @@ async def _conduct(
     begun: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
 ) -> RunRecord:
     """Conduct a run to its end, and show it in one line; warn where reports cannot be written."""
-    from dialectree.report.progress import show
-
-    run = Underway(begun)
+    run, reports = Underway(begun), REPORTS.find()
+    shown = nullcontext() if reports is None else reports.show(run.progress.line, progress)
     try:
-        async with show(run.progress.line, progress):
+        async with shown:
             return await run.conduct(ask, watch)
     finally:
         if run.unreported is not None and run.unreported is not run.fault:

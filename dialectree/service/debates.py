@@ -17,8 +17,6 @@ from typing import Any, TypeVar, cast
 
 from pydantic import JsonValue
 
-from dialectree import contests
-from dialectree.contests import Change, only_models_and_limits
 from dialectree.errors import (
     DialectreeError,
     DiskFull,
@@ -32,14 +30,21 @@ from dialectree.protocols.routes import follow_routes
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
 from dialectree.records.folder import RunFolder
-from dialectree.report.progress import Progress
+from dialectree.records.reports import REPORTS, ProgressLine
 from dialectree.running import documents, runner
 from dialectree.running.documents import Reading
 from dialectree.running.estimates import Estimate, estimate, estimate_change
-from dialectree.running.recorded_settings import calibration, named, speakers
+from dialectree.running.plug_points import CONTESTS, Wish
+from dialectree.running.recorded_settings import (
+    calibration,
+    named,
+    require_models_and_limits,
+    speakers,
+)
 from dialectree.running.runner import Started, Watch
 from dialectree.service.fields import allowed, allowed_files
 from dialectree.system import clock
+from dialectree.text import count
 
 Tell = Callable[[float, float | None, str], Awaitable[None]]
 """Tells a client of the progress: calls so far, expected calls, one line."""
@@ -65,12 +70,37 @@ class Planned:
     """What the graph of a debate takes."""
 
 
+class CallCount:
+    """Counts the calls of a run, where no part shows more of it."""
+
+    def __init__(self, expected: tuple[int, int] | None) -> None:
+        self.calls, self.expected, self._began = 0, expected, clock.seconds()
+
+    @property
+    def seconds(self) -> float:
+        """Return how long the run has been watched."""
+        return clock.seconds() - self._began
+
+    def watch(self, event: Event) -> None:
+        """Count a call that has ended."""
+        self.calls += event.kind == "called"
+
+    def line(self) -> str:
+        """Return how many calls have ended."""
+        return count(self.calls, "call")
+
+
 class Underway:
     """A run that has begun, to be waited for or to go on in the background."""
 
     def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
         self.started, self.remarks = started, [*remarks]
-        self.progress = Progress(started.record.run_id, started.expected)
+        reports, run_id = REPORTS.find(), started.record.run_id
+        self.progress: ProgressLine = (
+            CallCount(started.expected)
+            if reports is None
+            else reports.follow(run_id, started.expected)
+        )
         self.fault: DialectreeError | None = None
         """What broke the run off."""
         self.unreported: DialectreeError | None = None
@@ -115,8 +145,10 @@ class Underway:
         if isinstance(self.fault, DiskFull):
             self.unreported = self.fault
             return
+        if (reports := REPORTS.find()) is None:
+            return
         try:
-            await asyncio.to_thread(runner.leave_reports, self.started.folder, self.record)
+            await asyncio.to_thread(reports.write, self.started.folder, self.record)
         except DialectreeError as error:
             self.unreported = error
 
@@ -346,7 +378,7 @@ class Debates:
     # Changes to them
 
     def plan_contest(
-        self, run: str | RunFolder, wishes: Iterable[Change], settings: Mapping[str, Any]
+        self, run: str | RunFolder, wishes: Iterable[Wish], settings: Mapping[str, Any]
     ) -> Planned:
         """Return the new run in which ``wishes`` change something in a finished one."""
         folder = run if isinstance(run, RunFolder) else self.find(run)
@@ -354,7 +386,12 @@ class Debates:
         if self._files is not None:
             wishes = [_allowed(one, self._files) for one in wishes]
         begin = partial(
-            contests.start, folder, wishes, self.runs, {**host, **settings}, person=self._person
+            CONTESTS.require().start,
+            folder,
+            wishes,
+            self.runs,
+            {**host, **settings},
+            person=self._person,
         )
 
         async def expected() -> Estimate:
@@ -368,7 +405,7 @@ class Debates:
         return Planned(expected, begin)
 
     async def contest(
-        self, run: str, wishes: Iterable[Change], settings: Mapping[str, Any]
+        self, run: str, wishes: Iterable[Wish], settings: Mapping[str, Any]
     ) -> Underway:
         """Begin in the background a run that contests another one."""
         planned = await asyncio.to_thread(self.plan_contest, run, wishes, settings)
@@ -376,7 +413,7 @@ class Debates:
 
     def take_up(self, run: str | RunFolder, settings: Mapping[str, Any]) -> Started:
         """Return a run that was broken off, or whose calls failed, to be conducted."""
-        only_models_and_limits(settings, "a run is resumed")
+        require_models_and_limits(settings, "a run is resumed")
         folder = run if isinstance(run, RunFolder) else self.find(run)
         host = self._host_of(_method(folder.record())) if self._host else {}
         return runner.again(folder, {**host, **settings}, self.runs)
@@ -416,7 +453,7 @@ def _without_sources(
         yield from (f"{name}: there are no sources, so it changes nothing" for name in named)
 
 
-def _allowed(wish: Change, folders: Sequence[str | Path]) -> Change:
+def _allowed(wish: Wish, folders: Sequence[str | Path]) -> Wish:
     """Return ``wish`` with the whole path of a source; InputError for one outside the folders."""
     if wish.change != "add_source" or wish.text:
         return wish

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import uvicorn
 
+from dialectree.contests.verdict_diff import compared
 from dialectree.evals import served
 from dialectree.records import Contest, Event, RunRecord
 from dialectree.records.folder import RunFolder
 from dialectree.records.run import Evaluated
-from dialectree.running.verdict_diff import compared
 from dialectree.server import local
 from tests.evals import sample
 from tests.report.recorded import events, record

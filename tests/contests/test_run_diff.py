@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dialectree.contests.run_diff import Difference, difference, lines
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
-from dialectree.running.run_diff import Difference, difference, lines
 from tests.report.recorded import DEMOS, events, record
 
 

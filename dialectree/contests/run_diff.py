@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from dialectree.contests.verdict_diff import moves, weighed
 from dialectree.records import Moved, Node, RunRecord, Turn, Verdict, turns
 from dialectree.records.folder import RunFolder
 from dialectree.records.place import Strict
 from dialectree.report import contested, view
 from dialectree.report.contested import Changed
-from dialectree.running.verdict_diff import moves, weighed
 from dialectree.text import count, label, line
 
 _NAMED = 6
