@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dialectree.evals.dataset_items import Source, Written
-from dialectree.running.documents import taken
+from dialectree.evidence.documents import read_given
 
 
 class Reader:
@@ -40,8 +40,8 @@ class Reader:
         if len(given) > 1:
             for one in given:
                 # Beside others, one that cannot be read is only a notice.
-                taken([one], reader=self._reader)
-        read: list[Any] = taken(given, reader=self._reader)
+                read_given([one], reader=self._reader)
+        read: list[Any] = read_given(given, reader=self._reader)
         notices = read[0].get("notices", [])
         self.notices += [one for one in notices if one not in self.notices]
         return tuple(Source(**{name: one[name] for name in Source.model_fields}) for one in read)

@@ -67,7 +67,9 @@ def gate(
     """
     from dialectree.cli.finding_formats import FORMATS, Findings
     from dialectree.cli.progress import STOPPING, demonstration, reading
-    from dialectree.running import documents
+    from dialectree.evidence import documents
+    from dialectree.protocols.grounded import find_reader
+    from dialectree.records.run import source_notices
     from dialectree.service.claims import ClaimVerifier, verifying_method
     from dialectree.system import loop
     from dialectree.system.streams import print_file, program
@@ -78,10 +80,8 @@ def gate(
     if sources:
         chosen.require_grounded()
         with reading(quiet=quiet or format != "text") as told:
-            verifier.sources = documents.taken(
-                sources, told, documents.find_reader(verifier.context)
-            )
-        for gap in documents.notices(verifier.sources):
+            verifier.sources = documents.read_given(sources, told, find_reader(verifier.context))
+        for gap in source_notices(verifier.sources):
             notice(gap)
     text, name = _read(file), "stdin" if file == "-" else file
     loop.tune()

@@ -24,7 +24,7 @@ from dialectree.report import Lines, LiveTree, Watcher
 from dialectree.report.terminal import link
 from dialectree.report.verdicts import sums, verdict_text
 from dialectree.report.words import failed
-from dialectree.running.documents import Reading
+from dialectree.running.plug_points import WatchReading
 from dialectree.running.runner import (
     GRACE_S,
     Started,
@@ -101,7 +101,7 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
 
 
 @contextmanager
-def reading(*, quiet: bool) -> Iterator[Reading | None]:
+def reading(*, quiet: bool) -> Iterator[WatchReading | None]:
     """Show on stderr how far documents are read and indexed, see :func:`counting`."""
     if quiet:
         yield None
@@ -111,7 +111,7 @@ def reading(*, quiet: bool) -> Iterator[Reading | None]:
 
 
 @contextmanager
-def counting(things: str) -> Iterator[Reading]:
+def counting(things: str) -> Iterator[WatchReading]:
     """Show on stderr how many ``things`` are done, where that takes more than a moment.
 
     On a terminal it is a bar, elsewhere a line every few seconds.

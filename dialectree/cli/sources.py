@@ -119,7 +119,7 @@ async def _find(text: str, documents: tuple[Document, ...], settings: GroundedSe
 
 
 def _as_json(document: Document, notices: tuple[str, ...]) -> dict[str, Any]:
-    from dialectree.running.documents import describe_blocks, notices_about
+    from dialectree.evidence.documents import describe_blocks, notices_about
 
     return {
         "name": document.name,

@@ -14,7 +14,6 @@ from dialectree.protocols.sources import CACHE_URL, cache_folder
 from dialectree.records.folder import RunFolder
 from dialectree.records.index import heads
 from dialectree.report import words
-from dialectree.running.documents import sources_of
 from dialectree.system import clock
 from dialectree.text import count, line
 
@@ -57,7 +56,7 @@ def describe_run(folder: RunFolder) -> Deletion:
 def has_sources(folder: RunFolder) -> bool:
     """Return whether a run argues from documents, whose texts the cache may keep, too."""
     with suppress(DialectreeError):
-        return bool(sources_of(folder.record()))
+        return bool(folder.record().sources)
     return False
 
 

@@ -14,10 +14,11 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError, fault_line
 from dialectree.protocols.forms import tidy
+from dialectree.protocols.grounded import find_reader
 from dialectree.protocols.protocol import Method, Phase, Protocol
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import ARGUMENT, Node, Override, RunRecord, Turn, turns
-from dialectree.running.documents import find_reader, segment, sources_of
+from dialectree.running.plug_points import DOCUMENTS
 from dialectree.system.streams import program
 
 _YES_OR_NO = ("no", "yes")
@@ -35,7 +36,7 @@ class Draft:
         texts: Path,
     ) -> None:
         self.record = record
-        self.sources = {one["id"]: one for one in sources_of(record)}
+        self.sources = {one["id"]: one for one in record.sources}
         """The sources of the debate by id, with those that are added."""
         self.reader = find_reader(settings)
         """What reads an added source, in place of ours."""
@@ -210,7 +211,7 @@ class Draft:
             return written.after
         source, _, number = name.partition(":")
         if source in self.sources and number.isdecimal():
-            return segment(self.sources[source], int(number), self._texts)
+            return DOCUMENTS.require().find_segment(self.sources[source], int(number), self._texts)
         return None
 
     def _say_segment(self, change: Change, text: str | None) -> None:

@@ -9,7 +9,7 @@ from dialectree.contests.changes import Draft
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
 from dialectree.records import Override
-from dialectree.running.documents import taken
+from dialectree.running.plug_points import DOCUMENTS
 
 _OF_SOURCES = re.compile(r"(s[1-9]\d*)(?::([1-9]\d*))?")
 
@@ -59,7 +59,7 @@ def _add(draft: Draft, change: Change) -> None:
     if not _names(draft):
         raise InputError(f"{change.flag}: the run argues from no sources")
     given = {"name": change.where, "text": change.text} if change.text else Path(change.where)
-    found = taken([given], reader=draft.reader)
+    found = DOCUMENTS.require().read_given([given], reader=draft.reader)
     if len(found) != 1 or not isinstance(source := found[0], dict):
         raise InputError(f"{change.flag}: these are {len(found)} documents; name one")
     for one in draft.sources.values():

@@ -27,8 +27,8 @@ from dialectree.models.sizes import at_chance
 from dialectree.models.specs import Spec
 from dialectree.protocols.protocol import installed, method
 from dialectree.records import Call, RunRecord, Turn, turns
-from dialectree.records.folder import RunFolder
-from dialectree.running.documents import FOLDER, keep, located
+from dialectree.records.folder import SOURCES, RunFolder
+from dialectree.running.plug_points import keep_sources, locate_sources
 from dialectree.running.recorded_settings import (
     kept,
     named,
@@ -70,14 +70,14 @@ def start(
     chosen = method(old.method, old.protocol).on(old.input)
     calls = _journal(folder, old)
     nobody = without_models(old, given)
-    draft = Draft(old, chosen, nobody, rulings.rulings_of_person(folder), folder.path / FOLDER)
+    draft = Draft(old, chosen, nobody, rulings.rulings_of_person(folder), folder.path / SOURCES)
     if not wishes:
         raise InputError(f"nothing is contested: give {flags(draft.phases, 'or')}")
     with chosen.packages():
         for change in wishes:
             _take_up(draft, change)
     sources: Any = [*draft.sources.values()]
-    texts = located(sources, folder.path / FOLDER)
+    texts = locate_sources(sources, folder.path / SOURCES)
     rulings.forget_rulings(draft, person=person)
     chosen.require_roles(nobody, given)
     specs: dict[str, Spec] = {}
@@ -113,7 +113,7 @@ def start(
         begun = record.model_copy(update={"run_id": new.run_id})
         new.write_record(old, "contested.json")
         new.copy_texts(folder)
-        keep(texts, new)
+        keep_sources(texts, new)
         new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in journal))
         new.write_record(begun)  # last: from here on the folder is a run
         return Started(new, begun, chosen, context, refusal=refusal)

@@ -49,6 +49,16 @@ def _decided(name: str) -> str:
     return embeddings_at_hand() if name == "auto" else name
 
 
+def find_reader(context: ProtocolSettings) -> object:
+    """Return the reader of files that the person or the operator named, or None."""
+    return context.find_reader() if isinstance(context, RetrievalSettings) else None
+
+
+def has_retriever(context: ProtocolSettings) -> bool:
+    """Return whether a retriever finds sources, so that a debate needs none of its own."""
+    return getattr(context, "retriever", None) is not None
+
+
 def retriever_name(retriever: object) -> str | None:
     """Return what a record calls a retriever."""
     if retriever is None or isinstance(retriever, str):

@@ -48,6 +48,8 @@ from dialectree.records.journal import (
 from dialectree.system import chance, clock
 from dialectree.system.streams import notice, program
 
+SOURCES = "sources"
+"""The folder of a run that keeps the texts of its sources."""
 _DRAFT = ".draft"
 _CANDIDATES = 5
 """Runs that are named where the beginning of an id fits several."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, PrivateAttr
 
@@ -34,6 +34,11 @@ UNFINISHED: tuple[RunStatus, ...] = ("running", "partial")
 def is_illustration(models: Mapping[str, str]) -> bool:
     """Return whether replies were written by hand, which no model gave; ``models`` by role."""
     return any(ILLUSTRATION in spoke.split(", ") for spoke in models.values())
+
+
+def source_notices(sources: Iterable[Any]) -> list[str]:
+    """Return what could not be read of papers or sources, a line each."""
+    return [notice for source in sources for notice in source.get("notices", [])]
 
 
 class Evaluated(Strict):
@@ -142,6 +147,12 @@ class RunRecord(Sparse):
     def set_folder(self, folder: Path) -> None:
         """Note the folder of the run, which is no part of the record."""
         self._path = folder.absolute()
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """Return the documents that it argues from, as its graph takes them; empty without any."""
+        listed: Any = self.input.get("sources") or []
+        return [*listed]
 
     def of(self, protocol: str = "") -> Declared:
         """Return what was declared of ``protocol``; "" is the run's own."""

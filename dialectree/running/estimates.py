@@ -29,8 +29,7 @@ from dialectree.protocols.protocol import Method
 from dialectree.protocols.routes import ALWAYS
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, RetrievalSettings
 from dialectree.records import Call, critical_path, fold, seconds
-from dialectree.records.folder import RunFolder
-from dialectree.running.documents import FOLDER
+from dialectree.records.folder import SOURCES, RunFolder
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.rehearsal import WORDS, Draw, Past, Rehearsal
 from dialectree.running.runner import Started
@@ -182,7 +181,7 @@ async def estimate_change(contest: Started, runs: Path) -> Estimate:
     pace = await asyncio.to_thread(_pace, chosen, context, runs)
     overrides = record.contest.overrides if record.contest is not None else []
     journal = await asyncio.to_thread(contest.folder.journal)
-    texts = contest.folder.path / FOLDER
+    texts = contest.folder.path / SOURCES
     try:
         sizes = await rehearsed(
             chosen, record.input, context, pace.words, past=(journal, overrides, texts)

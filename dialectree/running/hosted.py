@@ -23,6 +23,7 @@ from pydantic import JsonValue
 from dialectree.errors import Halted, InputError, SettingsError
 from dialectree.flow.human_input import is_request, payload_of, told_of
 from dialectree.models.run import Run, shared_budget
+from dialectree.protocols.grounded import find_reader, has_retriever
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.routes import follow_routes
 from dialectree.protocols.settings import (
@@ -39,18 +40,8 @@ from dialectree.protocols.settings import (
 from dialectree.protocols.sources import runs_folder
 from dialectree.protocols.trust import CLIENT, without_reserved
 from dialectree.records import Call, Event, RunRecord
-from dialectree.records.folder import RunFolder, Unkept, new_id
-from dialectree.running.documents import (
-    FOLDER,
-    find_reader,
-    keep,
-    locate_sent,
-    located,
-    require_own,
-    retrieves,
-    sources_of,
-    taken,
-)
+from dialectree.records.folder import SOURCES, RunFolder, Unkept, new_id
+from dialectree.running.plug_points import DOCUMENTS, keep_sources, locate_sources
 from dialectree.running.recorded_settings import (
     BUDGETS,
     calibration,
@@ -331,18 +322,19 @@ class HostedRun(Run):
         update = {"run_id": new.run_id, "status": "running", "started": clock.stamp()}
         events = [one.model_copy(update={"run_id": new.run_id}) for one in folder.events()]
         new.copy_texts(folder)
-        keep(located(sources_of(record), folder.path / FOLDER), new)
+        keep_sources(locate_sources(record.sources, folder.path / SOURCES), new)
         new.write_whole(record.model_copy(update=update), events, folder.ledger())
         return new
 
     def create(self, runs: Path) -> None:
         """Give the run its folder."""
         assert self.record is not None
-        sent = [locate_sent(self.owner, runs)] if self.owner else []
-        texts = located(sources_of(self.record), *sent)
+        sources = self.record.sources
+        sent = [DOCUMENTS.require().locate_sent(self.owner, runs)] if self.owner and sources else []
+        texts = locate_sources(sources, *sent)
         folder = RunFolder.create(runs, self.run_id)
         self.record.set_folder(folder.path)
-        keep(texts, folder)
+        keep_sources(texts, folder)
         folder.write_record(self.record)
         self._open(folder)
         self.keeper = folder
@@ -355,14 +347,15 @@ class HostedRun(Run):
 
     def require_readable(self, sources: Sequence[Mapping[str, Any]]) -> None:
         """Raise InputError for a document of somebody else; a client may write any digest here."""
-        if self.owner:
-            require_own(self.owner, [*sources], _runs() or _nowhere, self.sources_at)
+        if self.owner and sources:
+            runs = _runs() or _nowhere
+            DOCUMENTS.require().require_own(self.owner, [*sources], runs, self.sources_at)
 
     def _open(self, folder: RunFolder) -> None:
         files = folder.held(WAIT_S)
         files.__enter__()
         self._files, self.journal = files, folder.journal()
-        self.sources_at = folder.path / FOLDER
+        self.sources_at = folder.path / SOURCES
 
     def _close(self, failure: BaseException | None, finished: bool) -> None:
         try:
@@ -417,7 +410,7 @@ async def begun(
             **given,
             "sources": await asyncio.to_thread(_taken, method, given["sources"], owner, context),
         }
-    elif retrieves(context) and (method is None or method.grounded):
+    elif has_retriever(context) and (method is None or method.grounded):
         given = {**given, "sources": []}
     else:
         given = {name: one for name, one in given.items() if name != "sources"}
@@ -448,16 +441,16 @@ def _taken(
     """Return the sources that a host gives to a graph; a server reads no file of a client's."""
     if method is not None:
         method.require_grounded()
-    reader = find_reader(context)
+    reader, documents = find_reader(context), DOCUMENTS.require()
     if not on_a_server():
-        return taken(sources, reader=reader)
+        return documents.read_given(sources, reader=reader)
     every = sources if isinstance(sources, list) else [sources]
     if not all(isinstance(one, dict) for one in every):
         raise InputError("sources: attach the files; a name or a path is not read here")
     if owner:
-        require_own(owner, every, _runs() or _nowhere)
+        documents.require_own(owner, every, _runs() or _nowhere)
     sent = [{name: one[name] for name in one if name != "path"} for one in every]
-    return taken(sent, reader=reader)
+    return documents.read_given(sent, reader=reader)
 
 
 def _new(

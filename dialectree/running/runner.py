@@ -36,6 +36,7 @@ from dialectree.models.door import REPAIRS, Run
 from dialectree.models.limits import Budget
 from dialectree.models.sizes import at_chance
 from dialectree.protocols.forms import checked
+from dialectree.protocols.grounded import find_reader, has_retriever
 from dialectree.protocols.inside import ITSELF, inside
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.settings import ProtocolSettings
@@ -53,9 +54,15 @@ from dialectree.records import (
     own_calls,
 )
 from dialectree.records.declared import declarations
-from dialectree.records.folder import RunFolder, Unkept
-from dialectree.running import documents
-from dialectree.running.plug_points import CONTESTS
+from dialectree.records.folder import SOURCES, RunFolder, Unkept
+from dialectree.records.run import source_notices
+from dialectree.running.plug_points import (
+    CONTESTS,
+    DOCUMENTS,
+    WatchReading,
+    keep_sources,
+    locate_sources,
+)
 from dialectree.running.recorded_settings import (
     calibration,
     kept,
@@ -139,7 +146,7 @@ def prepared(
     chosen: Method,
     given: Mapping[str, Any],
     context: ProtocolSettings,
-    reading: documents.Reading | None = None,
+    reading: WatchReading | None = None,
 ) -> dict[str, JsonValue]:
     """Return what the graph of ``chosen`` takes; raise InputError where it cannot be debated.
 
@@ -151,8 +158,9 @@ def prepared(
         chosen.require_grounded()
     graph_input = chosen.prepare(given, context)
     if sources:
-        graph_input["sources"] = documents.taken(sources, reading, documents.find_reader(context))
-    elif chosen.grounded and documents.retrieves(context):
+        reader = find_reader(context)
+        graph_input["sources"] = DOCUMENTS.require().read_given(sources, reading, reader)
+    elif chosen.grounded and has_retriever(context):
         graph_input["sources"] = []
     return graph_input
 
@@ -173,10 +181,10 @@ def begin(
     chosen = chosen.on(graph_input)
     record = new_record(chosen, graph_input, context)
     record.evaluated = evaluated
-    texts = documents.located(documents.sources_of(record))
+    texts = locate_sources(record.sources)
     folder = folder or RunFolder.create(runs)
     record.run_id = folder.run_id
-    documents.keep(texts, folder)
+    keep_sources(texts, folder)
     folder.write_record(record, sync=False)  # the disk has it before the first call is made
     return Started(folder, record, chosen, context)
 
@@ -212,7 +220,8 @@ def again(folder: RunFolder, given: Mapping[str, Any], runs: Path | None = None)
     record, ledger = folder.record(), folder.ledger()
     chosen = method(record.method, record.protocol).on(record.input)
     unfinished = record.status in UNFINISHED
-    documents.require_unchanged(record, given.get("reader"))
+    if record.sources:
+        DOCUMENTS.require().require_unchanged(record, given.get("reader"))
     try:
         context = settled(record, given, own=runs is not None and folder.lies_under(runs))
         chosen.require_roles(context, given)
@@ -362,7 +371,7 @@ async def _holding(folder: RunFolder) -> AsyncIterator[None]:
 def missing_in_input(record: RunRecord) -> list[str]:
     """Return what is missing in the papers and sources of a run, a line each."""
     papers: Any = record.input.get("papers") or []
-    return documents.notices([*papers, *documents.sources_of(record)])
+    return source_notices([*papers, *record.sources])
 
 
 def _mark_as_running(record: RunRecord, folder: RunFolder) -> None:
@@ -398,7 +407,7 @@ async def calling(
     """
     journal = folder.journal()
     run = Run(folder.run_id, context, journal, overrides, budget, ended_before=ended_before)
-    run.sources_at = folder.path / documents.FOLDER
+    run.sources_at = folder.path / SOURCES
     try:
         yield run
     except asyncio.CancelledError:

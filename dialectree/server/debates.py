@@ -23,10 +23,10 @@ from starlette.routing import Route
 from dialectree import report
 from dialectree.contests.run_diff import difference
 from dialectree.errors import DialectreeError, InputError, RunNotFound, fault_line
+from dialectree.evidence.documents import describe_source
 from dialectree.protocols.sources import runs_home
 from dialectree.records import Head
 from dialectree.records.folder import RunFolder
-from dialectree.running.documents import describe_source
 from dialectree.server.following import events
 from dialectree.server.keys import owner_of
 from dialectree.service.debates import Debates

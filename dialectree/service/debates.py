@@ -31,10 +31,9 @@ from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
 from dialectree.records.folder import RunFolder
 from dialectree.records.reports import REPORTS, ProgressLine
-from dialectree.running import documents, runner
-from dialectree.running.documents import Reading
+from dialectree.running import runner
 from dialectree.running.estimates import Estimate, estimate, estimate_change
-from dialectree.running.plug_points import CONTESTS, Wish
+from dialectree.running.plug_points import CONTESTS, DOCUMENTS, WatchReading, Wish
 from dialectree.running.recorded_settings import (
     calibration,
     named,
@@ -301,7 +300,7 @@ class Debates:
         chosen: Method,
         inputs: Mapping[str, Any],
         settings: Mapping[str, Any],
-        reading: Reading | None = None,
+        reading: WatchReading | None = None,
     ) -> Planned:
         """Return the debate of ``inputs``; InputError where it cannot be. Reads papers and sources.
 
@@ -311,11 +310,11 @@ class Debates:
         context = self.configure(chosen, settings, remarks.append)
         if self._files is not None:
             inputs = allowed_files(chosen.protocol.input, inputs, self._files)
-        if self.owner:
-            documents.require_own(self.owner, inputs.get("sources"), self.runs)
+        if self.owner and (sources := inputs.get("sources")):
+            DOCUMENTS.require().require_own(self.owner, sources, self.runs)
         given = runner.prepared(chosen, inputs, context, reading)
         if self.owner and isinstance(sources := given.get("sources"), list):
-            documents.keep_sent(self.owner, sources, self.runs)
+            DOCUMENTS.require().keep_sent(self.owner, sources, self.runs)
         remarks += [*_long(inputs), *_without_sources(chosen, given, settings)]
         chosen = chosen.on(given)
         if context.calibration is not None:  # before a person is asked whether it may begin

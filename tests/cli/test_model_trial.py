@@ -14,7 +14,7 @@ from dialectree.cli import progress
 from dialectree.evals.model_trial import disagrees
 from dialectree.evals.trial_cases import load_files
 from dialectree.evals.trial_result import Share, TrialResult, chance_of, find_remarks
-from dialectree.running.documents import Reading
+from dialectree.running.plug_points import WatchReading as Reading
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody

@@ -13,12 +13,12 @@ import pytest
 
 import dialectree
 from dialectree.errors import Halted, InputError
+from dialectree.evidence import documents
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import build
 from dialectree.records.folder import RunFolder
 from dialectree.retrieval import library
 from dialectree.retrieval.sources import documents_folder
-from dialectree.running import documents
 from dialectree.running.runner import begin, prepared
 from tests.grounding import pointing, written
 
@@ -90,7 +90,7 @@ def test_texts_of_a_program_are_sources_and_so_are_files_that_a_client_sends(
         {"name": "cows.txt", "base64": content},
         {"text": "A text of no name. It has two sentences."},
     ]
-    listed: Any = documents.taken(given)
+    listed: Any = documents.read_given(given)
     assert [(one["name"], one["title"]) for one in listed][:3] == [
         ("sky.md", "The sky"),
         ("clay.md", "Clay"),
@@ -98,18 +98,18 @@ def test_texts_of_a_program_are_sources_and_so_are_files_that_a_client_sends(
     ]
     assert listed[3]["name"] == "text 4"
     assert [one.get("path") for one in listed] == [None, str(folder / "clay.md"), None, None]
-    assert documents.taken(listed) == listed
+    assert documents.read_given(listed) == listed
     for wrong in ({"name": "x"}, {"name": "x", "base64": "?"}, {**listed[1], "digest": "../x"}):
         with pytest.raises(InputError):
-            documents.taken([wrong])
+            documents.read_given([wrong])
     with pytest.raises(InputError, match=r"^none of the 1 files of sources can be read: x\.pdf: "):
-        documents.taken([{"name": "x.pdf", "base64": content}])
+        documents.read_given([{"name": "x.pdf", "base64": content}])
 
 
 def test_a_source_says_what_was_left_out_of_it() -> None:
     page = b"<p>Cows eat grass.</p><p hidden>Not so.</p><nav>Home</nav><s>old</s>"
     given = {"name": "cows.html", "base64": base64.b64encode(page).decode()}
-    taken: Any = documents.taken([given])
+    taken: Any = documents.read_given([given])
     [source] = taken
     rows = [("hidden", 2), ("navigation", 1), ("struck", 1)]
     assert source["left_out"] == [
@@ -117,10 +117,10 @@ def test_a_source_says_what_was_left_out_of_it() -> None:
     ]
     told = "cows.html: 4 words left out: hidden (2), navigation (1), struck (1)"
     assert source["notices"] == [told]
-    assert documents.taken([source]) == [source]
+    assert documents.read_given([source]) == [source]
     for wrong in ("all", [3], [{"reason": "x"}], [{"reason": "x", "words": "y", "pages": []}]):
         with pytest.raises(InputError, match="left_out"):
-            documents.taken([{**source, "left_out": wrong}])
+            documents.read_given([{**source, "left_out": wrong}])
 
 
 def test_a_run_lives_without_the_cache_and_without_its_files(folder: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from dialectree.evidence import documents
 from dialectree.records.folder import RunFolder
-from dialectree.running import documents
 from dialectree.server import acting, debates
 from tests.report.recorded import FOLDERS, record
 from tests.web.test_acting import paper
@@ -104,7 +104,7 @@ def test_where_there_are_keys_a_digest_counts_for_who_gave_the_document(
     assert asked("ann", [source]).status_code == 422  # no run of hers has it, either
     run = RunFolder.create(tmp_path, "hers")
     run.write_whole(record("rsd").model_copy(update={"run_id": "hers", "owner": "ann"}), [], [])
-    documents.keep(documents.located([source]), run)
+    documents.keep_texts(documents.locate_texts([source]), run)
     assert asked("ann", [source]).status_code == 200
     assert asked("bob", [source]).status_code == 422
 

@@ -11,7 +11,7 @@ import re
 import shutil
 from base64 import b64decode
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from itertools import accumulate
@@ -23,22 +23,19 @@ from pydantic import JsonValue
 
 from dialectree.errors import InputError, RunNotFound
 from dialectree.models.run import Run
-from dialectree.protocols.settings import ProtocolSettings, RetrievalSettings
 from dialectree.records import RunRecord
-from dialectree.records.folder import RunFolder
+from dialectree.records.folder import SOURCES, RunFolder
 from dialectree.records.journal import files
+from dialectree.records.run import source_notices
+from dialectree.running.plug_points import WatchReading
 from dialectree.system.packages import require
 
 if TYPE_CHECKING:
     from dialectree.retrieval.segments import Piece
     from dialectree.retrieval.sources import Document
 
-FOLDER = "sources"
-"""The folder of a run that keeps the texts of its sources."""
 _SENT = ".documents"
 """The folder, among those of the runs, of what clients of a server sent."""
-Reading = Callable[[str, int, int], None]
-"""Is told what goes on (``reading``, ``indexing``), how many documents are done of how many."""
 _PLAIN = (".txt", ".text", ".md", ".markdown", ".tex", ".latex", ".ltx", ".json", ".html", ".htm")
 """Endings that a text may have; another one is read as plain text."""
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -46,28 +43,9 @@ _LONGEST = 100
 """Characters of a name that a program or a client gives to a text."""
 
 
-def sources_of(record: RunRecord) -> list[dict[str, Any]]:
-    """Return the sources of a run as its graph takes them; empty for an ungrounded run."""
-    listed: Any = record.input.get("sources") or []
-    return [*listed]
-
-
-def find_reader(context: ProtocolSettings) -> object:
-    """Return the reader of files that the person or the operator named, or None."""
-    return context.find_reader() if isinstance(context, RetrievalSettings) else None
-
-
-def retrieves(context: ProtocolSettings) -> bool:
-    """Return whether a retriever finds sources, so that a debate needs none of its own."""
-    return getattr(context, "retriever", None) is not None
-
-
-def notices(sources: Iterable[Any]) -> list[str]:
-    """Return what could not be read of papers or sources, a line each."""
-    return [notice for one in sources for notice in one.get("notices", [])]
-
-
-def taken(given: Any, reading: Reading | None = None, reader: object = None) -> list[JsonValue]:
+def read_given(
+    given: Any, reading: WatchReading | None = None, reader: object = None
+) -> list[JsonValue]:
     """Return ``given`` as a graph takes sources, and leave their texts in the cache; blocks.
 
     Files and folders are read, and so are texts: ``{"name": "notes.md", "text": "..."}``, or a
@@ -187,18 +165,18 @@ def _remember(documents: Iterable[Document]) -> None:
     Run.documents.update((one.digest, one) for one in lost)
 
 
-def _index(documents: Sequence[Document], reading: Reading) -> None:
+def _index(documents: Sequence[Document], reading: WatchReading) -> None:
     """Index the documents now: the first debate about them finds the index in the cache."""
     from dialectree.retrieval.corpus import Corpus
 
     Corpus(documents, progress=lambda done, of: reading("indexing", done, of))
 
 
-def segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
+def find_segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
     """Return the text of a segment of a source; raise InputError where it has no such number."""
     from dialectree.retrieval.sources import read_document
 
-    [text] = located([source], texts)
+    [text] = locate_texts([source], texts)
     document = read_document(text, source["name"]) if isinstance(text, Path) else text
     pieces = [piece.text for piece, _ in _cut(document)]
     if not 0 < number <= len(pieces):
@@ -243,14 +221,14 @@ def describe_source(run: RunFolder, digest: str) -> dict[str, Any]:
     text is the one that the run's own folder keeps. Raises RunNotFound where the run has no such
     source; InputError where its text is gone, or was changed.
     """
-    sources = sources_of(run.stored())
+    sources = run.stored().sources
     source = next((source for source in sources if source.get("digest") == digest), None)
     if source is None:
         raise RunNotFound(f"{run.run_id} has no source {digest!r:.100}")
     from dialectree.retrieval.sources import kept, read_document
 
     name = source["name"]
-    text = kept(digest, [run.path / FOLDER])
+    text = kept(digest, [run.path / SOURCES])
     if text is None:
         raise InputError(f"{source['id']} ({name}): its text is not in the folder of the run")
     document = read_document(text, name)
@@ -267,7 +245,7 @@ def describe_source(run: RunFolder, digest: str) -> dict[str, Any]:
         "digest": digest,
         "blocks": blocks,
         "left_out": source.get("left_out", []),
-        "notices": notices_about(name, notices(sources)),
+        "notices": notices_about(name, source_notices(sources)),
     }
 
 
@@ -289,7 +267,7 @@ def locate_sent(owner: str, runs: Path) -> Path:
 def keep_sent(owner: str, sources: Iterable[Any], runs: Path) -> None:
     """Keep what the client ``owner`` sent, so that it can name it by its digest on any worker."""
     folder = locate_sent(owner, runs)
-    _link_texts(located(sources, folder), folder)
+    _link_texts(locate_texts(sources, folder), folder)
 
 
 def require_own(owner: str, sources: Any, runs: Path, at: Path | None = None) -> None:
@@ -316,7 +294,7 @@ def _has_given(owner: str, digest: str, runs: Path) -> bool:
     file = f"{digest}.json"
     if (locate_sent(owner, runs) / file).is_file():
         return True
-    for text in runs.glob(f"*/{FOLDER}/{file}"):
+    for text in runs.glob(f"*/{SOURCES}/{file}"):
         if RunFolder(text.parent.parent).is_seen(owner):
             _link_texts([text], locate_sent(owner, runs))  # the next time no run is searched
             return True
@@ -326,7 +304,7 @@ def _has_given(owner: str, digest: str, runs: Path) -> bool:
 # In the folder of a run
 
 
-def located(sources: Iterable[Mapping[str, Any]], *folders: Path) -> list[Path | Document]:
+def locate_texts(sources: Iterable[Mapping[str, Any]], *folders: Path) -> list[Path | Document]:
     """Return the text of each source: a file in one of ``folders`` or the cache, or in memory.
 
     Raises InputError for a source whose text is nowhere.
@@ -345,9 +323,9 @@ def located(sources: Iterable[Mapping[str, Any]], *folders: Path) -> list[Path |
     return found
 
 
-def keep(texts: Iterable[Path | Document], folder: RunFolder) -> None:
+def keep_texts(texts: Iterable[Path | Document], folder: RunFolder) -> None:
     """Leave the texts of a run's sources in its folder, as links where that can be."""
-    _link_texts(texts, folder.path / FOLDER)
+    _link_texts(texts, folder.path / SOURCES)
 
 
 def _link_texts(texts: Iterable[Path | Document], own: Path) -> None:
@@ -376,7 +354,7 @@ def require_unchanged(record: RunRecord, reader: object = None) -> None:
     """
     if record.contest is not None:
         return
-    sources = sources_of(record)
+    sources = record.sources
     changed = [source for source in sources if _has_changed(source, record.started, reader)]
     if changed:
         names = ", ".join(f"{one['id']} ({one['path']})" for one in changed[:3])
