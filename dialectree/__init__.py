@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from dialectree.records import Place as Place
     from dialectree.records import RunRecord as RunRecord
     from dialectree.records import Verdict as Verdict
-    from dialectree.running.estimates import Estimate as Estimate
+    from dialectree.records.estimate import Estimate as Estimate
     from dialectree.service.api import acontest as acontest
     from dialectree.service.api import aestimate as aestimate
     from dialectree.service.api import aresume as aresume
@@ -102,7 +102,7 @@ _HOMES = {
     "root": "dialectree.protocols.inside",
     "settings": "dialectree.protocols.settings",
     "DialectreeError": "dialectree.errors",
-    "Estimate": "dialectree.running.estimates",
+    "Estimate": "dialectree.records.estimate",
     "EvaluationResults": "dialectree.evals.evaluate",
     "aevaluate": "dialectree.evals.evaluate",
     "evaluate": "dialectree.evals.evaluate",

@@ -16,8 +16,9 @@ from dialectree.evals.results_file import Folder
 from dialectree.evals.rows import Ready
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records.estimate import Estimate, Span
 from dialectree.records.folder import RunFolder
-from dialectree.running.estimates import MOST_CALLS, Estimate, Size, Span, pace_of, rehearsed
+from dialectree.running.estimates import MOST_CALLS, Size, pace_of, rehearsed
 from dialectree.running.recorded_settings import speakers
 
 ITEMS = 3

@@ -17,7 +17,7 @@ from dialectree.system.packages import require
 
 if TYPE_CHECKING:
     from dialectree.evals.audit import Audit
-    from dialectree.running.estimates import Estimate
+    from dialectree.records.estimate import Estimate
 
 _ASKED = ("data", "columns", "cluster", "limit", "sample", "judge", "out", "retry_failed")
 """The options of an evaluation that an audit takes; its rows are its own."""

@@ -7,7 +7,7 @@ from math import inf
 
 from dialectree.errors import InputError
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.running.estimates import Estimate
+from dialectree.records.estimate import Estimate
 
 UNASKED = 300
 """Calls for which nobody is asked: more than any protocol of ours takes by its defaults."""

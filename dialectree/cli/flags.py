@@ -27,7 +27,7 @@ from dialectree.protocols.sources import RUNS
 from dialectree.system import streams
 
 if TYPE_CHECKING:
-    from dialectree.running.estimates import Estimate
+    from dialectree.records.estimate import Estimate
 
 Command = Callable[..., None]
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR", envvar=RUNS)]

@@ -21,7 +21,7 @@ from dialectree.mcp import arguments, results
 from dialectree.mcp.results import Debate, Report, RunList, debate, listed, text
 from dialectree.protocols.protocol import Method, Protocol, method
 from dialectree.records import UNFINISHED
-from dialectree.running.estimates import Estimate
+from dialectree.records.estimate import Estimate
 from dialectree.service.debates import Debates, Tell, Underway, is_underway
 from dialectree.system import clock
 from dialectree.system.streams import notice

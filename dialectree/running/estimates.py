@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextvars import Context
 from pathlib import Path
 from statistics import fmean, median, median_high
@@ -20,7 +20,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from langsmith import tracing_context
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
 from dialectree.errors import RunFolderError
 from dialectree.flow.human_input import payload_of
@@ -29,11 +29,11 @@ from dialectree.protocols.protocol import Method
 from dialectree.protocols.routes import ALWAYS
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, RetrievalSettings
 from dialectree.records import Call, critical_path, fold, seconds
+from dialectree.records.estimate import Estimate, Span
 from dialectree.records.folder import SOURCES, RunFolder
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.rehearsal import WORDS, Draw, Past, Rehearsal
 from dialectree.running.runner import Started
-from dialectree.text import count, duration
 
 SECONDS, SECONDS_HERE = 2.0, 6.0
 """Assumed length of a call where no run shows how fast the model is, and the embedded model's."""
@@ -43,95 +43,6 @@ NEVER = 0.0
 """A threshold that every share of votes reaches."""
 FEW = 4
 """Rehearsals after which it shows whether the calls are fixed."""
-
-
-class Span(BaseModel, frozen=True):
-    """The range of one figure over the rehearsals."""
-
-    least: int | float
-    median: int | float
-    most: int | float
-
-
-class Estimate(BaseModel, frozen=True):
-    """The calls, tokens, time and money that a debate or an evaluation will take."""
-
-    calls: Span
-    early: Span | None = None
-    """The calls where the first answers agree, of a protocol that holds no debate then."""
-    late: Span | None = None
-    """The calls of such a protocol where they do not."""
-    in_a_row: Span
-    """The longest chain of calls in which each needs the one before."""
-    tokens: Span
-    """Prompts and replies, at four characters a token."""
-    seconds: Span
-    seconds_per_call: float
-    time_unknown: bool = False
-    """True for a server on this machine that answered in no run yet; the seconds are then those of
-    a usual endpoint."""
-    measured_in: str | None
-    """The run whose calls took so long; None: :data:`SECONDS` is assumed."""
-    cost: Span | None
-    """In the unit of the prices; None where a price is not known."""
-    rehearsals: int
-
-    @property
-    def expected(self) -> tuple[int, int]:
-        """Return the least and the most calls."""
-        return round(self.calls.least), round(self.calls.most)
-
-    def __str__(self) -> str:
-        """Return the estimate in one line."""
-        if not self.calls.most:
-            return "0 calls: nothing is asked again"
-        pace = f"if a call takes {_two_digits(self.seconds_per_call)} s"
-        if self.measured_in is not None:
-            pace = f"at {_two_digits(self.seconds_per_call)} s a call, as in {self.measured_in}"
-        calls = _exactly(self.calls, "call")
-        if self.early is not None and self.late is not None:
-            calls = f"{_exactly(self.early, 'call')} if they agree, {_exactly(self.late)} if not"
-        parts = [
-            f"{calls}, {_exactly(self.in_a_row)} in a row",
-            f"{_roughly(self.tokens, _rounded)} tokens",
-            "how long is not known before the first reply"
-            if self.time_unknown
-            else f"{_roughly(self.seconds, duration)} {pace}",
-        ]
-        if self.cost is not None:
-            parts.append(f"cost {_roughly(self.cost, _money)}")
-        return "; ".join(parts)
-
-
-def _exactly(span: Span, unit: str = "") -> str:
-    least, most = round(span.least), round(span.most)
-    if least == most:
-        return count(most, unit) if unit else f"{most:,}"
-    middle = f" (median {round(span.median):,})" if unit and _wide(span) else ""
-    return f"{least:,} to {most:,}{f' {unit}s' if unit else ''}{middle}"
-
-
-def _roughly(span: Span, show: Callable[[float], str]) -> str:
-    if _wide(span):
-        return f"{show(span.least)} to {show(span.most)}"
-    return f"about {show((span.least + span.most) / 2)}"
-
-
-def _wide(span: Span) -> bool:
-    return span.most > 1.5 * span.least
-
-
-def _rounded(number: float) -> str:
-    """Return a number with two digits that count."""
-    return f"{int(float(f'{number:.2g}')):,}"
-
-
-def _two_digits(number: float) -> str:
-    """Return a number with two digits that count, and never in powers of ten."""
-    return f"{float(f'{number:.2g}'):,g}"
-
-
-_money = _two_digits
 
 
 class Size(NamedTuple):

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from pydantic import JsonValue
 
 from dialectree.records import Contest, Event, Override, RunRecord, Tree
+from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.system.parts import PlugPoint
 
 if TYPE_CHECKING:
+    from dialectree.protocols.protocol import Method
+    from dialectree.protocols.settings import ProtocolSettings
     from dialectree.running.runner import Started
 
 
@@ -134,3 +137,24 @@ class Contests(Protocol):
 
 
 CONTESTS: PlugPoint[Contests] = PlugPoint("contests", "contesting a run")
+
+
+class Estimates(Protocol):
+    """The part that tells before the first call what a debate will take."""
+
+    async def estimate(
+        self,
+        chosen: Method,
+        graph_input: Mapping[str, JsonValue],
+        context: ProtocolSettings,
+        runs: Path,
+    ) -> Estimate:
+        """Estimate a debate by ``chosen`` about what its graph takes."""
+        ...
+
+    async def estimate_change(self, contest: Started, runs: Path) -> Estimate:
+        """Estimate a contest that has a folder: what its journal answers costs nothing."""
+        ...
+
+
+ESTIMATES: PlugPoint[Estimates] = PlugPoint("estimates", "estimating a debate")

@@ -18,7 +18,7 @@ from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
 from dialectree.protocols.protocol import protocol
 from dialectree.protocols.trust import find_large_juries, places, require_few_judges, reserved
-from dialectree.running.estimates import Estimate
+from dialectree.records.estimate import Estimate
 from dialectree.server.debates import SAFE, body_of, debates_of
 from dialectree.server.messages import require_attached
 from dialectree.server.owners import check_settings

@@ -9,13 +9,14 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from dialectree.errors import ArgumentError
 from dialectree.flow.human_input import Ask
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
 from dialectree.records import RunRecord
+from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.records.reports import REPORTS
 from dialectree.running.plug_points import Wish
@@ -28,9 +29,6 @@ from dialectree.service.debates import (
     kept,
 )
 from dialectree.system.loop import wait_for
-
-if TYPE_CHECKING:
-    from dialectree.running.estimates import Estimate
 
 P = ParamSpec("P")
 T = TypeVar("T")

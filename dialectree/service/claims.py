@@ -20,9 +20,10 @@ from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Place
+from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.report.verdicts import calibrated, verdict_text
-from dialectree.running.estimates import Estimate, Size, expected, pace_of, rehearsed
+from dialectree.running.estimates import Size, expected, pace_of, rehearsed
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.runner import Watch, begin, prepared
 from dialectree.service.debates import Underway

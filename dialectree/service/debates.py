@@ -29,11 +29,17 @@ from dialectree.protocols.protocol import CHECKER, Method, method
 from dialectree.protocols.routes import follow_routes
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
+from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.records.reports import REPORTS, ProgressLine
 from dialectree.running import runner
-from dialectree.running.estimates import Estimate, estimate, estimate_change
-from dialectree.running.plug_points import CONTESTS, DOCUMENTS, WatchReading, Wish
+from dialectree.running.plug_points import (
+    CONTESTS,
+    DOCUMENTS,
+    ESTIMATES,
+    WatchReading,
+    Wish,
+)
 from dialectree.running.recorded_settings import (
     calibration,
     named,
@@ -319,8 +325,12 @@ class Debates:
         chosen = chosen.on(given)
         if context.calibration is not None:  # before a person is asked whether it may begin
             calibration(chosen, context, named(speakers(chosen, context), {}))
+
+        async def estimate() -> Estimate:
+            return await ESTIMATES.require().estimate(chosen, given, context, self.runs)
+
         return Planned(
-            partial(estimate, chosen, given, context, self.runs),
+            estimate,
             partial(runner.begin, chosen, given, context, self.runs),
             context,
             remarks,
@@ -397,7 +407,7 @@ class Debates:
             trial = await asyncio.to_thread(TemporaryDirectory, prefix="dialectree-")
             try:
                 tried = await asyncio.to_thread(begin, into=Path(trial.name))
-                return await estimate_change(tried, self.runs)
+                return await ESTIMATES.require().estimate_change(tried, self.runs)
             finally:
                 await asyncio.to_thread(trial.cleanup)
 

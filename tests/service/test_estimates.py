@@ -14,8 +14,8 @@ import dialectree
 from dialectree.models.endpoints import endpoint as known_endpoint
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import method
+from dialectree.records.estimate import Estimate, Span
 from dialectree.records.folder import RunFolder
-from dialectree.running.estimates import Estimate, Span
 from tests.endpoint import LocalEndpoint
 from tests.models.gguf_file import gguf
 
