@@ -19,13 +19,8 @@ from dialectree.evals.dataset_items import Item
 from dialectree.evals.intervals import RESAMPLES, Floats, floats, resampled
 from dialectree.evals.results import Result, Row, measure, outcome
 from dialectree.evals.results_file import Folder, replace_file
-from dialectree.protocols.calibrations import (
-    CLIP,
-    Calibration,
-    Calibrations,
-    Change,
-    Estimate,
-)
+from dialectree.protocols.calibrated_figure import CLIP, BeforeAndAfter, Calibration, Figure
+from dialectree.protocols.calibrations import CalibrationFile
 from dialectree.protocols.protocol import method
 from dialectree.protocols.routes import without_address
 from dialectree.system import chance
@@ -216,7 +211,7 @@ def cross_fitted(answered: Answered) -> Floats:
     return after
 
 
-def measured(answered: Answered, after: Floats) -> dict[str, Change]:
+def measured(answered: Answered, after: Floats) -> dict[str, BeforeAndAfter]:
     """Return the Brier score, ECE and AURC of confidences as said and as calibrated.
 
     The AURC of claims takes a probability as the confidence of the label that it gives.
@@ -224,7 +219,7 @@ def measured(answered: Answered, after: Floats) -> dict[str, Change]:
     before, true, groups = answered.confidences, answered.true, answered.groups
     risk = _area_of_claims if answered.probable else risk_area
     return {
-        name: Change(
+        name: BeforeAndAfter(
             before=_estimate(figure, [before, true], groups),
             after=_estimate(figure, [after, true], groups),
             difference=difference(figure, answered, after),
@@ -233,7 +228,7 @@ def measured(answered: Answered, after: Floats) -> dict[str, Change]:
     }
 
 
-def difference(figure: Measure, answered: Answered, after: Floats) -> Estimate:
+def difference(figure: Measure, answered: Answered, after: Floats) -> Figure:
     """Return a figure of the calibrated confidences less that of those that were said."""
 
     def between(before: Floats, after: Floats, true: Floats) -> float:
@@ -242,16 +237,16 @@ def difference(figure: Measure, answered: Answered, after: Floats) -> Estimate:
     return _estimate(between, [answered.confidences, after, answered.true], answered.groups)
 
 
-def improves(one: Estimate) -> bool:
+def improves(one: Figure) -> bool:
     """Return whether the interval of a difference in Brier scores lies below 0."""
     return one.high is not None and one.high < 0
 
 
 def _estimate(
     measure: Callable[..., float], columns: Sequence[Floats], groups: Sequence[str]
-) -> Estimate:
+) -> Figure:
     found = resampled(measure, columns, resamples=RESAMPLES, clusters=groups)
-    return Estimate(value=found.value or 0.0, low=found.low, high=found.high)
+    return Figure(value=found.value or 0.0, low=found.low, high=found.high)
 
 
 def squares(sure: Floats, true: Floats) -> float:
@@ -280,7 +275,7 @@ def save(path: Path, folder: Path, fitted: Sequence[Fitted]) -> bool:
                 )
     if not kept:
         return False
-    file = Calibrations(data=Folder(folder).begun().data.name, calibrations=kept)
+    file = CalibrationFile(data=Folder(folder).begun().data.name, calibrations=kept)
     text = file.model_dump_json(indent=1, by_alias=True) + "\n"
     replace_file(path, text, "write the file again")
     return True
@@ -309,7 +304,7 @@ def lines(fitted: Sequence[Fitted]) -> Iterator[str]:
         yield f"  not saved: {one.refusal}" if one.refusal else "  better by its Brier score"
 
 
-def _figure(one: Estimate, sign: str = "") -> str:
+def _figure(one: Figure, sign: str = "") -> str:
     """``0.251 [0.214, 0.290]``, with a sign for a difference."""
     if one.low is None or one.high is None:
         return f"{one.value:{sign}.3f}"

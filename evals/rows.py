@@ -14,9 +14,8 @@ from dialectree.evals.results import Row
 from dialectree.models.sizes import at_chance
 from dialectree.protocols.options import juries
 from dialectree.protocols.plugins import known_roles
-from dialectree.protocols.protocol import Method, families, installed
+from dialectree.protocols.protocol import Method, families, follow_routes, installed
 from dialectree.protocols.protocol import method as named_method
-from dialectree.protocols.routes import follow_routes
 from dialectree.protocols.settings import SHARED, ProtocolSettings, build
 from dialectree.running.recorded_settings import names, speakers
 from dialectree.system import chance

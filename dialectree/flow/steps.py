@@ -13,7 +13,7 @@ from dialectree.flow.hosting import HostedRun
 from dialectree.flow.state import Hosted, Question, Ruling
 from dialectree.models.run import Run, run_of
 from dialectree.protocols import forms
-from dialectree.protocols.calibrations import calibration_of
+from dialectree.protocols.calibrated_figure import CALIBRATIONS
 from dialectree.protocols.inside import inside, root
 from dialectree.protocols.phases import SET_BY_PERSON
 from dialectree.protocols.settings import ProtocolSettings, host_run
@@ -172,13 +172,7 @@ def _calibrated(verdict: Mapping[str, Any], run: Run) -> dict[str, Any]:
     """Return the second figure by the run's calibration, or a note on why there is none."""
     if not run.calibration or verdict["confidence"] is None:
         return {}
-    source = verdict["confidence_source"] or "unknown"
-    own = calibration_of(source, run.calibration, run.models)
-    if isinstance(own, str):
-        return {"notes": [*verdict["notes"], f"not calibrated: {own}"]}
-    before, after = own.brier.before.value, own.brier.after.value
-    figures = {"brier_before": before, "brier_after": after}
-    return {"calibrated": {"confidence": own.figure(verdict["confidence"]), "n": own.n, **figures}}
+    return CALIBRATIONS.require().calibrate(verdict, run.calibration, run.models)
 
 
 def stop(why: str, **update: object) -> Callable[[Any, Runtime[Any]], Awaitable[Any]]:

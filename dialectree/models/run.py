@@ -36,7 +36,7 @@ from dialectree.models.limits import Budget, require_prices
 from dialectree.models.overrides import Overrides
 from dialectree.models.sizes import at_chance, find_prompt_form, start_model, waits_for
 from dialectree.models.specs import Spec
-from dialectree.protocols.calibrations import Calibration
+from dialectree.protocols.calibrated_figure import Calibration
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, settings
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import ILLUSTRATION, Call, Override

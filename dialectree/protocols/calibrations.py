@@ -7,80 +7,20 @@ one protocol, method, table of models and source of the confidence, and for noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, log
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from dialectree.errors import InputError, fault_line
+from dialectree.protocols.calibrated_figure import Calibration, Stored
 from dialectree.protocols.routes import without_address
 from dialectree.system.small_files import read_small_file
 
 SCHEMA: Final = "dialectree.calibration/1"
-CLIP = 0.01
-"""A confidence counts as at least this and at most 1 less this: 0 and 1 have no finite logit."""
 
 
-class _Stored(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False
-    )
-
-
-class Estimate(_Stored):
-    """A figure and its 95 % interval; None where the answers do not tell."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
-class Change(_Stored):
-    """A figure before and after calibration, on answers that the calibration was not fitted to."""
-
-    before: Estimate
-    after: Estimate
-    difference: Estimate
-    """After less before, with the interval of the pairs; less is better."""
-
-
-class Calibration(_Stored):
-    """What the confidences of one source are worth: Platt scaling and what it came to."""
-
-    row: str
-    """The row of the evaluation that it was fitted to."""
-    protocol: str
-    method: str
-    """The protocol or one of its variants."""
-    models: dict[str, str]
-    """The model of each role, without its address."""
-    source: str
-    """The verdicts' ``confidence_source``."""
-    a: float
-    b: float
-    n: Annotated[int, Field(ge=1)]
-    """The answers that it was fitted to."""
-    groups: Annotated[int, Field(ge=1)]
-    """The questions, or the clusters of them, that these answers are of."""
-    brier: Change
-    """The mean of (confidence − outcome)², 0 to 1."""
-    ece: Change
-    """The expected calibration error, 0 to 1."""
-    aurc: Change
-    """The area under risk against coverage, 0 to 1."""
-
-    def figure(self, confidence: float) -> float:
-        """Return the calibrated confidence: 1 / (1 + exp(−(a · logit(confidence) + b))).
-
-        Platt 1999, on the logit of the confidence, which is clipped to :data:`CLIP` and 1 less it.
-        """
-        sure = min(max(confidence, CLIP), 1 - CLIP)
-        exponent = self.a * log(sure / (1 - sure)) + self.b
-        return 1 / (1 + exp(-exponent)) if exponent >= 0 else 1 - 1 / (1 + exp(exponent))
-
-
-class Calibrations(_Stored):
+class CalibrationFile(Stored):
     """A file of calibrations."""
 
     schema_: Literal["dialectree.calibration/1"] = Field(default=SCHEMA, alias="schema")
@@ -89,7 +29,7 @@ class Calibrations(_Stored):
     calibrations: Annotated[list[Calibration], Field(min_length=1)]
 
 
-def read_calibrations(path: str | Path) -> Calibrations:
+def read_calibrations(path: str | Path) -> CalibrationFile:
     """Return the calibrations in a file; InputError, in one line, for any other file."""
     again = "write it again with dialectree eval calibrate DIR --save FILE"
     try:
@@ -98,7 +38,7 @@ def read_calibrations(path: str | Path) -> Calibrations:
         why = error.strerror or error
         raise InputError(f"`calibration` {path}: the file cannot be read: {why}") from None
     try:
-        return Calibrations.model_validate_json(data)
+        return CalibrationFile.model_validate_json(data)
     except ValidationError as error:
         fault = fault_line(error)
         what = f"is not a file of {SCHEMA}" if fault.startswith("schema") else "cannot be read"
@@ -164,3 +104,16 @@ def calibration_of(
         return f"the calibration is of {known}, and this confidence is of {source}"
     other = other_model(own, models)
     return f"the calibration holds for {other}" if other else own
+
+
+def calibrate(
+    verdict: Mapping[str, Any], calibrations: Sequence[Calibration], models: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the second figure of a verdict by a run's calibrations, or a note on why not."""
+    source = verdict["confidence_source"] or "unknown"
+    own = calibration_of(source, calibrations, models)
+    if isinstance(own, str):
+        return {"notes": [*verdict["notes"], f"not calibrated: {own}"]}
+    before, after = own.brier.before.value, own.brier.after.value
+    figures = {"brier_before": before, "brier_after": after}
+    return {"calibrated": {"confidence": own.figure(verdict["confidence"]), "n": own.n, **figures}}

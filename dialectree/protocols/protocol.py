@@ -31,7 +31,7 @@ from dialectree.protocols.plugins import Declaration
 from dialectree.protocols.plugins import families as families
 from dialectree.protocols.plugins import load as load
 from dialectree.protocols.plugins import refuse as refuse
-from dialectree.protocols.settings import SHARED, ProtocolSettings, build, within
+from dialectree.protocols.settings import SHARED, Own, ProtocolSettings, build, within
 from dialectree.protocols.trust import each
 from dialectree.system.addresses import whole
 from dialectree.system.packages import missing, needed, require
@@ -490,6 +490,27 @@ def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
         return within(outer, inner.protocol.settings, values)
     except SettingsError as error:
         raise SettingsError(f"`inner` {inner.name}: {error}") from None
+
+
+def follow_routes(settings: Own) -> Own:
+    """Return the settings of a run that begins, with what the files of their routes say.
+
+    A debate inside may have a route, too. Reads files, and raises InputError for one that cannot be
+    read or holds for other models: see :meth:`ProtocolSettings.routed`.
+    """
+    inside = dict[str, Any]()
+    for name, own in settings.inner.items():
+        chosen = protocol(name).methods()[name]
+        if chosen.protocol.settings.routed is ProtocolSettings.routed and "inner" not in own:
+            continue
+        before = inner_settings(settings, chosen)
+        after = follow_routes(before)
+        if after is not before:
+            read = after.model_fields_set - before.model_fields_set | {"inner"}
+            inside[name] = {**own, **{field: getattr(after, field) for field in read}}
+    if inside:
+        settings = settings.model_copy(update={"inner": {**settings.inner, **inside}})
+    return settings.routed()
 
 
 def installed() -> dict[str, Protocol]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from dialectree.errors import InputError, fault_line
 from dialectree.protocols.options import option
 from dialectree.protocols.protocol import EarlyEnd, inner_settings, protocol
-from dialectree.protocols.settings import Own, ProtocolSettings
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.system.small_files import read_small_file
 
 SCHEMA: Final = "dialectree.route/1"
@@ -161,24 +161,3 @@ class RoutedSettings(ProtocolSettings):
         models = debate.models(inner_settings(self, debate))
         own = {role: str(models[role]) for role in route.models if role in models}
         route.require(voters=voters, models=own)
-
-
-def follow_routes(settings: Own) -> Own:
-    """Return the settings of a run that begins, with what the files of their routes say.
-
-    A debate inside may have a route, too. Reads files; raises InputError as
-    :meth:`RoutedSettings.routed` does.
-    """
-    inside = dict[str, Any]()
-    for name, own in settings.inner.items():
-        if "route" not in own and "inner" not in own:
-            continue
-        chosen = protocol(name).methods()[name]
-        before = inner_settings(settings, chosen)
-        after = follow_routes(before)
-        if after is not before:
-            read = after.model_fields_set - before.model_fields_set | {"inner"}
-            inside[name] = {**own, **{field: getattr(after, field) for field in read}}
-    if inside:
-        settings = settings.model_copy(update={"inner": {**settings.inner, **inside}})
-    return settings.routed() if isinstance(settings, RoutedSettings) else settings

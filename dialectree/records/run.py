@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, PrivateAttr
 
-from dialectree.protocols.calibrations import Calibration
+from dialectree.protocols.calibrated_figure import Calibration
 from dialectree.protocols.phases import PhaseOrder
 from dialectree.records.contest import Contest
 from dialectree.records.declared import Declared

@@ -24,8 +24,7 @@ from dialectree.errors import Halted, InputError, SettingsError
 from dialectree.flow.human_input import is_request, payload_of, told_of
 from dialectree.models.run import Run, shared_budget
 from dialectree.protocols.grounded import find_reader, has_retriever
-from dialectree.protocols.protocol import Method
-from dialectree.protocols.routes import follow_routes
+from dialectree.protocols.protocol import Method, follow_routes
 from dialectree.protocols.settings import (
     EMBEDDED,
     Own,

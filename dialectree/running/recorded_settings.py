@@ -14,7 +14,7 @@ from dialectree.errors import InputError, SettingsError
 from dialectree.models import embedded
 from dialectree.models.limits import require_prices
 from dialectree.models.specs import Spec, resolve
-from dialectree.protocols.calibrations import Calibration, calibrations_for
+from dialectree.protocols.calibrated_figure import CALIBRATIONS, Calibration
 from dialectree.protocols.options import juries
 from dialectree.protocols.protocol import Method, inner_settings, installed, protocol
 from dialectree.protocols.settings import (
@@ -176,7 +176,8 @@ def calibration(
         return []
     context.trust.require_permitted()
     name = chosen.protocol.name
-    return calibrations_for(context.calibration.expanduser(), name, chosen.name, models)
+    path = context.calibration.expanduser()
+    return CALIBRATIONS.require().calibrations_for(path, name, chosen.name, models)
 
 
 @cache

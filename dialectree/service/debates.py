@@ -25,8 +25,7 @@ from dialectree.errors import (
     RunNotFound,
 )
 from dialectree.flow.human_input import Ask, Payload, require_person
-from dialectree.protocols.protocol import CHECKER, Method, method
-from dialectree.protocols.routes import follow_routes
+from dialectree.protocols.protocol import CHECKER, Method, follow_routes, method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
 from dialectree.records.estimate import Estimate

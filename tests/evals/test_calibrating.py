@@ -30,7 +30,8 @@ from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.intervals import Floats
 from dialectree.evals.results import DataUsed, Evaluation, Result, Row, Score
 from dialectree.evals.results_file import Folder
-from dialectree.protocols.calibrations import Estimate, calibrations_for, read_calibrations
+from dialectree.protocols.calibrated_figure import Figure
+from dialectree.protocols.calibrations import calibrations_for, read_calibrations
 from dialectree.records import Verdict
 from tests.cli.commands import command, refused
 from tests.evals import sample
@@ -94,7 +95,7 @@ def drawn(name: str, n: int, seed: int = 1) -> Truth:
     return TRUTHS[name](np.random.default_rng(seed), n)
 
 
-def outcomes(name: str, evaluations: int, n: int) -> Iterator[tuple[Estimate, float]]:
+def outcomes(name: str, evaluations: int, n: int) -> Iterator[tuple[Figure, float]]:
     """Yield the difference that each evaluation shows, and the true one on fresh questions."""
     for seed in range(evaluations):
         answers = drawn(name, n, seed)

@@ -13,7 +13,8 @@ import pytest
 import dialectree
 from dialectree.contests import Add, Drop
 from dialectree.errors import InputError
-from dialectree.protocols.calibrations import Calibration, Calibrations, Change, Estimate
+from dialectree.protocols.calibrated_figure import BeforeAndAfter, Calibration, Figure
+from dialectree.protocols.calibrations import CalibrationFile
 from dialectree.records import RunRecord
 from dialectree.report.pages import macros
 from dialectree.report.verdicts import confidence, headline, verdict_text
@@ -39,8 +40,8 @@ def model(endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def calibration(source: str = "P(claim)", spec: str = "openai:any", **fields: Any) -> Calibration:
-    zero = Estimate(value=0.2)
-    change = Change(before=zero, after=zero, difference=zero)
+    zero = Figure(value=0.2)
+    change = BeforeAndAfter(before=zero, after=zero, difference=zero)
     roles = ("supporter", "attacker", "scorer", "pairwise_judge")
     figures: Any = dict.fromkeys(("brier", "ece", "aurc"), change)
     about = {"row": "art", "protocol": "art", "method": "art", "models": dict.fromkeys(roles, spec)}
@@ -49,7 +50,7 @@ def calibration(source: str = "P(claim)", spec: str = "openai:any", **fields: An
 
 
 def write(*calibrations: Calibration) -> Path:
-    FILE.write_text(Calibrations(calibrations=[*calibrations]).model_dump_json(by_alias=True))
+    FILE.write_text(CalibrationFile(calibrations=[*calibrations]).model_dump_json(by_alias=True))
     return FILE.absolute()
 
 

@@ -14,8 +14,8 @@ import dialectree
 from dialectree.contests import Drop, Replace, Restore
 from dialectree.errors import InputError, SettingsError
 from dialectree.graphs.vote_first import EARLY, VoteReply, agree, put, share
-from dialectree.protocols.protocol import inner_settings, protocol
-from dialectree.protocols.routes import Interval, Route, RouteFigures, follow_routes
+from dialectree.protocols.protocol import follow_routes, inner_settings, protocol
+from dialectree.protocols.routes import Interval, Route, RouteFigures
 from dialectree.protocols.script import Talk
 from dialectree.protocols.settings import build
 from dialectree.records import RunRecord
