@@ -18,8 +18,8 @@ from dialectree.evals.results import DataUsed, Evaluation, Row, bare
 from dialectree.evals.results_file import Done, Folder
 from dialectree.evals.rows import BUDGETS, Ready, ready, require_input
 from dialectree.evals.tasks import debates, usual_method
-from dialectree.models import embedded
 from dialectree.models.limits import require_prices
+from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
 from dialectree.protocols.grounded import GroundedSettings
@@ -160,7 +160,7 @@ def judge_settings(
     spec = resolve(context.model, context)
     require_prices(context, [spec.name])
     if spec.provider == "local" and not context.replay:
-        embedded.require(spec.model)
+        LOCAL_MODELS.require().require(spec.model)
     return context.model_copy(update=dict.fromkeys(BUDGETS))
 
 

@@ -90,8 +90,8 @@ def _installed(package: str) -> str:
 
 
 async def _examine(context: ProtocolSettings) -> DialectreeError | None:
-    from dialectree.models.catalogue import catalogue
-    from dialectree.models.embedded import is_here
+    from dialectree.embedded.catalogue import catalogue
+    from dialectree.embedded.engine import is_here
     from dialectree.models.sizes import at_chance, local_servers
     from dialectree.models.specs import key_advice, keyed_specs, resolve
     from dialectree.text import clean, duration

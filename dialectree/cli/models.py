@@ -22,8 +22,8 @@ def list_models(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the catalogue: licence, size, memory, what was measured, and what is here."""
-    from dialectree.models.catalogue import catalogue, find_model
-    from dialectree.models.embedded import is_here
+    from dialectree.embedded.catalogue import catalogue, find_model
+    from dialectree.embedded.engine import is_here
 
     if as_json:
         rows = {
@@ -52,7 +52,7 @@ def get(
 
     A fetch that was broken off goes on. Proxies of the environment count.
     """
-    from dialectree.service.model_files import fetch_model, take_model
+    from dialectree.embedded.model_files import fetch_model, take_model
 
     path = fetch_model(name) if file is None else take_model(name, file.expanduser())
     print(f"{path}\n--model local:{name} runs it")
@@ -61,7 +61,7 @@ def get(
 @app.command()
 def remove(name: Name) -> None:
     """Remove a fetched model."""
-    from dialectree.service.model_files import remove_model
+    from dialectree.embedded.model_files import remove_model
 
     size = remove_model(name)
     print(f"removed {size / 1e9:.1f} GB" if size else f"{name} is not here")

@@ -42,6 +42,7 @@ from dialectree.models.error_mapping import (
     map_error,
 )
 from dialectree.models.limits import Limiter
+from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import OPENAI, key
 from dialectree.system import chance, clock
@@ -489,14 +490,11 @@ class Endpoint:
         body: dict[str, Any] = {k: v for k, v in request.decoding.items() if v is not None}
         body |= request.options
         if self.spec.provider == "local":
-            from dialectree.models import embedded
-
-            url, secret = await embedded.serve(self.spec.model)
-            if request.prompt_form != "full":
-                body |= embedded.DECODING
+            local, whole = LOCAL_MODELS.require(), request.prompt_form == "full"
+            url, secret = await local.serve(self.spec.model)
             # Asked for a word in plain text, a small model would go on and on.
-            if rung == RUNGS[0] or request.prompt_form != "full":
-                body |= embedded.constraint(form)
+            by_schema = rung == RUNGS[0] or not whole
+            body |= local.request_fields(form, whole=whole, by_schema=by_schema)
             return url, secret, body
         official = self.spec.url == OPENAI
         if how.most_tokens is not None:

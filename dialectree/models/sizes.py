@@ -11,17 +11,14 @@ import shlex
 import threading
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import aiohttp
 import httpx2
 
-from dialectree.errors import ModelUnavailable
-from dialectree.models import embedded
 from dialectree.models.asking import PromptForm
-from dialectree.models.catalogue import catalogue
 from dialectree.models.error_mapping import Oversized
+from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import key
 
@@ -117,35 +114,18 @@ async def parameters(spec: Spec) -> int | None:
 
 def local_parameters(model: str) -> int | None:
     """Return the number of parameters of a model of the catalogue or of a .gguf file, or None."""
-    if (known := catalogue().get(model)) is not None:
-        return known.parameters
-    file = Path(model).expanduser()
-    try:
-        return _count_once(file, file.stat().st_mtime_ns)
-    except (OSError, ValueError):
-        return None
-
-
-@lru_cache(maxsize=64)
-def _count_once(file: Path, changed: int) -> int | None:
-    """Return the number in the header of a file, which is read once until the file changes."""
-    return embedded.read_header(file)[0]
+    part = LOCAL_MODELS.find()
+    return None if part is None else part.count_parameters(model)
 
 
 def waits_for(spec: Spec) -> str | None:
     """Return which model has to start before ``spec`` is asked, with its size; None if none has."""
-    if spec.provider != "local" or embedded.is_running(spec.model):
-        return None
-    try:
-        size = embedded.locate(spec.model).stat().st_size
-    except (OSError, ModelUnavailable):
-        return spec.model  # what is wrong with it is said when it starts
-    return f"{spec.model} ({size / 1e9:.1f} GB)"
+    return LOCAL_MODELS.require().waits_for(spec.model) if spec.provider == "local" else None
 
 
 async def start_model(spec: Spec) -> None:
     """Start the server of a ``local:`` model, and wait until it is ready."""
-    await embedded.serve(spec.model)
+    await LOCAL_MODELS.require().serve(spec.model)
 
 
 def at_chance(spec: Spec) -> bool:

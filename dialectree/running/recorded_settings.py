@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from dialectree.errors import InputError, SettingsError
-from dialectree.models import embedded
 from dialectree.models.limits import require_prices
+from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec, resolve
 from dialectree.protocols.calibrated_figure import CALIBRATIONS, Calibration
 from dialectree.protocols.options import juries
@@ -145,7 +145,7 @@ def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
     require_prices(context, (spec.name for spec in specs.values()))
     for model in {spec.model for spec in specs.values() if spec.provider == "local"}:
         if not context.replay:  # a replay asks no model
-            embedded.require(model)
+            LOCAL_MODELS.require().require(model)
     return specs
 
 

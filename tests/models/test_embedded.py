@@ -17,10 +17,11 @@ import psutil
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
+from dialectree.embedded import engine as embedded
+from dialectree.embedded import server_process
+from dialectree.embedded.engine import Served
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
-from dialectree.models import embedded, embedded_server
 from dialectree.models.asking import for_small_model, form
-from dialectree.models.embedded import Served
 from tests.models.gguf_file import gguf
 from tests.waiting import PATIENCE_S
 
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 )
 CLIENT = """
 import asyncio
-from dialectree.models.embedded import serve
+from dialectree.embedded.engine import serve
 print(asyncio.run(serve("smollm2"))[0], flush=True)
 input()
 """
@@ -53,7 +54,7 @@ def child(pid: int) -> psutil.Process:
     (server,) = (
         process
         for process in psutil.Process(pid).children()
-        if embedded_server.__file__ in process.cmdline()
+        if server_process.__file__ in process.cmdline()
     )
     return server
 

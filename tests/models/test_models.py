@@ -14,9 +14,10 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from dialectree.cli.progress import demonstration
+from dialectree.embedded import engine as embedded
+from dialectree.embedded.engine import read_header
 from dialectree.errors import MissingPackage, SettingsError
-from dialectree.models import embedded, sizes, specs
-from dialectree.models.embedded import read_header
+from dialectree.models import sizes, specs
 from dialectree.models.sizes import (
     LocalServer,
     at_chance,

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from dialectree import prompts
-from dialectree.models import embedded
+from dialectree.embedded import engine as embedded
 from dialectree.models.asking import Fault, PromptForm, for_small_model, form
 from dialectree.models.replies import read
 from dialectree.models.specs import Spec

@@ -14,13 +14,13 @@ from typing import Any, ClassVar, NamedTuple
 import pytest
 from huggingface_hub import constants
 
+from dialectree.embedded import catalogue as catalogues
+from dialectree.embedded import engine as embedded
+from dialectree.embedded import model_files
+from dialectree.embedded.catalogue import CatalogueModel, catalogue, find_model, models_folder
+from dialectree.embedded.model_files import fetch_model, remove_model, take_model
 from dialectree.errors import DiskFull, InputError, ModelUnavailable, SettingsError
-from dialectree.models import catalogue as catalogues
-from dialectree.models import embedded
-from dialectree.models.catalogue import CatalogueModel, catalogue, find_model, models_folder
 from dialectree.models.sizes import local_parameters
-from dialectree.service import model_files
-from dialectree.service.model_files import fetch_model, remove_model, take_model
 from tests.cli.commands import command
 
 CONTENT = b"GGUF" + bytes(range(256)) * 8_000
@@ -212,6 +212,7 @@ def test_the_catalogue_pins_every_file_and_says_how_its_hash_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = catalogue()
+    monkeypatch.setattr(embedded, "catalogue", catalogue)
     assert {"smollm2", "qwen2.5-coder-1.5b"} <= {*known}
     for name, model in known.items():
         assert model.licence in ("Apache-2.0", "MIT") and model.size > 10**7, name

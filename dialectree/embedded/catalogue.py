@@ -43,7 +43,7 @@ _CATALOGUE = TypeAdapter(dict[str, CatalogueModel])
 @cache
 def catalogue() -> Mapping[str, CatalogueModel]:
     """Return the models of the catalogue by name."""
-    text = files("dialectree.models").joinpath("catalogue.toml").read_text(encoding="utf-8")
+    text = files("dialectree.embedded").joinpath("catalogue.toml").read_text(encoding="utf-8")
     return _CATALOGUE.validate_python(tomllib.loads(text))
 
 

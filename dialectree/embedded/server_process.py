@@ -1,6 +1,6 @@
 """Serve one model file over OpenAI's API until the standard input ends.
 
-``dialectree.models.embedded`` runs this file in a process of its own. It reads the API key from the
+``dialectree.embedded.engine`` runs this file in a process of its own. It reads the API key from the
 first line of the input and writes the port as its only line of output once the model is ready. The
 input ends with the process that started it, even after kill -9, and this process with it.
 """

@@ -1,0 +1,1 @@
+"""Models that run on this machine: a small catalogue, its files, and the engine."""

@@ -1,0 +1,42 @@
+"""What the kernel asks of the part ``local_models``, which runs models on this machine."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from dialectree.models.asking import Form
+from dialectree.system.parts import PlugPoint
+
+
+class LocalModels(Protocol):
+    """The part that runs the models of specs such as ``local:smollm2`` and ``local:PATH.gguf``.
+
+    Each ``model`` here is what stands behind ``local:``.
+    """
+
+    def require(self, model: str) -> None:
+        """Raise MissingPackage or SettingsError, with what to do, where it cannot be run."""
+        ...
+
+    async def serve(self, model: str) -> tuple[str, str]:
+        """Return the address and the key of its server, which is started if it does not run."""
+        ...
+
+    def request_fields(self, form: Form, *, whole: bool, by_schema: bool) -> dict[str, Any]:
+        """Return the fields of a request that decode a reply.
+
+        ``whole`` says that the model is asked with whole prompts, and ``by_schema`` that the reply
+        is bound to the schema of ``form``.
+        """
+        ...
+
+    def count_parameters(self, model: str) -> int | None:
+        """Return the number of its parameters, or None."""
+        ...
+
+    def waits_for(self, model: str) -> str | None:
+        """Return which model has to start first, with its size; None if it runs."""
+        ...
+
+
+LOCAL_MODELS: PlugPoint[LocalModels] = PlugPoint("local_models", "a model of this machine")
