@@ -1,4 +1,4 @@
-"""The part ``contests``: see :class:`dialectree.running.plug_points.Contests`."""
+"""The part ``contests``: see :class:`dialectree.service.plug_points.Contests`."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
 from pydantic import ConfigDict, Field, JsonValue, PrivateAttr
 
@@ -15,8 +15,8 @@ from dialectree.records.contest import Contest
 from dialectree.records.declared import Declared
 from dialectree.records.ledger import Usage
 from dialectree.records.place import Strict
-from dialectree.records.reports import REPORTS
 from dialectree.records.tree import Failure, Sparse, Tree, Turn, Verdict
+from dialectree.system.parts import PlugPoint
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -50,6 +50,21 @@ class Evaluated(Strict):
     """The method with its settings and models, as the evaluation calls it."""
     item: str
     """The id of the question in the data set."""
+
+
+class Summaries(Protocol):
+    """What the part ``reports`` gives a record, which shows itself by it."""
+
+    def summarize(self, record: RunRecord) -> str:
+        """Return what was asked and what came of it, in two lines."""
+        ...
+
+    def draw_card(self, record: RunRecord) -> str:
+        """Return the run as a card of a notebook, in HTML."""
+        ...
+
+
+SUMMARIES: PlugPoint[Summaries] = PlugPoint("reports", "showing a run")
 
 
 class RunRecord(Sparse):
@@ -102,7 +117,7 @@ class RunRecord(Sparse):
 
     def __repr__(self) -> str:
         """Return what was asked and what came of it, where the reports are installed."""
-        reports = REPORTS.find()
+        reports = SUMMARIES.find()
         return super().__repr__() if reports is None else f"<RunRecord {reports.summarize(self)}>"
 
     def __str__(self) -> str:
@@ -111,7 +126,7 @@ class RunRecord(Sparse):
 
     def _repr_html_(self) -> str:
         """Return the card of a notebook, where the reports are installed."""
-        reports = REPORTS.find()
+        reports = SUMMARIES.find()
         return escape(repr(self)) if reports is None else reports.draw_card(self)
 
     def to_pandas(self) -> DataFrame:

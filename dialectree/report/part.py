@@ -1,4 +1,4 @@
-"""The part ``reports``: see :class:`dialectree.records.reports.Reports`."""
+"""The part ``reports``: see :class:`dialectree.service.plug_points.Reports`."""
 
 from __future__ import annotations
 

@@ -1,22 +1,19 @@
-"""Where the parts that change, read and estimate debates plug in: one protocol for each."""
+"""Where the parts plug in that read documents and that tell what came of a contest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import JsonValue
 
 from dialectree.records import Contest, Event, Override, RunRecord, Tree
-from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.system.parts import PlugPoint
 
 if TYPE_CHECKING:
-    from dialectree.protocols.protocol import Method
-    from dialectree.protocols.settings import ProtocolSettings
-    from dialectree.running.runner import Started
+    pass
 
 
 WatchReading = Callable[[str, int, int], None]
@@ -80,47 +77,8 @@ def keep_sources(texts: Texts, folder: RunFolder) -> None:
         DOCUMENTS.require().keep_texts(texts, folder)
 
 
-class Wish(Protocol):
-    """A change that a person wishes in a run, such as ``dialectree.contests.Drop("0.1")``."""
-
-    @property
-    def change(self) -> str:
-        """Return what is to be done: ``drop``, ``replace``, ``add_source`` ..."""
-        ...
-
-    @property
-    def where(self) -> str:
-        """Return what is changed, such as ``0.1``."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """Return the new text; "" where the change has none."""
-        ...
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """Return the change with other fields."""
-        ...
-
-
-class Contests(Protocol):
-    """The part that changes something in a run."""
-
-    def start(
-        self,
-        folder: RunFolder,
-        wishes: Iterable[Wish],
-        runs: Path,
-        given: Mapping[str, Any],
-        *,
-        person: bool = True,
-        into: Path | None = None,
-    ) -> Started:
-        """Begin a new run under ``runs`` in which ``wishes`` hold; InputError where it cannot be.
-
-        ``given`` are models and limits. A run that is only tried lies in ``into``.
-        """
-        ...
+class Outcomes(Protocol):
+    """What the part ``contests`` tells of what came of a contest."""
 
     def compared(self, old: RunRecord, new: RunRecord) -> Contest:
         """Return the contest that ``new`` is, with what it moved."""
@@ -136,25 +94,4 @@ class Contests(Protocol):
         ...
 
 
-CONTESTS: PlugPoint[Contests] = PlugPoint("contests", "contesting a run")
-
-
-class Estimates(Protocol):
-    """The part that tells before the first call what a debate will take."""
-
-    async def estimate(
-        self,
-        chosen: Method,
-        graph_input: Mapping[str, JsonValue],
-        context: ProtocolSettings,
-        runs: Path,
-    ) -> Estimate:
-        """Estimate a debate by ``chosen`` about what its graph takes."""
-        ...
-
-    async def estimate_change(self, contest: Started, runs: Path) -> Estimate:
-        """Estimate a contest that has a folder: what its journal answers costs nothing."""
-        ...
-
-
-ESTIMATES: PlugPoint[Estimates] = PlugPoint("estimates", "estimating a debate")
+OUTCOMES: PlugPoint[Outcomes] = PlugPoint("contests", "contesting a run")

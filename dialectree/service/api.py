@@ -18,8 +18,6 @@ from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
 from dialectree.records import RunRecord
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
-from dialectree.records.reports import REPORTS
-from dialectree.running.plug_points import Wish
 from dialectree.running.runner import Started, Watch
 from dialectree.service.debates import (
     ContestRecord,
@@ -28,6 +26,7 @@ from dialectree.service.debates import (
     Underway,
     kept,
 )
+from dialectree.service.plug_points import REPORTS, Wish
 from dialectree.system.loop import wait_for
 
 P = ParamSpec("P")

@@ -30,15 +30,8 @@ from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
-from dialectree.records.reports import REPORTS, ProgressLine
 from dialectree.running import runner
-from dialectree.running.plug_points import (
-    CONTESTS,
-    DOCUMENTS,
-    ESTIMATES,
-    WatchReading,
-    Wish,
-)
+from dialectree.running.plug_points import DOCUMENTS, WatchReading
 from dialectree.running.recorded_settings import (
     calibration,
     named,
@@ -47,6 +40,7 @@ from dialectree.running.recorded_settings import (
 )
 from dialectree.running.runner import Started, Watch
 from dialectree.service.fields import allowed, allowed_files
+from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, ProgressLine, Wish
 from dialectree.system import clock
 from dialectree.text import count
 

@@ -1,0 +1,128 @@
+"""Where the parts plug in that contest, estimate and show runs: one protocol for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from pydantic import JsonValue
+
+from dialectree.protocols.protocol import Method
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records import Event, RunRecord
+from dialectree.records.estimate import Estimate
+from dialectree.records.folder import RunFolder
+from dialectree.running.runner import Started
+from dialectree.system.parts import PlugPoint
+
+
+class Wish(Protocol):
+    """A change that a person wishes in a run, such as ``dialectree.contests.Drop("0.1")``."""
+
+    @property
+    def change(self) -> str:
+        """Return what is to be done: ``drop``, ``replace``, ``add_source`` ..."""
+        ...
+
+    @property
+    def where(self) -> str:
+        """Return what is changed, such as ``0.1``."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """Return the new text; "" where the change has none."""
+        ...
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
+        """Return the change with other fields."""
+        ...
+
+
+class Contests(Protocol):
+    """The part that changes something in a run."""
+
+    def start(
+        self,
+        folder: RunFolder,
+        wishes: Iterable[Wish],
+        runs: Path,
+        given: Mapping[str, Any],
+        *,
+        person: bool = True,
+        into: Path | None = None,
+    ) -> Started:
+        """Begin a new run under ``runs`` in which ``wishes`` hold; InputError where it cannot be.
+
+        ``given`` are models and limits. A run that is only tried lies in ``into``.
+        """
+        ...
+
+
+CONTESTS: PlugPoint[Contests] = PlugPoint("contests", "contesting a run")
+
+
+class Estimates(Protocol):
+    """The part that tells before the first call what a debate will take."""
+
+    async def estimate(
+        self,
+        chosen: Method,
+        graph_input: Mapping[str, JsonValue],
+        context: ProtocolSettings,
+        runs: Path,
+    ) -> Estimate:
+        """Estimate a debate by ``chosen`` about what its graph takes."""
+        ...
+
+    async def estimate_change(self, contest: Started, runs: Path) -> Estimate:
+        """Estimate a contest that has a folder: what its journal answers costs nothing."""
+        ...
+
+
+ESTIMATES: PlugPoint[Estimates] = PlugPoint("estimates", "estimating a debate")
+
+
+class ProgressLine(Protocol):
+    """How far a run is, for people."""
+
+    calls: int
+    """Calls that have ended."""
+    expected: tuple[int, int] | None
+    """The least and the most calls that the run should take; None where nobody estimated them."""
+
+    @property
+    def seconds(self) -> float:
+        """Return how long the run has been watched."""
+        ...
+
+    def watch(self, event: Event) -> None:
+        """Apply an event of the run."""
+        ...
+
+    def line(self) -> str:
+        """Return one line: how many replies there are, and what was said last."""
+        ...
+
+
+class Reports(Protocol):
+    """The part that shows runs."""
+
+    def write(self, folder: RunFolder, record: RunRecord) -> None:
+        """Write the reports of a run into its folder; RunFolderError where there is no room."""
+        ...
+
+    def follow(self, run_id: str, expected: tuple[int, int] | None) -> ProgressLine:
+        """Return how far a run is, which has begun now."""
+        ...
+
+    def show(
+        self, line: Callable[[], str], wanted: bool | None
+    ) -> AbstractAsyncContextManager[None]:
+        """Show ``line()`` until the block ends; None shows it in a notebook only."""
+        ...
+
+
+REPORTS: PlugPoint[Reports] = PlugPoint("reports", "showing a run")
