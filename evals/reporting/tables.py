@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dialectree.evals.agreement import krippendorff_alpha
 from dialectree.evals.calibration import auc, brier, ece, f1
 from dialectree.evals.comparisons import difference
 from dialectree.evals.intervals import Figure, Proportion, kappa, share_of, shared
@@ -27,7 +28,6 @@ from dialectree.evals.reporting.study import Study, models
 from dialectree.evals.reporting.tables_compared import compared_tables
 from dialectree.evals.results import Control
 from dialectree.evals.scorers import labelled
-from dialectree.maths.agreement import krippendorff_alpha
 
 PARTS = (0.25, 0.5, 0.75)
 """How much of the questions the table of risk takes, the surest answers first."""

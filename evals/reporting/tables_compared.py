@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dialectree.evals.agreement import effective_votes, krippendorff_alpha
 from dialectree.evals.comparisons import FEWEST, Comparison, mcnemar_counts, tango
 from dialectree.evals.intervals import Proportion, design, share_of
 from dialectree.evals.reporting.analysis import Analysis
@@ -11,7 +12,6 @@ from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.formatting import Line, Table, probability, table
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Preferred
-from dialectree.maths.agreement import effective_votes, krippendorff_alpha
 from dialectree.text import listed
 
 

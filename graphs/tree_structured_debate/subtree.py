@@ -15,7 +15,6 @@ from langgraph.runtime import Runtime
 from dialectree.flow import Flow
 from dialectree.flow.steps import stop
 from dialectree.graphs.tree_structured_debate import leaf
-from dialectree.maths.tree import children_that_fit
 from dialectree.nodes.tree_structured_debate.decomposer import (
     branching,
     clarification,
@@ -40,6 +39,7 @@ from dialectree.nodes.tree_structured_debate.synthesis_debater import (
     synthesis_judge,
     unjudged,
 )
+from dialectree.nodes.tree_structured_debate.tree import children_that_fit
 
 Way = Literal["concise", "full", "synthesis_judge", "missing"]
 

@@ -12,9 +12,6 @@ from statistics import fmean
 from langgraph.runtime import Runtime
 
 from dialectree.flow.state import Ruling, VerdictFields
-from dialectree.maths import argument_tree
-from dialectree.maths.argument_tree import Blended, Weight
-from dialectree.maths.bradley_terry import Comparison
 from dialectree.models.reading import (
     NO_EVIDENCE,
     WITHOUT,
@@ -24,6 +21,9 @@ from dialectree.models.reading import (
     unsupported,
 )
 from dialectree.models.run import run_of
+from dialectree.nodes.adaptive_reasoning_tree import argument_tree
+from dialectree.nodes.adaptive_reasoning_tree.argument_tree import Blended, Weight
+from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Comparison
 from dialectree.nodes.adaptive_reasoning_tree.scorer import is_set, set_by_person
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     NEUTRAL,

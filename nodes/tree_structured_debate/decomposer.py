@@ -10,10 +10,10 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from dialectree.answers import normal, tokens
 from dialectree.flow.human_input import ask_person
-from dialectree.maths.tree import children_that_fit, hardest, shares
 from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.sides import CLARIFIED, as_asked
 from dialectree.nodes.tree_structured_debate.state import Question, Settings, Subtree
+from dialectree.nodes.tree_structured_debate.tree import children_that_fit, hardest, shares
 from dialectree.records import Place
 from dialectree.trace.events import tell
 

@@ -16,7 +16,6 @@ from dialectree.answers import normal
 from dialectree.flow import Step
 from dialectree.flow.debate import debate
 from dialectree.flow.jury import count, jury
-from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import ByText, CopyCheck, ask
 from dialectree.models.reading import NO_EVIDENCE, WITHOUT, without_evidence
 from dialectree.models.run import run_of
@@ -37,6 +36,7 @@ from dialectree.nodes.tree_structured_debate.state import (
     Settings,
     Statement,
 )
+from dialectree.nodes.tree_structured_debate.tree import turn_tokens, words
 from dialectree.protocols.protocol import WITHDRAWN
 from dialectree.protocols.questions import question_for
 from dialectree.records import Place, Turn

@@ -8,7 +8,6 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
-from dialectree.maths.tree import aggregate_confidence, synthesis_tokens, words
 from dialectree.models.door import CopyCheck, ask
 from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.findings import make_finding, settle
@@ -27,6 +26,11 @@ from dialectree.nodes.tree_structured_debate.state import (
     Settings,
     Style,
     SynthesisDebate,
+)
+from dialectree.nodes.tree_structured_debate.tree import (
+    aggregate_confidence,
+    synthesis_tokens,
+    words,
 )
 from dialectree.records import Place
 

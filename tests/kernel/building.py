@@ -15,7 +15,7 @@ from pathlib import Path
 from dialectree.protocols.plugins import GROUP
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("flow", "maths", "models", "protocols", "records", "running", "service", "system")
+ROOMS = ("flow", "models", "protocols", "records", "running", "service", "system")
 MODULES = ("__init__.py", "answers.py", "errors.py", "text.py", "trace/__init__.py")
 PARTS = frozenset(
     (
@@ -26,7 +26,7 @@ PARTS = frozenset(
     )
 )
 """Modules in the kernel's rooms that are none of it."""
-MOST_LINES, MOST_FILES = 10_350, 97
+MOST_LINES, MOST_FILES = 9_980, 89
 """Of code, and of the files that have it. The aim is 9,500 in 90."""
 _RSD = ("graphs/role_switching_debate", "nodes/role_switching_debate")
 _SHARED = ("nodes/quotations.py", "dialectree/quotations.py", "graphs/__init__.py")

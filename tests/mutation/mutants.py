@@ -287,7 +287,8 @@ class _Finder(ast.NodeVisitor):
             self.add("opposite function", *self.span(node.func), OPPOSITES[called])
         if len(node.args) >= 2 and called not in SYMMETRIC:
             first, second = node.args[:2]
-            if all(isinstance(part, ast.Name | ast.Attribute) for part in (first, second)):
+            plain = all(isinstance(part, ast.Name | ast.Attribute) for part in (first, second))
+            if plain and self.text(first) != self.text(second):
                 start, end = self.span(first)[0], self.span(second)[1]
                 swapped = f"{self.text(second)}, {self.text(first)}"
                 self.add("arguments swapped", start, end, swapped)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 COUNT = 40
 
 
-SMALL_ROOMS = {"graphs", "maths", "prompts"}
+SMALL_ROOMS = {"flow", "graphs", "prompts"}
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_drawn_mutants_stand_in_a_function_each_and_change_it(
 def test_every_room_has_its_share(drawn: list[Mutant]) -> None:
     counts = Counter(room_of(mutant.file) for mutant in drawn)
     assert counts.keys() == SMALL_ROOMS
-    assert counts["prompts"] < counts["maths"] < counts["graphs"]
+    assert counts["prompts"] < counts["flow"] < counts["graphs"]
 
 
 def test_a_draw_depends_on_seed_and_source_alone(

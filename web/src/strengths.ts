@@ -1,4 +1,4 @@
-/** What a person's changes make of the figures of a tree, as dialectree/maths. */
+/** What a person's changes make of the figures of a tree, as nodes/adaptive_reasoning_tree/argument_tree.py. */
 
 import type { Comparison, Fields, Node } from "./record";
 
@@ -63,7 +63,7 @@ const over = <V, W>(all: Map<string, V>, make: (value: V, id: string) => W) =>
 const winRates = (counts: Tallies) =>
   over(counts, (row) => sum([...row.values()].map(({ won, of }) => won / of)) / row.size);
 
-/** Bradley-Terry by MM steps from a uniform start (ART Eq. 2), as maths/bradley_terry.py. */
+/** Bradley-Terry by MM steps from a uniform start (ART Eq. 2), as nodes/adaptive_reasoning_tree/bradley_terry.py. */
 function bradleyTerry(counts: Tallies): Map<string, number> {
   let theta = over(counts, () => 1 / counts.size);
   for (let step = 0, moved = 1; moved >= 1e-8 && step < 100; step++) {

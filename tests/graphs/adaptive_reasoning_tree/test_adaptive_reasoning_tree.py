@@ -13,9 +13,9 @@ import pytest
 
 from dialectree.errors import InputError
 from dialectree.graphs.adaptive_reasoning_tree.graph import argllm
-from dialectree.maths.argument_tree import Argument
-from dialectree.maths.bradley_terry import Comparison
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
+from dialectree.nodes.adaptive_reasoning_tree.argument_tree import Argument
+from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Comparison
 from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     ClaimScorerReply,
     PairwiseReply,
@@ -39,8 +39,8 @@ from tests.graphs.adaptive_reasoning_tree.arguing import (
     verify,
     winners,
 )
+from tests.graphs.adaptive_reasoning_tree.trees import weigh
 from tests.graphs.debating import FAULTS
-from tests.maths.trees import weigh
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 BRADLEY_TERRY: dict[str, Any] = {"strength_rule": "bradley_terry"}

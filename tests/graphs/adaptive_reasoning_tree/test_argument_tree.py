@@ -9,10 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialectree.maths.argument_tree import Argument, StrengthRule, Weighed, Weight
-from dialectree.maths.bradley_terry import Comparison, Ties
-from dialectree.maths.semantics import Semantics
-from tests.maths.trees import ROUNDING, claim, weigh
+from dialectree.nodes.adaptive_reasoning_tree.argument_tree import (
+    Argument,
+    StrengthRule,
+    Weighed,
+    Weight,
+)
+from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Comparison, Ties
+from dialectree.nodes.adaptive_reasoning_tree.semantics import Semantics
+from tests.graphs.adaptive_reasoning_tree.trees import ROUNDING, claim, weigh
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=40)
 unit = st.floats(0, 1)

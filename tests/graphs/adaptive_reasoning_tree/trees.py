@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from dialectree.maths.argument_tree import Argument, StrengthRule, Weighed, aggregated, blended
-from dialectree.maths.bradley_terry import Comparison, Ties
-from dialectree.maths.semantics import Semantics
+from dialectree.nodes.adaptive_reasoning_tree.argument_tree import (
+    Argument,
+    StrengthRule,
+    Weighed,
+    aggregated,
+    blended,
+)
+from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Comparison, Ties
+from dialectree.nodes.adaptive_reasoning_tree.semantics import Semantics
 
 ROUNDING = 1e-12
 Made = Mapping[str, Sequence[Comparison]]

@@ -10,11 +10,11 @@ from collections.abc import Container, Mapping, Sequence
 from math import isnan
 from typing import Literal, NamedTuple
 
-from dialectree.maths import bradley_terry
-from dialectree.maths import semantics as gradual
-from dialectree.maths.bradley_terry import Comparison, Ties
-from dialectree.maths.semantics import SEMANTICS, Semantics
-from dialectree.maths.win_rate import win_rates
+from dialectree.nodes.adaptive_reasoning_tree import bradley_terry
+from dialectree.nodes.adaptive_reasoning_tree import semantics as gradual
+from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Comparison, Ties
+from dialectree.nodes.adaptive_reasoning_tree.semantics import SEMANTICS, Semantics
+from dialectree.nodes.adaptive_reasoning_tree.win_rate import win_rates
 
 StrengthRule = Literal["win_rate", "bradley_terry"]
 

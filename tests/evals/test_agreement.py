@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialectree.maths.agreement import effective_votes, krippendorff_alpha, mean_correlation
+from dialectree.evals.agreement import effective_votes, krippendorff_alpha, mean_correlation
 
 
 def units(*observers: str) -> list[list[str | None]]:

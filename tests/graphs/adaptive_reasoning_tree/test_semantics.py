@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialectree.maths.semantics import (
+from dialectree.nodes.adaptive_reasoning_tree.semantics import (
     SEMANTICS,
     Combine,
     blend,

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dialectree.maths.bradley_terry import (
+from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import (
     Fit,
     fit,
 )

@@ -9,11 +9,11 @@ from typing import Any, get_args
 
 import pytest
 
-from dialectree.maths.argument_tree import Argument, StrengthRule, Weighed
-from dialectree.maths.bradley_terry import Comparison
-from dialectree.maths.semantics import Semantics
-from tests.maths import trees
-from tests.maths.trees import ROUNDING
+from dialectree.nodes.adaptive_reasoning_tree.argument_tree import Argument, StrengthRule, Weighed
+from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Comparison
+from dialectree.nodes.adaptive_reasoning_tree.semantics import Semantics
+from tests.graphs.adaptive_reasoning_tree import trees
+from tests.graphs.adaptive_reasoning_tree.trees import ROUNDING
 
 winners = (True, False, None)
 BETTER: Mapping[bool | None, tuple[bool | None, ...]] = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialectree.maths.tree import (
+from dialectree.nodes.tree_structured_debate.tree import (
     aggregate_confidence,
     children_that_fit,
     hardest,

@@ -1,1 +1,0 @@
-"""Plain functions on numbers and lists, named as in the papers."""
