@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export UV_COMPILE_BYTECODE := 1
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate demo test test-slow test-clients test-site e2e mutants page check kernel types lowest bench server docs dist clean
+.PHONY: debate demo test test-slow test-clients test-site e2e mutants page check kernel lowest bench server docs dist clean
 
 # One leaf, no split: two debaters, a judge and a writer. With this seed our question reads well.
 # make debate MODEL=qwen2.5-coder-1.5b, after: .venv/bin/dialectree model get qwen2.5-coder-1.5b
@@ -57,10 +57,6 @@ test-clients: $(VENV)/.clients $(AEGRA)/.installed $(PHOENIX)/.installed
 test-site: docs $(VENV)/.axe
 	$(PYTEST) --no-skips --dist worksteal -m site
 
-# The signatures of answer, decide ... for editors and type checkers. Installing makes them, too.
-types: $(VENV)/.run
-	@$(PY) -m dialectree.service.stub
-
 # The page of web/, in one file that is committed. Nobody needs Node to install or run it.
 page: web/node_modules/.installed
 	@cd web && npm run --silent build -- --logLevel warn
@@ -70,7 +66,7 @@ page: web/node_modules/.installed
 e2e: $(VENV)/.dev $(VENV)/.axe
 	$(PYTEST) --no-skips --dist loadfile -m e2e
 
-check: $(VENV)/.clients types
+check: $(VENV)/.clients
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
@@ -109,7 +105,7 @@ server: $(VENV)/.server
 	  $(VENV)/bin/langgraph dev --no-browser --no-reload --port $(PORT) --n-jobs-per-worker 10 --config $(VENV)/langgraph.json
 
 # The site, in site/. A broken link is an error.
-docs: $(VENV)/.docs types
+docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
 	@echo "The site is in site/; to read it: $(PY) -m http.server -b 127.0.0.1 -d site"
 

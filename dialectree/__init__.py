@@ -29,6 +29,16 @@ if TYPE_CHECKING:
     from dialectree.flow.state import Ruling as Ruling
     from dialectree.flow.steps import settle as settle
     from dialectree.flow.steps import unresolved as unresolved
+    from dialectree.functions import aanswer as aanswer
+    from dialectree.functions import acompare as acompare
+    from dialectree.functions import adecide as adecide
+    from dialectree.functions import answer as answer
+    from dialectree.functions import averify as averify
+    from dialectree.functions import avote as avote
+    from dialectree.functions import compare as compare
+    from dialectree.functions import decide as decide
+    from dialectree.functions import verify as verify
+    from dialectree.functions import vote as vote
     from dialectree.models.door import ask as ask
     from dialectree.protocols.grounded import GroundedInput as GroundedInput
     from dialectree.protocols.grounded import GroundedSettings as GroundedSettings
@@ -66,13 +76,22 @@ if TYPE_CHECKING:
     from dialectree.service.api import resume as resume
     from dialectree.service.api import run as run
     from dialectree.service.claim_gate import ClaimGate as ClaimGate
-    from dialectree.service.functions import *  # noqa: F403 - the names stand in functions.pyi
     from dialectree.service.tools import as_tool as as_tool
     from dialectree.system import chance as chance
 
     __version__: str
 
 _HOMES = {
+    "aanswer": "dialectree.functions",
+    "acompare": "dialectree.functions",
+    "adecide": "dialectree.functions",
+    "answer": "dialectree.functions",
+    "averify": "dialectree.functions",
+    "avote": "dialectree.functions",
+    "compare": "dialectree.functions",
+    "decide": "dialectree.functions",
+    "verify": "dialectree.functions",
+    "vote": "dialectree.functions",
     "acontest": "dialectree.service.api",
     "aestimate": "dialectree.service.api",
     "aresume": "dialectree.service.api",
@@ -138,7 +157,6 @@ def __getattr__(name: str) -> object:
 
         return version("dialectree")
     from importlib import import_module
-    from importlib.util import find_spec
 
     from dialectree.system.packages import needed
 
@@ -146,13 +164,8 @@ def __getattr__(name: str) -> object:
         extra = "dialectree[eval]" if _HOMES[name].startswith("dialectree.evals") else ""
         with needed(f"dialectree.{name}", extra):
             return getattr(import_module(_HOMES[name]), name)
-    if name.startswith("_") or find_spec(f"dialectree.{name}"):  # a module that is being imported
-        raise AttributeError(f"module 'dialectree' has no attribute {name!r}")
-    return getattr(import_module("dialectree.service.functions"), name)
+    raise AttributeError(f"module 'dialectree' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    from dialectree.protocols.protocol import installed
-
-    commands = [protocol.command for protocol in installed().values() if protocol.command]
-    return ["__version__", *_HOMES, *commands, *(f"a{command}" for command in commands)]
+    return ["__version__", *_HOMES]

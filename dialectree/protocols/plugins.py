@@ -116,7 +116,9 @@ def _ours_first(entry: EntryPoint) -> tuple[bool, str, str]:
 
 def _require_free_names(new: Any, there: dict[str, Any]) -> None:
     """Raise ValueError if ``new`` takes a name of dialectree or of a protocol ``there``."""
-    own = {*COMMANDS.split(), *TOOLS.split(), *import_module("dialectree")._HOMES}
+    homes: dict[str, str] = import_module("dialectree")._HOMES
+    verbs = {name for name, home in homes.items() if home == "dialectree.functions"}
+    own = {*COMMANDS.split(), *TOOLS.split(), *homes} - verbs
     for name in _names(new):
         if name in own or find_spec(f"dialectree.{name}"):
             raise ValueError(f"dialectree itself has the name {name}")

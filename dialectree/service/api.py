@@ -34,7 +34,7 @@ T = TypeVar("T")
 _OURS = ("dialectree", "asyncio", "uvloop", "concurrent", "threading", "contextlib")
 
 
-def _waiting(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+def make_blocking(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     """Return ``work`` as a function for programs without an event loop, and for notebooks."""
 
     @wraps(work)
@@ -91,7 +91,7 @@ async def arun(
     return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
 
 
-run = _waiting(arun)
+run = make_blocking(arun)
 
 
 async def aestimate(
@@ -118,7 +118,7 @@ async def aestimate(
     return await planned.estimate()
 
 
-estimate = _waiting(aestimate)
+estimate = make_blocking(aestimate)
 
 
 async def aresume(
@@ -147,7 +147,7 @@ async def aresume(
     return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
 
 
-resume = _waiting(aresume)
+resume = make_blocking(aresume)
 
 
 async def acontest(
@@ -183,7 +183,7 @@ async def acontest(
     return kept(ContestRecord, await _conduct(begun, ask, watch, progress))
 
 
-contest = _waiting(acontest)
+contest = make_blocking(acontest)
 
 
 def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> KeptRecord:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import dialectree
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocols import plugins, protocol
@@ -17,10 +17,7 @@ from dialectree.protocols.options import option
 from dialectree.protocols.protocol import Protocol, ProtocolInput, method, methods
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.running.runner import again, begin, prepared
-from dialectree.service import functions, stub
 from dialectree.testing import check_declaration
-
-made: Any = functions  # functions.pyi shows only what it makes
 
 SHARED: dict[str, Any] = {
     "model": "openai:x", "base_url": "http://h", "seed": 1, "replay": True, "cache": True,
@@ -246,11 +243,17 @@ def test_our_own_declarations_are_sound() -> None:
 # Functions
 
 
-def test_the_signatures_for_editors_are_those_of_the_functions() -> None:
-    written = ast.parse(stub.stub())
-    shown = {one.name: one for one in written.body if isinstance(one, ast.FunctionDef)}
-    assert {*shown} == {"answer", "decide", "verify", "compare", "vote"}
-    for name, one in shown.items():
-        parameters = inspect.signature(getattr(made, name)).parameters
-        assert [*parameters] == [a.arg for a in (*one.args.args, *one.args.kwonlyargs)]
-        assert ast.get_docstring(one) == inspect.cleandoc(getattr(made, name).__doc__)
+def test_the_function_of_a_command_takes_the_inputs_of_its_declaration() -> None:
+    ours = [one for one in protocol.installed().values() if one.ours and one.command]
+    assert {one.command for one in ours} == {"answer", "decide", "verify", "compare", "vote"}
+    for one in ours:
+        for name in (str(one.command), f"a{one.command}"):
+            function = getattr(dialectree, name)
+            *inputs, values = inspect.signature(function).parameters.values()
+            declared = one.input.model_fields
+            assert [given.name for given in inputs] == [*declared]
+            for given in inputs:
+                required = given.default is inspect.Parameter.empty
+                assert required == declared[given.name].is_required()
+                assert f"    {given.name}: " in inspect.cleandoc(function.__doc__)
+            assert values.kind is inspect.Parameter.VAR_KEYWORD

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import re
 import sys
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -44,9 +43,12 @@ WRONG: dict[str, tuple[type[Exception], str, str, tuple[Any, ...], dict[str, Any
         *(TypeError, "^`samples`: that is no setting of tsd", "answer", (QUESTION,)),
         {"samples": 3},
     ),
-    "no input": (TypeError, "^the claim is missing", "verify", (), {}),
-    "too many inputs": (TypeError, "takes 2 inputs: claim, sources", "verify", (CLAIM, [], 1), {}),
-    "an input twice": (TypeError, "claim is given twice", "verify", (CLAIM,), {"claim": CLAIM}),
+    "no input": (TypeError, "^the claim is missing", "run", ("art",), {}),
+    "too many inputs": (
+        *(TypeError, "takes 2 inputs: claim, sources", "run", ("art", CLAIM, [], 1)),
+        {},
+    ),
+    "an input twice": (TypeError, "claim is given twice", "run", ("art", CLAIM), {"claim": CLAIM}),
     "one option": (ValueError, "^`options`: one option", "decide", (QUESTION, ["yes"]), {}),
     "a method": (ValueError, "^`method` x: ", "answer", (QUESTION,), {"method_name": "x"}),
     "a role": (ValueError, "^`roles` ", "verify", (CLAIM,), {"roles": {"judge": "openai:x"}}),
@@ -82,19 +84,6 @@ def test_a_wish_that_cannot_be_is_named(model: str) -> None:
 
 
 # Signatures
-
-
-def test_every_setting_has_its_type_its_default_and_a_line() -> None:
-    for name in ("answer", "decide", "verify", "compare", "acompare"):
-        function = getattr(dialectree, name)
-        for parameter in inspect.signature(function).parameters.values():
-            assert not isinstance(parameter.annotation, str), parameter
-            assert f"\n    {parameter.name}: " in function.__doc__
-        assert "--" not in function.__doc__
-    breadth = inspect.signature(dialectree.verify).parameters["breadth"]
-    assert (breadth.default, breadth.annotation) == (1, int)
-    ties = inspect.signature(dialectree.verify).parameters["ties"]
-    assert (ties.default, ties.annotation) == ("ignore", Literal["ignore", "half"])
 
 
 # Records
