@@ -115,7 +115,7 @@ async def acompare(
         values: As in :func:`dialectree.answer`, which says, too, what is raised.
 
     Example:
-        >>> record = dialectree.compare("a.pdf", "b.pdf", "How parcels are sorted")
+        >>> record = dialectree.compare("one.pdf", "other.pdf", "How parcels are sorted")
         >>> record.status
         'answered'
     """
