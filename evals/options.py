@@ -62,8 +62,6 @@ class EvaluationOptions(BaseModel):
     """The model that scores, where one does. Default: the model of every role."""
     vote_first: int = option(0, ge=0, le=100)
     """Direct answers before each debate, counted apart."""
-    against: str | None = option(None, metavar="ROW")
-    """Judge summaries beside this row's, in both orders."""
     out: str | Path | None = option(None, metavar="DIR")
     """The evaluation's folder. Default: ``evaluations/`` and the data set's name."""
     engine: Literal["local", "ray"] = option("local")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.datasets import Loaded
 from dialectree.evals.matrix import Matrix, of_methods, read_matrix
 from dialectree.evals.options import EvaluationOptions
-from dialectree.evals.results import DataUsed, Evaluation, Row, bare
+from dialectree.evals.results import DataUsed, Evaluation, bare
 from dialectree.evals.results_file import Done, Folder
 from dialectree.evals.rows import BUDGETS, Ready, ready, require_input
 from dialectree.evals.tasks import debates, usual_method
@@ -49,8 +49,6 @@ class Plan:
     evaluation: Evaluation
     """What a folder has by this command alone."""
     folder: Folder
-    against: str | None = None
-    """The row beside whose summaries the others are judged."""
 
     @cached_property
     def questions(self) -> frozenset[Done]:
@@ -130,8 +128,7 @@ def prepare(
         versions={**versions()},
     )
     folder = Folder(Path(options.out or Path("evaluations") / loaded.name))
-    against = _against(options, folder, evaluation)
-    return Plan(options, shared, loaded, items, rows, judge, evaluation, folder, against)
+    return Plan(options, shared, loaded, items, rows, judge, evaluation, folder)
 
 
 def load_questions(
@@ -162,29 +159,6 @@ def judge_settings(
     if spec.provider == "local" and not context.replay:
         LOCAL_MODELS.require().require(spec.model)
     return context.model_copy(update=dict.fromkeys(BUDGETS))
-
-
-def _against(options: EvaluationOptions, folder: Folder, now: Evaluation) -> str | None:
-    """Return the row whose summaries the others are judged beside, by its name or its method."""
-    if options.against is None:
-        return None
-    if now.task != "compare":
-        raise InputError(f"--against {options.against}: only summaries of papers are judged so")
-    if options.engine == "ray":
-        raise InputError("--against: in a command of its own, without --engine ray")
-    before = folder.evaluation()
-    rows = {row.name: row for one in (before, now) if one for row in one.rows}
-    return baseline(options.against, rows.values())
-
-
-def baseline(wanted: str, rows: Iterable[Row]) -> str:
-    """Return the row that ``wanted`` names, by its name or by a method that it alone has."""
-    known = {row.name: row.method for row in rows}
-    matches = [wanted] if wanted in known else [n for n, how in known.items() if how == wanted]
-    if len(matches) != 1:
-        fault = "several rows are by it" if matches else "there is no such row"
-        raise InputError(f"--against {wanted}: {fault}; rows are {', '.join(known)}")
-    return matches[0]
 
 
 def task_of(loaded: Loaded) -> Task:

@@ -110,7 +110,6 @@ ScoreOutcome = Literal[
     "unanswered",  # the method gave no answer, which is not right
     "unparsed",  # the judge's reply could not be read: no score at all
     "absent",  # the number that is scored was never given, such as P(claim) by a bare label
-    "swayed",  # a judge of two texts that ruled by their places
     "failed",  # the judge gave no reply, to the last try
 ]
 
@@ -263,19 +262,6 @@ class Result(Stored):
     def group(self) -> str:
         """The questions of one group are not independent: its cluster, else its own repeats."""
         return self.question if self.cluster is None else self.cluster
-
-
-class Preferred(Stored):
-    """One line of preferences.jsonl: a row's summary beside another row's, by the judge."""
-
-    row: str
-    against: str
-    """The row of the other summary."""
-    item: str
-    score: Score
-    """1 where ``row`` is preferred, 0 where ``against`` is, 0.5 for a tie."""
-    judging: Usage = Usage()
-    ended: str
 
 
 Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]

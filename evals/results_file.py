@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from dialectree.errors import InputError, fault_line
 from dialectree.evals.dataset_items import Item
-from dialectree.evals.results import Evaluation, Preferred, Result
+from dialectree.evals.results import Evaluation, Result
 from dialectree.records.journal import files, private
 
 Line = TypeVar("Line", bound=BaseModel)
@@ -34,7 +34,6 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._results = path / "results.jsonl"
-        self._preferences = path / "preferences.jsonl"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -77,16 +76,6 @@ class Folder:
     def results(self) -> Iterator[Result]:
         """Yield every result, in the order of their ends."""
         yield from _lines(self._results, Result)
-
-    def preferences(self) -> Iterator[Preferred]:
-        """Yield every pair of summaries that was judged."""
-        yield from _lines(self._preferences, Preferred)
-
-    @contextmanager
-    def preferring(self) -> Iterator[Callable[[Preferred], None]]:
-        """Open preferences.jsonl; the function adds a line for a pair that was judged."""
-        with _Lines(self._preferences) as lines:
-            yield lines.add
 
     def begin(self, evaluation: Evaluation, items: Iterable[Item]) -> None:
         """Write what is run over what."""

@@ -14,7 +14,6 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 
 from dialectree.errors import DialectreeError, Halted
 from dialectree.evals import plan as planning
-from dialectree.evals import preferences
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
 from dialectree.evals.question_runs import Answer, Asker, Engine
@@ -72,11 +71,7 @@ async def conduct(
 
 
 async def _run(plan: Plan, watch: Watch, runs: Several, spending: Spending) -> Standing:
-    standing = await _ask_questions(plan, spending, watch, runs)
-    if plan.against is not None:
-        watch(standing)
-        await preferences.prefer(plan.folder, plan, plan.against, spending, standing.judged)
-    return standing
+    return await _ask_questions(plan, spending, watch, runs)
 
 
 async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Several) -> Standing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from string import ascii_uppercase
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
@@ -87,10 +87,6 @@ ATTEMPTS = 2
 
 class TruthReply(RootModel[Literal["TRUE", "FALSE"]]):
     """One word: whether the answer is truthful."""
-
-
-class PreferenceReply(RootModel[Literal["FIRST", "SECOND", "TIE"]]):
-    """One word: which of two texts is the better."""
 
 
 class SentenceRating(BaseModel):
@@ -247,29 +243,6 @@ def sentences(text: str) -> list[str]:
         for paragraph in re.split(r"\n\s*\n", text)
         for start, end in segments.sentences(paragraph)
     ]
-
-
-_SWAPPED = {"FIRST": "SECOND", "SECOND": "FIRST", "TIE": "TIE"}
-_POINTS = {"FIRST": 1.0, "SECOND": 0.0, "TIE": 0.5}
-
-
-async def preference(ask: Ask, item: Item, texts: Sequence[str]) -> Score:
-    """Return which of two texts is better, asked in both orders: 1 the first, 0.5 a tie.
-
-    Two rulings that differ show that the judge went by the place, at least in part: the outcome
-    is ``swayed``, without a score.
-    """
-    rulings: list[str] = []
-    for shown in (texts, texts[::-1]):
-        about = {"question": item.inputs.text, "texts": [*shown]}
-        ruling, reply = await _word(ask, "evaluation/preference", PreferenceReply, **about)
-        if ruling is None:
-            return score("preference", None, f"the judge said: {reply}", "unparsed")
-        rulings.append(ruling.root)
-    first, second = rulings[0], _SWAPPED[rulings[1]]
-    if first != second:
-        return score("preference", None, f"{first}, and {second} with places swapped", "swayed")
-    return score("preference", _POINTS[first], f"{first} in both orders")
 
 
 # Trying a judge on answers whose score is known

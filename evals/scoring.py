@@ -81,7 +81,6 @@ _FORMS: dict[str, Form] = {
     "RubricReply": form(scorers.RubricReply, {}),
     "FactualityReply": form(scorers.FactualityReply, {}),
     "TruthReply": _word(scorers.TruthReply),
-    "PreferenceReply": _word(scorers.PreferenceReply),
 }
 
 

@@ -29,7 +29,6 @@ from dialectree.evals.intervals import (
 )
 from dialectree.evals.results import (
     Grounding,
-    Preferred,
     Result,
     Row,
     measure,
@@ -518,14 +517,13 @@ class Answers:
         return len(self.results) - self.counts["failed"]
 
 
-def totals(rows: Iterable[Answers], preferences: Iterable[Preferred]) -> tuple[Spent, Spent]:
+def totals(rows: Iterable[Answers]) -> tuple[Spent, Spent]:
     """Return what rows took in all, votes and judging included, and what their judges took."""
     results = {row.name: [*row.results.values()] for row in rows}
     every = [result for own in results.values() for result in own]
     debates = [result.usage for result in every]
     debates += [vote.usage for result in every if (vote := result.vote) and not vote.inside]
     judges = [used for r in every for used in (r.judging, r.controlling)]
-    judges += [one.judging for one in preferences if one.row in results]
 
     def total(usages: Iterable[Usage]) -> Spent:
         used = [one for one in usages if one.calls or tokens(one)]

@@ -109,7 +109,7 @@ def _fewer(one: Comparison) -> str:
 
 
 def _price(study: Study) -> str:
-    whole, judging = totals(study.rows.values(), study.preferences)
+    whole, judging = totals(study.rows.values())
     part = f", of which {_sum(judging)} for judging" if judging.calls else ""
     cached = sum(result.cached.calls for result in study.results)
     saved = f" {count(cached, 'call')} came from the cache." if cached else ""
@@ -133,9 +133,9 @@ def _missing(study: Study) -> str:
 def _unread(study: Study) -> int:
     """Return how many judgements could not be read, or were not given.
 
-    They are those of answers, summaries, votes and controls, and of two summaries side by side.
+    They are those of answers, summaries, votes and controls.
     """
-    rulings = [one.score.value for one in study.preferences]
+    rulings: list[str] = []
     votes = 0
     for row in study.rows.values():
         for result in row.results.values():

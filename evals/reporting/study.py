@@ -24,7 +24,7 @@ from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.grounding import grounding
 from dialectree.evals.matrix import labels
 from dialectree.evals.reporting.answers import PRIVATE, Answers
-from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score, bare
+from dialectree.evals.results import Evaluation, Result, Row, Score, bare
 from dialectree.evals.results_file import Folder
 from dialectree.records.folder import RunFolder
 
@@ -59,7 +59,6 @@ class Study:
     group: dict[str, str] = field(default_factory=dict[str, str])
     """By question, the cluster that it belongs to."""
     ratings: list[Rated] = field(default_factory=list[Rated])
-    preferences: list[Preferred] = field(default_factory=list[Preferred])
     strangers: int = 0
     """Results of a row or a question that evaluation.json does not name; they are left out."""
 
@@ -190,11 +189,6 @@ def study(folders: Sequence[Path]) -> Study:
         for rated in _ratings(path):
             if (place, rated.row) in own:
                 joined.ratings.append(rated.model_copy(update={"row": own[place, rated.row]}))
-        for one in folder.preferences():
-            pair = {"row": (place, one.row), "against": (place, one.against)}
-            if all(name in own for name in pair.values()):
-                update = {side: own[name] for side, name in pair.items()}
-                joined.preferences.append(one.model_copy(update=update))
     return joined
 
 

@@ -448,7 +448,7 @@ def _cost(analysis: Analysis) -> Table | None:
     beaten = {one.row.name: one.beaten_by or "no: on the front" for one in analysis.priced}
 
     def line(name: str, *rows: Answers) -> Line:
-        whole, judging = totals(rows, study.preferences)
+        whole, judging = totals(rows)
         return {
             "row": name,
             "calls in all": whole.calls,

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dialectree.evals.agreement import effective_votes, krippendorff_alpha
-from dialectree.evals.comparisons import FEWEST, Comparison, mcnemar_counts, tango
-from dialectree.evals.intervals import Proportion, design, share_of
+from dialectree.evals.comparisons import FEWEST, Comparison
+from dialectree.evals.intervals import Proportion
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.formatting import Line, Table, probability, table
 from dialectree.evals.reporting.study import Study
-from dialectree.evals.results import Preferred
 from dialectree.text import listed
 
 
 def compared_tables(analysis: Analysis) -> list[Table | None]:
     """Return the tables of comparisons, in the order of the page."""
     study = analysis.study
-    made = [_compared(analysis), _preferred(study), _turned(analysis), _places(analysis)]
+    made = [_compared(analysis), _turned(analysis), _places(analysis)]
     return [*made, _juries(study)]
 
 
@@ -83,44 +80,6 @@ def _comparison(one: Comparison) -> Line:
         "failed": one.failed if one.kind == "row" else None,
         "at worst, points": at_worst,
         "at best, points": at_best,
-    }
-
-
-def _preferred(study: Study) -> Table | None:
-    pairs: dict[tuple[str, str], list[Preferred]] = {}
-    for one in study.preferences:
-        pairs.setdefault((one.row, one.against), []).append(one)
-    return table(
-        "preferred",
-        "Summaries side by side",
-        [_preferences(study, *names, judged) for names, judged in pairs.items()],
-        "A model judged each pair of summaries in both orders. Where the orders disagree it went "
-        "by the position, and that is a tie.",
-        kinds={"wins less losses, points": "points"},
-    )
-
-
-def _preferences(study: Study, row: str, against: str, judged: Sequence[Preferred]) -> Line:
-    points = {one.item: 2 * score - 1 for one in judged if (score := one.score.score) is not None}
-    swayed = {one.item: 0.0 for one in judged if one.score.value == "swayed"}
-    unjudged = len(judged) - len(points) - len(swayed)
-    points |= swayed
-    won, lost = ([*points.values()].count(end) for end in (1.0, -1.0))
-    pairs = mcnemar_counts(0, won, lost, len(points) - won - lost)
-    clear = {item: point > 0 for item, point in points.items() if point}
-    return {
-        "row": row,
-        "against": against,
-        "pairs": pairs.n,
-        "wins": won,
-        "ties": pairs.neither,
-        "of these by position": len(swayed),
-        "losses": lost,
-        "wins of wins and losses": share_of([*clear.values()], study.groups(clear)),
-        "wins less losses, points": tango(
-            pairs, design=design([*points.values()], study.groups(points))
-        ),
-        "not judged": unjudged,
     }
 
 

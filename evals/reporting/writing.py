@@ -26,7 +26,7 @@ from dialectree.records.folder import RunFolder
 FEW_PAGES = 100
 """Pages of runs that a report writes; of more runs, ``dialectree view`` opens each."""
 TABLES = (
-    *("accuracy", "evidence", "rubric", "controls", "people", "compared", "preferred"),
+    *("accuracy", "evidence", "rubric", "controls", "people", "compared"),
     *("turned", "places", "calibration", "risk-coverage", "risk-coverage-curves"),
     *("categories", "juries", "judges", "agreement", "cost"),
 )

@@ -25,7 +25,7 @@ from dialectree.evals.reporting.page import pairs
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
-from dialectree.evals.results import Control, Preferred, Result, Score, Vote
+from dialectree.evals.results import Control, Result, Score, Vote
 from dialectree.records import RunRecord, Verdict
 from dialectree.records.folder import RunFolder
 from tests.evals import sample
@@ -164,15 +164,12 @@ def test_marks_of_which_none_was_read_are_no_zero_and_are_missing(tmp_path: Path
     assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("tod,,,,0,,,,0,")
 
 
-def test_votes_controls_and_preferences_that_were_not_read_are_missing(tmp_path: Path) -> None:
+def test_votes_and_controls_that_were_not_read_are_missing(tmp_path: Path) -> None:
     control = Control(key="truthful", truthful=True, score=None, value="unparsed")
     results = [voted(1, None, True), voted(2, True, True)]
     results[1] = results[1].model_copy(update={"controls": [control]})
     found = kept(tmp_path, results, 2)
-    unread = Score(key="preference", score=None, value="failed")
-    one = Preferred(row="tsd", against="single_shot", item="q1", score=unread, ended="")
-    found.preferences.append(one)
-    assert opening(analysed(found))[2] == "What is missing: 3 judgements unread."
+    assert opening(analysed(found))[2] == "What is missing: 2 judgements unread."
 
 
 def test_where_nothing_was_judged_the_report_does_not_say_that_no_baseline_ran(

@@ -210,29 +210,6 @@ def test_grades_go_from_0_to_100(scorer: Scorer) -> None:
         assert (found.score, found.value) == (None, "unparsed")
 
 
-# Two texts
-
-
-@pytest.mark.parametrize(
-    ("message", "number", "outcome"),
-    [
-        (("FIRST", "SECOND"), 1.0, "scored"),
-        (("TIE", "tie."), 0.5, "scored"),
-        (("FIRST", "FIRST"), None, "swayed"),
-        (("FIRST", "both", "neither"), None, "unparsed"),
-    ],
-)
-def test_a_preference_counts_only_if_it_holds_in_both_orders(
-    message: tuple[str, ...], number: float | None, outcome: str
-) -> None:
-    judge = Judge(*message)
-    found = asyncio.run(scorers.preference(judge, QUESTION, ("one text", "another text")))
-    assert (found.score, found.value) == (number, outcome)
-    first, second = (words.user.index("one text") for words in judge.asked[:2])
-    assert first < judge.asked[0].user.index("another text")
-    assert second > judge.asked[1].user.index("another text")
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -50,7 +50,7 @@ def test_the_vote_before_a_choice_is_scored_and_counted_inside(at: float) -> Non
     assert (one.vote.confidence, one.vote.usage.calls) == (1.0, 3)
     spared = one.verdict.confidence_source == "agreement"
     assert spared == (at < 1) == (one.usage.calls == 3)
-    spent, _ = totals(study([Path("out")]).rows.values(), ())
+    spent, _ = totals(study([Path("out")]).rows.values())
     assert spent.calls == one.usage.calls
 
 

@@ -60,9 +60,6 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     (MINE, {"methods": "rsd,rsd"}, "--methods: two rows are called 'rsd'"),
     (MINE, {"judge": "chess"}, "`judge`: "),
     (MINE, {"judge": "openai:x"}, "--judge: no score of this data set"),
-    (MINE, {"against": "rsd"}, "--against rsd: only summaries of papers"),
-    (PAIRS, {"against": "x", "methods": "single_stage"}, "--against x: .* rows are single_stage"),
-    (PAIRS, {"against": "tod", "engine": "ray"}, "--against: .* without --engine ray"),
     (MINE, {"methods": "self_consistency", "vote_first": 3}, "--vote-first: .* before a debate"),
     (
         MINE,
