@@ -32,6 +32,7 @@ from dialectree.running.runner import (
     missing_in_input,
 )
 from dialectree.service.debates import Underway
+from dialectree.service.plug_points import REPORTS
 from dialectree.system import clock, loop
 from dialectree.system.streams import print_file, program, say
 
@@ -67,6 +68,7 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
     if run.record.status in UNFINISHED:
         for line in run.find_changed_prompts():
             notice(line)
+    REPORTS.require()  # the last lines name the files that it writes
     watcher = view or _watcher(run, quiet=quiet)
 
     shown = set[str]()

@@ -42,7 +42,8 @@ class PlugPoint(Generic[Part]):
         if (part := self.find()) is None:
             raise MissingPackage(
                 f"{self.feature} needs the part `{self.name}` of dialectree, "
-                "which is not installed here"
+                "which is not installed here (a checkout that has changed is installed again by "
+                "pip install -e .)"
             )
         return part
 
