@@ -92,8 +92,9 @@ def _installed(package: str) -> str:
 async def _examine(context: ProtocolSettings) -> DialectreeError | None:
     from dialectree.embedded.catalogue import catalogue
     from dialectree.embedded.engine import is_here
-    from dialectree.models.sizes import at_chance, local_servers
-    from dialectree.models.specs import key_advice, keyed_specs, resolve
+    from dialectree.embedded.models_at_hand import key_advice, keyed_specs, local_servers
+    from dialectree.models.sizes import at_chance
+    from dialectree.models.specs import resolve
     from dialectree.text import clean, duration
 
     spec = resolve(context.model, context)

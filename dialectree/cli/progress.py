@@ -16,8 +16,8 @@ from rich.text import Text
 from dialectree import report
 from dialectree.cli import person
 from dialectree.cli.flags import notice
+from dialectree.embedded.models_at_hand import key_advice, keyed_specs
 from dialectree.errors import DialectreeError, DiskFull
-from dialectree.models.specs import key_advice, keyed_specs
 from dialectree.protocols.sources import runs_home
 from dialectree.records import UNFINISHED, RunRecord
 from dialectree.report import Lines, LiveTree, Watcher

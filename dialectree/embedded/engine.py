@@ -24,9 +24,9 @@ from typing import IO, Any, BinaryIO
 
 from dialectree.embedded import server_process
 from dialectree.embedded.catalogue import catalogue, find_model
+from dialectree.embedded.models_at_hand import key_advice
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models.asking import Form
-from dialectree.models.specs import key_advice
 from dialectree.system import chance
 from dialectree.system.streams import program
 

@@ -1,4 +1,4 @@
-"""Ask the model servers of this machine for their models, and tell how large a model is.
+"""Tell how large a model is, by its file or by the server of this machine that has it.
 
 The size stands in the header of a model's file; a server is asked for it.
 """
@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shlex
 import threading
-from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import aiohttp
 import httpx2
@@ -22,9 +20,7 @@ from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import key
 
-PORTS = (11434, 1234, 8000, 8080)
-"""The usual ports of Ollama, LM Studio, vLLM and llama.cpp."""
-_KINDS = {
+KINDS = {
     "library": "Ollama",
     "organization_owner": "LM Studio",
     "vllm": "vLLM",
@@ -43,46 +39,12 @@ _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
 _NOT_UNDERSTOOD = (ValueError, TypeError, KeyError, AttributeError)
 """Errors in reading a reply of another shape."""
-_UNREADABLE = (httpx2.HTTPError, aiohttp.ClientError, TimeoutError, Oversized, *_NOT_UNDERSTOOD)
+UNREADABLE = (httpx2.HTTPError, aiohttp.ClientError, TimeoutError, Oversized, *_NOT_UNDERSTOOD)
+"""What a server that does not say what is asked makes of a request."""
 _asking = threading.Lock()
 
 
-class LocalServer(NamedTuple):
-    """A model server that answers on this machine."""
-
-    kind: str
-    base_url: str
-    models: tuple[str, ...]
-
-    @property
-    def flags(self) -> str:
-        """Return what to add to a command to use the first model, or nothing."""
-        if not self.models:
-            return ""
-        spec = shlex.quote(f"openai:{self.models[0]}")
-        return f"--model {spec} --base-url {shlex.quote(self.base_url)}"
-
-
-async def local_servers(ports: Iterable[int] = PORTS, timeout_s: float = 1.0) -> list[LocalServer]:
-    """Return the servers that list their models on ``ports`` in time; others are left out."""
-    async with httpx2.AsyncClient(trust_env=False, timeout=timeout_s) as client:
-        replies = await asyncio.gather(*(_server(client, port, timeout_s) for port in ports))
-    return [server for server in replies if server is not None]
-
-
-async def _server(client: httpx2.AsyncClient, port: int, timeout_s: float) -> LocalServer | None:
-    base_url = f"http://127.0.0.1:{port}/v1"
-    try:
-        async with asyncio.timeout(timeout_s):
-            models = _models((await client.get(f"{base_url}/models")).json())
-    except _UNREADABLE:
-        return None
-    owners = {str(model.get("owned_by")) for model in models}
-    kind = _KINDS.get(owners.pop(), "") if len(owners) == 1 else ""
-    return LocalServer(kind or "OpenAI-compatible", base_url, tuple(m["id"] for m in models))
-
-
-def _models(reply: Any) -> list[dict[str, Any]]:
+def read_models(reply: Any) -> list[dict[str, Any]]:
     """Return the models in the reply of ``GET /v1/models``; raise ValueError for an odd name."""
     models = reply["data"] or []  # an Ollama without models writes null
     if not all(_NAME.fullmatch(model["id"]) for model in models):
@@ -155,7 +117,7 @@ async def _ask(url: str, secret: str, model: str) -> int | None:
         async with HttpClient(url, secret) as client, asyncio.timeout(TIMEOUT_S):
             with bounded():
                 size = await _answer(client, model)
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
     return size if isinstance(size, int) else None
 
@@ -164,7 +126,7 @@ async def _answer(client: Any, model: str) -> Any:
     """Return what the server of ``client`` tells, each program in its own way; see the tests."""
     address = client.address.rstrip("/")
     root = address.removesuffix("/v1")
-    models = _models((await client.get(f"{address}/models", follow_redirects=False)).json())
+    models = read_models((await client.get(f"{address}/models", follow_redirects=False)).json())
     named = [one for one in models if one["id"] in (model, f"{model}:latest")]
     if len(models) == 1 and models[0].get("meta") is not None:
         named = models  # llama.cpp's only model answers to any name
@@ -172,7 +134,7 @@ async def _answer(client: Any, model: str) -> Any:
         return None
     if (meta := named[0].get("meta")) is not None:
         return meta["n_params"]
-    kind = _KINDS.get(named[0].get("owned_by", ""))
+    kind = KINDS.get(named[0].get("owned_by", ""))
     if kind == "LM Studio":
         response = await client.get(f"{root}/api/v1/models", follow_redirects=False)
         for stored in response.json()["models"]:

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from dialectree.models import sizes
-from dialectree.models.sizes import LocalServer
+from dialectree.embedded import models_at_hand
+from dialectree.embedded.models_at_hand import LocalServer
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed
 from dialectree.records.folder import RunFolder
@@ -332,7 +332,7 @@ def test_doctor_says_which_keys_and_servers_can_be_used(
     async def found() -> list[LocalServer]:
         return [server]
 
-    monkeypatch.setattr(sizes, "local_servers", found)
+    monkeypatch.setattr(models_at_hand, "local_servers", found)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     out = command("doctor", "--model", f"openai:any@{endpoint.url}").out
     assert "  ANTHROPIC_API_KEY is set: --model anthropic:NAME\n" in out

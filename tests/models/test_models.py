@@ -15,16 +15,12 @@ from aiohttp.test_utils import TestServer
 
 from dialectree.cli.progress import demonstration
 from dialectree.embedded import engine as embedded
+from dialectree.embedded import models_at_hand
 from dialectree.embedded.engine import read_header
+from dialectree.embedded.models_at_hand import LocalServer, local_servers
 from dialectree.errors import MissingPackage, SettingsError
-from dialectree.models import sizes, specs
-from dialectree.models.sizes import (
-    LocalServer,
-    at_chance,
-    local_parameters,
-    local_servers,
-    parameters,
-)
+from dialectree.models import sizes
+from dialectree.models.sizes import at_chance, local_parameters, parameters
 from dialectree.models.specs import Spec, chat_model, resolve
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.protocols.trust import OPENAI
@@ -37,6 +33,12 @@ def spec(model: str, **settings: str) -> str:
     """The address that a spec comes to."""
     context = build(ProtocolSettings, model=model, **settings)
     return resolve(context.model, context).address
+
+
+@pytest.fixture(autouse=True)
+def forgotten_sizes() -> None:
+    """Forget what servers told: another test's server may have had the same port."""
+    sizes._told.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -96,21 +98,24 @@ def test_a_key_that_is_set_is_named_with_the_spec_that_uses_it(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage) as missing:
         embedded.require("smollm2")
-    assert specs.key_advice() == [f"{variable} is set: `model` {provider}:NAME"][: bool(variable)]
+    assert (
+        models_at_hand.key_advice()
+        == [f"{variable} is set: `model` {provider}:NAME"][: bool(variable)]
+    )
     for text in (demonstration(), str(missing.value)):
         assert f"`model` {provider}:NAME" in text and KEY not in text
         assert (f"{variable} is set" in text) is bool(variable)
     assert f"export DIALECTREE_MODEL={provider}:NAME" in demonstration()
     assert "\n" not in str(missing.value)
-    monkeypatch.setattr(specs, "on_a_server", lambda: True)  # its clients do not learn it
-    assert specs.key_advice() == []
+    monkeypatch.setattr(models_at_hand, "on_a_server", lambda: True)  # its clients do not learn it
+    assert models_at_hand.key_advice() == []
 
 
 def test_each_provider_is_one_that_langchain_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError) as refused:
         chat_model(Spec("nobody", "x"))
     known = str(refused.value)
-    for variable, provider in specs._PROVIDERS.items():
+    for variable, provider in models_at_hand._PROVIDERS.items():
         assert provider in known, variable
 
 
