@@ -21,7 +21,7 @@ class Endpoint:
         self.latency_s = latency_s
         self.questions: list[str] = []
         """What was asked, the last message of each request."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._make_handler())
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), make_handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
@@ -59,25 +59,28 @@ class Endpoint:
             "usage": {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18},
         }
 
-    def _make_handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                body = json.dumps(endpoint.answer(json.loads(self.rfile.read(length)))).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                with suppress(BrokenPipeError):  # who asked was killed
-                    self.wfile.write(body)
 
-            def do_GET(self) -> None:
-                self.send_error(404)
+def make_handler(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
+    """Return the class that hands each request to ``endpoint``."""
 
-            def log_message(self, format: str, *args: Any) -> None:
-                """Print nothing."""
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers["Content-Length"])
+            body = json.dumps(endpoint.answer(json.loads(self.rfile.read(length)))).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            with suppress(BrokenPipeError):  # who asked was killed
+                self.wfile.write(body)
 
-        return Handler
+        def do_GET(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Print nothing."""
+
+    return Handler
 
 
 def fill(schema: Mapping[str, Any], parts: Mapping[str, Any], name: str = "") -> Any:
