@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from dialectree.records.journal import files, private
+from dialectree.records.journal import files, private, split_lines
 from dialectree.records.run import Event
 from dialectree.records.tree import Comparison
 
@@ -76,7 +76,7 @@ def lines_from(path: Path, offset: int) -> list[bytes]:
     """Return the lines of a file, which need not be there, from a byte on; no torn line."""
     with files(path), suppress(FileNotFoundError), open(path, "rb", opener=private) as file:
         file.seek(offset)
-        return [line for line in file if line.endswith(b"\n")]
+        return split_lines(file.read())[0]
     return []
 
 

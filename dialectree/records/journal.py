@@ -79,11 +79,19 @@ def whole_lines(path: Path) -> tuple[list[bytes], bool]:
     """The complete lines of a file, and whether a torn one follows them."""
     try:
         with open(path, "rb", opener=private) as file:
-            lines = file.readlines()
+            return split_lines(file.read())
     except FileNotFoundError:
         return [], False
-    torn = bool(lines) and not lines[-1].endswith(b"\n")
-    return lines[: len(lines) - torn], torn
+
+
+def split_lines(data: bytes) -> tuple[list[bytes], bool]:
+    """Return the complete lines of ``data``, and whether a torn one follows them.
+
+    The data are read at once: in a file that grows, reading line by line would go on behind a torn
+    line, in the middle of it.
+    """
+    whole, newline, torn = data.rpartition(b"\n")
+    return [line + b"\n" for line in whole.split(b"\n")] if newline else [], bool(torn)
 
 
 def parse_lines(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Line]:
