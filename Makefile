@@ -81,7 +81,7 @@ check: $(VENV)/.clients
 kernel: $(VENV)/.dev $(KERNEL)/.installed
 	@rm -rf build/kernel
 	$(PY) -m tests.kernel.building build/kernel
-	cd build/kernel && PYTHONPATH=. KERNEL_ALONE=1 ../../$(KERNEL)/bin/python -m pytest -q -p no:cacheprovider tests/kernel
+	cd build/kernel && PYTHONPATH=. ../../$(KERNEL)/bin/python -m pytest -q -p no:cacheprovider tests/kernel/test_kernel.py tests/kernel/alone.py
 
 # The lowest versions that pyproject.toml promises, the rest as of a day, so that no release of
 # others fails this. A promise that is raised may need a later day.

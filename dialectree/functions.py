@@ -40,7 +40,7 @@ async def aanswer(
         >>> record.status
         'answered'
     """
-    return await arun("tsd", question=question, **_given(sources=sources), **values)
+    return await arun("tsd", question=question, **_keep_given(sources=sources), **values)
 
 
 async def adecide(
@@ -66,8 +66,8 @@ async def adecide(
         >>> record.status
         'answered'
     """
-    given = _given(options=options, background=background, gold=gold, sources=sources)
-    return await arun("rsd", question=question, **given, **values)
+    inputs = _keep_given(options=options, background=background, gold=gold, sources=sources)
+    return await arun("rsd", question=question, **inputs, **values)
 
 
 async def averify(
@@ -85,7 +85,7 @@ async def averify(
         >>> record.status
         'answered'
     """
-    return await arun("art", claim=claim, **_given(sources=sources), **values)
+    return await arun("art", claim=claim, **_keep_given(sources=sources), **values)
 
 
 async def acompare(
@@ -119,7 +119,7 @@ async def acompare(
         >>> record.status
         'answered'
     """
-    given = _given(
+    inputs = _keep_given(
         title_a=title_a,
         title_b=title_b,
         abstract_a=abstract_a,
@@ -127,7 +127,7 @@ async def acompare(
         key_a=key_a,
         key_b=key_b,
     )
-    return await arun("tod", paper_a=paper_a, paper_b=paper_b, topic=topic, **given, **values)
+    return await arun("tod", paper_a=paper_a, paper_b=paper_b, topic=topic, **inputs, **values)
 
 
 async def avote(
@@ -150,8 +150,8 @@ async def avote(
         >>> record.status
         'answered'
     """
-    given = _given(options=options, sources=sources)
-    return await arun("vote_first", question=question, **given, **values)
+    inputs = _keep_given(options=options, sources=sources)
+    return await arun("vote_first", question=question, **inputs, **values)
 
 
 answer = make_blocking(aanswer)
@@ -161,6 +161,6 @@ compare = make_blocking(acompare)
 vote = make_blocking(avote)
 
 
-def _given(**inputs: Any) -> dict[str, Any]:
+def _keep_given(**inputs: Any) -> dict[str, Any]:
     """Return the inputs that were given."""
     return {name: value for name, value in inputs.items() if value is not None}

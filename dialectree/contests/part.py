@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from dialectree.contests.start import start as start
-from dialectree.contests.verdict_diff import compared as compared
-from dialectree.contests.verdict_diff import told as told
+from dialectree.contests.verdict_diff import compared as compare_runs
+from dialectree.contests.verdict_diff import told as describe_changes
+
+__all__ = ["compare_runs", "describe_changes", "start"]

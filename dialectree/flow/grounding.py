@@ -174,8 +174,7 @@ def retrieving(
         wanted: Iterable[str] | None = None
         if queries is not None:
             wanted = queries(state, context) if takes_settings else queries(state)
-        part = EVIDENCE.require()
-        return await part.retrieve(state, runtime, context, sources, name, wanted)
+        return await EVIDENCE.require().retrieve(state, runtime, context, sources, name, wanted)
 
     return retrieve
 

@@ -496,12 +496,15 @@ def follow_routes(settings: Own) -> Own:
     """Return the settings of a run that begins, with what the files of their routes say.
 
     A debate inside may have a route, too. Reads files, and raises InputError for one that cannot be
-    read or holds for other models: see :meth:`ProtocolSettings.routed`.
+    read or holds for other models: see :meth:`ProtocolSettings.follow_route`.
     """
     inside = dict[str, Any]()
     for name, own in settings.inner.items():
         chosen = protocol(name).methods()[name]
-        if chosen.protocol.settings.routed is ProtocolSettings.routed and "inner" not in own:
+        if (
+            chosen.protocol.settings.follow_route is ProtocolSettings.follow_route
+            and "inner" not in own
+        ):
             continue
         before = inner_settings(settings, chosen)
         after = follow_routes(before)
@@ -510,7 +513,7 @@ def follow_routes(settings: Own) -> Own:
             inside[name] = {**own, **{field: getattr(after, field) for field in read}}
     if inside:
         settings = settings.model_copy(update={"inner": {**settings.inner, **inside}})
-    return settings.routed()
+    return settings.follow_route()
 
 
 def installed() -> dict[str, Protocol]:

@@ -130,7 +130,7 @@ class RoutedSettings(ProtocolSettings):
     """A file that ``eval route --save`` wrote: what it says of threshold and protocol counts, for
     the models that it was measured with."""
 
-    def routed(self) -> Self:
+    def follow_route(self) -> Self:
         """Return the settings with the threshold of the route, and the debate that it is for.
 
         A threshold that was given counts, and so does that of a record. Reads the file; raises

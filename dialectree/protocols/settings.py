@@ -261,7 +261,7 @@ class ProtocolSettings(BaseModel):
                 return self.roles[name]  # type: ignore[no-any-return]
         return self.model  # type: ignore[no-any-return]
 
-    def routed(self) -> Self:
+    def follow_route(self) -> Self:
         """Return the settings of a run that begins, with what the files that they name say."""
         return self
 

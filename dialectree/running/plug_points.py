@@ -80,11 +80,11 @@ def keep_sources(texts: Texts, folder: RunFolder) -> None:
 class Outcomes(Protocol):
     """What the part ``contests`` tells of what came of a contest."""
 
-    def compared(self, old: RunRecord, new: RunRecord) -> Contest:
+    def compare_runs(self, old: RunRecord, new: RunRecord) -> Contest:
         """Return the contest that ``new`` is, with what it moved."""
         ...
 
-    def told(
+    def describe_changes(
         self, overrides: Sequence[Override], tree: Tree, met: Collection[str]
     ) -> Iterator[Event]:
         """Yield the events about the nodes that the overrides concern.

@@ -312,7 +312,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
         complete(record, folder, ended, notices)
         if ended is None and contested is not None:
-            record.contest = OUTCOMES.require().compared(contested, record)
+            record.contest = OUTCOMES.require().compare_runs(contested, record)
         # In a thread: others go on meanwhile, and a cancelled run has its record all the same.
         try:
             await asyncio.shield(asyncio.to_thread(folder.write_record, record))
@@ -386,7 +386,7 @@ def _tell_changes(started: Started, run: Run, watch: Watch | None) -> None:
     if contest is None:
         return
     tree, _ = fold(folder.told())
-    for event in OUTCOMES.require().told(contest.overrides, tree, run.overrides.met):
+    for event in OUTCOMES.require().describe_changes(contest.overrides, tree, run.overrides.met):
         event = event.model_copy(update={"t": clock.stamp(), "run_id": folder.run_id})
         _told(folder, watch, event)
 

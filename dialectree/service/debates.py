@@ -93,12 +93,9 @@ class Underway:
 
     def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
         self.started, self.remarks = started, [*remarks]
-        reports, run_id = REPORTS.find(), started.record.run_id
-        self.progress: ProgressLine = (
-            CallCount(started.expected)
-            if reports is None
-            else reports.follow(run_id, started.expected)
-        )
+        self.progress: ProgressLine = CallCount(started.expected)
+        if (reports := REPORTS.find()) is not None:
+            self.progress = reports.follow(started.record.run_id, started.expected)
         self.fault: DialectreeError | None = None
         """What broke the run off."""
         self.unreported: DialectreeError | None = None

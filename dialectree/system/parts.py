@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Generic, TypeVar, cast
 
@@ -29,13 +30,10 @@ class PlugPoint(Generic[Part]):
 
     def __init__(self, name: str, feature: str) -> None:
         self.name, self.feature = name, feature
-        self._found: list[Part | None] = []
 
     def find(self) -> Part | None:
         """Return the part, which is loaded the first time; None where it is not installed."""
-        if not self._found:
-            self._found.append(load_off_loop(self._load))
-        return self._found[0]
+        return self._part
 
     def require(self) -> Part:
         """Return the part; MissingPackage where it is not installed."""
@@ -47,10 +45,13 @@ class PlugPoint(Generic[Part]):
             )
         return part
 
+    @cached_property
+    def _part(self) -> Part | None:
+        return load_off_loop(self._load)
+
     def _load(self) -> Part | None:
-        entries = entry_points(group=GROUP, name=self.name)
-        entry = next(iter(sorted(entries, key=lambda one: one.value)), None)
-        return None if entry is None else cast("Part", entry.load())
+        entries = sorted(entry_points(group=GROUP, name=self.name), key=lambda entry: entry.value)
+        return cast("Part", entries[0].load()) if entries else None
 
 
 def load_off_loop(load: Callable[[], Loaded]) -> Loaded:

@@ -14,11 +14,8 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree.errors import MissingPackage
 from tests.kernel.endpoint import ANSWER, Endpoint
 
-ALONE = "KERNEL_ALONE" in os.environ
-"""Whether there is no part: ``make kernel`` says so."""
 QUESTION, OPTIONS = "What do cows eat?", [ANSWER, "meat"]
 MODEL = "openai:any"
 
@@ -81,23 +78,3 @@ def test_a_run_that_was_killed_goes_on_and_pays_nothing_twice(
     under_way = paid - kept
     assert 0 <= under_way <= 2  # two debaters speak side by side
     assert len(endpoint.questions) <= whole.usage.calls + under_way
-
-
-@pytest.mark.skipif(not ALONE, reason="its package is not installed here: make kernel")
-def test_a_protocol_of_somebody_else_debates(endpoint: Endpoint, tmp_path: Path) -> None:
-    record = dialectree.run("mad", QUESTION, model=MODEL, runs=tmp_path)
-    assert (record.protocol, record.status) == ("mad", "answered")
-
-
-@pytest.mark.skipif(not ALONE, reason="the parts are installed here: make kernel")
-def test_what_needs_a_part_names_it(endpoint: Endpoint, tmp_path: Path) -> None:
-    notes = tmp_path / "notes.md"
-    notes.write_text("Cows graze.")
-    for ask in (
-        lambda: debate(tmp_path, sources=[str(notes)]),
-        lambda: dialectree.contest(debate(tmp_path), [], runs=tmp_path),
-        lambda: dialectree.estimate("rsd", QUESTION, options=OPTIONS, model=MODEL, runs=tmp_path),
-        lambda: debate(tmp_path, model="local:smollm2"),
-    ):
-        with pytest.raises(MissingPackage, match=r"needs the part `[a-z_]+` of dialectree"):
-            ask()
