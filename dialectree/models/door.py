@@ -183,8 +183,9 @@ class ByText(NamedTuple, Generic[Reply]):
 class CopyCheck(NamedTuple):
     """Tells whether a turn repeats its opponent's words."""
 
-    opponent: Sequence[str]
-    """What the other side has said."""
+    said: Sequence[tuple[bool, str]]
+    """What both sides have said, in order; True is the opponent. Words are theirs who said them
+    first: to repeat oneself is no copy, even where the opponent has done so, too."""
     common: Sequence[str] = ()
     """What both have read: it may stand in both."""
     own_words: Callable[[Any], str] | None = None
@@ -192,12 +193,10 @@ class CopyCheck(NamedTuple):
 
     def find_copies(self, reply: BaseModel) -> list[Doubt]:
         """Return a doubt about a reply that repeats what the other side said."""
-        here = reading.get()
-        evidence_shown = [] if here is None else here.texts
-        fields = reply.model_dump(mode="json")
-        turn = self.own_words(reply) if self.own_words else " ¶ ".join(_texts(fields))
-        both_read = [*self.common, *evidence_shown]
-        share = small_models.measure_copied_share(turn, self.opponent, both_read)
+        evidence = here.texts if (here := reading.get()) else []
+        own_words = self.own_words or (lambda reply: " ¶ ".join(_texts(reply.model_dump())))
+        both_read = [*self.common, *evidence]
+        share = small_models.measure_copied_share(own_words(reply), self.said, both_read)
         if share <= small_models.COPIED_SHARE:
             return []
         note = f"repeats its opponent's words ({share:.0%} of the turn)"

@@ -135,18 +135,22 @@ COPIED_WORDS, COPIED_SHARE = 12, 1 / 3
 """A turn must not repeat so many words in a row of its opponent for a larger share of its own."""
 
 
-def measure_copied_share(text: str, opponent: Iterable[str], common: Iterable[str] = ()) -> float:
+def measure_copied_share(
+    text: str, said: Iterable[tuple[bool, str]], common: Iterable[str] = ()
+) -> float:
     """Return the share of the words of ``text``, 0 to 1, that it repeats from its opponent.
 
-    Words count where twelve of them in a row stand in one text of ``opponent`` and in none of the
-    ``common`` ones, which both have read.
+    Words count where twelve of them in a row were first said by the opponent, and stand in none
+    of the ``common`` texts, which both have read. ``said`` is in order; True is the opponent.
     """
     groups = group_words(text, COPIED_WORDS)
-    theirs = {group for text in opponent for group in group_words(text, COPIED_WORDS)}
-    theirs -= {group for text in common for group in group_words(text, COPIED_WORDS)}
+    by_opponent = dict[tuple[str, ...], bool]()
+    for opponent, words in [*((False, text) for text in common), *said]:
+        for group in group_words(words, COPIED_WORDS):
+            by_opponent.setdefault(group, opponent)
     repeated = set[int]()
     for start, group in enumerate(groups):
-        if group in theirs:
+        if by_opponent.get(group):
             repeated.update(range(start, start + COPIED_WORDS))
     return len(repeated) / (len(groups) + COPIED_WORDS - 1)
 

@@ -219,7 +219,15 @@ async def _speak(
         reply,
         told=fields,
         by_text=by_text,
-        copy_check=CopyCheck([written(state["turns"], other(side))], own_words=own_words),
+        copy_check=CopyCheck(
+            _said(
+                state["turns"],
+                side,
+                first="a" if runtime.context.cross_examination == "in_turn" else side,
+            ),
+            [state["question"], *state["background"], *texts([*candidates.values()]).values()],
+            own_words,
+        ),
         max_tokens=max_tokens,
         question=state["question"],
         background=state["background"],
@@ -229,6 +237,19 @@ async def _speak(
         opponent=candidates[other(side)]["label"],
     )
     return {"turns": [{"speaker": side, "phase": place.phase, "fields": fields(valid)}]}
+
+
+def _said(turns: list[Turn], side: Side, *, first: Side) -> list[tuple[bool, str]]:
+    """Return what both wrote, in order, and whether it is the opponent of ``side`` who did.
+
+    Both propose at the same time; in the cross-examination ``first`` speaks before the other.
+    """
+    phases: list[tuple[Phase, Side]] = [("proposals", side), ("cross_examination", first)]
+    return [
+        (speaker != side, written(turns, speaker, [phase]))
+        for phase, begins in phases
+        for speaker in (begins, other(begins))
+    ]
 
 
 def _place(state: FivePhases, side: Side, phase: Phase, step: int = 0) -> Place:

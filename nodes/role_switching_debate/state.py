@@ -261,14 +261,17 @@ def _lines(state: FivePhases, phase: Phase, side: Side) -> list[tuple[str, str]]
     return [*lines, ("defence", fields["defence"])]
 
 
-def written(turns: Sequence[Turn], side: Side) -> str:
-    """Return all that ``side`` wrote in the phases that its opponent may quote from.
+def written(
+    turns: Sequence[Turn], side: Side, phases: Sequence[Phase] = ("proposals", "cross_examination")
+) -> str:
+    """Return all that ``side`` wrote in the ``phases``, which its opponent may quote from.
 
     The words that it quoted are its opponent's, unless the opponent wrote no such words.
     """
-    proposal = latest(turns, side, "proposals")
+    proposal = latest(turns, side, "proposals") if "proposals" in phases else None
     texts = [proposal["answer"], proposal["argument"]] if proposal else []
-    if rebuttal := latest(turns, side, "cross_examination"):
+    rebuttal = latest(turns, side, "cross_examination") if "cross_examination" in phases else None
+    if rebuttal:
         texts += [rebuttal["defence"], *(error["fault"] for error in rebuttal["errors"])]
         texts += [error["quote"] for error in rebuttal["errors"] if not error["occurs"]]
     return "\n¶\n".join(texts)  # no quotation runs from one text into the next

@@ -111,7 +111,14 @@ def statement(side: Side, *, alone: bool = False) -> Step:
             "static_debate/debater",
             StatementReply,
             copy_check=CopyCheck(
-                [one["argument"] for one in state["statements"] if one["side"] != side]
+                [
+                    (theirs, argument)
+                    for _, theirs, argument in sorted(
+                        (one["round"], one["side"] != side, one["argument"])
+                        for one in state["statements"]
+                    )
+                ],
+                common=[state["question"], own["text"], opponent["text"]],
             ),
             max_tokens=4 * WORDS,
             **_shown(state, "a"),

@@ -141,9 +141,8 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
             at_most={lines: MOST_LINES},
             copy_check=CopyCheck(
                 [
-                    f"{turn['title']} ¶ {turn['description']}"
+                    (turn["paper"] == other, f"{turn['title']} ¶ {turn['description']}")
                     for turn in said
-                    if turn["paper"] == other
                 ],
                 common=[
                     *shown.values(),

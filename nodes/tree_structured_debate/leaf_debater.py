@@ -89,7 +89,8 @@ def leaf_debater(name: Debater) -> Step:
             "tree_structured_debate/leaf_debater",
             DebaterReply if transcript else OpeningReply,
             copy_check=CopyCheck(
-                [statement_text(turn) for turn in transcript if turn["debater"] != name]
+                [(turn["debater"] != name, statement_text(turn)) for turn in transcript],
+                common=[question, *state["facts"]],
             ),
             max_tokens=4 * limit,
             who=name,

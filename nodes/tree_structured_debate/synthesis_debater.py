@@ -83,7 +83,10 @@ def synthesis_debater(style: Style) -> Step:
             ),
             "tree_structured_debate/synthesis_debater",
             SynthesisReply,
-            copy_check=CopyCheck([theirs], common=parts) if theirs else None,
+            copy_check=CopyCheck(
+                [(text == theirs, text) for text in (latest.get(style), theirs) if text],
+                common=[*parts, state["question"]],
+            ),
             max_tokens=limit + 200,
             style=style,
             question=state["question"],

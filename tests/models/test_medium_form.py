@@ -61,7 +61,7 @@ async def speak(context: Any, run: Run | None = None, told: list[Event] | None =
         Place(node="0", phase="debate", role="debater"),
         PROMPT,
         Speech,
-        copy_check=CopyCheck([THEIRS]),
+        copy_check=CopyCheck([(True, THEIRS)]),
         question="A tram or a bus?",
     )
     return reply.claim
@@ -165,13 +165,22 @@ WORDS = [f"word{n}" for n in range(40)]
         (WORDS[:20], [WORDS[:25]], False),  # both have read it
     ],
 )
+@pytest.mark.parametrize("own_first", [[], [(False, "What was said of something else.")]])
 def test_a_turn_copies_where_a_third_of_it_repeats_twelve_words_in_a_row(
-    own: list[str], common: list[list[str]], copied: bool
+    own: list[str],
+    common: list[list[str]],
+    copied: bool,
+    own_first: list[tuple[bool, str]],
 ) -> None:
-    share = measure_copied_share(
-        ", ".join(own), [" ".join(WORDS)], [" ".join(one) for one in common]
-    )
+    said = [*own_first, (True, " ".join(WORDS))]
+    share = measure_copied_share(", ".join(own), said, [" ".join(one) for one in common])
     assert (share > COPIED_SHARE) is copied
+
+
+def test_words_belong_to_the_side_that_said_them_first() -> None:
+    turn, words = ", ".join(WORDS[:20]), " ".join(WORDS)
+    assert measure_copied_share(turn, [(False, words), (True, words)]) == 0
+    assert measure_copied_share(turn, [(True, words), (False, words)]) == 1  # copied once before
 
 
 def test_a_text_breaks_off_where_its_limit_ends_a_sentence() -> None:
