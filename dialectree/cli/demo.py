@@ -33,23 +33,19 @@ def demo(
 
     from dialectree.cli import progress
     from dialectree.flow.steps import ILLUSTRATION
-    from dialectree.report.paragraphs import Paragraphs
     from dialectree.running.recordings import play, recorded
     from dialectree.system.streams import notice
 
     known = recorded()
     name = protocol or _first(known)
-    console = Console(stderr=True)
-    read = console.is_terminal and not quiet
-    run = play(name, runs, paced=read and not fast)
+    run = play(name, runs, paced=Console(stderr=True).is_terminal and not quiet and not fast)
     if protocol is None and not quiet:
         _list(known)
     notice(known[name].about or ILLUSTRATION)
     if run.paced:
         notice("Ctrl-C skips to the end")
-    view = Paragraphs(console, run.record, run.context.rounds_by_phase()) if read else None
     try:
-        progress.follow(run, json=json, quiet=quiet, view=view)
+        progress.follow(run, json=json, quiet=quiet)
     finally:
         if not quiet:
             _suggest(run, [other for other in known if other != name])

@@ -20,7 +20,7 @@ from dialectree.embedded.models_at_hand import key_advice, keyed_specs
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.protocols.sources import runs_home
 from dialectree.records import UNFINISHED, RunRecord
-from dialectree.report import Lines, LiveTree, Watcher
+from dialectree.report import Lines, LiveProgress
 from dialectree.report.terminal import link
 from dialectree.report.verdicts import sums, verdict_text
 from dialectree.report.words import failed
@@ -56,10 +56,10 @@ def demonstration() -> str:
     )
 
 
-def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None) -> None:
+def follow(run: Started, *, json: bool, quiet: bool) -> None:
     """Conduct ``run``, showing it on stderr; print the result on stdout; exit.
 
-    ``view`` shows it; None: the growing tree on a terminal, a few lines elsewhere.
+    A terminal shows how far it is and what was said last, elsewhere there are a few lines.
     """
     if run.record.demonstration:
         notice(demonstration())
@@ -69,8 +69,9 @@ def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None
         for line in run.find_changed_prompts():
             notice(line)
     REPORTS.require()  # the last lines name the files that it writes
-    watcher = view or _watcher(run, quiet=quiet)
-
+    console = Console(stderr=True, quiet=quiet)
+    drawn = console.is_terminal and not quiet
+    watcher = LiveProgress(console, run.record) if drawn else Lines(console)
     shown = set[str]()
 
     async def ask(request: Mapping[str, str]) -> str:
@@ -142,15 +143,6 @@ def counting(things: str) -> Iterator[WatchReading]:
     finally:
         if bars.live.is_started:  # else it would end a line that nobody began
             bars.stop()
-
-
-def _watcher(run: Started, *, quiet: bool) -> Watcher:
-    """Return what shows ``run`` on stderr: the growing tree on a terminal, lines elsewhere."""
-    console = Console(stderr=True, quiet=quiet)
-    if quiet or not console.is_terminal:
-        return Lines(console)
-    question, rounds = str(run.record.input["question"]), run.context.rounds_by_phase()
-    return LiveTree(console, question, rounds=rounds, record=run.record)
 
 
 def _say(record: RunRecord, *, json: bool) -> None:

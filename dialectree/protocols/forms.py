@@ -20,7 +20,7 @@ from dialectree.protocols.sources import known
 
 JsonSchema = dict[str, Any]
 
-_SETTING = ("common", "positional", "alias", "metavar", "person", "rounds_of", "jury_of")
+_SETTING = ("common", "positional", "alias", "metavar", "person", "jury_of")
 """What a declaration says of a field for the command line alone."""
 _OF_INPUT = ("title", "description", "minItems", "maxItems", "minLength")
 MAX_LENGTH = 200_000

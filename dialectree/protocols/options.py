@@ -121,7 +121,6 @@ def option(
     operator: bool = False,
     code: bool = False,
     person: bool = False,
-    rounds_of: str = "",
     jury_of: str = "",
     before: Any = None,
     **constraints: Any,
@@ -134,8 +133,8 @@ def option(
     of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``operator``
     marks a setting for whoever runs the program: a server's form does not show it, and ``code`` one
     of these that names code or a model to load: neither the file nor a run does. ``person`` marks
-    one that lets a person take part, ``rounds_of`` one that says how many rounds a phase of that
-    name has, and ``jury_of`` a list of models that play the role of that name side by side.
+    one that lets a person take part, and ``jury_of`` a list of models that play the role of that
+    name side by side.
     ``before`` is what runs did that were recorded before the setting was there.
     """
     about = {
@@ -149,7 +148,6 @@ def option(
         "operator": operator,
         "code": code,
         "person": person,
-        "rounds_of": rounds_of,
         "jury_of": jury_of,
     }
     extra: dict[str, Any] = {name: value for name, value in about.items() if value}

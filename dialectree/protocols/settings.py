@@ -285,13 +285,6 @@ class ProtocolSettings(BaseModel):
         inside = self.declaration.methods()[self.protocol].inside(self)
         return [*own, *(name for _, inner in inside for name in inner.asks())]
 
-    def rounds_by_phase(self) -> dict[str, int]:
-        """Return how many rounds each phase has whose number is a setting."""
-        fields = {
-            name: about(type(self), name).get("rounds_of") for name in type(self).model_fields
-        }
-        return {phase: getattr(self, name) for name, phase in fields.items() if phase}
-
     def unused(self) -> Mapping[str, str]:
         """Return the settings that others leave without a meaning, and why."""
         return {}

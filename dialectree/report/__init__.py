@@ -1,4 +1,4 @@
-"""What a person sees of a run: a page, a text, a tree in the terminal.
+"""Show a run to a person: as a page, as a text, in the terminal.
 
 The record is shown as it is. Whatever a model or a person wrote is data, never markup.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dialectree.report.live import LiveTree, Watcher
+    from dialectree.report.live import LiveProgress
     from dialectree.report.pages import markdown
     from dialectree.report.player import html
     from dialectree.report.progress import Lines
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Lines",
-    "LiveTree",
-    "Watcher",
+    "LiveProgress",
     "html",
     "markdown",
     "overview",
@@ -31,7 +30,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "live": ("LiveTree", "Watcher"),
+    "live": ("LiveProgress",),
     "pages": ("markdown",),
     "player": ("html",),
     "progress": ("Lines",),

@@ -11,9 +11,8 @@ from typing import NamedTuple
 from dialectree.errors import InputError
 from dialectree.flow.human_input import Ask
 from dialectree.protocols.protocol import Protocol, installed, method
-from dialectree.records import Event, RunRecord, path_key
+from dialectree.records import Event, RunRecord, path_key, turns
 from dialectree.records.folder import RunFolder
-from dialectree.report.paragraphs import length
 from dialectree.running.recorded_settings import settled, unspoken
 from dialectree.running.runner import Started, Watch
 from dialectree.system import clock
@@ -33,7 +32,7 @@ class Playback(Started):
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
         """Tell ``watch`` the events, with their pauses; an interrupt skips the rest of these."""
-        words = [_length(event) for event in self.events]
+        words = [count_words(self.record, event) for event in self.events]
         a_word = min(_SECONDS_A_WORD, _LONGEST_S / max(sum(words), 1)) if self.paced else 0.0
         for event, read in zip(self.events, words, strict=True):
             if watch is not None:
@@ -46,9 +45,9 @@ class Playback(Started):
         return self.record
 
 
-def _length(event: Event) -> int:
+def count_words(record: RunRecord, event: Event) -> int:
     """Return how many words of ``event`` are read."""
-    return length(event.turn()) if event.kind == "spoke" else 0
+    return len(turns.text(record, event.turn()).split()) if event.kind == "spoke" else 0
 
 
 def _as_read(events: Sequence[Event]) -> list[Event]:

@@ -1,8 +1,8 @@
 """Take a picture of a command in a terminal: tmux runs it, rich colours it, Chromium draws it.
 
-From the root of the repository, 34 lines of a demonstration at 80 columns::
+From the root of the repository, 33 lines of a demonstration at 80 columns::
 
-    .venv/bin/python docs/images/terminal_picture.py docs/images/terminal.png 80 34 \
+    .venv/bin/python docs/images/terminal_picture.py docs/images/terminal.png 80 33 \
         "dialectree demo rsd --fast"
 
 The first lines are on the picture; of a longer output the rest is cut off.

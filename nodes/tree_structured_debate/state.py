@@ -45,9 +45,9 @@ class Settings(GroundedSettings):
     """Questions that one question is split into."""
     stop_threshold: Unit = option(0.75, group="Tree")
     """A question whose parts are all less difficult than this is a leaf."""
-    leaf_rounds: int = option(3, ge=1, le=20, group="Debates", common=True, rounds_of="debate")
+    leaf_rounds: int = option(3, ge=1, le=20, group="Debates", common=True)
     """Rounds of a leaf debate."""
-    synthesis_rounds: int = option(2, ge=1, le=20, group="Debates", rounds_of="synthesis")
+    synthesis_rounds: int = option(2, ge=1, le=20, group="Debates")
     """Rounds of a synthesis debate."""
     second_pass_below: Unit | None = option(None, group="Debates")
     """Visit the least certain leaves again when the final confidence is lower; none: never."""

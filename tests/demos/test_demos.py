@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import os
 import pty
@@ -15,14 +14,12 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from dialectree.flow.steps import ILLUSTRATION as NOTE
 from dialectree.protocols.protocol import Protocol, installed
 from dialectree.records import ILLUSTRATION, Event
 from dialectree.records.folder import RunFolder
-from dialectree.report.paragraphs import Paragraphs, length, passages
-from dialectree.running.recordings import play, recorded
+from dialectree.running.recordings import count_words, play, recorded
 from dialectree.testing import check_demo
 from tests.cli.commands import command, refused, runs
 from tests.demos.__main__ import SCRIPTS
@@ -157,7 +154,7 @@ def test_a_debate_is_paced_by_its_words_and_plays_a_minute_at_most(
     pauses: list[float] = []
 
     def heard(event: Event) -> None:
-        if event.kind == "spoke" and (count := length(event.turn())):
+        if event.kind == "spoke" and (count := count_words(run.record, event)):
             assert len(pauses) == len(words)  # the first one is told at once
             words.append(count)
 
@@ -166,7 +163,7 @@ def test_a_debate_is_paced_by_its_words_and_plays_a_minute_at_most(
 
     monkeypatch.setattr("dialectree.system.clock.sleep", sleep)
     asyncio.run(run.conduct(watch=heard))
-    assert len(pauses) == len(words) > 5 and 20 < sum(pauses) < 60.1
+    assert len(pauses) == len(words) > 5 and 15 < sum(pauses) < 60.1
     assert pauses == pytest.approx([count * sum(pauses) / sum(words) for count in words])
 
 
@@ -202,31 +199,7 @@ def test_a_place_is_read_before_what_opened_below_it_and_said_nothing(
     assert [node for node, _ in groupby(read) if node.startswith("0.0")] == ["0.0", "0.0.0"]
 
 
-IDS = re.compile(r"\b[ab]:\d|\b[abc]\d\b|relevance|_", re.IGNORECASE)
-"""What stands in a recording for programs: segments, claims and parts, phases, names of fields."""
-
-
-@pytest.mark.parametrize("width", [40, 80, 140])
-@pytest.mark.parametrize("name", NAMES)
-def test_every_text_stands_whole_on_the_screen_and_nothing_for_programs(
-    name: str, width: int, tmp_path: Path
-) -> None:
-    run = play(name, tmp_path, paced=False)
-    written = io.StringIO()
-    with Paragraphs(Console(file=written, width=width), run.record, {}) as view:
-        for event in run.events:
-            view.watch(event)
-    lines = written.getvalue().splitlines()
-    assert max(map(len, lines)) <= width
-    screen = " ".join(" ".join(lines).split())
-    assert IDS.search(screen) is None
-    for node in run.record.tree.nodes.values():
-        for turn in node.transcript:
-            for text in (text for passage in passages(turn) for text in passage.texts):
-                assert " ".join(text.split()) in screen
-
-
-def test_a_terminal_sees_every_turn_and_no_larger_package_is_needed() -> None:
+def test_a_terminal_sees_the_last_turn_and_no_larger_package_is_needed() -> None:
     missing = ["faiss", "bm25s", "nupunkt", "sentence_transformers", "pypdfium2", "scipy", "pandas"]
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({missing}))\n"
@@ -243,6 +216,6 @@ def test_a_terminal_sees_every_turn_and_no_larger_package_is_needed() -> None:
                 shown += chunk
     result, _ = process.communicate()
     assert process.returncode == 0, shown.decode()
-    assert shown.startswith(f"dialectree: {NOTE}".encode()) and b"Preventing failures" in shown
-    assert b"Revise" in shown
+    assert shown.startswith(f"dialectree: {NOTE}".encode()) and b"20 calls" in shown
+    assert b"Summary: " in shown  # what was said last
     assert NOTE.encode() in result

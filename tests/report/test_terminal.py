@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import JsonValue
 from rich.cells import cell_len
 from rich.console import Console
 
-from dialectree.records import Event, Head, Node, RunRecord, Tree
+from dialectree.records import Head, Node, RunRecord, Tree
 from dialectree.report import overview, result, transcript, tree
-from dialectree.report.paragraphs import Paragraphs
 from dialectree.report.words import census
 from dialectree.text import clean, duration, figure, line, money, share
 from tests.report.recorded import DEMOS, HOSTILE, everywhere, failed, prefix, record, seen
@@ -204,64 +202,3 @@ def test_the_transcript_of_a_leaf_says_what_each_debater_defends() -> None:
         turn.side = {"A": "YES", "B": "OTHER"}.get(turn.speaker)
     shown = seen(transcript(leaf, run))
     assert "Leaf debater A (defends YES" in shown and "strongest other answer" in shown
-
-
-# Turns as paragraphs: which fields of a reply people read
-
-
-REPLIES: dict[str, tuple[dict[str, JsonValue], list[str]]] = {
-    "the first text needs no label, and later ones have theirs": (
-        {"claim": "It is hot.", "would_settle": "A test of it."},
-        ["  It is hot.", "  What would settle it: A test of it."],
-    ),
-    "a title stands above": (
-        {"text": "It burns.", "title": "Fire is hot"},
-        ["  Fire is hot", "  It burns."],
-    ),
-    "several texts are numbered, with their figures": (
-        {"scores": [{"id": "c1", "why": "So far.", "share": 0.5}, {"id": "c2", "why": "No end."}]},
-        ["  1. So far. (0.50)", "  2. No end."],
-    ),
-    "a quotation stands in marks before what is said of it": (
-        {"errors": [{"quote": "fire is cold", "fault": "It is not."}], "defence": "Touch it."},
-        ["  “fire is cold”: It is not.", "  Defence: Touch it."],
-    ),
-    "words and numbers alone come last": (
-        {"winner": "SUPPORT", "label": "CO2", "sure": 0.8, "percent": 35, "why": "It is so."},
-        ["  It is so.", "  Winner: SUPPORT · Label: CO2 · Sure: 0.80 · Percent sure: 35"],
-    ),
-    "a ruling of one word is shown": ({"label": "B"}, ["  Label: B"]),
-    "only a yes is shown": ({"concedes": True, "stop": False}, ["  Concedes: yes"]),
-    "the side that is defended is not said twice": (
-        {"answer": "a warm fire", "argument": "It is so."},
-        ["  It is so."],
-    ),
-    "ids of evidence are not shown": (
-        {"text": "It is so.", "evidence": ["a:1", "b:2"]},
-        ["  It is so."],
-    ),
-    "a reply of ids alone is left out": (
-        {"claim": "b1", "segments": [{"id": "a:1", "supports": "no"}]},
-        [],
-    ),
-    "a text without spaces is a text": ({"text": "火は" * 20}, [f"  {'火は' * 19}火", "  は"]),
-}
-
-
-@pytest.mark.parametrize(("fields", "shown"), REPLIES.values(), ids=REPLIES.keys())
-def test_people_read_texts_and_figures_and_no_ids(
-    fields: dict[str, JsonValue], shown: list[str]
-) -> None:
-    turn = {"role": "agent", "speaker": "B", "phase": "opening_words", "step": 0, "round": 2}
-    turn |= {"fields": fields, "side": "a warm fire"}
-    run, written = record("tsd"), io.StringIO()
-    view = Paragraphs(Console(file=written, width=80), run, {"opening_words": 3})
-    view.watch(Event(t="", run_id="", node="0", kind="spoke", data=turn))
-    heading, *lines = [
-        line.rstrip() for line in written.getvalue().splitlines() if line.strip()
-    ] or [""]
-    if not shown:
-        assert heading == ""
-        return
-    assert heading == f"0  {run.tree.nodes['0'].text}"
-    assert lines == ["Agent B · Opening words, round 2 of 3 · defends a warm fire", *shown]
