@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from html import unescape
 from itertools import pairwise
-from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -97,12 +96,6 @@ def strong(text: str) -> Markup:
     return Markup("\n".join(re.sub(r"^(.+?)(\\?)$", r"**\1**\2", line) for line in lines(text)))
 
 
-def cell(text: str) -> Markup:
-    """Return the paragraphs of ``text`` for a cell of a table."""
-    paragraphs = [escaped(part) for part in clean(text).split("\n\n")]
-    return Markup("<br>".join(part for part in paragraphs if part) or "–")
-
-
 def fields(entries: Iterable[Entry]) -> Markup:
     """Return the fields of one reply as a list, each text whole."""
     return Markup("\n".join(_fields(entries)))
@@ -125,11 +118,7 @@ def _fields(entries: Iterable[Entry]) -> Iterator[str]:
 FILTERS: dict[str, Callable[..., Markup]] = {
     "block_quote": block_quote,
     "bold": bold,
-    "cell": cell,
-    "claim_place": lambda claim, home: Markup(f"claim-{quote(f'{home}-{claim}', safe='.')}"),
     "fields": fields,
-    "node_place": lambda node: Markup(f"node-{quote(node, safe='.')}"),
-    "segment_place": lambda one: Markup(f"segment-{quote(one.replace(':', '-'), safe='')}"),
     "strong": strong,
 }
-"""The filters of the templates; a place is an anchor in the page."""
+"""The filters of the templates."""

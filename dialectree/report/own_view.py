@@ -5,49 +5,31 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from dialectree.records import Node, RunRecord
 
 
 class OwnView:
-    """A module that shows the debates of a protocol, with what it leaves out.
+    """A module that shows what is particular to the debates of a protocol.
 
     A function of the module takes the place of the method of its name here. ``MARKDOWN`` is the
-    text of Jinja macros, or a file ``VIEW.md.jinja`` beside the module has them: ``opening``,
-    ``summary``, ``table`` and ``appendix`` of the run; ``line``, ``row`` and ``node`` of a node
-    that the module ``shows``.
+    text of Jinja macros: ``appendix`` of the run; ``line``, ``row`` and ``node`` of a node that the
+    module ``shows``.
     """
 
+    MARKDOWN = ""
+
     def __init__(self, module: ModuleType) -> None:
-        self.file = Path(str(module.__file__))
         vars(self).update(vars(module))
-
-    def templates(self, kind: str) -> str:
-        """Return the text of the macros of a ``kind``, such as ``md.jinja``; empty without any."""
-        beside = self.file.with_name(f"{self.file.stem}.{kind}")
-        if beside.is_file():
-            return beside.read_text()
-        text = vars(self).get("MARKDOWN", "") if kind == "md.jinja" else ""
-        return f"{_MACROS}{text}" if text else ""
-
-    def introduction(self, record: RunRecord) -> list[str]:
-        """Return what a terminal shows under the question, a line each."""
-        return []
 
     def answer(self, record: RunRecord) -> list[str]:
         """Return the outcome in plain paragraphs; without any it is the verdict's own."""
         return []
 
-    def notes(self, record: RunRecord) -> list[str] | None:
-        """Return the notes on the verdict; None: the verdict's own."""
-        return None
-
-    def summary(self, record: RunRecord) -> object:
-        """Return what the macro ``summary`` shows in the place of the answer, or None."""
-        return None
+    def grounds(self, record: RunRecord) -> list[str]:
+        """Return what the answer rests on besides, a line each."""
+        return []
 
     def heading(self, record: RunRecord) -> str:
         """Return the heading above the details of the nodes."""
@@ -58,16 +40,8 @@ class OwnView:
         return False
 
     def outcome(self, node: Node) -> str:
-        """Return what a settled node came to, in a few words."""
+        """Return what a node without a verdict came to, in a few words."""
         return ""
-
-    def others(self, node: Node) -> list[Any]:
-        """Return the stages (``view.stages``) that the macro ``node`` leaves out."""
-        return []
-
-
-_NAMES = ("opening()", "summary(made)", "table()", "appendix()")
-_MACROS = "".join(f"{{% macro {name} %}}{{% endmacro %}}" for name in _NAMES)
 
 
 @cache

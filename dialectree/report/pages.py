@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 from jinja2 import (
-    BaseLoader,
     ChoiceLoader,
     DictLoader,
     Environment,
@@ -34,12 +33,12 @@ def card(record: RunRecord) -> str:
 
 def markdown(record: RunRecord, calls: Sequence[Call]) -> str:
     """Return the run as Markdown; ``calls`` are the lines of its ledger."""
-    return macros(record, linked=True)("report", calls)
+    return macros(record)("report", calls)
 
 
-def macros(record: RunRecord, *, linked: bool = False) -> Callable[..., str]:
+def macros(record: RunRecord) -> Callable[..., str]:
     """Return a function that renders a part of the Markdown by name: ``report``, ``answer`` ..."""
-    given = {"record": record, "linked": linked, "drawn": Drawn(record)}
+    given = {"record": record, "drawn": Drawn(record)}
     module = _template(record, "run.md.jinja").make_module(given)
     return lambda name, *values: _tidy(getattr(module, name)(*values))
 
@@ -64,26 +63,23 @@ _ROOMS = {
 
 
 def _template(record: RunRecord, name: str) -> Any:
-    kind = ".".join(name.split(".")[-2:])
-    return _environment(words.own_view(record), kind).get_template(name)
+    return _environment(words.own_view(record), html="html" in name).get_template(name)
 
 
 @cache
-def _environment(own: OwnView | None, kind: str) -> Environment:
-    """Return the templates of a ``kind``, with those that a protocol's own view brings."""
-    macros, name = own.templates(kind) if own is not None else "", f"own.{kind}"
-    loaders: list[BaseLoader] = [PackageLoader("dialectree", "report")]
-    loaders += [DictLoader({name: macros})] if macros else []
+def _environment(own: OwnView | None, *, html: bool) -> Environment:
+    """Return the templates, with the macros that a protocol's own view brings."""
+    macros = "{% macro appendix() %}{% endmacro %}" + (own.MARKDOWN if own is not None else "")
     environment = Environment(
-        loader=ChoiceLoader(loaders),
+        loader=ChoiceLoader([PackageLoader("dialectree", "report"), DictLoader({"own": macros})]),
         autoescape=True,
-        finalize=_shown if kind == "html.jinja" else markdown_text.finalize,
+        finalize=_shown if html else markdown_text.finalize,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= _HTML if kind == "html.jinja" else markdown_text.FILTERS
-    environment.globals |= {**_ROOMS, "own": own if macros else None, "own_parts": name}
+    environment.filters |= _HTML if html else markdown_text.FILTERS
+    environment.globals |= {**_ROOMS, "own": own}
     return environment
 
 

@@ -52,7 +52,7 @@ def tree(record: RunRecord, depth: int | None = None) -> RenderableType:
         depth: The levels of the tree below its root that are shown; None shows all.
     """
     part = macros(record)
-    ending = [_markdown(part(name)) for name in ("table", "sources", "ending")]
+    ending = [_markdown(part(name)) for name in ("sources", "ending")]
     trees: list[RenderableType] = [Text(), *_trees(record, part, depth), Text()]
     return _Page(result(record), Text(), _markdown(part("details")), *trees, *ending)
 

@@ -35,6 +35,7 @@ def verdict_lines(record: RunRecord) -> list[Line]:
     lines = [Line("banner", text) for text in banners(record)]
     told = own.answer(record) if own is not None else []
     lines += [Line("answer", text) for text in told or _answer(record)]
+    lines += [Line("ground", text) for text in (own.grounds(record) if own is not None else [])]
     if verdict is not None:
         lines += [Line("measure", text) for text in _measures(record)]
         lines += [Line("reason", verdict.rationale)] if verdict.rationale and not told else []
@@ -267,11 +268,9 @@ def _without_strength(record: RunRecord) -> list[str]:
 
 def notes(record: RunRecord) -> list[str]:
     """Return the notes on the verdict, without one that says why there is no answer."""
-    verdict, own = record.verdict, words.own_view(record)
+    verdict = record.verdict
     if verdict is None:
         return []
-    if own is not None and (own_notes := own.notes(record)) is not None:
-        return list(own_notes)
     explained = verdict.answer is None and record.status not in ("running", "partial")
     return verdict.notes[1:] if explained and not _notes_are_gaps(record) else verdict.notes
 

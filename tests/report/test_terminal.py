@@ -59,9 +59,7 @@ P(claim) 0.65: more likely true than false""",
     (
         record("tod"),
         """\
-└── 0.1 What either way costs, and which districts and riders it leaves out — b concedes
-    b (concedes) Our figure does not show what rewards would cost without any trucks
-What they share""",
+└── 0.1 What either way costs, and which districts and riders it leaves out — b concedes""",
     ),
 ]  # fmt: skip
 
