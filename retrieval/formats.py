@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,9 +15,7 @@ from dialectree.errors import InputError
 from dialectree.retrieval.encoding import decode
 
 if TYPE_CHECKING:
-    from dialectree.retrieval.blocks import Reading
     from dialectree.retrieval.builder import DocumentBuilder
-    from dialectree.retrieval.reading_process import ReadingProcess
 
 LARGEST_FILE = 100_000_000
 """Bytes of a file of any format."""
@@ -96,21 +95,6 @@ def require_size(file: File, largest: int) -> None:
     if len(file.data) > largest:
         megabytes = largest // 1_000_000
         raise InputError(f"{file.name}: over {megabytes} MB, too large; cut it down")
-
-
-def read_file(file: File, format: Format, process: ReadingProcess) -> Reading:
-    """Return what a file says, and what is left out of it.
-
-    Raises InputError where it is too large, of another kind or damaged.
-    """
-    from dialectree.retrieval.builder import DocumentBuilder
-
-    require_size(file, format.largest)
-    if format.limited:
-        return process.read(file.data, format.name, file.name)
-    builder = DocumentBuilder()
-    format.read(file, builder)
-    return builder.finish()
 
 
 def decode_file(file: File, builder: DocumentBuilder, declared: str | None = None) -> str:
@@ -208,16 +192,28 @@ def _read_rich_text(file: File, builder: DocumentBuilder) -> None:
     read_text(text.replace("|\n", "\n"), builder)
 
 
+def _find_reader(name: str, data: bytes) -> Callable[[DocumentBuilder], None] | None:
+    """Return what reads a file within another one; None where its format is not read."""
+    try:
+        format = find_format(name, data)
+    except UnknownFormat:
+        return None
+    return partial(format.read, File("it", data))
+
+
 def _read_mail(file: File, builder: DocumentBuilder) -> None:
     from dialectree.retrieval.messages import read_mail
 
-    read_mail(file.data, builder)
+    read_mail(file.data, builder, _find_reader)
 
 
 def _read_book(file: File, builder: DocumentBuilder) -> None:
     from dialectree.retrieval.messages import read_book
 
-    read_book(file.data, builder)
+    def read_chapter(name: str, data: bytes) -> None:
+        _read_html(File(name, data), builder)
+
+    read_book(file.data, builder, read_chapter)
 
 
 _MB = 1_000_000

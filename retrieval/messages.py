@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import email.policy
+from collections.abc import Callable
 from email.message import EmailMessage
 from typing import Any
 from urllib.parse import unquote
@@ -11,14 +12,15 @@ from urllib.parse import unquote
 from dialectree.errors import InputError
 from dialectree.retrieval.archives import join_path, parse_xml, read_attribute, unpack_parts
 from dialectree.retrieval.builder import DocumentBuilder
-from dialectree.retrieval.formats import FORMATS, File, UnknownFormat, find_format
 from dialectree.retrieval.markup import read_html
 from dialectree.retrieval.text import add_text
 
+FindReader = Callable[[str, bytes], Callable[[DocumentBuilder], None] | None]
+"""Returns what adds a file, by its name and its bytes, to a builder; None if nothing reads it."""
 _HEADERS = ("From", "To", "Cc", "Date")
 
 
-def read_mail(data: bytes, builder: DocumentBuilder) -> None:
+def read_mail(data: bytes, builder: DocumentBuilder, find_reader: FindReader) -> None:
     """Add a mail to ``builder``: its subject, who wrote it, its text and the files with it."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     subject = str(message["Subject"] or "").strip()
@@ -38,36 +40,37 @@ def read_mail(data: bytes, builder: DocumentBuilder) -> None:
         builder.expect(text)
         add_text(text, builder)
     for attachment in message.iter_attachments():
-        _read_attachment(attachment, builder)
+        _read_attachment(attachment, builder, find_reader)
     builder.title = subject or None
 
 
-def _read_attachment(attachment: Any, builder: DocumentBuilder) -> None:
+def _read_attachment(attachment: Any, builder: DocumentBuilder, find_reader: FindReader) -> None:
     """Add a file that a mail brings, or its name to what is left out."""
     name = attachment.get_filename() or attachment.get_content_type()
     builder.expect(name)
     if isinstance(content := attachment.get_content(), EmailMessage):
         builder.add(name, "heading")
-        read_mail(content.as_bytes(), builder)
+        read_mail(content.as_bytes(), builder, find_reader)
         return
     data = content.encode() if isinstance(content, str) else content
-    try:
-        format = find_format(name, data)
-    except UnknownFormat:
+    read = find_reader(name, data)
+    if read is None:
         builder.leave_out(name, "attachments")
         return
     builder.add(name, "heading")
     # What is wrong with one file does not take the mail with it.
     part = DocumentBuilder()
     try:
-        format.read(File("it", data), part)
+        read(part)
     except Exception as error:
         builder.notices.append(f"{name}: cannot be read ({str(error).removeprefix('it: ')})")
     else:
         builder.extend(part.finish())
 
 
-def read_book(data: bytes, builder: DocumentBuilder) -> None:
+def read_book(
+    data: bytes, builder: DocumentBuilder, read_chapter: Callable[[str, bytes], None]
+) -> None:
     """Add an EPUB to ``builder``, chapter by chapter in the order in which it is read."""
     parts = unpack_parts(data, (".xml", ".opf", ".xhtml", ".html", ".htm"), format="EPUB")
     container = parts.get("META-INF/container.xml")
@@ -85,7 +88,7 @@ def read_book(data: bytes, builder: DocumentBuilder) -> None:
         raise InputError("a book that is locked to a reader; give its text")
     for name in chapters:
         if name in parts:
-            FORMATS["html"].read(File(name, parts[name]), builder)
+            read_chapter(name, parts[name])
     title = tree.find(".//{*}metadata/{*}title")
     builder.title = None if title is None else " ".join("".join(title.itertext()).split()) or None
 

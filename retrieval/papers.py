@@ -38,11 +38,10 @@ from dialectree.retrieval.formats import (
     UnknownFormat,
     decode_file,
     find_format,
-    read_file,
     require_size,
 )
 from dialectree.retrieval.kept_files import read_once
-from dialectree.retrieval.reading_process import ReadingProcess
+from dialectree.retrieval.reading_process import ReadingProcess, read_file
 from dialectree.retrieval.text import blocks_of, read_titled_text, sound
 
 _BETWEEN = "\n\n"

@@ -19,6 +19,7 @@ from dialectree.errors import InputError
 
 if TYPE_CHECKING:
     from dialectree.retrieval.blocks import Reading
+    from dialectree.retrieval.formats import File, Format
 
 MEMORY = 3_000_000_000
 """Bytes of address space that the process may take; PDFium sets aside 1.2 GB for any file."""
@@ -89,6 +90,22 @@ def _start_process(seconds: int) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def read_file(file: File, format: Format, process: ReadingProcess) -> Reading:
+    """Return what a file says, and what is left out of it.
+
+    Raises InputError where it is too large, of another kind or damaged.
+    """
+    from dialectree.retrieval.builder import DocumentBuilder
+    from dialectree.retrieval.formats import require_size
+
+    require_size(file, format.largest)
+    if format.limited:
+        return process.read(file.data, format.name, file.name)
+    builder = DocumentBuilder()
+    format.read(file, builder)
+    return builder.finish()
 
 
 def _main(memory: int, seconds: int) -> None:

@@ -38,11 +38,10 @@ with needed("reading sources", "dialectree[sources]"):
         UnknownFormat,
         find_format,
         list_endings,
-        read_file,
     )
     from dialectree.retrieval.kept_files import locate_reading, write_whole
     from dialectree.retrieval.papers import Passage, bytes_of, place_blocks
-    from dialectree.retrieval.reading_process import ReadingProcess
+    from dialectree.retrieval.reading_process import ReadingProcess, read_file
     from dialectree.retrieval.text import sound
 
 if TYPE_CHECKING:
