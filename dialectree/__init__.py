@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from dialectree.functions import decide as decide
     from dialectree.functions import verify as verify
     from dialectree.functions import vote as vote
+    from dialectree.interfaces.agents.agent_tool import as_tool as as_tool
+    from dialectree.interfaces.agents.claim_gate import ClaimGate as ClaimGate
     from dialectree.models.door import ask as ask
     from dialectree.protocols.grounded import GroundedInput as GroundedInput
     from dialectree.protocols.grounded import GroundedSettings as GroundedSettings
@@ -75,8 +77,6 @@ if TYPE_CHECKING:
     from dialectree.service.api import load as load
     from dialectree.service.api import resume as resume
     from dialectree.service.api import run as run
-    from dialectree.service.claim_gate import ClaimGate as ClaimGate
-    from dialectree.service.tools import as_tool as as_tool
     from dialectree.system import chance as chance
 
     __version__: str
@@ -101,7 +101,7 @@ _HOMES = {
     "load": "dialectree.service.api",
     "resume": "dialectree.service.api",
     "run": "dialectree.service.api",
-    "ClaimGate": "dialectree.service.claim_gate",
+    "ClaimGate": "dialectree.interfaces.agents.claim_gate",
     "GroundedInput": "dialectree.protocols.grounded",
     "GroundedSettings": "dialectree.protocols.grounded",
     "ProtocolSettings": "dialectree.protocols.settings",
@@ -146,7 +146,7 @@ _HOMES = {
     "Ruling": "dialectree.flow.state",
     "settle": "dialectree.flow.steps",
     "unresolved": "dialectree.flow.steps",
-    "as_tool": "dialectree.service.tools",
+    "as_tool": "dialectree.interfaces.agents.agent_tool",
 }
 
 

@@ -1,5 +1,5 @@
 """``python -m dialectree`` is the command ``dialectree``."""
 
-from dialectree.cli import main
+from dialectree.interfaces.cli import main
 
 main()

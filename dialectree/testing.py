@@ -27,12 +27,12 @@ from dialectree.contests import Change, Drop, Replace, Restore, Rule
 from dialectree.errors import BudgetReached
 from dialectree.flow import Graph
 from dialectree.flow import Rule as Router
+from dialectree.interfaces.agents.agent_tool import as_tool
 from dialectree.protocols.protocol import CHECKER, installed, protocol
 from dialectree.records import Event, RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.rehearsal import tokens
 from dialectree.service import api
-from dialectree.service.tools import as_tool
 
 
 class Asked(NamedTuple):

@@ -25,7 +25,7 @@ from pydantic import BaseModel, TypeAdapter
 from typer.main import get_command
 
 from dialectree import prompts, report
-from dialectree.cli.program import app
+from dialectree.interfaces.cli.program import app
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Method, Phase, Protocol, installed
 from dialectree.protocols.settings import ProtocolSettings

@@ -11,8 +11,8 @@ from typing import Any
 
 import typer
 
-from dialectree.cli import flags
-from dialectree.cli.program import app
+from dialectree.interfaces.cli import flags
+from dialectree.interfaces.cli.program import app
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed
 

@@ -15,13 +15,13 @@ from langgraph_sdk import Auth
 from langgraph_sdk.auth.types import AuthContext, MinimalUserDict
 from starlette.middleware import Middleware
 
-from dialectree.cli.server_file import content
 from dialectree.errors import SettingsError
+from dialectree.interfaces.cli.server_file import content
+from dialectree.interfaces.server import owners, routes
+from dialectree.interfaces.server.debates import exception_handlers
+from dialectree.interfaces.server.keys import JsonOnly, SmallOnly, keys
+from dialectree.interfaces.server.pages import Pages
 from dialectree.protocols.protocol import load
-from dialectree.server import owners, routes
-from dialectree.server.debates import exception_handlers
-from dialectree.server.keys import JsonOnly, SmallOnly, keys
-from dialectree.server.pages import Pages
 
 if not keys():
     raise SettingsError("no client has a key: set DIALECTREE_SERVER_KEYS=name:key,...")

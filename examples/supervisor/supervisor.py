@@ -21,7 +21,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph_supervisor import create_supervisor
 
-from dialectree.server.chat import chat_graph
+from dialectree.interfaces.server.chat import chat_graph
 
 PROMPT = (
     "You lead a team of one: tsd_chat splits a question into parts and debates each of them. Hand "

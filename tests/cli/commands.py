@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from dialectree.cli import main
+from dialectree.interfaces.cli import main
 
 
 class Done(NamedTuple):

@@ -23,7 +23,7 @@ def endpoint() -> Iterator[LocalEndpoint]:
 @pytest.fixture(autouse=True)
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """The evaluation's report has tests of its own."""
-    after_run = "dialectree.cli.evaluation_report.report_after_run"
+    after_run = "dialectree.interfaces.cli.evaluation_report.report_after_run"
     monkeypatch.setattr(after_run, lambda folder: [])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import dialectree
-from dialectree.cli import consent
+from dialectree.interfaces.cli import consent
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
 

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from dialectree.cli.evaluate import FIELDS
+from dialectree.interfaces.cli.evaluate import FIELDS
 from dialectree.protocols.protocol import installed
 from dialectree.protocols.settings import SHARED
 from tests.cli.commands import Done, command, refused
@@ -45,7 +45,7 @@ def model(endpoint: LocalEndpoint) -> tuple[str, str]:
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports have tests of their own."""
     monkeypatch.setattr(
-        "dialectree.cli.evaluation_report.report_after_run", lambda folder: ["reported"]
+        "dialectree.interfaces.cli.evaluation_report.report_after_run", lambda folder: ["reported"]
     )
 
 

@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 import pytest
 
 import dialectree
-from dialectree.cli import finding_formats
-from dialectree.cli.finding_formats import Findings
-from dialectree.service.claims import Finding
+from dialectree.interfaces.agents.claims import Finding
+from dialectree.interfaces.cli import finding_formats
+from dialectree.interfaces.cli.finding_formats import Findings
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
 from tests.grounding import written

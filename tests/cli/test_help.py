@@ -11,7 +11,7 @@ import typer
 from pydantic import BaseModel
 from typer.main import get_command
 
-from dialectree.cli.program import app
+from dialectree.interfaces.cli.program import app
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed
 from tests.cli.commands import command

@@ -7,7 +7,7 @@ from socket import socket
 import pytest
 from mcp import Client
 
-from dialectree.mcp import serving
+from dialectree.interfaces.mcp import serving
 from tests.cli.commands import command
 
 MODEL = ("--model", "openai:any@http://127.0.0.1:9/v1")

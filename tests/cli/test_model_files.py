@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import dialectree
-from dialectree.cli.progress import demonstration
 from dialectree.embedded import engine as embedded
 from dialectree.errors import SettingsError
 from dialectree.flow.steps import DEMONSTRATION as TOOK_PART
 from dialectree.graphs.tree_structured_debate.baselines import single_shot
+from dialectree.interfaces.cli.progress import demonstration
 from tests.cli.commands import command, refused, runs
 from tests.endpoint import LocalEndpoint
 from tests.models.gguf_file import gguf

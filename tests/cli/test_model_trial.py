@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from dialectree.cli import progress
 from dialectree.evals.model_trial import disagrees
 from dialectree.evals.trial_cases import load_files
 from dialectree.evals.trial_result import Share, TrialResult, chance_of, find_remarks
+from dialectree.interfaces.cli import progress
 from dialectree.running.plug_points import WatchReading as Reading
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint

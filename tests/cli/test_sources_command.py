@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.cli import progress
+from dialectree.interfaces.cli import progress
 from dialectree.records.folder import RunFolder
 from dialectree.system import clock
 from tests.cli.commands import Done, command, refused, runs

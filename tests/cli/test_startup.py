@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from dialectree.cli import evaluation_commands, program
-from dialectree.cli.lazy_commands import LazyCommand
+from dialectree.interfaces.cli import evaluation_commands, program
+from dialectree.interfaces.cli.lazy_commands import LazyCommand
 from dialectree.protocols.protocol import installed
 
 PROCESS = """
 import sys
-from dialectree.cli import main
+from dialectree.interfaces.cli import main
 
 sys.argv = ["dialectree", *sys.argv[1:]]
 try:
@@ -33,10 +33,10 @@ OTHERS = {code.partition(":")[0] for code in OWN_MODULES} - {program.__name__}
 
 NOT_FOR = {
     "--version": {"pydantic", *DECLARATIONS, *RECORDS, *OTHERS},
-    "--help": {*RECORDS, *OTHERS} - {"dialectree.cli.debate"},
-    "decide --help": {*RECORDS, *OTHERS} - {"dialectree.cli.debate"},
-    "eval --help": {"dialectree.cli.evaluate", "dialectree.graphs", *RECORDS},
-    "show --help": {"dialectree.graphs", *RECORDS, *OTHERS} - {"dialectree.cli.runs"},
+    "--help": {*RECORDS, *OTHERS} - {"dialectree.interfaces.cli.debate"},
+    "decide --help": {*RECORDS, *OTHERS} - {"dialectree.interfaces.cli.debate"},
+    "eval --help": {"dialectree.interfaces.cli.evaluate", "dialectree.graphs", *RECORDS},
+    "show --help": {"dialectree.graphs", *RECORDS, *OTHERS} - {"dialectree.interfaces.cli.runs"},
 }
 """By call, what it leaves alone besides."""
 
@@ -47,7 +47,7 @@ def test_a_help_imports_nothing_that_it_does_not_show(words: str) -> None:
     done = subprocess.run(call, capture_output=True, text=True, check=True)
     assert done.stdout
     imported = {*done.stderr.split()}
-    assert "dialectree.cli.program" in imported
+    assert "dialectree.interfaces.cli.program" in imported
     assert imported & (ALWAYS_LATER | NOT_FOR[words]) == set()
 
 

@@ -15,7 +15,7 @@ from urllib.request import url2pathname
 import httpx
 import pytest
 
-from dialectree.cli.view import open_in_browser
+from dialectree.interfaces.cli.view import open_in_browser
 from dialectree.records.folder import RunFolder
 from tests.cli.commands import command, refused
 from tests.evals import sample

@@ -15,9 +15,9 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph_sdk import get_client
 from pydantic import TypeAdapter
 
+from dialectree.interfaces.server.chat import chat_graph
+from dialectree.interfaces.server.messages import KEY
 from dialectree.protocols.protocol import load
-from dialectree.server.chat import chat_graph
-from dialectree.server.messages import KEY
 from tests.endpoint import ROOT, LocalEndpoint
 from tests.rules import FOUR_CHILDREN
 from tests.server.test_langgraph_dev import serving

@@ -44,7 +44,7 @@ runpy.run_module("dialectree", run_name="__main__")
 CHAT = """
 import asyncio
 from langchain_core.tracers.langchain import wait_for_all_tracers
-from dialectree.server.chat import tod_chat
+from dialectree.interfaces.server.chat import tod_chat
 
 asyncio.run(tod_chat.ainvoke({sent!r}, context={settings!r}))
 wait_for_all_tracers()

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from langgraph_sdk import get_client
 
-from dialectree.server import routes
+from dialectree.interfaces.server import routes
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
 from tests.waiting import PATIENCE_S

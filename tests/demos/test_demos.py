@@ -203,7 +203,7 @@ def test_a_terminal_sees_the_last_turn_and_no_larger_package_is_needed() -> None
     missing = ["faiss", "bm25s", "nupunkt", "sentence_transformers", "pypdfium2", "scipy", "pandas"]
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({missing}))\n"
-        "from dialectree.cli import main; main()"
+        "from dialectree.interfaces.cli import main; main()"
     )
     words = [sys.executable, "-c", code, "demo", "tod", "--fast"]
     ours, theirs = pty.openpty()

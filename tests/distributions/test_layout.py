@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 import dialectree
-from dialectree.cli.server_file import content
 from dialectree.evals.options import EvaluationOptions
+from dialectree.interfaces.cli.server_file import content
 from dialectree.protocols.protocol import installed
 from tests.programs import find_program
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = {"evals", "graphs", "nodes", "prompts", "retrieval"}
-KERNEL = ("dialectree", "evals", "retrieval")
+ROOMS = {"evals", "graphs", "interfaces", "nodes", "prompts", "retrieval"}
+KERNEL = ("dialectree", "evals", "interfaces", "retrieval")
 VERBS = ("dialectree/functions.py",)
 """The functions called as the commands of our protocols are."""
 
@@ -179,7 +179,7 @@ def test_the_version_is_the_declared_one() -> None:
 def test_importing_the_package_and_the_command_line_loads_nothing_heavy() -> None:
     heavy = ("torch", "langgraph", "langchain_core", "openai", "sentence_transformers", "faiss")
     code = (
-        "import sys, dialectree, dialectree.cli.program; "
+        "import sys, dialectree, dialectree.interfaces.cli.program; "
         f"print([m for m in {heavy} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -90,7 +90,7 @@ def use_local_files() -> None:
 
 def main() -> None:
     """Run ``dialectree`` with the arguments of this process and with the files from here."""
-    from dialectree.cli import main
+    from dialectree.interfaces.cli import main
 
     if {"eval", "compare"} & {*sys.argv[1:2]}:
         use_local_files()

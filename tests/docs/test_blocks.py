@@ -21,8 +21,8 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from dialectree.cli.program import app
 from dialectree.evals.comparisons import smallest_paired
+from dialectree.interfaces.cli.program import app
 from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.protocol import installed as protocols
 from dialectree.running import estimates

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 import yaml
 
-from dialectree.cli.program import app
+from dialectree.interfaces.cli.program import app
 
 ROOT = Path(__file__).resolve().parents[2]
 _made: Any = import_module("docs.skill")

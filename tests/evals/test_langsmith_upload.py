@@ -15,9 +15,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from dialectree.cli.evaluation_report import report_after_run, upload_after_run
 from dialectree.errors import InputError, Unreachable
 from dialectree.evals.reporting.study import study
+from dialectree.interfaces.cli.evaluation_report import report_after_run, upload_after_run
 from tests.evals import sample
 from tests.nobody import nobody
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from dialectree.cli.evaluation_report import summary_lines
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plots import plots
@@ -26,6 +25,7 @@ from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import Control, Result, Score, Vote
+from dialectree.interfaces.cli.evaluation_report import summary_lines
 from dialectree.records import RunRecord, Verdict
 from dialectree.records.folder import RunFolder
 from tests.evals import sample

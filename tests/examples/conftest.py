@@ -17,7 +17,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 def installed(target: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Let this process, and those that it starts, find the examples."""
     for name in ("audit", "evaluate", "gate"):  # they keep flags of the protocols that are there
-        importlib.import_module(f"dialectree.cli.{name}")
+        importlib.import_module(f"dialectree.interfaces.cli.{name}")
     monkeypatch.syspath_prepend(target)
     monkeypatch.setenv("PYTHONPATH", str(target))
     plugins.declared.cache_clear()

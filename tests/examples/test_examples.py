@@ -17,10 +17,10 @@ import pytest
 
 import dialectree
 from dialectree import prompts
+from dialectree.interfaces.server.chat import chat_graph
 from dialectree.protocols.protocol import installed as protocols
 from dialectree.protocols.protocol import load, method
 from dialectree.records import RunRecord
-from dialectree.server.chat import chat_graph
 from dialectree.testing import Asked, ScriptedModel, check_declaration, check_resume
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
@@ -192,7 +192,7 @@ def test_an_agent_and_a_server_have_it() -> None:
         "tribunal": {"rounds", "questions"},
     }.items():
         assert served[name]["path"] == f"{name}.graph:graph"
-        assert served[f"{name}_chat"]["path"] == f"dialectree.server.chat:{name}_chat"
+        assert served[f"{name}_chat"]["path"] == f"dialectree.interfaces.server.chat:{name}_chat"
         assert "messages" in chat_graph(name).get_input_jsonschema()["properties"]
         form = method(name).graph().get_context_jsonschema() or {}
         assert {"model", "roles", "seed", "max_calls", *setting} <= form["properties"].keys()

@@ -21,8 +21,6 @@ PARTS = frozenset(
     (
         *("protocols/calibrations.py", "protocols/routes.py"),
         *("running/estimates.py", "running/recordings.py", "running/rehearsal.py"),
-        *("service/claim_gate.py", "service/claims.py", "service/preferences.py"),
-        "service/tools.py",
     )
 )
 """Modules in the kernel's rooms that are none of it."""

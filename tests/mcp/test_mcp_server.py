@@ -17,8 +17,8 @@ from mcp import Client
 from mcp.types import CallToolResult
 
 import dialectree
-from dialectree.mcp import serving
-from dialectree.mcp.server import DebateServer
+from dialectree.interfaces.mcp import serving
+from dialectree.interfaces.mcp.server import DebateServer
 from dialectree.protocols import protocol
 from dialectree.protocols.options import about
 from dialectree.records.folder import RunFolder

@@ -13,12 +13,12 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from dialectree.cli.progress import demonstration
 from dialectree.embedded import engine as embedded
 from dialectree.embedded import models_at_hand
 from dialectree.embedded.engine import read_header
 from dialectree.embedded.models_at_hand import LocalServer, local_servers
 from dialectree.errors import MissingPackage, SettingsError
+from dialectree.interfaces.cli.progress import demonstration
 from dialectree.models import sizes
 from dialectree.models.sizes import at_chance, local_parameters, parameters
 from dialectree.models.specs import Spec, chat_model, resolve

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from .mutants import Mutant, find_mutants, is_valid
 
 PACKAGE = "dialectree"
-FOLDERS = (PACKAGE, "graphs", "nodes", "evals", "retrieval", "prompts")
+FOLDERS = (PACKAGE, "graphs", "nodes", "evals", "interfaces", "retrieval", "prompts")
 """Where source is; ``dialectree/`` has links to the others, which are not followed."""
 LEAST = 2
 """Mutants that even the smallest room gets."""

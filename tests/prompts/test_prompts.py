@@ -188,7 +188,7 @@ def values(name: str, text: str) -> Iterator[dict[str, Any]]:
 
 
 _OTHER_REPLIES = (
-    "dialectree.service.claims",
+    "dialectree.interfaces.agents.claims",
     "dialectree.evals.scorers",
     "dialectree.evidence.steps",
     "dialectree.graphs.vote_first",

@@ -19,7 +19,7 @@ from dialectree.errors import KeyRefused, SettingsError
 from dialectree.evals import ray_engine
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
 from dialectree.graphs.tree_structured_debate.baselines import single_shot
-from dialectree.mcp.arguments import of_protocol
+from dialectree.interfaces.mcp.arguments import of_protocol
 from dialectree.models.specs import resolve
 from dialectree.nodes.role_switching_debate.state import Settings as Debate
 from dialectree.nodes.tree_of_debate.state import Settings as Comparison

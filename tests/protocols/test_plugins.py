@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree.cli import program
 from dialectree.errors import InputError
-from dialectree.mcp.server import DebateServer
+from dialectree.interfaces.cli import program
+from dialectree.interfaces.mcp.server import DebateServer
 from dialectree.protocols import plugins
 from dialectree.protocols.protocol import installed, load, method, methods, protocol
 from dialectree.service.debates import Debates
@@ -24,7 +24,7 @@ from tests.cli.commands import command
 from tests.strangers import DAMAGED, REFUSED, STRANGERS, install
 from tests.waiting import PATIENCE_S
 
-FLAGGED = {f"dialectree.cli.{name}" for name in ("audit", "evaluate", "gate")}
+FLAGGED = {f"dialectree.interfaces.cli.{name}" for name in ("audit", "evaluate", "gate")}
 """Modules that have flags for the settings of all protocols; a command imports them."""
 OURS = {"art", "rsd", "tod", "tsd"}
 
@@ -89,7 +89,9 @@ def test_ours_work_beside_them(strangers: Path) -> None:
 def test_a_server_file_leaves_out_what_does_not_load(strangers: Path) -> None:
     made = command("server-file", "--all")
     graphs = json.loads(made.out)["graphs"]
-    sys.modules.pop("dialectree.server.chat", None)  # its graphs are those of these protocols
+    sys.modules.pop(
+        "dialectree.interfaces.server.chat", None
+    )  # its graphs are those of these protocols
     for entry in graphs.values():
         assert load(entry["path"]).get_graph()
     load_well = [name for name in installed() if name not in STRANGERS]

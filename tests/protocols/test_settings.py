@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from dialectree.cli.flags import _price
 from dialectree.errors import SettingsError
 from dialectree.graphs.tree_structured_debate.baselines import single_shot
+from dialectree.interfaces.cli.flags import _price
 from dialectree.models.specs import resolve
 from dialectree.nodes.tree_of_debate.state import Settings as TopicSettings
 from dialectree.nodes.tree_structured_debate.state import Settings

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import JsonValue
 
-from dialectree.mcp import results
+from dialectree.interfaces.mcp import results
 from dialectree.protocols.protocol import installed, method, methods
 from dialectree.records import Comparison, RunRecord, Verdict
 from dialectree.records.declared import declarations

@@ -13,8 +13,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from dialectree.evidence import documents
+from dialectree.interfaces.server import acting, debates
 from dialectree.records.folder import RunFolder
-from dialectree.server import acting, debates
 from tests.report.recorded import FOLDERS, record
 from tests.web.test_acting import paper
 

@@ -14,9 +14,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from dialectree.interfaces.server import chat
+from dialectree.interfaces.server.chat import chat_graph
 from dialectree.records.folder import RunFolder
-from dialectree.server import chat
-from dialectree.server.chat import chat_graph
 from tests.endpoint import LocalEndpoint
 from tests.rules import children
 

@@ -20,9 +20,9 @@ import pytest
 from langgraph_sdk import get_client
 
 from dialectree.errors import SettingsError
+from dialectree.interfaces.server.owners import check_settings
 from dialectree.protocols.protocol import installed
 from dialectree.protocols.trust import reserved
-from dialectree.server.owners import check_settings
 from tests.recorder import Recorder, recorder
 from tests.server.test_langgraph_dev import COWS, PAPERS
 from tests.waiting import PATIENCE_S

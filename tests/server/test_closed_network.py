@@ -40,7 +40,7 @@ COMMANDS = [
 ]
 ALL_COMMANDS = f"""
 import sys
-from dialectree.cli import main
+from dialectree.interfaces.cli import main
 
 for words in {COMMANDS!r}:
     sys.argv = ["dialectree", *words]

@@ -13,12 +13,12 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from dialectree.interfaces.server import acting, following
+from dialectree.interfaces.server.debates import exception_handlers, routes
 from dialectree.records import Call, Usage
 from dialectree.records.folder import RunFolder
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.sources import Document, documents_folder, write_document
-from dialectree.server import acting, following
-from dialectree.server.debates import exception_handlers, routes
 from tests.report.recorded import FOLDERS, calls, events, record
 from tests.running.test_old_runs import OLD
 

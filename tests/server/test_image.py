@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.cli.server_file import content
+from dialectree.interfaces.cli.server_file import content
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from dialectree.server.keys import SmallOnly
+from dialectree.interfaces.server.keys import SmallOnly
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from dialectree.interfaces.server import local, pages
 from dialectree.records.folder import RunFolder
-from dialectree.server import local, pages
 from tests.report.recorded import calls, events, record
 
 TOKEN = "a-token-of-this-server"

@@ -9,8 +9,8 @@ from langgraph_runtime_inmem import queue  # type: ignore[import-untyped]
 
 import dialectree
 from dialectree.errors import BudgetReached
+from dialectree.interfaces.server.chat import chat_graph
 from dialectree.records.folder import RunFolder
-from dialectree.server.chat import chat_graph
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import COWS
 

@@ -15,7 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dialectree.server import pages
+from dialectree.interfaces.server import pages
 
 SCRIPT, STYLE = "let a = 1 < 2;\n", "b { color: red }"
 STAND_IN = f"""<!doctype html><style>{STYLE}</style>

@@ -11,7 +11,7 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph_sdk import get_client
 
-from dialectree.server.saved_threads import checkpointer
+from dialectree.interfaces.server.saved_threads import checkpointer
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import serving
 

@@ -20,13 +20,13 @@ import dialectree
 from dialectree.contests import parse
 from dialectree.errors import DialectreeError
 from dialectree.flow.state import Debate
-from dialectree.mcp.server import DebateServer
+from dialectree.interfaces.mcp.server import DebateServer
+from dialectree.interfaces.server import routes
+from dialectree.interfaces.server.chat import chat_graph
+from dialectree.interfaces.server.debates import exception_handlers
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.protocols.protocol import installed, protocol
 from dialectree.records import RunRecord
-from dialectree.server import routes
-from dialectree.server.chat import chat_graph
-from dialectree.server.debates import exception_handlers
 from dialectree.service.debates import Debates
 from tests.cli.commands import command
 

@@ -14,8 +14,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 import dialectree
 from dialectree.errors import InputError, SettingsError
+from dialectree.interfaces.agents.claims import Finding
 from dialectree.records import Event
-from dialectree.service.claims import Finding
 from tests.endpoint import LocalEndpoint
 
 SPLIT = "List the claims that it makes.*"

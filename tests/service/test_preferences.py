@@ -10,11 +10,11 @@ import pytest
 
 import dialectree
 from dialectree.contests import Replace
+from dialectree.contests.preferences import preferences
 from dialectree.errors import InputError
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from dialectree.running.recordings import play
-from dialectree.service.preferences import preferences
 
 
 def demo(runs: Path, name: str = "rsd") -> RunRecord:

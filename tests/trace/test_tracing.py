@@ -182,7 +182,7 @@ import asyncio
 from base64 import b64encode
 from langchain_core.tracers.langchain import wait_for_all_tracers
 from langgraph.checkpoint.memory import InMemorySaver
-from dialectree.server.chat import tod_chat
+from dialectree.interfaces.server.chat import tod_chat
 
 named = {{"filename": "{told}"}}
 file = {{"type": "file", "data": b64encode(b"{told}").decode(), "metadata": named}}

@@ -11,8 +11,8 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
-from dialectree.server import acting as acts
-from dialectree.server import debates, local, pages, protocols
+from dialectree.interfaces.server import acting as acts
+from dialectree.interfaces.server import debates, local, pages, protocols
 
 
 @contextmanager

@@ -13,10 +13,10 @@ import uvicorn
 
 from dialectree.contests.verdict_diff import compared
 from dialectree.evals import served
+from dialectree.interfaces.server import local
 from dialectree.records import Contest, Event, RunRecord
 from dialectree.records.folder import RunFolder
 from dialectree.records.run import Evaluated
-from dialectree.server import local
 from tests.evals import sample
 from tests.report.recorded import events, record
 from tests.web.test_page import AXE

@@ -16,8 +16,8 @@ import pytest
 import uvicorn
 from starlette.types import Message, Receive, Scope, Send
 
+from dialectree.interfaces.server import following, local
 from dialectree.records.folder import RunFolder
-from dialectree.server import following, local
 from tests.docs.blocks import ROOT
 from tests.waiting import PATIENCE_S
 from tests.web.page_script import PAGE

@@ -1,0 +1,1 @@
+"""The ways to a debate: the command line, the server, MCP, and tools of agents."""

@@ -1,0 +1,48 @@
+"""``dialectree eval calibrate``: what confidences have been worth, as a file for later runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialectree.interfaces.cli.evaluation_report import Folder
+from dialectree.system import streams
+
+
+def calibrate(
+    folder: Folder,
+    row: Annotated[
+        str | None, typer.Option(help="Only that row of the matrix.", metavar="NAME")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write what improves the Brier score.", metavar="FILE")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Fit what an evaluation's confidences have been worth; no call is made.
+
+    Each row and each source of a confidence gets a calibration of its own, from 50 answers on. With
+    --calibration FILE a debate of the same method and models shows both figures. Nothing is saved
+    that does not improve the Brier score on answers that it was not fitted to. Exit status 1 where
+    there is nothing to save.
+    """
+    from dialectree.evals import calibrating
+    from dialectree.evals.results_file import Folder as Results
+    from dialectree.interfaces.cli.progress import demonstration
+
+    fitted = calibrating.calibrate(folder, row)
+    if Results(folder).begun().demonstration:
+        streams.notice(demonstration())
+    saved = save is not None and calibrating.save(save, folder, fitted)
+    if json:
+        print(calibrating.as_json(fitted))
+    else:
+        for line in calibrating.lines(fitted):
+            print(line)
+    if saved:
+        streams.notice(f"saved: {save}")
+    elif save is not None:
+        streams.notice("nothing is saved: no calibration improves the Brier score")
+        raise typer.Exit(1)

@@ -1,0 +1,70 @@
+"""``dialectree contest``: change something in a finished run, and see what it does."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dialectree.interfaces.cli import flags
+from dialectree.interfaces.cli.runs import Run
+
+_CHANGES = {
+    "replace": ("ID TEXT", "Let a turn say something else."),
+    "verdict": ("ID TEXT", "Set a verdict, an answer or a label."),
+    "set": ("ID=STRENGTH", "Another strength of an argument, 0 to 1, or none."),
+    "drop": ("ID", "Take an argument, a turn, a part, a source or a segment out."),
+    "flip": ("ID:ID", "Let the other argument win."),
+    "void": ("ID:ID", "Let a comparison count for nobody."),
+    "restore": ("ID|ID:ID", "Take a change or a void back."),
+    "add": (
+        "support|attack:ID TEXT",
+        "Insert an argument of your own; a model scores and compares it.",
+    ),
+    "add_source": ("FILE", "Add a document to the sources, as the last one."),
+}
+
+
+def _flag(change: str) -> inspect.Parameter:
+    """Return the flag of a change; one without a text can be given several times."""
+    metavar, text = _CHANGES[change]
+    kind: Any = tuple[str, str] if metavar.endswith("TEXT") else list[str]
+    shown = typer.Option(f"--{change.replace('_', '-')}", help=text, metavar=metavar)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(
+        change, keyword, default=None, annotation=Annotated[kind | None, shown]
+    )
+
+
+@flags.with_fields(*flags.NAMED_AGAIN, more=map(_flag, _CHANGES))
+def contest(
+    run: Run,
+    settings: dict[str, Any],
+    runs: flags.Runs = Path("runs"),
+    json: flags.Json = False,
+    quiet: flags.Quiet = False,
+    dry_run: flags.DryRun = False,
+    **changes: Any,
+) -> None:
+    """Change something in a run and do again only what depends on it, as a new run.
+
+    Ids are those that `dialectree show RUN` prints: 0.1 is a node, 0.1/A2 a turn (show --node).
+    Where a verdict is weighed, as by art, only --add asks a model.
+    """
+    from dialectree.contests import parse
+    from dialectree.interfaces.cli import progress
+    from dialectree.service.debates import Debates
+    from dialectree.system import loop
+
+    wishes = [
+        parse(change, *([where] if isinstance(where, str) else where))
+        for change, places in changes.items()
+        for where in ([places] if isinstance(places, tuple) else places or [])
+    ]
+    planned = Debates(runs, person=True).plan_contest(run, wishes, settings)
+    if dry_run:
+        flags.print_estimate(loop.run(planned.estimate()), json=json)
+        return
+    progress.follow(planned.begin(), json=json, quiet=quiet)

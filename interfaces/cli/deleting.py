@@ -1,0 +1,112 @@
+"""``dialectree delete`` and ``dialectree cache``: take away runs, cached documents and replies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dialectree.interfaces.cli import flags
+
+if TYPE_CHECKING:
+    from dialectree.interfaces.cli.stored_data import Deletion
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and stop.")]
+
+
+def delete(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Runs: ids or the beginnings of them, paths of folders, or last."
+        ),
+    ],
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    runs: flags.Runs = Path("runs"),
+) -> None:
+    """Delete runs, after saying which and how large they are.
+
+    Texts of their sources may also lie in the cache: see ``dialectree cache clear --documents``.
+    """
+    from dialectree.interfaces.cli.stored_data import describe_run, has_sources
+    from dialectree.service.debates import Debates
+    from dialectree.system import streams
+
+    folders = {folder.path.resolve(): folder for folder in map(Debates(runs).find, names)}
+    read_documents = any(has_sources(folder) for folder in folders.values())
+    deletions = [describe_run(folder) for folder in folders.values()]
+    if _delete(deletions, "run", dry_run=dry_run, yes=yes) and read_documents:
+        streams.notice(
+            "texts of their documents may lie in the cache, too: "
+            f"{streams.program()} cache clear --documents"
+        )
+
+
+cache = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@cache.callback()
+def about_cache() -> None:
+    """Clear the folder in which read documents and paid replies are kept."""
+
+
+@cache.command()
+def clear(
+    documents: Annotated[
+        bool, typer.Option("--documents", help="What was read, indexed and retrieved alone.")
+    ] = False,
+    replies: Annotated[
+        bool, typer.Option("--replies", help="Replies of models alone, which were paid for.")
+    ] = False,
+    older: Annotated[
+        float | None,
+        typer.Option(
+            help="Only what was not used for so long, and replies that are so old.",
+            min=0,
+            metavar="DAYS",
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Delete cached documents and replies, after saying how much that is.
+
+    Runs stay, with their own texts. A reply that is asked for again is paid again.
+    """
+    from dialectree.interfaces.cli.stored_data import describe_cache
+
+    both = documents == replies
+    found = describe_cache(
+        documents=documents or both, replies=replies or both, older_than_days=older
+    )
+    _delete([*found], "part of the cache", dry_run=dry_run, yes=yes)
+
+
+def _delete(deletions: Sequence[Deletion], noun: str, *, dry_run: bool, yes: bool) -> bool:
+    """Say what is deleted and delete it, once a person agreed; return whether it was done."""
+    from dialectree.errors import InputError
+    from dialectree.interfaces.cli import consent
+    from dialectree.interfaces.cli.stored_data import total
+    from dialectree.text import clean
+
+    if not deletions:
+        print("nothing to delete")
+        return False
+    for deletion in deletions:
+        print(f"{clean(deletion.what)}, {total([deletion])}")
+    if dry_run:
+        return False
+    if not yes:
+        if not consent.terminal():
+            raise InputError("nothing was deleted: give --yes, as nobody can be asked here")
+        number = len(deletions)
+        what = f"{number:,} {noun}s" if number > 1 and noun == "run" else f"this {noun}"
+        consent.ask(f"Delete {what} ({total(deletions)})?", "nothing was deleted")
+    for deletion in deletions:
+        deletion.delete()
+    print(f"deleted {total(deletions)}")
+    return True

@@ -1,0 +1,204 @@
+"""``dialectree eval run``: methods over a data set, question by question, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import BaseModel
+
+from dialectree.evals.options import EvaluationOptions, read_options
+from dialectree.interfaces.cli import evaluation_report, flags
+from dialectree.interfaces.cli.debate import usable_protocols
+from dialectree.interfaces.cli.evaluation_commands import EVALUATING
+from dialectree.protocols.options import about
+from dialectree.system import streams
+from dialectree.system.packages import require
+
+if TYPE_CHECKING:
+    from dialectree.evals.plan import Plan
+    from dialectree.evals.standing import Spent, Standing
+
+NAMED = 5
+"""Failed questions that the closing lines name."""
+
+
+def _fields() -> dict[str, type[BaseModel]]:
+    """Return the settings of all protocols, each with a class that declares it.
+
+    A person takes no part in an evaluation, and it measures confidences as they were said.
+    """
+    fields: dict[str, type[BaseModel]] = {}
+    for protocol in usable_protocols().values():
+        for kind, name in protocol.declared_settings():
+            if not about(kind, name).get("person") and name != "calibration":
+                fields.setdefault(name, kind)
+    return fields
+
+
+def help_texts() -> dict[str, str]:
+    """Return the help of settings that several protocols declare, with each one's own words."""
+    declared: dict[str, dict[str, str]] = {}
+    for protocol in usable_protocols().values():
+        for name in protocol.own_settings():
+            text = flags.help_of(protocol.settings, name)
+            declared.setdefault(name, {})[protocol.name] = text
+    return {
+        name: " ".join(f"{protocol}: {text}" for protocol, text in texts.items())
+        for name, texts in declared.items()
+        if len({*texts.values()}) > 1
+    }
+
+
+FIELDS = _fields()
+
+
+def list_() -> None:
+    """The data sets that are known by name."""
+    from dialectree.evals.datasets import cached, catalogue
+
+    print(_LISTED.format("data set", "task", "items", "licence", "sha256"))
+    for dataset in catalogue().values():
+        here = dataset.url and cached(dataset).is_file()
+        how = "fetched" if here else "fetched when asked for" if dataset.url else "--data FILE only"
+        licence = dataset.licence.partition(" (")[0]
+        shown = dataset.name, dataset.task, dataset.count or "?", licence, dataset.sha256[:16]
+        print(_LISTED.format(*shown).rstrip())
+        streams.listed(f"{dataset.source} ({dataset.version}); {how}", indent=4)
+
+
+_LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
+
+
+@flags.with_fields(
+    *((EvaluationOptions, name) for name in EvaluationOptions.model_fields), given_as="options"
+)
+@flags.with_fields(
+    *((kind, name) for name, kind in FIELDS.items()),
+    help_texts=help_texts(),
+    own="Settings of protocols",
+)
+def run(
+    dataset: Annotated[
+        str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")
+    ],
+    options: dict[str, Any],
+    settings: dict[str, Any],
+    langsmith: Annotated[
+        str | None, typer.Option(help="Upload the results there, too.", metavar="PROJECT")
+    ] = None,
+    quiet: flags.Quiet = False,
+    dry_run: flags.DryRun = False,
+    yes: flags.Yes = False,
+) -> None:
+    """Ask every item by every method, once; the same command goes on after an interruption.
+
+    Budgets count over all questions.
+    """
+    require(*EVALUATING)  # some are imported for the report, when all calls are paid
+    from dialectree.evals import langsmith_upload
+    from dialectree.evals.estimates import estimate
+    from dialectree.evals.plan import prepare
+    from dialectree.evals.running import conduct
+    from dialectree.interfaces.cli import consent
+    from dialectree.system import loop
+
+    if langsmith is not None:
+        langsmith_upload.require_key()
+    plan = prepare(dataset, read_options(options), settings)
+    loop.tune()
+    expected = loop.run(estimate(plan.folder, plan))
+    judge = "; the judge not counted" if plan.judge else ""
+    line = f"{expected}{judge}" if expected else "no calls"
+    if dry_run:
+        print(line)
+        return
+    if not quiet:
+        streams.notice(line)
+    if expected is not None and not yes and consent.terminal():  # a script's own flags say how much
+        consent.require(expected, plan.shared)
+    status = follow(plan, partial(conduct, plan), quiet=quiet)
+    if status in (3, 4, 130):
+        streams.notice("broken off; the same command goes on")
+    if status in (0, 5):
+        for text in evaluation_report.report_after_run(plan.folder.path):
+            if not quiet:
+                streams.notice(text)
+        if langsmith is not None:
+            streams.notice(evaluation_report.upload_after_run(plan.folder.path, langsmith))
+        print(plan.folder.path)
+    raise typer.Exit(status)
+
+
+def follow(
+    plan: Plan, conduct: Callable[..., Coroutine[Any, Any, Standing]], *, quiet: bool
+) -> int:
+    """Run an evaluation by ``conduct`` with progress on stderr; return the exit status."""
+    from dialectree.errors import DialectreeError
+    from dialectree.evals.datasets import notices
+    from dialectree.interfaces.cli.progress import STOPPING, demonstration
+    from dialectree.system import loop
+
+    if plan.evaluation.demonstration:
+        flags.notice(demonstration())
+    if plan.evaluation.judge is not None:
+        streams.notice(f"scored by {plan.evaluation.judge}")
+    methods = [row.method for row in plan.rows]
+    for text in notices(plan.loaded, plan.task, plan.items, methods):
+        streams.notice(text)
+    seen: list[Standing] = []
+    fault: DialectreeError | None = None
+    try:
+        work = conduct(progress=not quiet, watch=seen.append)
+        standing = loop.run(loop.stopped_aloud(work, lambda: streams.notice(STOPPING)))
+        seen.append(standing)
+        status = 5 if standing.incomplete else 0
+    except DialectreeError as error:
+        fault, status = error, error.status
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        status = 130
+    for text in _closing(seen[-1]) if seen and not quiet else ():
+        streams.notice(text)
+    if fault is not None:
+        flags.notice(str(fault))
+    return status
+
+
+def _closing(standing: Standing) -> Iterator[str]:
+    """Tell the totals, how the questions ended, and how to ask the failed ones again."""
+    from dialectree import text as words
+    from dialectree.system import clock
+
+    now = " now" if standing.before else ""
+    total = f"{_price(standing.spent, standing.cached)}{now}"
+    debates, judge = standing.spending.spent()
+    if judge.calls or standing.cached_judging:
+        total += f"; debates: {_price(debates, standing.cached - standing.cached_judging)}"
+        total += f"; judge: {_price(judge, standing.cached_judging)}"
+    yield total
+    before = f" ({standing.before} were there)" if standing.before else ""
+    done = f"{standing.total - standing.left} of " if standing.left else ""
+    took = words.duration(clock.seconds() - standing.started)
+    yield f"{done}{standing.total} results{before}, {standing.ended}, {took}"
+    parts: list[str] = []
+    if standing.failed:
+        failing = [f"{item} by {row}" for row, item in standing.failing[:NAMED]]
+        failing += [f"{standing.failed - NAMED} more"] if standing.failed > NAMED else []
+        which = f"{standing.failed} failed ({words.listed(failing)})"
+        parts.append(f"{which} and count neither as right nor as wrong")
+    if lost := standing.incomplete - standing.failed:
+        parts.append(f"{lost} lost a call")
+    if parts:
+        yield f"{'; '.join(parts)}; the same command with --retry-failed asks them again"
+
+
+def _price(spent: Spent, cached: int) -> str:
+    """``4,500 calls and 12 from the cache, 1,234,000 tokens, cost 1.25``."""
+    from dialectree.text import money
+
+    replies = f" and {cached:,} from the cache" if cached else ""
+    cost = f", cost {money(spent.cost)}" if spent.cost else ""
+    return f"{spent.calls:,} calls{replies}, {spent.tokens:,} tokens{cost}"

@@ -1,0 +1,81 @@
+"""``dialectree eval``: its commands, and the one that is meant where none is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+
+from dialectree.interfaces.cli.help_groups import GroupedCommand
+from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
+from dialectree.system.packages import needed
+
+EVALUATING = ("dialectree eval", "dialectree[eval]")
+"""Who needs the packages, and what pip installs to bring them."""
+
+
+COMMANDS: Mapping[str, LazyCommand] = {
+    "list": LazyCommand(
+        "dialectree.interfaces.cli.evaluate:list_", "The data sets that are known by name."
+    ),
+    "run": LazyCommand(
+        "dialectree.interfaces.cli.evaluate:run",
+        "Ask every item by every method, once; the same command goes on after an interruption.",
+        cls=GroupedCommand,
+        no_args_is_help=True,
+    ),
+    "report": LazyCommand(
+        "dialectree.interfaces.cli.evaluation_report:report",
+        "Report on evaluations: tables, plots, every question, and whether debating helped.",
+    ),
+    "rate": LazyCommand(
+        "dialectree.interfaces.cli.evaluation_report:rate",
+        "Let people rate answers blindly: rating-sheet.html and .csv, methods hidden behind codes.",
+    ),
+    "score": LazyCommand(
+        "dialectree.interfaces.cli.evaluation_report:score",
+        "Score the answers of an evaluation again, by other judges; no debate is held.",
+        cls=GroupedCommand,
+    ),
+    "route": LazyCommand(
+        "dialectree.interfaces.cli.routing:route",
+        "Say below which agreement of votes a debate pays, from questions both voted on and "
+        "debated.",
+    ),
+    "calibrate": LazyCommand(
+        "dialectree.interfaces.cli.calibrating:calibrate",
+        "Fit what an evaluation's confidences have been worth; no call is made.",
+    ),
+    "audit": LazyCommand(
+        "dialectree.interfaces.cli.audit:audit",
+        "Say whether a debate is worth it with these models, beside everything cheaper.",
+        cls=GroupedCommand,
+        no_args_is_help=True,
+    ),
+}
+
+
+class OrRun(LazyGroup):
+    """A group with a default command: any other first word is a data set to run over."""
+
+    table = COMMANDS
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a package that it lacks is an error with the pip line."""
+        with needed(*EVALUATING):
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    cls=OrRun,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
+)

@@ -1,0 +1,173 @@
+"""``dialectree eval report``, ``rate`` and ``score``: what comes after an evaluation's run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dialectree.interfaces.cli import flags
+from dialectree.system import streams
+
+if TYPE_CHECKING:
+    from dialectree.evals.reporting.formatting import Table
+    from dialectree.evals.reporting.writing import Written
+
+_OF_DEBATES = ("model", "roles", "prompts")
+"""Shared settings that mean nothing to the judge of an evaluation."""
+Folder = Annotated[Path, typer.Argument(help="An evaluation's folder.", metavar="DIR")]
+
+
+def report(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Evaluations' folders, of the same data set.", metavar="DIR..."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Write there (the first DIR).", metavar="DIR")
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="The row or method to compare with (the plainest).", metavar="ROW"),
+    ] = None,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Report on evaluations: tables, plots, every question, and whether debating helped.
+
+    Shards of one data set, or models side by side, make one report: report.html, report.md,
+    report.csv, and report/ with tables, plots and questions as files.
+    """
+    from dialectree.evals.reporting.writing import report as write
+
+    written = write(folders, out=out, baseline=baseline)
+    if not quiet:
+        for line in summary_lines(written):
+            streams.say(line)
+    print(written.page)
+
+
+def summary_lines(written: Written) -> list[str]:
+    """Return what a person at the terminal should see of a report: figures, then sentences."""
+    from dialectree import text as words
+
+    lines = [*_figures(written.figures), *written.sentences.opening]
+    lines += [f"! {text}" for text in written.sentences.cautions]
+    lines += [f"- {text}" for text in written.sentences.findings]
+    if written.missing:
+        lines.append(
+            f"{words.count(written.missing, 'run')} without a page: dialectree view opens them "
+            "from the report"
+        )
+    return [words.line(line, 600) for line in lines]
+
+
+def _figures(table: Table | None) -> Iterator[str]:
+    """Yield a line for each row with its shares or marks: ``tsd: accuracy 61.3% [52.0, 70.2]``."""
+    from dialectree.evals.intervals import Figure, Proportion
+    from dialectree.evals.reporting.formatting import in_brackets, shown
+
+    if table is None:
+        return
+    frame = table.frame
+    for (_, line), texts in zip(frame.iterrows(), shown(table), strict=True):
+        cells = zip(frame, line, texts, strict=True)
+        figures = [
+            f"{name} {in_brackets(*text)}"
+            for name, value, text in cells
+            if isinstance(value, Proportion | Figure)
+        ]
+        yield f"{texts[0][0]}: {', '.join(figures)}"
+
+
+def report_after_run(folder: Path) -> list[str]:
+    """Write the report of an evaluation that has just run and return lines for stderr."""
+    from dialectree.evals.reporting.writing import report as write
+
+    written = write([folder])
+    return [*summary_lines(written), f"report: {written.page}"]
+
+
+def upload_after_run(folder: Path, project: str) -> str:
+    """Upload an evaluation to LangSmith and return one line that says what is there now."""
+    from dialectree.evals.langsmith_upload import upload
+    from dialectree.evals.results_file import Folder
+
+    results_folder = Folder(folder)
+    last = {(result.row, result.item): result for result in results_folder.results()}
+    return upload(results_folder.begun(), last.values(), results_folder.items(), project)
+
+
+def rate(
+    folder: Folder,
+    read: Annotated[
+        Path | None, typer.Option(help="A filled-in sheet to take over.", metavar="FILE.csv")
+    ] = None,
+    rater: Annotated[
+        str | None, typer.Option(help="Whose marks they are (the file's name).", metavar="NAME")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Answers on the sheet, at most.", min=1)] = 50,
+    seed: Annotated[int, typer.Option(help="Draws the answers and their order.")] = 0,
+) -> None:
+    """Let people rate answers blindly: rating-sheet.html and .csv, methods hidden behind codes.
+
+    With --read the marks of a filled-in sheet become scores beside the judge's, and the report
+    shows how far the two agree. rating-key.json says which code is which: keep it from the raters.
+    """
+    from dialectree import text as words
+    from dialectree.evals import rating
+    from dialectree.evals.reporting.study import study
+
+    joined = study([folder])
+    if read is None:
+        page, made = rating.write(folder, joined, seed, limit)
+        streams.say(f"{words.count(made, 'answer')}; fill in {page} or {page.with_suffix('.csv')}")
+        print(page)
+        return
+    rated = rating.read(folder, joined, read, rater or read.stem)
+    named = bool(rater) or not rating.UNNAMED.fullmatch(read.stem)
+    path = rating.keep(folder, rated, named)
+    for line in rating.agreed(study([folder])):
+        streams.say(line)
+    print(path)
+
+
+@flags.settings(*(name for name in (*flags.MODELS_AND_LIMITS, "replay") if name not in _OF_DEBATES))
+def score(
+    folder: Folder,
+    settings: dict[str, Any],
+    judge: Annotated[
+        list[str],
+        typer.Option(help="A model that scores; as often as wanted.", metavar="SPEC"),
+    ],
+    quiet: flags.Quiet = False,
+    dry_run: flags.DryRun = False,
+) -> None:
+    """Score the answers of an evaluation again, by other judges; no debate is held.
+
+    The report then shows the judges side by side, and how far they agree with one another, with
+    the evaluation's own judge and with people. The same command goes on after an interruption.
+    """
+    from dialectree.evals import rating
+    from dialectree.evals.reporting.study import study
+    from dialectree.evals.reporting.tables import judges_table
+    from dialectree.evals.reporting.writing import report as write
+    from dialectree.evals.rescoring import conduct, prepare
+    from dialectree.interfaces.cli.progress import STOPPING
+    from dialectree.system import loop
+
+    rescoring = prepare(folder, judge, settings)
+    if dry_run:
+        print(rescoring.at_least())
+        return
+    loop.tune()
+    work = conduct(rescoring, progress=not quiet)
+    loop.run(loop.stopped_aloud(work, lambda: streams.notice(STOPPING)))
+    written = write([folder])
+    if not quiet:
+        joined = study([folder])
+        cautions = [f"! {text}" for text in written.sentences.cautions]
+        for line in (*_figures(judges_table(joined)), *rating.agreed(joined), *cautions):
+            streams.say(line)
+    print(written.page)

@@ -1,0 +1,71 @@
+"""``dialectree export``: what other programs read of runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dialectree.interfaces.cli import flags
+
+if TYPE_CHECKING:
+    from dialectree.records.folder import RunFolder
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@app.callback()
+def export() -> None:
+    """Export runs for other programs."""
+
+
+@app.command()
+def preferences(
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN...", help="Runs as show takes them, or evaluations' folders."),
+    ],
+    output: Annotated[
+        Path | None, typer.Option(help="The file; without it, standard output.")
+    ] = None,
+    runs: flags.Runs = Path("runs"),
+) -> None:
+    """Print pairs of a better and a worse reply, a line of JSON each, for training.
+
+    A contested run gives what a person wrote in the place of a model's reply. An evaluation gives
+    replies to the same messages in runs with a right and with a wrong answer.
+    """
+    from dialectree.contests.preferences import preferences
+    from dialectree.service.debates import Debates
+    from dialectree.system import streams
+
+    folders: list[RunFolder] = []
+    rewards: dict[str, float] = {}
+    for name in names:
+        if (Path(name) / "evaluation.json").is_file():
+            folders += _evaluated(Path(name), rewards)
+        else:
+            folders.append(Debates(runs).find(name))
+    lines = [json.dumps(pair, ensure_ascii=False) + "\n" for pair in preferences(folders, rewards)]
+    if output is None:
+        streams.print_file("".join(lines).removesuffix("\n"))
+    else:
+        output.write_text("".join(lines), encoding="utf-8")
+    streams.notice("1 pair" if len(lines) == 1 else f"{len(lines)} pairs")
+
+
+def _evaluated(path: Path, rewards: dict[str, float]) -> list[RunFolder]:
+    """Return the runs of an evaluation, and note the scores of their answers."""
+    from dialectree.evals.results_file import Folder
+    from dialectree.records.folder import RunFolder
+
+    evaluation = Folder(path)
+    found: dict[str, RunFolder] = {}
+    for result in evaluation.results():
+        score = result.scores[0].score if result.scores else None
+        if result.run is not None and score is not None:
+            rewards[result.run] = score
+            found[result.run] = RunFolder(evaluation.runs / result.run)
+    return list(found.values())

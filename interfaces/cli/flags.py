@@ -1,0 +1,230 @@
+"""Flags, made of the fields that are declared: settings, and the input of a protocol.
+
+A flag that is not given stays None, so that the environment and dialectree.toml can speak.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from itertools import chain, zip_longest
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+
+import typer
+from pydantic import BaseModel
+
+from dialectree.errors import SettingsError
+from dialectree.interfaces.cli.help_groups import RARE
+from dialectree.protocols.grounded import GroundedSettings
+from dialectree.protocols.options import about
+from dialectree.protocols.protocol import installed
+from dialectree.protocols.settings import SHARED, ProtocolSettings
+from dialectree.protocols.sources import RUNS
+from dialectree.system import streams
+
+if TYPE_CHECKING:
+    from dialectree.records.estimate import Estimate
+
+Command = Callable[..., None]
+Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR", envvar=RUNS)]
+Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print what it would take, and make no call.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before many calls.")]
+
+
+def print_estimate(expected: Estimate, *, json: bool) -> None:
+    """Print what a dry run found."""
+    print(expected.model_dump_json(indent=1) if json else expected)
+
+
+_OF_ITS_RUN = ("Draws and replays", "Calibration")
+MODELS_AND_LIMITS = tuple(
+    name for name in SHARED if about(ProtocolSettings, name)["group"] not in _OF_ITS_RUN
+)
+NAMED_AGAIN: tuple[tuple[type[BaseModel], str], ...] = (
+    *((ProtocolSettings, name) for name in MODELS_AND_LIMITS),
+    (GroundedSettings, "retriever"),
+    (GroundedSettings, "rerank"),
+    (GroundedSettings, "reader"),
+)
+"""The settings of a run that goes on: its record names no code for anybody."""
+
+
+def parameter(
+    kind: type[BaseModel], name: str, help_text: str = "", own: str = ""
+) -> inspect.Parameter:
+    """Return the command's parameter for one field: an argument or a flag.
+
+    ``help_text`` takes the place of the field's own description. ``own`` is the heading in the help
+    of settings that not every protocol has.
+    """
+    field, declared = kind.model_fields[name], about(kind, name)
+    value, required = _value(field.annotation), field.is_required()
+    text, metavar = help_text or help_of(kind, name), declared.get("metavar")
+    shown: Any
+    if declared.get("positional"):
+        shown = typer.Argument(help=text, metavar=metavar or name.upper())
+    else:
+        flag = _flag(kind, name)
+        if field.default is True:
+            flag = f"{flag}/--no-{flag.removeprefix('--')}"
+        hidden, panel = bool(declared.get("hidden")), _heading(kind, name, own)
+        shown = typer.Option(flag, help=text, metavar=metavar, hidden=hidden, rich_help_panel=panel)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if required else None,
+        annotation=Annotated[value if required else value | None, shown],
+    )
+
+
+def _heading(kind: type[BaseModel], name: str, own: str) -> str | None:
+    """Return the heading in the help that a flag stands under; None for the first, common ones."""
+    declared = about(kind, name)
+    if not issubclass(kind, ProtocolSettings):
+        return RARE if declared.get("evaluation_only") else None
+    if name not in SHARED:
+        return own or (f"Settings of {kind.protocol}" if kind.protocol else str(declared["group"]))
+    return None if declared.get("common") else str(declared["group"])
+
+
+def _flag(kind: type[BaseModel], name: str) -> str:
+    return f"--{about(kind, name).get('alias') or name.replace('_', '-')}"
+
+
+def in_flags(message: str) -> str:
+    """Return ``message`` with the flag ``--max-depth`` where it names the field ``max_depth``.
+
+    Messages of every other room name fields so, in backticks.
+    """
+    kinds = [kind for one in installed().values() for kind in (one.settings, one.input)]
+    declared = {name: _flag(kind, name) for kind in kinds for name in kind.model_fields}
+
+    def written(field: re.Match[str]) -> str:
+        flag = declared.get(field[1], f"--{field[1].replace('_', '-')}")
+        return flag.replace("--", "--no-") if field[2] else flag
+
+    # The words of somebody else, an endpoint's for one, stand between “ and ”.
+    parts = re.split(r"(“[^”]*”)", message)
+    ours = (re.sub(r"`([a-z_]+)(=False)?`", written, part) for part in parts[::2])
+    return "".join(chain.from_iterable(zip_longest(ours, parts[1::2], fillvalue="")))
+
+
+def notice(message: str) -> None:
+    """Print a line for the person on stderr; see :func:`in_flags`."""
+    streams.notice(in_flags(message))
+
+
+def _value(annotation: Any) -> Any:
+    """Return the type that the command line reads for a field, without its None."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return annotation
+    if origin in (dict, list):
+        return list[str]  # of a table NAME=VALUE, as often as wanted
+    if origin is Annotated:
+        return _value(parts[0])
+    kinds = [part for part in parts if part is not NoneType]
+    if len(kinds) == 1:
+        return _value(kinds[0])
+    return annotation if annotation in (int, float, bool) else str
+
+
+def help_of(kind: type[BaseModel], name: str) -> str:
+    """Return the first sentence of a field's docstring, with the default."""
+    text, default = kind.model_fields[name].description or "", kind.model_fields[name].default
+    sentence = re.split(r"(?<=\.)\s", " ".join(text.replace("``", "").split()), maxsplit=1)[0]
+    sentence = sentence.rstrip(".")
+    if isinstance(default, str | int | float) and not isinstance(default, bool):
+        return f"{sentence} ({default})."
+    return f"{sentence}."
+
+
+def with_fields(
+    *fields: tuple[type[BaseModel], str],
+    given_as: str = "settings",
+    more: Iterable[inspect.Parameter] = (),
+    help_texts: Mapping[str, str] | None = None,
+    own: str = "",
+) -> Callable[[Command], Command]:
+    """Give a command a flag for each field; it takes those that are set as ``given_as``.
+
+    ``more`` are parameters of the command that are made elsewhere, ``help_texts`` take the place
+    of descriptions, by name, and ``own`` is the heading of settings that not every protocol has.
+    """
+    texts = help_texts or {}
+    made_of = (parameter(kind, name, texts.get(name, ""), own) for kind, name in fields)
+    more = [*more]
+    added = [*more, *made_of]
+    made = {given_as, *(one.name for one in more)}
+
+    def decorate(command: Command) -> Command:
+        own = inspect.signature(command, eval_str=True).parameters.values()
+
+        @wraps(command)
+        def run(**values: Any) -> None:
+            set_here = {}
+            for kind, name in fields:
+                value = values.pop(name)
+                if value is not None and value != []:
+                    set_here[name] = _read(kind, name, value)
+            command(**values, **{given_as: set_here})
+
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [
+                *added,
+                *(
+                    one.replace(kind=one.KEYWORD_ONLY)
+                    for one in own
+                    if one.name not in made and one.kind is not one.VAR_KEYWORD
+                ),
+            ]
+        )
+        return run
+
+    return decorate
+
+
+def settings(*names: str) -> Callable[[Command], Command]:
+    """Give a command the flags of shared settings; it takes those that are set as ``settings``."""
+    return with_fields(*((ProtocolSettings, name) for name in names))
+
+
+def _read(kind: type[BaseModel], name: str, value: Any) -> Any:
+    """Return the value of a field as its flag gives it; ``NAME=VALUE`` becomes a table."""
+    if get_origin(kind.model_fields[name].annotation) is not dict:
+        return value
+    flag, read = _flag(kind, name), _price if name == "prices" else _pair
+    table: dict[str, Any] = {}
+    for text in value:
+        key, entry = read(flag, text)
+        if table.setdefault(key, entry) != entry:
+            raise SettingsError(f"{flag} {key}: two values; give one")
+    return table
+
+
+def _pair(flag: str, text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (sign and name.strip() and value.strip()):
+        raise SettingsError(f"{flag} {text!r}: write NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def _price(flag: str, text: str) -> tuple[str, tuple[float, ...]]:
+    name, _, value = text.rpartition("=")
+    try:
+        numbers = tuple(float(part) for part in value.split(","))
+    except ValueError:
+        numbers = ()
+    if not name.strip() or len(numbers) not in (2, 3) or min(numbers) < 0:
+        raise SettingsError(
+            f"{flag} {text!r}: write SPEC=PROMPT,COMPLETION[,CACHED]: openai:x=0.5,2,0.1"
+        )
+    return name.strip(), numbers

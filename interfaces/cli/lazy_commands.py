@@ -1,0 +1,124 @@
+"""Commands that are imported when they are used: help lists them without their modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pkgutil import resolve_name
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from dialectree.interfaces.cli.help_groups import (
+    HEADINGS,
+    ExamplesFirst,
+    write_examples,
+    write_groups,
+)
+
+
+@dataclass(frozen=True)
+class LazyCommand:
+    """Declare a command: where its code stands, and what the help of its group says of it."""
+
+    code: str | Callable[[], Callable[..., None]]
+    """``module:name`` of its function or of a group's Typer app, or what returns the function."""
+    help: str
+    """The first sentence of its docstring."""
+    panel: str = "Commands"
+    """The heading that it stands under."""
+    cls: type[TyperCommand] = TyperCommand
+    no_args_is_help: bool = False
+    examples: str = ""
+
+    def load(self, name: str) -> Any:
+        """Import the code and return the command, or the group, called ``name``."""
+        code = resolve_name(self.code) if isinstance(self.code, str) else self.code()
+        if isinstance(code, typer.Typer):
+            return typer.main.get_group(code)
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        command = app.command(
+            name, cls=self.cls, no_args_is_help=self.no_args_is_help, epilog=self.examples
+        )
+        command(code)
+        return typer.main.get_command(app)
+
+    def line(self) -> str:
+        """Return its line in the help of its group."""
+        return TyperCommand(None, help=self.help).get_short_help_str(limit=1000)
+
+
+class LoadedCommands(Mapping[str, Any]):
+    """The commands of a group by name. Each is loaded when it is asked for.
+
+    Those that ``table`` lacks are made of declarations, which are loaded to find one, or to list
+    all names.
+    """
+
+    def __init__(
+        self,
+        table: Mapping[str, LazyCommand],
+        read_declarations: Callable[[], Mapping[str, LazyCommand]],
+    ) -> None:
+        self._table = table
+        self._read_declarations = cache(read_declarations)
+        self._loaded: dict[str, Any] = {}
+
+    def rows(self) -> dict[str, LazyCommand]:
+        """Return what is declared of all commands, in the order of the help."""
+        return {**self._read_declarations(), **self._table}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table or name in self._read_declarations()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            row = self._table.get(name) or self._read_declarations()[name]
+            self._loaded[name] = row.load(name)
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows())
+
+    def __len__(self) -> int:
+        return len(self.rows())
+
+
+class LazyGroup(ExamplesFirst, TyperGroup):
+    """A group that imports a command when it is used. Its help imports none."""
+
+    table: ClassVar[Mapping[str, LazyCommand]] = {}
+    """Its own commands by name."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands: Any = LoadedCommands(self.table, self.read_declarations)
+
+    def read_declarations(self) -> Mapping[str, LazyCommand]:
+        """Return the commands that are made of declarations, by name."""
+        return {}
+
+    def examples(self) -> str:
+        """Return the calls that stand first in the help, a line each."""
+        return ""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command called ``cmd_name``; None without one."""
+        if cmd_name not in self.commands:
+            return None
+        return self.commands[cmd_name]  # .get would take a KeyError of its module for no command
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return [*self.commands]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Print the examples, then the commands in their groups, then the flags."""
+        write_examples(self.examples(), formatter)
+        commands = self.commands.rows().items()
+        rows = [(command.panel, (name, command.line())) for name, command in commands]
+        options = (parameter.get_help_record(ctx) for parameter in self.get_params(ctx))
+        rows += [("Options", record) for record in options if record is not None]
+        write_groups(rows, HEADINGS, formatter)

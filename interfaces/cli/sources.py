@@ -1,0 +1,186 @@
+"""``dialectree sources``: what a debate would read of files, before anything is paid."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from dialectree.interfaces.cli import flags
+from dialectree.interfaces.cli.flags import notice
+from dialectree.protocols.grounded import GroundedSettings
+
+if TYPE_CHECKING:
+    from dialectree.retrieval.corpus import Segment
+    from dialectree.retrieval.sources import Document
+
+_MARKS = {"heading": "# ", "item": "- ", "names": "| ", "row": "| ", "note": "* "}
+_LONGEST = 100
+"""Characters of a text that was left out, on the terminal."""
+
+
+@flags.with_fields(
+    (GroundedSettings, "embeddings"),
+    (GroundedSettings, "segments"),
+    (GroundedSettings, "whole"),
+    (GroundedSettings, "neighbours"),
+    (GroundedSettings, "ranking"),
+    (GroundedSettings, "reader"),
+)
+def sources(
+    paths: Annotated[
+        list[str], typer.Argument(help="Documents, and folders of them.", metavar="PATH...")
+    ],
+    settings: dict[str, Any],
+    find: Annotated[
+        str | None,
+        typer.Option(help="Show the sentences that a debate on TEXT is shown.", metavar="TEXT"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what is read of documents: their blocks, what is left out, and why.
+
+    No model is asked, but for the embeddings that ``--find`` searches by.
+    """
+    from dialectree.protocols.settings import build
+    from dialectree.retrieval.sources import read_sources
+
+    search = build(GroundedSettings, **settings)
+    sources_read = read_sources([Path(path) for path in paths], reader=search.find_reader())
+    found = None
+    if find is not None:
+        found = asyncio.run(_find(find, sources_read.documents, search))
+    if as_json:
+        report: dict[str, Any] = {
+            "documents": [
+                _as_json(document, sources_read.notices) for document in sources_read.documents
+            ],
+            "notices": [*sources_read.notices],
+        }
+        if found is not None:
+            report |= found.as_json(sources_read.documents)
+        print(json.dumps(report, ensure_ascii=False, indent=2))
+        return
+    if found is None:
+        for number, document in enumerate(sources_read.documents, 1):
+            _print_document(number, document)
+    else:
+        _print_found(found, sources_read.documents)
+    for line in sources_read.notices:
+        notice(line)
+
+
+class Found(NamedTuple):
+    """What a debate on a text is shown."""
+
+    found: list[Segment]
+    """The best first."""
+    beside: list[Segment]
+    """Segments around them, or the rest of sources that are shown whole, in their order."""
+    shown: int
+    """Sentences."""
+    sentences: int
+    """Sentences of all sources."""
+
+    def as_json(self, documents: tuple[Document, ...]) -> dict[str, Any]:
+        """Return the fields of ``--json``."""
+        listed = [(segment, True) for segment in self.found]
+        listed += [(segment, False) for segment in self.beside]
+        return {
+            "find": [
+                {**_segment_as_json(segment, documents), "found": found}
+                for segment, found in listed
+            ],
+            "shown": self.shown,
+            "sentences": self.sentences,
+        }
+
+
+async def _find(text: str, documents: tuple[Document, ...], settings: GroundedSettings) -> Found:
+    from dialectree.retrieval.corpus import Corpus
+    from dialectree.retrieval.pool import search_sources
+
+    corpus = await asyncio.to_thread(
+        Corpus, documents, settings.embeddings, settings.base_url, ranking=settings.ranking
+    )
+    [found] = await corpus.search([text], settings.segments)
+    searches = await search_sources(corpus, [text], [], settings)
+    shown = [corpus.segment(id) for search in searches for id in search.shown]
+    ids = {segment.id for segment in found}
+    return Found(
+        found,
+        [segment for segment in shown if segment.id not in ids],
+        sum(len(segment.sentences) for segment in shown),
+        corpus.count_sentences(),
+    )
+
+
+def _as_json(document: Document, notices: tuple[str, ...]) -> dict[str, Any]:
+    from dialectree.evidence.documents import describe_blocks, notices_about
+
+    return {
+        "name": document.name,
+        "title": document.title,
+        "digest": document.digest,
+        "blocks": describe_blocks(document),
+        "left_out": [part._asdict() for part in document.left_out],
+        "notices": notices_about(document.name, notices),
+    }
+
+
+def _segment_as_json(segment: Segment, documents: tuple[Document, ...]) -> dict[str, Any]:
+    return {
+        "id": segment.id,
+        "document": documents[int(segment.source[1:]) - 1].name,
+        "page": segment.page,
+        "heading": segment.heading,
+        "text": segment.text,
+        "sentences": [
+            {"id": id, "text": segment.sentence(number)}
+            for number, id in enumerate(segment.ids(), 1)
+        ],
+    }
+
+
+def _print_document(number: int, document: Document) -> None:
+    from dialectree.text import clean
+
+    print(f"s{number}  {clean(document.name)}: {clean(document.title)}")
+    page = None
+    for block in document.passages:
+        if block.page != page:
+            page = block.page
+            print(f"  page {page}")
+        print(f"  {_MARKS.get(block.kind, '')}{clean(block.text)}")
+    for part in document.left_out:
+        text = part.text if len(part.text) <= _LONGEST else f"{part.text[:_LONGEST]} …"
+        where = f", page {part.page}" if part.page is not None else ""
+        print(f"  left out ({part.reason}{where}): {clean(text)}")
+    print()
+
+
+def _print_found(found: Found, documents: tuple[Document, ...]) -> None:
+    _print_segments(found.found, documents)
+    if not found.found:
+        print("no segment shares a word with it")
+        print()
+    if found.beside:
+        whole = found.shown == found.sentences
+        print("Shown as well, as the sources are small:" if whole else "Shown as well:")
+        _print_segments(found.beside, documents)
+    print(f"{found.shown:,} of {found.sentences:,} sentences shown")
+
+
+def _print_segments(segments: list[Segment], documents: tuple[Document, ...]) -> None:
+    from dialectree.text import clean
+
+    for segment in segments:
+        name = documents[int(segment.source[1:]) - 1].name
+        where = f", page {segment.page}" if segment.page is not None else ""
+        print(f"{segment.id}  {clean(name)}{where}")
+        for number, id in enumerate(segment.ids(), 1):
+            print(f"  {id.rpartition(':')[2]}  {clean(segment.sentence(number))}")
+        print()

@@ -1,0 +1,114 @@
+"""``dialectree view``: runs and evaluations in the browser."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+import webbrowser
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from html import escape
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialectree.protocols.sources import RUNS
+
+_RUNS, _EVALUATIONS = Path("runs"), Path("evaluations")
+
+
+def view(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of runs, of evaluations, or of one evaluation.",
+            metavar="FOLDER",
+            envvar=RUNS,
+        ),
+    ] = _RUNS,
+    port: Annotated[int, typer.Option(help="Port; 0: a free one.", min=0, max=65535)] = 0,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Print the address, and open no browser.")
+    ] = False,
+) -> None:
+    """Look into runs and evaluations in the browser, and follow those that are under way.
+
+    Serves this machine alone, under an address with a token that nobody can guess. Changes
+    nothing.
+    """
+    from dialectree.errors import InputError
+    from dialectree.system import loop, streams
+    from dialectree.system.packages import require
+
+    require("dialectree view", "dialectree[view]")
+    from starlette.routing import Mount
+    from starlette.types import Scope
+
+    from dialectree.evals import served
+    from dialectree.interfaces.server import local
+
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder")
+
+    def evaluations() -> Mapping[str, Path]:
+        return served.found([folder, *[_EVALUATIONS] * (folder == _RUNS)])
+
+    def runs(scope: Scope) -> Path:
+        inner = folder / "runs"
+        return inner if inner.is_dir() and (folder / "evaluation.json").is_file() else folder
+
+    def of_evaluation(scope: Scope) -> Path:
+        return served.place(evaluations(), scope["path_params"]["name"]) / "runs"
+
+    token, listening = local.new_token(), local.listen(port)
+
+    def find_report(scope: Scope) -> Path:
+        key, every = str(scope["path_params"]["key"]), evaluations()
+        named = {local.derive_key(token, name): place for name, place in every.items()}
+        return served.place(named, key)
+
+    each = Mount("/evaluations/{name}", local.folder(of_evaluation))
+    listed = served.routes(evaluations, lambda name: local.build_report_address(token, name))
+    reports = local.folder(
+        lambda scope: find_report(scope) / "runs", served.report_routes(find_report)
+    )
+    app = local.app(local.folder(runs, [*listed, each]), token, reports)
+    address = f"http://{local.HOST}:{listening.getsockname()[1]}/{token}/page/"
+    print(address, flush=True)
+    streams.notice("Ctrl-C ends it")
+    with nullcontext() if no_open else open_in_browser(address):
+        try:
+            loop.run(local.serve(app, listening))
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            raise typer.Exit(130) from None
+
+
+@contextmanager
+def open_in_browser(address: str) -> Iterator[None]:
+    """Open ``address`` in the browser, by a file that leads to it and is gone afterwards.
+
+    A browser is started by a command, which everybody on this machine can read: the address, whose
+    token is a secret, stands in the file, which its owner alone can.
+    """
+    from dialectree.protocols.sources import cache_folder
+    from dialectree.records.journal import private
+    from dialectree.system import streams
+
+    file = cache_folder() / "view" / f"{secrets.token_hex(8)}.html"
+    page = f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(address)}">'
+    try:
+        file.parent.mkdir(0o700, parents=True, exist_ok=True)
+        with open(file, "x", opener=private) as written:
+            written.write(page)
+    except OSError as error:
+        streams.notice(f"open the address yourself: {file}: {error.strerror or error}")
+        yield
+        return
+    try:
+        url = file.resolve().as_uri()
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+        yield
+    finally:
+        file.unlink(missing_ok=True)

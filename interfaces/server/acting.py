@@ -1,0 +1,179 @@
+"""Routes by which a client begins, prices, contests, stops and answers debates.
+
+A debate of a thread is begun, stopped and answered by the host's own API: these routes prepare its
+input. A contest is the server's own run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from dialectree.contests.wishes import Change
+from dialectree.errors import InputError
+from dialectree.interfaces.server.debates import SAFE, body_of, debates_of
+from dialectree.interfaces.server.messages import require_attached
+from dialectree.interfaces.server.owners import check_settings
+from dialectree.protocols.protocol import protocol
+from dialectree.protocols.trust import find_large_juries, places, require_few_judges, reserved
+from dialectree.records.estimate import Estimate
+from dialectree.service.debates import Debates, Planned
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Wanted(_Body):
+    """Fields of the protocol's form, and settings."""
+
+    given: dict[str, Any]
+    settings: dict[str, Any] = {}
+    estimate: bool = True
+
+
+class _Contest(_Body):
+    changes: list[Change] = Field(min_length=1)
+    settings: dict[str, Any] | None = None
+
+
+class _Answer(_Body):
+    answer: str
+
+
+_SHAPE = '; `changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
+_WAIT_S = 5.0
+"""Seconds that a client waits for a contest before it is told where to look for it."""
+
+
+async def prepare(request: Request) -> Response:
+    """Answer with the input of the protocol's graph, and if wanted with what it will take.
+
+    Files come as ``{"name": ..., "base64": ...}`` and are read here. No model is called.
+    """
+    wanted = body_of(_Wanted, await request.body())
+
+    def plan() -> Planned:
+        declared = protocol(request.path_params["name"])
+        check_settings(declared.name, wanted.settings)
+        require_attached(declared.input, wanted.given)
+        chosen = declared.methods()[declared.name]
+        return debates_of(request).plan(chosen, wanted.given, wanted.settings)
+
+    planned = await asyncio.to_thread(plan)
+    expected = _priced(await planned.estimate()) if wanted.estimate else None
+    answer = {"input": {**planned.given}, "remarks": planned.remarks, "estimate": expected}
+    return JSONResponse(answer, headers=SAFE)
+
+
+async def contest(request: Request) -> Response:
+    """Begin a contest; answer with its record, or with its id where it takes longer.
+
+    A client that sends ``Prefer: respond-async`` gets the id at once.
+    """
+    debates, run_id = debates_of(request), request.path_params["run_id"]
+    wishes, settings = await _wished(request, debates)
+    begun = await debates.contest(run_id, wishes, settings)
+    new = begun.record.run_id
+    place = {"Location": f"/debates/{new}", **SAFE}
+    about = {"run_id": new, "follow": f"/debates/{new}/events?after=0"}
+    at_once = "respond-async" in request.headers.get("prefer", "")
+    if not await begun.follow(0 if at_once else _WAIT_S):
+        return JSONResponse({**about, "status": "running"}, 202, headers=place)
+    record = (await asyncio.to_thread(begun.started.folder.record)).model_dump(mode="json")
+    return JSONResponse({**about, "status": record["status"], "record": record}, 201, headers=place)
+
+
+async def price(request: Request) -> Response:
+    """Answer with what a contest would take; no model is called."""
+    debates, run_id = debates_of(request), request.path_params["run_id"]
+    wishes, settings = await _wished(request, debates)
+    planned = await asyncio.to_thread(debates.plan_contest, run_id, wishes, settings)
+    return JSONResponse(_priced(await planned.estimate()), headers=SAFE)
+
+
+def _priced(expected: Estimate) -> dict[str, Any]:
+    """Return an estimate, and the line that says it."""
+    return {**expected.model_dump(mode="json"), "line": str(expected)}
+
+
+async def _wished(request: Request, debates: Debates) -> tuple[list[Change], dict[str, Any]]:
+    """Return the changes and the settings of a contest, which name nothing of the operator's."""
+    body = body_of(_Contest, await request.body(), _SHAPE)
+    settings = body.settings or {}
+
+    def require_harmless() -> None:
+        kind = protocol(debates.result(request.path_params["run_id"]).protocol).settings
+        if places(kind, settings) or reserved(kind, settings):
+            raise InputError(
+                "a contest names no address, no file of a model and no setting of the operator: "
+                "they stand in the server's setup"
+            )
+        require_few_judges(find_large_juries(kind, settings))
+
+    await asyncio.to_thread(require_harmless)
+    return body.changes, settings
+
+
+async def cancel(request: Request) -> Response:
+    """Break off a run that was begun here, such as a contest; answer with its record."""
+    debates, run_id = debates_of(request), request.path_params["run_id"]
+    await asyncio.to_thread(_require_no_thread, debates, run_id)
+    record = await debates.cancel(run_id)
+    return Response(record.model_dump_json(), media_type="application/json", headers=SAFE)
+
+
+async def resume(request: Request) -> Response:
+    """Go on with a run that was begun here and broken off."""
+    debates, run_id = debates_of(request), request.path_params["run_id"]
+    await asyncio.to_thread(_require_no_thread, debates, run_id)
+    await debates.resume(run_id, {})
+    return JSONResponse({"run_id": run_id, "status": "running"}, 202, headers=SAFE)
+
+
+async def asked(request: Request) -> Response:
+    """Answer with what a person is asked by a run that was begun here; null: nothing."""
+
+    def read() -> dict[str, str] | None:
+        underway = debates_of(request).underway(request.path_params["run_id"])
+        return {**underway.asked} if underway and underway.asked else None
+
+    return JSONResponse(await asyncio.to_thread(read), headers=SAFE)
+
+
+async def answer(request: Request) -> Response:
+    """Take a person's answer."""
+    said = body_of(_Answer, await request.body()).answer
+    run_id = request.path_params["run_id"]
+    underway = await asyncio.to_thread(debates_of(request).underway, run_id)
+    if underway is None:
+        raise InputError(f"{run_id} is not under way here")
+    underway.answer(said)
+    return JSONResponse({"run_id": run_id}, headers=SAFE)
+
+
+def _require_no_thread(debates: Debates, run_id: str) -> None:
+    record = debates.result(run_id)
+    if record.thread and record.contest is None:
+        raise InputError(
+            f"{run_id} belongs to the thread {record.thread}: stop it or go on with it there"
+        )
+
+
+_ACTS = {
+    "/protocols/{name}/prepare": prepare,
+    "/debates/{run_id}/contest": contest,
+    "/debates/{run_id}/contest/estimate": price,
+    "/debates/{run_id}/cancel": cancel,
+    "/debates/{run_id}/resume": resume,
+    "/debates/{run_id}/answer": answer,
+}
+routes = [
+    Route("/debates/{run_id}/asked", asked),
+    *(Route(path, act, methods=["POST"]) for path, act in _ACTS.items()),
+]

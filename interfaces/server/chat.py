@@ -1,0 +1,302 @@
+"""Chat with a protocol: messages go in, and one message comes out.
+
+:func:`chat_graph` makes the graph of one protocol out of its declaration. Every installed protocol
+has one in this module, called after it (``NAME_chat``), which a project file can name. docs/chat.md
+says what a person can write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from langchain_core.messages import AIMessage, AnyMessage
+from langgraph.errors import GraphInterrupt
+from langgraph.graph import END, START, StateGraph, add_messages
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from dialectree.contests import parse
+from dialectree.errors import Halted, InputError, RunNotFound
+from dialectree.flow import Graph
+from dialectree.flow.human_input import Ask, Payload, interrupted, payload_of
+from dialectree.flow.state import VerdictFields
+from dialectree.interfaces.server.messages import (
+    KEY,
+    Asked,
+    asked_for,
+    attachments,
+    fields_sent,
+    help_on,
+    inputs_of,
+    last_turn,
+    missing_in,
+    said_to_programs,
+)
+from dialectree.protocols.options import juries
+from dialectree.protocols.protocol import Method, installed, protocol, refuse
+from dialectree.protocols.settings import ProtocolSettings, settings
+from dialectree.protocols.sources import runs_home
+from dialectree.records import RunRecord, path_key
+from dialectree.report.markdown_text import block_quote, bold, escaped, readable
+from dialectree.report.pages import macros
+from dialectree.running.hosted import keeping
+from dialectree.running.runner import Started, prepared
+from dialectree.service.debates import Debates, Underway
+from dialectree.trace.tracing import ChatGraph, show
+
+ANSWERING = "*Your next message is the answer; `-` gives none.*"
+
+Todo = Literal["debate", "person", "hearing", "explanation", "contest", "nothing"]
+
+_WHY = re.compile(r"why(?:\s+(?P<node>\d+(?:\.\d+)*)\S*?)?\s*\??", re.IGNORECASE)
+_CONTEST = re.compile(
+    r"contest\s+(?:(?P<change>[a-z]+)\s+)?(?P<where>\S+?)(?::\s+(?P<text>.+))?",
+    re.IGNORECASE | re.DOTALL,
+)
+_typed_dict: Any = TypedDict
+
+
+def chat_graph(name: str) -> Graph:
+    """Return the chat with the protocol called ``name``."""
+    chat = Chat(protocol(name).methods()[name])
+    messages = {"messages": Annotated[list[AnyMessage], add_messages]}
+    answer: dict[str, Any] = {"verdict": VerdictFields, "run_id": str}
+    own: dict[str, Any] = {"record": dict[str, Any], "given": dict[str, Any] | None, "todo": Todo}
+    own["said"] = str
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(
+        _typed_dict(chat.title, {**messages, **chat.sent, **answer, **own}, total=False),
+        context_schema=chat.declared.settings,
+        input_schema=_typed_dict(f"{chat.title}_input", {**messages, **chat.sent}, total=False),
+        output_schema=_typed_dict(f"{chat.title}_output", {**messages, **answer}, total=False),
+    )
+    steps = (chat.reading, chat.debate, chat.person, chat.hearing, chat.explanation, chat.contest)
+    for step in steps:
+        builder.add_node(step.__name__, step)
+    builder.add_edge(START, "reading")
+    builder.add_conditional_edges("reading", after_reading)
+    for asking in ("debate", "hearing"):
+        builder.add_conditional_edges(asking, after_debate)
+    builder.add_edge("person", "hearing")
+    for last in ("explanation", "contest"):
+        builder.add_edge(last, END)
+    graph: Graph = builder.compile(name=chat.title)
+    show(graph, ChatGraph)
+    return graph
+
+
+def after_reading(
+    state: Any,
+) -> Literal["debate", "person", "hearing", "explanation", "contest", "__end__"]:
+    """Do what the message asks for; end where the reply stands already."""
+    todo: Todo = state["todo"]
+    return "__end__" if todo == "nothing" else todo
+
+
+def after_debate(state: Any) -> Literal["person", "__end__"]:
+    """Stop for a person if the debate asked one."""
+    return "person" if state["todo"] == "person" else "__end__"
+
+
+class Chat:
+    """The steps of a chat with one protocol; each returns an update of the thread's state."""
+
+    def __init__(self, method: Method) -> None:
+        self.method, self.declared = method, method.protocol
+        self.sent = fields_sent(self.declared.input)
+        self.title = f"{method.name}_chat"
+
+    # Reading a message
+
+    async def reading(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Read the last message; reply where it is no question that can be debated."""
+        if (asked := asked_for(state["messages"])) is not None:
+            return _heard(asked)
+        turn = last_turn(state["messages"])
+        text = turn[-1].text.strip() if turn else ""
+        attached = any(True for message in turn[-1:] for _ in attachments(message))
+        if text.casefold() in ("", "help", "?") and not attached:
+            return self._reply(help_on(self.declared.input))
+        about = "explanation" if _WHY.fullmatch(text) else ""
+        if f"{text.casefold()} ".startswith("contest "):
+            about = "contest"
+        if about and (run_id := _run_id(state)):
+            return {"todo": about, "given": None, "run_id": run_id}
+        if about:
+            return self._reply("There is no answer in this thread yet: begin with a question.")
+        sent = {name: state[name] for name in self.sent if state.get(name) is not None}
+        context = settings(runtime, self.declared.settings)
+        try:
+            inputs = inputs_of(self.declared.input, turn, sent)
+            if missing := missing_in(self.declared.input, inputs):
+                return self._reply(missing, missing=True)
+            given = await asyncio.to_thread(prepared, self.method, inputs, context)  # reads papers
+        except InputError as error:
+            return self._reply(str(error))
+        return {"todo": "debate", "given": given}
+
+    def _reply(self, text: str, **about: Any) -> dict[str, Any]:
+        """Return the update that ends a turn without a debate; ``about`` is for programs."""
+        message = AIMessage(text, name=self.title, response_metadata={KEY: about})
+        return {"messages": [message], "todo": "nothing", "given": None}
+
+    # Answering it
+
+    async def debate(self, state: Any) -> dict[str, Any]:
+        """Debate the question, until a person is asked."""
+        graph = await asyncio.to_thread(self.method.graph)
+        outcome: dict[str, Any] = {}
+        names = ["record", "verdict", "run_id"]
+        try:
+            with keeping(runs_home()):
+                async for values in graph.astream(
+                    state["given"], stream_mode="values", output_keys=names
+                ):
+                    outcome = values
+        except GraphInterrupt as stop:
+            requests = [payload_of(one.value) for one in stop.args[0]]
+            first = min(requests, key=lambda request: path_key(request["node"]))
+            return self._question(first, outcome["run_id"])
+        return self._answered(RunRecord.model_validate(outcome["record"]))
+
+    def _question(self, request: Payload, run_id: str) -> dict[str, Any]:
+        """Return the update that asks a person; the message is there before the chat stops."""
+        transcript = request.get("transcript")
+        parts = [
+            bold(request["question"]),
+            *([block_quote(transcript)] if transcript else []),
+            escaped(request["request"]),
+            ANSWERING,
+        ]
+        reply = self._reply(readable("\n\n".join(parts)), run_id=run_id, asked={**request})
+        return {**reply, "todo": "person", "run_id": run_id}
+
+    async def person(self, state: Any) -> dict[str, Any]:
+        """Stop for the person, whose answer comes here unless it is the thread's next message."""
+        asked = asked_for(state["messages"])
+        assert asked is not None
+        return {"said": interrupted(asked.request)}
+
+    async def hearing(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Go on with the debate, which hears what the person said, until it asks again."""
+        before, said, asked = asked_for(state["messages"]), [str(state["said"])], list[Payload]()
+        assert before is not None
+
+        def ask(request: Payload) -> str:
+            if said and {**request, "request": ""} == {**before.request, "request": ""}:
+                return said.pop()
+            asked.append(request)
+            raise Halted("a person is asked in the chat")
+
+        try:
+            debates, models = _debates(runtime), _live(runtime.context)
+            run = await asyncio.to_thread(debates.take_up, before.run_id, models)
+        except (InputError, RunNotFound) as error:
+            return self._reply(str(error))
+        try:
+            return await self._conducted(run, runtime, ask)
+        except Halted:
+            if not asked:
+                raise
+            return self._question(asked[0], before.run_id)
+
+    async def _conducted(
+        self, run: Started, runtime: Runtime[Any], ask: Ask | None = None
+    ) -> dict[str, Any]:
+        """Conduct a run and tell the chat's host what happens; return the update with its end."""
+        write, underway = runtime.stream_writer, Underway(run)
+        await underway.conduct(ask, watch=lambda event: write(event.model_dump(mode="json")))
+        if underway.unreported is not None:
+            raise underway.unreported
+        return self._answered(run.record)
+
+    def _answered(self, record: RunRecord) -> dict[str, Any]:
+        """Return the update that ends a turn with the outcome of a run."""
+        plain = record.model_dump(mode="json")
+        about = {name: plain[name] for name in ("run_id", "method", "status", "verdict")}
+        reply = self._reply(readable(macros(record)("answer")), **about)
+        return {**reply, "verdict": plain["verdict"], "run_id": record.run_id, "record": plain}
+
+    # Runs of the thread
+
+    async def explanation(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Show what the last answer rests on, or all that was said at one place; ask no model."""
+        run_id, kept = _run_id(state), state.get("record")
+        try:
+            if kept is not None and kept["run_id"] == run_id:
+                record = RunRecord.model_validate(kept)
+            else:
+                record = await asyncio.to_thread(_debates(runtime).result, run_id)
+            found = _WHY.fullmatch(last_turn(state["messages"])[-1].text.strip())
+            node, part = found and found["node"], macros(record)
+            if node is None:
+                return self._reply(readable(part("why")), run_id=record.run_id)
+            shown = part("node", _debates(runtime).node(record, node))
+            return self._reply(readable(shown), run_id=record.run_id)
+        except RunNotFound as error:
+            return self._reply(str(error))
+
+    async def contest(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Change what the message names in the last run; do again only what depends on it."""
+        found = _CONTEST.fullmatch(last_turn(state["messages"])[-1].text.strip())
+        if found is None:
+            return self._reply("write what to change: contest 0.1/A2: text")
+        change, models = (found["change"] or "replace").lower(), _live(runtime.context)
+        debates, run_id = _debates(runtime), _run_id(state)
+
+        def begun() -> Started:
+            wish = parse(change, found["where"], found["text"] or "")
+            return debates.plan_contest(run_id, [wish], models).begin()
+
+        try:
+            run = await asyncio.to_thread(begun)
+        except (InputError, RunNotFound) as error:
+            return self._reply(str(error))
+        return await self._conducted(run, runtime)
+
+
+def _run_id(state: Any) -> str:
+    """Return the id of the thread's last run; of a host that keeps messages alone, from these."""
+    for message in reversed(state["messages"]):
+        if run_id := said_to_programs(message).get("run_id"):
+            return str(run_id)
+    return str(state.get("run_id") or "")
+
+
+def _heard(asked: Asked) -> dict[str, Any]:
+    """Return the update that takes the person's message as the answer."""
+    update: dict[str, Any] = {"given": None, "run_id": asked.run_id}
+    if not asked.replies:
+        return {**update, "todo": "person"}
+    said = asked.replies[-1].text.strip()
+    return {**update, "todo": "hearing", "said": "" if said == "-" else said}
+
+
+def _debates(runtime: Runtime[Any]) -> Debates:
+    """Return the debates that the client may see: it may write any id into its messages."""
+    user = runtime.server_info.user if runtime.server_info else None
+    return Debates(runs_home(), owner=user.identity if user else "", files_from=())
+
+
+def _live(context: object) -> dict[str, Any]:
+    """Return the models of a host's program that no record can keep."""
+    if not isinstance(context, ProtocolSettings):
+        return {}
+    named = ("model", "roles", *juries(type(context)).values())
+    texts = all(isinstance(one, str) for one in context.models())
+    return {} if texts else {name: getattr(context, name) for name in named}
+
+
+# The graphs by name: a server looks names up in the module and asks no ``__getattr__``
+
+
+for _name in [*installed()]:
+    try:
+        globals()[f"{_name}_chat"] = chat_graph(_name)
+    except Exception as error:  # whatever a stranger's declaration makes impossible
+        refuse(_name, error)
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Graph: ...

@@ -1,0 +1,121 @@
+"""Serve the page and folders of runs to the person of this machine, without a LangGraph server."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import socket
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse
+from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from dialectree.errors import InputError
+from dialectree.interfaces.server import debates, pages, protocols
+
+HOST = "127.0.0.1"
+REPORTS = "reports"
+"""Where evaluations are served apart from all else."""
+
+
+def new_token() -> str:
+    """Return the token of one server: 32 characters that nobody can guess."""
+    return secrets.token_urlsafe(24)
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket of this machine alone; InputError where the port is taken."""
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        raise InputError(f"--port {port}: {error.strerror or error}") from None
+
+
+def folder(find: Callable[[Scope], Path], more: Sequence[BaseRoute] = ()) -> ASGIApp:
+    """Return the page and the routes that change nothing over the folder of runs that is found."""
+    reading = [*protocols.routes, *debates.routes, *pages.routes]
+    router = Router([*more, *reading, Route("/", _to_page)])
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        scope[debates.RUNS] = find(scope)
+        await router(scope, receive, send)
+
+    return serve
+
+
+async def _to_page(request: Request) -> RedirectResponse:
+    return RedirectResponse("page/")
+
+
+def derive_key(token: str, name: str) -> str:
+    """Return the key under which the evaluation ``name`` is served, which does not tell the token.
+
+    A report is a page that somebody else may have written: its script reads its own address.
+    """
+    return hmac.new(token.encode(), name.encode(), sha256).hexdigest()
+
+
+def build_report_address(token: str, name: str) -> str:
+    """Return the path of the report of the evaluation ``name``."""
+    return f"/{REPORTS}/{derive_key(token, name)}/report.html"
+
+
+def app(served: ASGIApp, token: str, reports: ASGIApp | None = None) -> Starlette:
+    """Return what serves ``served`` under the token, and refuses every other request.
+
+    ``reports`` serves each evaluation under a key of its own (:func:`derive_key`), which is the
+    path parameter ``key``; it raises RunNotFound for another one.
+    """
+    apart = [] if reports is None else [Mount(f"/{REPORTS}/{{key}}", reports)]
+    return Starlette(
+        routes=[Mount(f"/{token}", served), *apart],
+        middleware=[Middleware(_Guard, token=token)],
+        exception_handlers=debates.exception_handlers,
+    )
+
+
+async def serve(served: Starlette, listening: socket.socket) -> None:
+    """Serve until the process is told to end."""
+    config = uvicorn.Config(served, log_level="warning", timeout_graceful_shutdown=1, ws="none")
+    await uvicorn.Server(config).serve(sockets=[listening])
+
+
+class _Guard:
+    """Answers 403 to another name of the host or a page of another site, 401 without the token.
+
+    A site whose name leads to this machine (DNS rebinding) names itself in Host.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._token = app, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http" and (refusal := self._refusal(scope)):
+            status, line = refusal
+            refused = JSONResponse({"detail": line}, status, headers=debates.SAFE)
+            await refused(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        headers, port = Headers(scope=scope), scope["server"][1]
+        hosts = [f"{name}:{port}" for name in (HOST, "localhost")]
+        if headers.get("host") not in hosts:
+            return 403, "only this machine's own address is served"
+        if headers.get("origin") not in (None, f"http://{headers['host']}"):
+            return 403, "pages of other sites are kept out"
+        given = scope["path"].removeprefix("/").partition("/")[0]
+        if given == REPORTS:
+            return None  # each has a key of its own
+        if not hmac.compare_digest(given.encode(), self._token.encode()):
+            return 401, "open the address that dialectree view printed: it has a token in it"
+        return None

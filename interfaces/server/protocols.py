@@ -1,0 +1,64 @@
+"""The route that says which protocols there are, and the forms by which they are asked."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from typing import Any
+
+from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from dialectree.interfaces.server.debates import RUNS
+from dialectree.protocols.protocol import Protocol, installed, unusable
+from dialectree.protocols.settings import build
+from dialectree.records.declared import declarations
+from dialectree.running.recorded_settings import kept
+from dialectree.service.fields import arguments
+from dialectree.system.packages import pip_line
+
+
+async def list_protocols(request: Request) -> Response:
+    """Answer with the installed protocols, and those that cannot be used."""
+    content = await asyncio.to_thread(_listed, RUNS not in request.scope)
+    return Response(content, media_type="application/json")
+
+
+@cache
+def _listed(acts: bool) -> bytes:
+    """Return the answer; what is installed stays while a server runs.
+
+    ``acts`` says whether debates can be started, stopped and contested here.
+    """
+    every = installed().values()
+    lacking = {
+        one.name: pip_line(one.requires, one.install_advice) for one in every if one.missing()
+    }
+    broken = {**unusable(), **lacking}
+    usable = [one for one in every if not {one.graph, one.name}.intersection(broken)]
+    described = [*map(_described, usable)]
+    return to_json({"acts": acts, "protocols": described, "broken": broken})
+
+
+def _described(protocol: Protocol) -> dict[str, Any]:
+    """Return what a protocol declares, and the forms of its graph: its assistant has its name."""
+    chosen = protocol.methods()[protocol.name]
+    graph, usual = chosen.graph(), kept(build(protocol.settings), chosen)
+    methods = ("name", "title", "summary", "baseline")
+    return {
+        "name": protocol.name,
+        "command": protocol.command,
+        **declarations(chosen, usual)[protocol.name].model_dump(mode="json"),
+        "methods": [{name: getattr(one, name) for name in methods} for one in protocol.variants],
+        "presets": {name: {**settings} for name, settings in protocol.presets.items()},
+        "forms": {
+            "given": arguments(protocol.input).model_json_schema(),
+            "input": graph.get_input_jsonschema(),
+            "settings": graph.get_context_jsonschema(),
+        },
+    }
+
+
+routes = [Route("/protocols", list_protocols)]
