@@ -7,8 +7,7 @@ A door translates: it reads what a person, a program or a client wants, calls on
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,11 +19,9 @@ from pydantic import JsonValue
 from dialectree.errors import (
     DialectreeError,
     DiskFull,
-    InputError,
-    RunFolderError,
     RunNotFound,
 )
-from dialectree.flow.human_input import Ask, Payload, require_person
+from dialectree.flow.human_input import Ask, require_person
 from dialectree.protocols.protocol import CHECKER, Method, follow_routes, method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
@@ -39,15 +36,11 @@ from dialectree.running.recorded_settings import (
     speakers,
 )
 from dialectree.running.runner import Started, Watch
-from dialectree.service.fields import allowed, allowed_files
+from dialectree.service.allowed_files import allowed, allowed_files
 from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, ProgressLine, Wish
 from dialectree.system import clock
 from dialectree.text import count
 
-Tell = Callable[[float, float | None, str], Awaitable[None]]
-"""Tells a client of the progress: calls so far, expected calls, one line."""
-PACE_S = 0.2
-"""Seconds between two looks at a debate that somebody waits for."""
 _LONG = 20_000
 """Characters of a question that are remarked on."""
 
@@ -89,7 +82,7 @@ class CallCount:
 
 
 class Underway:
-    """A run that has begun, to be waited for or to go on in the background."""
+    """A run that has begun, to be waited for."""
 
     def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
         self.started, self.remarks = started, [*remarks]
@@ -100,10 +93,6 @@ class Underway:
         """What broke the run off."""
         self.unreported: DialectreeError | None = None
         """Why the reports could not be written. The verdict is not lost for that."""
-        self.task: asyncio.Task[RunRecord] | None = None
-        self.asked: Payload | None = None
-        """What a person is asked at this moment, in the background."""
-        self._answer: asyncio.Future[str] | None = None
 
     @property
     def record(self) -> RunRecord:
@@ -147,63 +136,6 @@ class Underway:
         except DialectreeError as error:
             self.unreported = error
 
-    def go_on(self, *, person: bool = False) -> None:
-        """Conduct the run in the background; a ``person`` answers by :meth:`answer`."""
-        self.task = asyncio.create_task(self._alone(self._ask if person else None))
-        key = self.record.path
-        assert key is not None
-        _underway[key] = self
-        self.task.add_done_callback(lambda _: _underway.pop(key, None))
-
-    async def _ask(self, request: Payload) -> str:
-        """Wait for the person's answer."""
-        self.asked, self._answer = request, asyncio.get_running_loop().create_future()
-        try:
-            return await self._answer
-        finally:
-            self.asked = self._answer = None
-
-    def answer(self, text: str) -> None:
-        """Give the person's answer; InputError where nobody is asked."""
-        if self._answer is None or self._answer.done():
-            raise InputError(f"{self.record.run_id}: nobody is asked at this moment")
-        self._answer.set_result(text)
-
-    async def _alone(self, ask: Ask | None) -> RunRecord:
-        with suppress(DialectreeError):
-            await asyncio.to_thread(self.started.method.graph)  # its first import reads files
-        with suppress(DialectreeError):  # kept as ``fault``
-            await self.conduct(ask)
-        return self.record
-
-    async def follow(self, seconds: float, tell: Tell | None = None) -> bool:
-        """Wait until a run in the background has ended; return whether it has after ``seconds``.
-
-        Raises a fault of ours.
-        """
-        assert self.task is not None
-        until, before = clock.seconds() + seconds, -1
-        while not self.task.done() and (remaining := until - clock.seconds()) > 0:
-            if tell is not None and self.progress.calls > before:
-                before = self.progress.calls
-                await tell(before, self.expected(), self.progress.line())
-            pace = remaining if tell is None else min(remaining, PACE_S)
-            await asyncio.wait([self.task], timeout=pace)
-        if self.task.done() and not self.task.cancelled():
-            self.task.result()
-        return self.task.done()
-
-    async def cancel(self) -> None:
-        """Break a run in the background off, and wait until its record is written."""
-        assert self.task is not None
-        self.task.cancel()
-        await asyncio.wait([self.task])
-
-    def expected(self) -> int | None:
-        """Return the most calls that were estimated, unless there are more already."""
-        most = self.progress.expected[1] if self.progress.expected else 0
-        return most if most >= self.progress.calls else None
-
 
 class KeptRecord(RunRecord):
     """The record of a run that is kept in a folder. Without a ruling its verdict is empty."""
@@ -233,15 +165,6 @@ def kept(kind: type[Kept], record: RunRecord) -> Kept:
     if record.path is not None:
         made.set_folder(record.path)
     return made
-
-
-_underway: dict[Path, Underway] = {}
-"""The runs in the background of this process, by their folders."""
-
-
-def is_underway(folder: Path) -> bool:
-    """Return whether a run is under way in the background of this process."""
-    return folder.absolute() in _underway
 
 
 class Debates:
@@ -327,20 +250,6 @@ class Debates:
             given,
         )
 
-    async def start(
-        self, chosen: Method, inputs: Mapping[str, Any], settings: Mapping[str, Any]
-    ) -> Underway:
-        """Begin a debate in the background."""
-        planned = await asyncio.to_thread(self.plan, chosen, inputs, settings)
-        expected = await planned.estimate()
-        started = await asyncio.to_thread(planned.begin)
-        started.expected = expected.expected
-        return self._go_on(Underway(started, planned.remarks))
-
-    def _go_on(self, one: Underway) -> Underway:
-        one.go_on(person=self._person)
-        return one
-
     # Runs that are there
 
     def find(self, run: str) -> RunFolder:
@@ -361,18 +270,6 @@ class Debates:
             known = ", ".join(record.tree.nodes)
             raise RunNotFound(f"`node` {name}: the run has no such node; it has {known}")
         return record.tree.nodes[name]
-
-    def underway(self, run: str) -> Underway | None:
-        """Return the run if it is under way in the background of this process."""
-        return _underway.get(self.find(run).path.absolute())
-
-    def busy(self, run: str) -> bool:
-        """Return whether some process is working on a run."""
-        try:
-            with self.find(run).held():
-                return False
-        except RunFolderError:
-            return True
 
     # Changes to them
 
@@ -403,36 +300,12 @@ class Debates:
 
         return Planned(expected, begin)
 
-    async def contest(
-        self, run: str, wishes: Iterable[Wish], settings: Mapping[str, Any]
-    ) -> Underway:
-        """Begin in the background a run that contests another one."""
-        planned = await asyncio.to_thread(self.plan_contest, run, wishes, settings)
-        return self._go_on(Underway(await asyncio.to_thread(planned.begin)))
-
     def take_up(self, run: str | RunFolder, settings: Mapping[str, Any]) -> Started:
         """Return a run that was broken off, or whose calls failed, to be conducted."""
         require_models_and_limits(settings, "a run is resumed")
         folder = run if isinstance(run, RunFolder) else self.find(run)
         host = self._host_of(_method(folder.record())) if self._host else {}
         return runner.again(folder, {**host, **settings}, self.runs)
-
-    async def resume(self, run: str, settings: Mapping[str, Any]) -> Underway:
-        """Go on in the background with a run; one that is under way stays as it is."""
-        if one := await asyncio.to_thread(self.underway, run):
-            return one
-        return self._go_on(Underway(await asyncio.to_thread(self.take_up, run, settings)))
-
-    async def cancel(self, run: str) -> RunRecord:
-        """Break a run off, and return its record. What was paid stays in its folder."""
-        if one := await asyncio.to_thread(self.underway, run):
-            await one.cancel()
-        return await asyncio.to_thread(self.result, run)
-
-    async def break_off(self) -> None:
-        """Break off all that is under way in this folder, and wait until it is written."""
-        mine = (one for one in _underway.values() if one.started.folder.lies_under(self.runs))
-        await asyncio.gather(*(one.cancel() for one in [*mine]))
 
 
 def _long(inputs: Mapping[str, Any]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from pydantic.v1 import ValidationError as ValidationErrorV1
 
 from dialectree.errors import DialectreeError
+from dialectree.interfaces.fields import arguments
 from dialectree.protocols.protocol import method
 from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
 from dialectree.records import Event
@@ -22,7 +23,6 @@ from dialectree.report.verdicts import verdict_text
 from dialectree.running.runner import Watch
 from dialectree.service import api
 from dialectree.service.debates import Debates, Underway
-from dialectree.service.fields import arguments
 from dialectree.system.loop import wait_for
 
 

@@ -9,10 +9,9 @@ import typer
 
 from dialectree import text as words
 from dialectree.evals.options import EvaluationOptions, read_options
-from dialectree.interfaces.cli import evaluation_report, flags
+from dialectree.interfaces.cli import evaluation_report, flags, streams
 from dialectree.interfaces.cli.evaluate import FIELDS, follow, help_texts
 from dialectree.interfaces.cli.evaluation_commands import EVALUATING
-from dialectree.system import streams
 from dialectree.system.packages import require
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dialectree.interfaces.cli import streams
 from dialectree.interfaces.cli.evaluation_report import Folder
-from dialectree.system import streams
 
 
 def calibrate(

@@ -11,12 +11,11 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel
 
-from dialectree.interfaces.cli import flags
+from dialectree.interfaces.cli import flags, streams
 from dialectree.interfaces.cli.help_groups import DEBATE, GroupedCommand
 from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed, refuse, unusable
-from dialectree.system import streams
 from dialectree.system.packages import pip_line
 
 

@@ -32,9 +32,9 @@ def delete(
 
     Texts of their sources may also lie in the cache: see ``dialectree cache clear --documents``.
     """
+    from dialectree.interfaces.cli import streams
     from dialectree.interfaces.cli.stored_data import describe_run, has_sources
     from dialectree.service.debates import Debates
-    from dialectree.system import streams
 
     folders = {folder.path.resolve(): folder for folder in map(Debates(runs).find, names)}
     read_documents = any(has_sources(folder) for folder in folders.values())

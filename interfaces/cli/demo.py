@@ -33,8 +33,8 @@ def demo(
 
     from dialectree.flow.steps import ILLUSTRATION
     from dialectree.interfaces.cli import progress
+    from dialectree.interfaces.cli.streams import notice
     from dialectree.running.recordings import play, recorded
-    from dialectree.system.streams import notice
 
     known = recorded()
     name = protocol or _first(known)
@@ -61,9 +61,9 @@ def _list(known: Mapping[str, Recording]) -> None:
     """Print the recorded debates on stderr, each in one line with its question."""
     from textwrap import shorten
 
+    from dialectree.interfaces.cli.streams import WIDTH, program, say
     from dialectree.records.folder import RunFolder
     from dialectree.report import words
-    from dialectree.system.streams import WIDTH, program, say
 
     say(f"Debates to play by {program()} demo NAME:")
     for name, one in known.items():
@@ -76,8 +76,8 @@ def _list(known: Mapping[str, Recording]) -> None:
 def _suggest(run: Playback, others: list[str]) -> None:
     """Say on stderr what can be done with the run now, and what else can be played."""
     from dialectree.interfaces.cli.progress import known_as, suggest
+    from dialectree.interfaces.cli.streams import program
     from dialectree.records import turns
-    from dialectree.system.streams import program
 
     record = run.record
     nodes = record.tree.nodes.values()

@@ -9,7 +9,7 @@ import typer
 
 from dialectree.errors import DialectreeError, InputError
 from dialectree.interfaces.cli import flags
-from dialectree.system.streams import listed, program
+from dialectree.interfaces.cli.streams import listed, program
 
 if TYPE_CHECKING:
     from dialectree.protocols.settings import ProtocolSettings

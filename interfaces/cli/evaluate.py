@@ -11,11 +11,10 @@ import typer
 from pydantic import BaseModel
 
 from dialectree.evals.options import EvaluationOptions, read_options
-from dialectree.interfaces.cli import evaluation_report, flags
+from dialectree.interfaces.cli import evaluation_report, flags, streams
 from dialectree.interfaces.cli.debate import usable_protocols
 from dialectree.interfaces.cli.evaluation_commands import EVALUATING
 from dialectree.protocols.options import about
-from dialectree.system import streams
 from dialectree.system.packages import require
 
 if TYPE_CHECKING:

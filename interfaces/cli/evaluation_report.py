@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialectree.interfaces.cli import flags
-from dialectree.system import streams
+from dialectree.interfaces.cli import flags, streams
 
 if TYPE_CHECKING:
     from dialectree.evals.reporting.formatting import Table

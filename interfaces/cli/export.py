@@ -38,8 +38,8 @@ def preferences(
     replies to the same messages in runs with a right and with a wrong answer.
     """
     from dialectree.contests.preferences import preferences
+    from dialectree.interfaces.cli import streams
     from dialectree.service.debates import Debates
-    from dialectree.system import streams
 
     folders: list[RunFolder] = []
     rewards: dict[str, float] = {}

@@ -18,13 +18,13 @@ import typer
 from pydantic import BaseModel
 
 from dialectree.errors import SettingsError
+from dialectree.interfaces.cli import streams
 from dialectree.interfaces.cli.help_groups import RARE
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import installed
 from dialectree.protocols.settings import SHARED, ProtocolSettings
 from dialectree.protocols.sources import RUNS
-from dialectree.system import streams
 
 if TYPE_CHECKING:
     from dialectree.records.estimate import Estimate

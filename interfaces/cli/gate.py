@@ -69,10 +69,10 @@ def gate(
     from dialectree.interfaces.agents.claims import ClaimVerifier, verifying_method
     from dialectree.interfaces.cli.finding_formats import FORMATS, Findings
     from dialectree.interfaces.cli.progress import STOPPING, demonstration, reading
+    from dialectree.interfaces.cli.streams import print_file, program
     from dialectree.protocols.grounded import find_reader
     from dialectree.records.run import source_notices
     from dialectree.system import loop
-    from dialectree.system.streams import print_file, program
     from dialectree.text import count
 
     chosen = verifying_method(method)

@@ -45,13 +45,13 @@ def mcp(
     from dialectree.system.packages import pip_line, require
 
     require("dialectree mcp", "dialectree[mcp]")
+    from dialectree.interfaces.background import BackgroundDebates
     from dialectree.interfaces.mcp import server, serving
-    from dialectree.service.debates import Debates
 
     for folder in papers or []:
         if not folder.is_dir():
             raise InputError(f"--papers {folder}: there is no such folder")
-    debates = Debates(runs, owner="", files_from=papers or [], host=settings)
+    debates = BackgroundDebates(runs, owner="", files_from=papers or [], host=settings)
     served: list[Protocol] = []
     for protocol in usable_protocols().values():
         if protocol.missing():

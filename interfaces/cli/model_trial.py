@@ -10,8 +10,8 @@ import typer
 
 from dialectree.errors import DialectreeError
 from dialectree.interfaces.cli.flags import in_flags, notice
+from dialectree.interfaces.cli.streams import listed, print_file
 from dialectree.system import loop
-from dialectree.system.streams import listed, print_file
 from dialectree.text import count, duration
 from dialectree.text import listed as in_words
 

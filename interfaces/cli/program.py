@@ -17,10 +17,10 @@ import typer
 
 import dialectree
 from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
+from dialectree.interfaces.cli import streams
 from dialectree.interfaces.cli.help_groups import DEBATE, EVALUATE, LOOK, SET_UP, GroupedCommand
 from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
 from dialectree.interfaces.cli.repeated_flags import OneText
-from dialectree.system import streams
 
 usage = import_module(typer.BadParameter.__module__)
 """The errors of the command line itself: those of click, or of typer's own copy of it."""

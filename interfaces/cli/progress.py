@@ -18,6 +18,7 @@ from dialectree.embedded.models_at_hand import key_advice, keyed_specs
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.interfaces.cli import person
 from dialectree.interfaces.cli.flags import notice
+from dialectree.interfaces.cli.streams import print_file, program, say
 from dialectree.protocols.sources import runs_home
 from dialectree.records import UNFINISHED, RunRecord
 from dialectree.report import Lines, LiveProgress
@@ -34,7 +35,6 @@ from dialectree.running.runner import (
 from dialectree.service.debates import Underway
 from dialectree.service.plug_points import REPORTS
 from dialectree.system import clock, loop
-from dialectree.system.streams import print_file, program, say
 
 _SOON_S, _SELDOM_S = 1.0, 10.0
 """Seconds of reading before a bar is drawn, and between two lines."""

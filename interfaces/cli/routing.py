@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dialectree.interfaces.cli import flags
-from dialectree.system import streams
+from dialectree.interfaces.cli import flags, streams
 
 
 def route(

@@ -43,8 +43,8 @@ def show(
     """
     from dialectree import report
     from dialectree.errors import InputError
+    from dialectree.interfaces.cli import streams
     from dialectree.service.debates import Debates
-    from dialectree.system import streams
 
     if html + md + json + open_ > 1:
         raise InputError("--html, --md, --json and --open exclude one another")
@@ -84,7 +84,7 @@ def _print(*parts: RenderableType, after: RenderableType = "") -> None:
     """
     from rich.console import Console
 
-    from dialectree.system import streams
+    from dialectree.interfaces.cli import streams
 
     console = Console()
     with console.capture() as captured:
@@ -100,7 +100,7 @@ def _print(*parts: RenderableType, after: RenderableType = "") -> None:
 
 def _differ(old: RunRecord, new: RunRecord, *, json: bool) -> None:
     from dialectree.contests import run_diff
-    from dialectree.system import streams
+    from dialectree.interfaces.cli import streams
 
     if json:
         streams.print_file(run_diff.difference(old, new).model_dump_json(indent=1))
@@ -123,7 +123,7 @@ def _open(folder: RunFolder, record: RunRecord) -> None:
     import webbrowser
 
     from dialectree.errors import InputError
-    from dialectree.system import streams
+    from dialectree.interfaces.cli import streams
 
     page = folder.path / "report.html"
     if not page.is_file() or record.status in ("running", "partial"):
@@ -137,8 +137,8 @@ def _list(runs: Path, *, json: bool) -> None:
     from rich.console import Console
 
     from dialectree import report
+    from dialectree.interfaces.cli import streams
     from dialectree.service.debates import Debates
-    from dialectree.system import streams
 
     found = [*Debates(runs).heads(streams.notice)]
     if json:
@@ -165,10 +165,9 @@ def resume(
 
     Finished calls are not made again. Budgets count anew from here.
     """
-    from dialectree.interfaces.cli import progress
+    from dialectree.interfaces.cli import progress, streams
     from dialectree.records import UNFINISHED
     from dialectree.service.debates import Debates
-    from dialectree.system import streams
 
     found = Debates(runs, person=True).take_up(run, settings)
     if found.record.status not in UNFINISHED:

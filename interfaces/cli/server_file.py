@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from dialectree.interfaces.cli.debate import usable_protocols
+from dialectree.interfaces.cli.streams import notice
 from dialectree.protocols.protocol import Method, installed, methods, unusable
 from dialectree.system.packages import is_installed, pip_line
-from dialectree.system.streams import notice
 
 Dependency = Annotated[
     list[str] | None,

@@ -39,7 +39,8 @@ def view(
     nothing.
     """
     from dialectree.errors import InputError
-    from dialectree.system import loop, streams
+    from dialectree.interfaces.cli import streams
+    from dialectree.system import loop
     from dialectree.system.packages import require
 
     require("dialectree view", "dialectree[view]")
@@ -92,9 +93,9 @@ def open_in_browser(address: str) -> Iterator[None]:
     A browser is started by a command, which everybody on this machine can read: the address, whose
     token is a secret, stands in the file, which its owner alone can.
     """
+    from dialectree.interfaces.cli import streams
     from dialectree.protocols.sources import cache_folder
     from dialectree.records.journal import private
-    from dialectree.system import streams
 
     file = cache_folder() / "view" / f"{secrets.token_hex(8)}.html"
     page = f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(address)}">'

@@ -11,11 +11,11 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError, fault_line
+from dialectree.interfaces.fields import arguments, description
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.sources import no_such
 from dialectree.protocols.trust import addressed
-from dialectree.service.fields import arguments, description
 
 
 class Arguments(BaseModel):

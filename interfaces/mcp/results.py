@@ -5,10 +5,10 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from dialectree.flow.steps import DEMONSTRATION
+from dialectree.interfaces.background import BackgroundRun
 from dialectree.records import UNFINISHED, Call, Head, Node, RunRecord, RunStatus, Tree, Verdict
 from dialectree.report import markdown
 from dialectree.report.verdicts import basis, verdict_text
-from dialectree.service.debates import Underway
 from dialectree.text import clean, count, line
 
 _NEXT = {
@@ -68,7 +68,7 @@ class Report(BaseModel):
     """The node that was asked for, with its transcript."""
 
 
-def debate(record: RunRecord, one: Underway | None = None, *, busy: bool = False) -> Debate:
+def debate(record: RunRecord, one: BackgroundRun | None = None, *, busy: bool = False) -> Debate:
     """Return what came of a run, or how far it has come.
 
     ``one`` is the run as it goes on in this server, ``busy`` says that another process has it.

@@ -17,12 +17,12 @@ from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel
 
 from dialectree.errors import DialectreeError, InputError
+from dialectree.interfaces.background import BackgroundDebates, BackgroundRun, Tell, is_underway
 from dialectree.interfaces.mcp import arguments, results
 from dialectree.interfaces.mcp.results import Debate, Report, RunList, debate, listed, text
 from dialectree.protocols.protocol import Method, Protocol, method
 from dialectree.records import UNFINISHED
 from dialectree.records.estimate import Estimate
-from dialectree.service.debates import Debates, Tell, Underway, is_underway
 from dialectree.system import clock
 from dialectree.system.streams import notice
 
@@ -53,7 +53,7 @@ class DebateServer:
     The docstrings of the tools are what clients read.
     """
 
-    def __init__(self, debates: Debates, protocols: list[Protocol], wait: float) -> None:
+    def __init__(self, debates: BackgroundDebates, protocols: list[Protocol], wait: float) -> None:
         self._debates, self._wait = debates, wait
         self._protocols = {one.command or one.name: one for one in protocols}
         self._tools = {name: self._debating(name) for name in self._protocols}
@@ -161,7 +161,7 @@ class DebateServer:
         takes = self._tools[given.tool].takes
         return _wanted(self._protocols[given.tool], arguments.checked(takes, given.arguments))
 
-    async def _ended(self, begun: Awaitable[Underway], tell: Tell) -> Debate:
+    async def _ended(self, begun: Awaitable[BackgroundRun], tell: Tell) -> Debate:
         """Return the verdict, or how far a run has come in time; raise what broke it off.
 
         A client that cancels its call breaks the debate off; `resume` goes on with it.

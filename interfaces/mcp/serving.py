@@ -21,8 +21,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dialectree.errors import InputError
+from dialectree.interfaces.background import BackgroundDebates
 from dialectree.protocols.sources import MCP_KEY
-from dialectree.service.debates import Debates
 
 
 async def serve_stdio(server: Server[Any]) -> None:
@@ -81,7 +81,7 @@ def address(listening: socket.socket) -> str:
 
 
 async def serve_http(
-    server: Server[Any], debates: Debates, listening: socket.socket, host: str
+    server: Server[Any], debates: BackgroundDebates, listening: socket.socket, host: str
 ) -> None:
     """Serve clients at ``/mcp`` until the process is told to end."""
     # On loopback the SDK checks the headers Host and Origin. A server that others reach does not
@@ -98,7 +98,7 @@ async def serve_http(
 class _HttpServer(uvicorn.Server):
     """Ends its debates first, and so the calls that wait for them; then the open streams."""
 
-    def __init__(self, config: uvicorn.Config, debates: Debates) -> None:
+    def __init__(self, config: uvicorn.Config, debates: BackgroundDebates) -> None:
         super().__init__(config)
         self._debates = debates
 

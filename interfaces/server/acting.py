@@ -16,13 +16,14 @@ from starlette.routing import Route
 
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError
+from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.server.debates import SAFE, body_of, debates_of
 from dialectree.interfaces.server.messages import require_attached
 from dialectree.interfaces.server.owners import check_settings
 from dialectree.protocols.protocol import protocol
 from dialectree.protocols.trust import find_large_juries, places, require_few_judges, reserved
 from dialectree.records.estimate import Estimate
-from dialectree.service.debates import Debates, Planned
+from dialectree.service.debates import Planned
 
 
 class _Body(BaseModel):
@@ -102,7 +103,9 @@ def _priced(expected: Estimate) -> dict[str, Any]:
     return {**expected.model_dump(mode="json"), "line": str(expected)}
 
 
-async def _wished(request: Request, debates: Debates) -> tuple[list[Change], dict[str, Any]]:
+async def _wished(
+    request: Request, debates: BackgroundDebates
+) -> tuple[list[Change], dict[str, Any]]:
     """Return the changes and the settings of a contest, which name nothing of the operator's."""
     body = body_of(_Contest, await request.body(), _SHAPE)
     settings = body.settings or {}
@@ -157,7 +160,7 @@ async def answer(request: Request) -> Response:
     return JSONResponse({"run_id": run_id}, headers=SAFE)
 
 
-def _require_no_thread(debates: Debates, run_id: str) -> None:
+def _require_no_thread(debates: BackgroundDebates, run_id: str) -> None:
     record = debates.result(run_id)
     if record.thread and record.contest is None:
         raise InputError(

@@ -24,12 +24,12 @@ from dialectree import report
 from dialectree.contests.run_diff import difference
 from dialectree.errors import DialectreeError, InputError, RunNotFound, fault_line
 from dialectree.evidence.documents import describe_source
+from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.server.following import events
 from dialectree.interfaces.server.keys import owner_of
 from dialectree.protocols.sources import runs_home
 from dialectree.records import Head
 from dialectree.records.folder import RunFolder
-from dialectree.service.debates import Debates
 
 
 class _Page(BaseModel):
@@ -95,10 +95,10 @@ def _runs(request: Request) -> Path:
     return Path(request.scope.get(RUNS) or runs_home())
 
 
-def debates_of(request: Request) -> Debates:
+def debates_of(request: Request) -> BackgroundDebates:
     """Return the debates that the client may see; a person can be asked, as on the page."""
     owner = owner_of(_identity(request))
-    return Debates(_runs(request), owner=owner, files_from=(), person=True)
+    return BackgroundDebates(_runs(request), owner=owner, files_from=(), person=True)
 
 
 def _identity(request: Request) -> str:

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from dialectree.errors import InputError
 from dialectree.flow.human_input import Payload
+from dialectree.interfaces.fields import arguments
 from dialectree.protocols.protocol import ProtocolInput
-from dialectree.service.fields import arguments
 
 KEY = "dialectree"
 """Where a message's ``response_metadata`` has what a program reads."""

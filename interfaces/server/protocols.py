@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from dialectree.interfaces.fields import arguments
 from dialectree.interfaces.server.debates import RUNS
 from dialectree.protocols.protocol import Protocol, installed, unusable
 from dialectree.protocols.settings import build
 from dialectree.records.declared import declarations
 from dialectree.running.recorded_settings import kept
-from dialectree.service.fields import arguments
 from dialectree.system.packages import pip_line
 
 

@@ -21,11 +21,11 @@ import pytest
 
 from dialectree.embedded import models_at_hand
 from dialectree.embedded.models_at_hand import LocalServer
+from dialectree.interfaces.cli import streams
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import Protocol, installed
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
-from dialectree.system import streams
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody

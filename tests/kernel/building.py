@@ -24,7 +24,7 @@ PARTS = frozenset(
     )
 )
 """Modules in the kernel's rooms that are none of it."""
-MOST_LINES, MOST_FILES = 9_840, 88
+MOST_LINES, MOST_FILES = 9_680, 88
 """Of code, and of the files that have it. The aim is 9,500 in 90."""
 _RSD = ("graphs/role_switching_debate", "nodes/role_switching_debate")
 _SHARED = ("nodes/quotations.py", "dialectree/quotations.py", "graphs/__init__.py")

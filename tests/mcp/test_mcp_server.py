@@ -17,12 +17,12 @@ from mcp import Client
 from mcp.types import CallToolResult
 
 import dialectree
+from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.mcp import serving
 from dialectree.interfaces.mcp.server import DebateServer
 from dialectree.protocols import protocol
 from dialectree.protocols.options import about
 from dialectree.records.folder import RunFolder
-from dialectree.service.debates import Debates
 from tests.cli.commands import command, refused
 from tests.endpoint import LocalEndpoint
 from tests.examples.conftest import installed
@@ -60,7 +60,9 @@ async def client(
 ) -> AsyncIterator[Client]:
     """Connect a client to a server of its own, whose owner chose the settings ``own``."""
     settings = {"model": "openai:any", "base_url": endpoint.url, "cache": False, **own}
-    debates = Debates(RUNS, owner="", files_from=[papers] if papers else [], host=settings)
+    debates = BackgroundDebates(
+        RUNS, owner="", files_from=[papers] if papers else [], host=settings
+    )
     server = DebateServer(debates, [*protocol.installed().values()], wait)
     try:
         async with Client(server.sdk) as connected:

@@ -15,11 +15,11 @@ import pytest
 
 import dialectree
 from dialectree.errors import InputError
+from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.cli import program
 from dialectree.interfaces.mcp.server import DebateServer
 from dialectree.protocols import plugins
 from dialectree.protocols.protocol import installed, load, method, methods, protocol
-from dialectree.service.debates import Debates
 from tests.cli.commands import command
 from tests.strangers import DAMAGED, REFUSED, STRANGERS, install
 from tests.waiting import PATIENCE_S
@@ -82,7 +82,7 @@ def test_ours_work_beside_them(strangers: Path) -> None:
     assert "a_baseline" not in command("demo", "--fast").err
     assert command("eval", "list").status == 0
     assert dialectree.answer.__name__ == "answer"
-    served = DebateServer(Debates(Path("runs"), owner=""), [*installed().values()], 1.0)
+    served = DebateServer(BackgroundDebates(Path("runs"), owner=""), [*installed().values()], 1.0)
     assert served.sdk
 
 
@@ -138,6 +138,6 @@ def test_ctrl_c_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_reserved_names_are_those_of_our_commands_and_tools() -> None:
     assert {*program.Program.table} == {*plugins.COMMANDS.split()}
-    assert {*DebateServer(Debates(Path("runs"), owner=""), [], 1.0)._tools} == {
+    assert {*DebateServer(BackgroundDebates(Path("runs"), owner=""), [], 1.0)._tools} == {
         *plugins.TOOLS.split()
     }

@@ -20,6 +20,7 @@ import dialectree
 from dialectree.contests import parse
 from dialectree.errors import DialectreeError
 from dialectree.flow.state import Debate
+from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.mcp.server import DebateServer
 from dialectree.interfaces.server import routes
 from dialectree.interfaces.server.chat import chat_graph
@@ -27,7 +28,6 @@ from dialectree.interfaces.server.debates import exception_handlers
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.protocols.protocol import installed, protocol
 from dialectree.records import RunRecord
-from dialectree.service.debates import Debates
 from tests.cli.commands import command
 
 RUNS = Path("runs")
@@ -104,7 +104,7 @@ def mcp_tool(name: str, values: Given, own: Given) -> dict[str, Any]:
     """Call a tool of a server whose owner chose the settings ``own``."""
 
     async def called() -> Any:
-        debates = Debates(RUNS, owner="", files_from=[], host={**own, "cache": False})
+        debates = BackgroundDebates(RUNS, owner="", files_from=[], host={**own, "cache": False})
         server = DebateServer(debates, [*installed().values()], 60)
         async with Client(server.sdk) as client:
             return await client.call_tool(name, {**values})

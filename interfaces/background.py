@@ -1,0 +1,154 @@
+"""Debates that go on in the background, for doors whose clients come back later."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dialectree.errors import DialectreeError, InputError, RunFolderError
+from dialectree.flow.human_input import Ask, Payload
+from dialectree.protocols.protocol import Method
+from dialectree.records import RunRecord
+from dialectree.running.runner import Started
+from dialectree.service.debates import Debates, Underway
+from dialectree.service.plug_points import Wish
+from dialectree.system import clock
+
+Tell = Callable[[float, float | None, str], Awaitable[None]]
+"""Tells a client of the progress: calls so far, expected calls, one line."""
+PACE_S = 0.2
+"""Seconds between two looks at a debate that somebody waits for."""
+
+
+class BackgroundRun(Underway):
+    """A run that goes on in the background."""
+
+    def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
+        super().__init__(started, remarks)
+        self.task: asyncio.Task[RunRecord] | None = None
+        self.asked: Payload | None = None
+        """What a person is asked at this moment."""
+        self._answer: asyncio.Future[str] | None = None
+
+    def go_on(self, *, person: bool = False) -> None:
+        """Conduct the run in the background; a ``person`` answers by :meth:`answer`."""
+        self.task = asyncio.create_task(self._alone(self._ask if person else None))
+        key = self.record.path
+        assert key is not None
+        _underway[key] = self
+        self.task.add_done_callback(lambda _: _underway.pop(key, None))
+
+    async def _ask(self, request: Payload) -> str:
+        """Wait for the person's answer."""
+        self.asked, self._answer = request, asyncio.get_running_loop().create_future()
+        try:
+            return await self._answer
+        finally:
+            self.asked = self._answer = None
+
+    def answer(self, text: str) -> None:
+        """Give the person's answer; InputError where nobody is asked."""
+        if self._answer is None or self._answer.done():
+            raise InputError(f"{self.record.run_id}: nobody is asked at this moment")
+        self._answer.set_result(text)
+
+    async def _alone(self, ask: Ask | None) -> RunRecord:
+        with suppress(DialectreeError):
+            await asyncio.to_thread(self.started.method.graph)  # its first import reads files
+        with suppress(DialectreeError):  # kept as ``fault``
+            await self.conduct(ask)
+        return self.record
+
+    async def follow(self, seconds: float, tell: Tell | None = None) -> bool:
+        """Wait until a run in the background has ended; return whether it has after ``seconds``.
+
+        Raises a fault of ours.
+        """
+        assert self.task is not None
+        until, before = clock.seconds() + seconds, -1
+        while not self.task.done() and (remaining := until - clock.seconds()) > 0:
+            if tell is not None and self.progress.calls > before:
+                before = self.progress.calls
+                await tell(before, self.expected(), self.progress.line())
+            pace = remaining if tell is None else min(remaining, PACE_S)
+            await asyncio.wait([self.task], timeout=pace)
+        if self.task.done() and not self.task.cancelled():
+            self.task.result()
+        return self.task.done()
+
+    async def cancel(self) -> None:
+        """Break a run in the background off, and wait until its record is written."""
+        assert self.task is not None
+        self.task.cancel()
+        await asyncio.wait([self.task])
+
+    def expected(self) -> int | None:
+        """Return the most calls that were estimated, unless there are more already."""
+        most = self.progress.expected[1] if self.progress.expected else 0
+        return most if most >= self.progress.calls else None
+
+
+_underway: dict[Path, BackgroundRun] = {}
+"""The runs in the background of this process, by their folders."""
+
+
+def is_underway(folder: Path) -> bool:
+    """Return whether a run is under way in the background of this process."""
+    return folder.absolute() in _underway
+
+
+class BackgroundDebates(Debates):
+    """Debates that are started, followed, gone on with and cancelled by clients."""
+
+    async def start(
+        self, chosen: Method, inputs: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> BackgroundRun:
+        """Begin a debate in the background."""
+        planned = await asyncio.to_thread(self.plan, chosen, inputs, settings)
+        expected = await planned.estimate()
+        started = await asyncio.to_thread(planned.begin)
+        started.expected = expected.expected
+        return self._go_on(BackgroundRun(started, planned.remarks))
+
+    def _go_on(self, one: BackgroundRun) -> BackgroundRun:
+        one.go_on(person=self._person)
+        return one
+
+    def underway(self, run: str) -> BackgroundRun | None:
+        """Return the run if it is under way in the background of this process."""
+        return _underway.get(self.find(run).path.absolute())
+
+    def busy(self, run: str) -> bool:
+        """Return whether some process is working on a run."""
+        try:
+            with self.find(run).held():
+                return False
+        except RunFolderError:
+            return True
+
+    async def contest(
+        self, run: str, wishes: Iterable[Wish], settings: Mapping[str, Any]
+    ) -> BackgroundRun:
+        """Begin in the background a run that contests another one."""
+        planned = await asyncio.to_thread(self.plan_contest, run, wishes, settings)
+        return self._go_on(BackgroundRun(await asyncio.to_thread(planned.begin)))
+
+    async def resume(self, run: str, settings: Mapping[str, Any]) -> BackgroundRun:
+        """Go on in the background with a run; one that is under way stays as it is."""
+        if one := await asyncio.to_thread(self.underway, run):
+            return one
+        return self._go_on(BackgroundRun(await asyncio.to_thread(self.take_up, run, settings)))
+
+    async def cancel(self, run: str) -> RunRecord:
+        """Break a run off, and return its record. What was paid stays in its folder."""
+        if one := await asyncio.to_thread(self.underway, run):
+            await one.cancel()
+        return await asyncio.to_thread(self.result, run)
+
+    async def break_off(self) -> None:
+        """Break off all that is under way in this folder, and wait until it is written."""
+        mine = (one for one in _underway.values() if one.started.folder.lies_under(self.runs))
+        await asyncio.gather(*(one.cancel() for one in [*mine]))
