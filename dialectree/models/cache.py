@@ -10,10 +10,12 @@ import asyncio
 import json
 import os
 import sqlite3
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from threading import Lock
+from typing import Any, NamedTuple, Protocol
 from weakref import finalize
 
 from dialectree.errors import DiskFull, InputError
@@ -80,19 +82,11 @@ create table if not exists kept (key text primary key, at integer not null) with
 """
 """``kept`` has the time of each completion, in seconds since 1970. Under "" it has the time when it
 was made: completions of earlier versions count as kept then."""
-_OF_AN_AGE = """
-from completions left join kept using (key)
-where coalesce(kept.at, (select at from kept where key = '')) < ?
-"""
 _KEPT = "insert or ignore into kept values (?, ?)"
 
 
 def _now() -> int:
     return int(clock.now().timestamp())
-
-
-def _until(before: float | None) -> float:
-    return float("inf") if before is None else before
 
 
 _NO_ROOM = (
@@ -102,55 +96,43 @@ _NO_ROOM = (
 )
 
 
+class _Request(NamedTuple):
+    """A completion to be read, or one to be kept."""
+
+    answer: asyncio.Future[Any]
+    key: str
+    completion: Completion | None
+
+
+def _give(loop: asyncio.AbstractEventLoop, found: Iterable[tuple[_Request, Any]]) -> None:
+    """Let those in ``loop`` go on who wait for what was ``found``."""
+    for (answer, *_), result in found:
+        if answer.get_loop() is loop and not answer.done():
+            failed = isinstance(result, Exception)
+            (answer.set_exception if failed else answer.set_result)(result)
+
+
 class SqliteCache:
-    """Replies in one file of a user. One thread reads and writes, in the order asked."""
+    """Replies in one file of a user. One thread reads and writes, in the order asked.
+
+    It takes all that was asked since its last turn at once: a wide debate asks much at a time.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._thread = Threads(1, "reply-cache")
+        self.path = path
+        self._thread, self._lock = Threads(1, "reply-cache"), Lock()
+        self._asked: list[_Request] = []
+        self._working = False
         self._connection: sqlite3.Connection | None = None
 
     async def get(self, key: str) -> Completion | None:
         """Return the completion that was paid for before, or None."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._get, key)
+        found: Completion | None = await self._ask(key)
+        return found
 
     def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
         """Keep a completion unless the key has one; a later ``get`` returns it."""
-        loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._thread, self._put, key, completion)
-
-    def count(self, before: float | None = None) -> tuple[int, int]:
-        """Return how many completions there are, and their size in bytes.
-
-        ``before``, in seconds since 1970, counts those alone that were kept earlier.
-        """
-        if not self._path.is_file():
-            return 0, 0
-        try:
-            query = f"select count(*), coalesce(sum(length(completion)), 0) {_OF_AN_AGE}"
-            number, size = self._open().execute(query, (_until(before),)).fetchone()
-            return int(number), int(size)
-        except (sqlite3.Error, OSError) as error:
-            raise self._failure(error) from error
-
-    def remove(self, before: float | None = None) -> None:
-        """Remove completions, those kept ``before`` a time alone if one is given.
-
-        Nothing of them stays in the file.
-        """
-        try:
-            connection, until = self._open(), (_until(before),)
-            connection.execute("pragma secure_delete = on")
-            connection.execute(
-                f"delete from completions where key in (select key {_OF_AN_AGE})", until
-            )
-            connection.execute(
-                "delete from kept where key != '' and key not in (select key from completions)"
-            )
-            connection.execute("vacuum")
-            connection.execute("pragma wal_checkpoint(truncate)")
-        except (sqlite3.Error, OSError) as error:
-            raise self._failure(error) from error
+        return self._ask(key, completion)
 
     def close(self) -> None:
         """Close the file; the next request opens it again."""
@@ -158,35 +140,67 @@ class SqliteCache:
             self._connection.close()
             self._connection = None
 
-    def _get(self, key: str) -> Completion | None:
-        try:
-            query = "select completion from completions where key = ?"
-            row = self._open().execute(query, (key,)).fetchone()
-            return load_completion(row[0]) if row else None
-        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
-            raise self._failure(error) from error
-
-    def _put(self, key: str, completion: Completion) -> None:
-        row = key, dump_completion(completion)
-        try:
-            connection = self._open()
-            connection.execute("begin immediate")
+    def _ask(self, key: str, completion: Completion | None = None) -> asyncio.Future[Any]:
+        """Return what the file will say; what is asked meanwhile waits for the next turn."""
+        loop = asyncio.get_running_loop()
+        answer = loop.create_future()
+        with self._lock:
+            self._asked.append(_Request(answer, key, completion))
+            idle, self._working = not self._working, True
+        if idle:
             try:
-                connection.execute("insert or ignore into completions values (?, ?)", row)
-                connection.execute(_KEPT, (key, _now()))
-            finally:
-                connection.execute("commit")
-        except (sqlite3.Error, OSError) as error:
-            raise self._failure(error) from error
+                self._thread.submit(self._work)
+            except BaseException:
+                self._working = False
+                raise
+        return answer
 
-    def _open(self) -> sqlite3.Connection:
+    def _work(self) -> None:
+        """Answer all that was asked, in one turn for as much as there is."""
+        while True:
+            with self._lock:
+                batch, self._asked = self._asked, []
+                self._working = bool(batch)
+            if not batch:
+                return
+            found = [*zip(batch, self._answer(batch), strict=True)]
+            for loop in {request.answer.get_loop() for request in batch}:
+                with suppress(RuntimeError):  # it is closed: nobody waits any more
+                    loop.call_soon_threadsafe(_give, loop, found)
+
+    def _answer(self, batch: Sequence[_Request]) -> Sequence[Completion | Exception | None]:
+        """Return what each request gets; a fault of the file is one of all of them."""
+        try:
+            connection = self.open()
+            if writes := any(request.completion is not None for request in batch):
+                connection.execute("begin immediate")
+            try:
+                return [self._one(connection, request) for request in batch]
+            finally:
+                if writes:
+                    connection.execute("commit")
+        except Exception as error:  # whoever waits for this thread has to hear of any
+            return [self.fail(error)] * len(batch)
+
+    def _one(self, connection: sqlite3.Connection, request: _Request) -> Completion | None:
+        if request.completion is None:
+            query = "select completion from completions where key = ?"
+            row = connection.execute(query, (request.key,)).fetchone()
+            return load_completion(row[0]) if row else None
+        row = request.key, dump_completion(request.completion)
+        connection.execute("insert or ignore into completions values (?, ?)", row)
+        connection.execute(_KEPT, (request.key, _now()))
+        return None
+
+    def open(self) -> sqlite3.Connection:
+        """Return the connection to the file, which is made where there is none."""
         if self._connection is None:
-            self._path.parent.mkdir(0o700, parents=True, exist_ok=True)
-            self._path.touch(0o600)  # SQLite's side files get the mode of this one
+            self.path.parent.mkdir(0o700, parents=True, exist_ok=True)
+            self.path.touch(0o600)  # SQLite's side files get the mode of this one
             with suppress(PermissionError):  # another user owns the file
-                self._path.chmod(0o600)
+                self.path.chmod(0o600)
             self._connection = sqlite3.connect(
-                self._path, timeout=30, isolation_level=None, check_same_thread=False
+                self.path, timeout=30, isolation_level=None, check_same_thread=False
             )
             finalize(self, self._connection.close)  # at the end of the program, too
             self._connection.execute("pragma journal_mode=wal")
@@ -195,11 +209,11 @@ class SqliteCache:
             self._connection.execute(_KEPT, ("", _now()))
         return self._connection
 
-    def _failure(self, error: Exception) -> DiskFull | InputError:
+    def fail(self, error: Exception) -> DiskFull | InputError:
         """Close the file and return one line on what is wrong with it."""
         self.close()
         if getattr(error, "sqlite_errorcode", None) in _NO_ROOM:
             hint = "free some, or use `cache=False`"
-            return DiskFull(f"no room left for the reply cache {self._path}: {hint}")
+            return DiskFull(f"no room left for the reply cache {self.path}: {hint}")
         hint = "use `cache=False`, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"
-        return InputError(f"the reply cache {self._path}: {error}: {hint}")
+        return InputError(f"the reply cache {self.path}: {error}: {hint}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dialectree.errors import DialectreeError, InputError
+from dialectree.interfaces.cli.stored_replies import count_replies, remove_replies
 from dialectree.models.cache import SqliteCache, reply_cache
 from dialectree.protocols.sources import CACHE_URL, cache_folder
 from dialectree.records.folder import RunFolder
@@ -107,10 +108,10 @@ def _describe_replies(before: float | None) -> Iterator[Deletion]:
         raise InputError(
             f"replies: {CACHE_URL} names a database that several machines share; clear it there"
         )
-    number, size = cache.count(before)
+    number, size = count_replies(cache, before)
     if number:
         what = f"{cache_folder()}: {number:,} {'reply' if number == 1 else 'replies'} of models"
-        yield Deletion(what, size, lambda: cache.remove(before))
+        yield Deletion(what, size, lambda: remove_replies(cache, before))
 
 
 def _last_used(path: Path, folder: Path) -> float:

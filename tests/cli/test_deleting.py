@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dialectree.interfaces.cli.stored_replies import count_replies
 from dialectree.models.asking import Completion
 from dialectree.models.cache import SqliteCache
 from dialectree.protocols.sources import cache_folder
@@ -105,13 +106,13 @@ def test_documents_and_replies_leave_the_cache_apart_or_together() -> None:
         "files of documents, " in said.out + said.err
         and "2 replies of models, " in said.out + said.err
     )
-    assert command("cache", "clear").status == 2 and cache.count()[0] == 2
+    assert command("cache", "clear").status == 2 and count_replies(cache)[0] == 2
     assert command("cache", "clear", "--documents", "--yes").status == 0
     assert ls(cache_folder()) == ["replies.sqlite3", "replies.sqlite3-shm", "replies.sqlite3-wal"]
-    assert cache.count()[0] == 2
+    assert count_replies(cache)[0] == 2
     read_notes()
     assert command("cache", "clear", "--replies", "--yes").status == 0
-    assert cache.count() == (0, 0) and (cache_folder() / "documents").is_dir()
+    assert count_replies(cache) == (0, 0) and (cache_folder() / "documents").is_dir()
     cache.close()
     for file in cache_folder().glob("replies*"):
         assert b"confidential" not in file.read_bytes()
@@ -145,13 +146,13 @@ def test_replies_are_as_old_as_they_were_paid_and_those_of_before_as_their_file(
         before.execute("insert into completions values ('old', '{}')")
     cache = pay("new")
     now = clock.now().timestamp()
-    assert cache.count(now - DAY) == (0, 0) and cache.count(now + 1)[0] == 2
+    assert count_replies(cache, now - DAY) == (0, 0) and count_replies(cache, now + 1)[0] == 2
     with sqlite3.connect(file) as aged:
         aged.execute("update kept set at = at - 864000 where key = ''")
-    assert cache.count(now - DAY)[0] == 1
+    assert count_replies(cache, now - DAY)[0] == 1
     said = command("cache", "clear", "--replies", "--older", "5", "--yes")
     assert said.status == 0 and "1 reply of models" in said.out + said.err
-    assert cache.count()[0] == 1 and asyncio.run(cache.get("new")) is not None
+    assert count_replies(cache)[0] == 1 and asyncio.run(cache.get("new")) is not None
 
 
 def test_replies_that_several_machines_share_are_not_cleared_here(

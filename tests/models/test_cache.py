@@ -10,6 +10,8 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
@@ -114,3 +116,29 @@ def test_a_missing_driver_is_named_with_its_pip_line(
     monkeypatch.setattr(packages, "is_installed", lambda name: name == "dialectree")
     with pytest.raises(MissingPackage, match=rf"pip install 'dialectree\[{extra}\]'"):
         reply_cache(Path())
+
+
+def test_what_is_asked_while_the_file_is_read_is_done_in_one_more_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[int] = []
+    asked, answer = Event(), SqliteCache._answer
+
+    def wait_and_answer(cache: SqliteCache, batch: Any) -> Any:
+        asked.wait(20)
+        turns.append(len(batch))
+        return answer(cache, batch)
+
+    async def ask() -> list[Completion | None]:
+        cache = SqliteCache(tmp_path / "replies.sqlite3")
+        puts = [cache.put(str(n), Completion(text=str(n), finish="stop")) for n in range(40)]
+        gets = [asyncio.ensure_future(cache.get(str(n))) for n in range(50)]
+        await asyncio.sleep(0)  # each get has begun
+        asked.set()
+        await asyncio.gather(*puts)
+        return await asyncio.gather(*gets)
+
+    monkeypatch.setattr(SqliteCache, "_answer", wait_and_answer)
+    found = asyncio.run(ask())
+    assert [one.text for one in found if one] == [str(n) for n in range(40)]
+    assert len(turns) <= 2 and sum(turns) == 90

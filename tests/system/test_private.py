@@ -109,7 +109,7 @@ def test_a_cache_that_others_could_read_is_closed_with_its_side_files(
     sqlite3.connect(path).execute("create table other (x)").connection.close()
     assert mode(path) == "644"
     cache = SqliteCache(path)
-    cache._open()
+    cache.open()
     beside = sorted(tmp_path.glob("replies*"))
     assert [one.name[15:] for one in beside] == ["", "-shm", "-wal"]
     assert {mode(one) for one in beside} == {"600"}

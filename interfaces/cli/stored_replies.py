@@ -1,0 +1,49 @@
+"""Count and delete the replies that the file of the reply cache keeps."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from dialectree.models.cache import SqliteCache
+
+_OF_AN_AGE = """
+from completions left join kept using (key)
+where coalesce(kept.at, (select at from kept where key = '')) < ?
+"""
+
+
+def count_replies(cache: SqliteCache, before: float | None = None) -> tuple[int, int]:
+    """Return how many completions there are, and their size in bytes.
+
+    ``before``, in seconds since 1970, counts those alone that were kept earlier.
+    """
+    if not cache.path.is_file():
+        return 0, 0
+    try:
+        query = f"select count(*), coalesce(sum(length(completion)), 0) {_OF_AN_AGE}"
+        number, size = cache.open().execute(query, (_until(before),)).fetchone()
+        return int(number), int(size)
+    except (sqlite3.Error, OSError) as error:
+        raise cache.fail(error) from error
+
+
+def remove_replies(cache: SqliteCache, before: float | None = None) -> None:
+    """Remove completions, those kept ``before`` a time alone if one is given.
+
+    Nothing of them stays in the file.
+    """
+    try:
+        connection, until = cache.open(), (_until(before),)
+        connection.execute("pragma secure_delete = on")
+        connection.execute(f"delete from completions where key in (select key {_OF_AN_AGE})", until)
+        connection.execute(
+            "delete from kept where key != '' and key not in (select key from completions)"
+        )
+        connection.execute("vacuum")
+        connection.execute("pragma wal_checkpoint(truncate)")
+    except (sqlite3.Error, OSError) as error:
+        raise cache.fail(error) from error
+
+
+def _until(before: float | None) -> float:
+    return float("inf") if before is None else before
