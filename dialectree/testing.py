@@ -263,8 +263,7 @@ def check_protocol(
     tool = as_tool(name, model=model, runs=None, files_from=files, cache=False, **settings)
     told: str = tool.invoke({**given})
     assert record.verdict.probability is not None or str(record.verdict.answer) in told
-    shown = RunFolder.find(record.run_id, runs).path / "report.md"
-    report = shown.read_text(encoding="utf-8")
+    report = (api.load(record.run_id, runs=runs).path / "report.md").read_text(encoding="utf-8")
     for node in record.tree.nodes.values():
         for turn in node.transcript:
             assert turns.printed(record, node, turn) in report

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
+from collections import deque
+from contextlib import suppress
+from threading import Lock, Timer
+
+from dialectree.errors import DialectreeError
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from dialectree.report.progress import Progress
 from dialectree.report.progress import show as show
+
+SOON_S = 0.3
+"""Seconds after a verdict was returned before its reports are written."""
+_waiting: deque[RunFolder] = deque()
+_writing = Lock()
 
 
 def summarize(record: RunRecord) -> str:
@@ -29,6 +40,27 @@ def write(folder: RunFolder, record: RunRecord) -> None:
     calls = folder.calls()
     folder.write("report.md", markdown(record, calls))
     folder.write("report.html", html(record, calls, folder.events(), folder.texts()))
+
+
+def write_later(folder: RunFolder) -> None:
+    """Write report.md and report.html soon, and before the program ends.
+
+    Where there is no room, or the run is gone by then, there are none; :func:`write` makes them.
+    """
+    _waiting.append(folder)
+    timer = Timer(SOON_S, write_waiting)
+    timer.daemon = True  # the end of the program does not wait for it, but writes at once
+    timer.start()
+
+
+@atexit.register
+def write_waiting() -> None:
+    """Write all reports that are still to be written."""
+    with _writing:
+        while _waiting:
+            folder = _waiting.popleft()
+            with suppress(DialectreeError):
+                write(folder, folder.record())
 
 
 def follow(run_id: str, expected: tuple[int, int] | None) -> Progress:

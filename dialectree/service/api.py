@@ -24,6 +24,7 @@ from dialectree.service.debates import (
     Debates,
     KeptRecord,
     Underway,
+    add_reports,
     kept,
 )
 from dialectree.service.plug_points import REPORTS, Wish
@@ -198,7 +199,10 @@ def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> KeptRecord:
         >>> record.status
         'answered'
     """
-    return kept(KeptRecord, Debates(runs_home(runs)).result(str(run)))
+    folder = Debates(runs_home(runs)).find(str(run))
+    record = kept(KeptRecord, folder.record())
+    add_reports(folder, record)
+    return record
 
 
 def _chosen(
@@ -233,12 +237,8 @@ def warn(message: str) -> None:
 async def _conduct(
     begun: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
 ) -> RunRecord:
-    """Conduct a run to its end, and show it in one line; warn where reports cannot be written."""
+    """Conduct a run to its end, and show it in one line; its reports are written after that."""
     run, reports = Underway(begun), REPORTS.find()
     shown = nullcontext() if reports is None else reports.show(run.progress.line, progress)
-    try:
-        async with shown:
-            return await run.conduct(ask, watch)
-    finally:
-        if run.unreported is not None and run.unreported is not run.fault:
-            warn(str(run.unreported))
+    async with shown:
+        return await run.conduct(ask, watch, wait=False)

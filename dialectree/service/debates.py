@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -99,12 +100,15 @@ class Underway:
         """Return the record, as far as it is written."""
         return self.started.record
 
-    async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
+    async def conduct(
+        self, ask: Ask | None = None, watch: Watch | None = None, *, wait: bool = True
+    ) -> RunRecord:
         """Walk the graph to its end, however it ends, and leave the reports beside the record.
 
         Args:
             ask: Answers for a person.
             watch: Gets every event.
+            wait: The reports are there at its end. False: soon after, if there is room.
         """
 
         if self.record.status in UNFINISHED:
@@ -123,13 +127,16 @@ class Underway:
             self.fault = error
             raise
         finally:
-            await self._report()
+            await self._report(wait=wait)
 
-    async def _report(self) -> None:
+    async def _report(self, *, wait: bool) -> None:
+        reports = REPORTS.find()
         if isinstance(self.fault, DiskFull):
             self.unreported = self.fault
+        if reports is None or self.unreported is not None:
             return
-        if (reports := REPORTS.find()) is None:
+        if not wait:
+            reports.write_later(self.started.folder)
             return
         try:
             await asyncio.to_thread(reports.write, self.started.folder, self.record)
@@ -165,6 +172,14 @@ def kept(kind: type[Kept], record: RunRecord) -> Kept:
     if record.path is not None:
         made.set_folder(record.path)
     return made
+
+
+def add_reports(folder: RunFolder, record: RunRecord) -> None:
+    """Write the reports of a run that has none yet, if there is room."""
+    reports, there = REPORTS.find(), (folder.path / "report.html").is_file()
+    if reports is not None and not there and record.status != "running":
+        with suppress(DialectreeError):
+            reports.write(folder, record)
 
 
 class Debates:

@@ -114,6 +114,10 @@ class Reports(Protocol):
         """Write the reports of a run into its folder; RunFolderError where there is no room."""
         ...
 
+    def write_later(self, folder: RunFolder) -> None:
+        """Write them soon, without a word where that fails."""
+        ...
+
     def follow(self, run_id: str, expected: tuple[int, int] | None) -> ProgressLine:
         """Return how far a run is, which has begun now."""
         ...

@@ -44,7 +44,7 @@ def show(
     from dialectree import report
     from dialectree.errors import InputError
     from dialectree.interfaces.cli import streams
-    from dialectree.service.debates import Debates
+    from dialectree.service.debates import Debates, add_reports
 
     if html + md + json + open_ > 1:
         raise InputError("--html, --md, --json and --open exclude one another")
@@ -63,6 +63,7 @@ def show(
         _differ(record, Debates(runs).result(other), json=json)
         return
     found = None if node is None else Debates(runs).node(record, node)
+    add_reports(folder, record)
     if json:
         streams.print_file((found or record).model_dump_json(indent=1))
     elif html:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,7 +64,7 @@ def test_the_same_claim_has_the_same_verdict_at_every_door(
     assert endpoint.stats()["calls"] == CALLS + (door == "gate")
     record = dialectree.load(answer.run)
     assert record.status == "answered" and record.usage.calls == CALLS
-    assert (record.path or Path() / "report.html").exists()
+    assert record.path is not None and (record.path / "report.html").exists()
 
 
 WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
