@@ -35,7 +35,8 @@ from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Evaluated, Verdict, from_cache, usage
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
-from dialectree.running.runner import Started, Watch, begin
+from dialectree.running.held_run import Watch
+from dialectree.running.runner import Started, begin
 from dialectree.system import clock
 from dialectree.text import line
 

@@ -6,7 +6,8 @@ The judge's calls are kept in a journal beside the run that it judges and counte
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -25,7 +26,7 @@ from dialectree.models.specs import resolve
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Turn, Verdict
 from dialectree.records.folder import RunFolder
-from dialectree.running.runner import calling
+from dialectree.running.held_run import HeldRun
 
 _COMPUTED: Mapping[str, Callable[[Item, Verdict], Score]] = {
     "informative": scorers.informative,
@@ -190,7 +191,7 @@ async def rulings(
     if not asked:
         return []
     await asyncio.to_thread(journal.mkdir, 0o700, parents=True, exist_ok=True)
-    async with calling(RunFolder(journal), judge, (), budget) as run:
+    async with _calling(RunFolder(journal), judge, budget) as run:
         ask = judge_of(run, judge)
 
         async def score(name: str, item: Item, answer: str) -> Score:
@@ -201,3 +202,19 @@ async def rulings(
                 return Score(key=name, score=None, value="failed", comment=str(error))
 
         return await asyncio.gather(*(score(*one) for one in asked))
+
+
+@asynccontextmanager
+async def _calling(
+    folder: RunFolder, judge: ProtocolSettings, budget: Budget
+) -> AsyncIterator[HeldRun]:
+    """Open a run that keeps its calls in a journal and has no record."""
+    run = HeldRun(folder.run_id, judge, budget=budget)
+    failure: BaseException | None = None
+    run.use(folder.journal())
+    try:
+        yield run
+    except (Exception, asyncio.CancelledError) as error:
+        failure = error
+    if (failure := await run.leave(failure, finished=failure is None)) is not None:
+        raise failure

@@ -22,7 +22,8 @@ from dialectree.protocols.protocol import Method
 from dialectree.protocols.protocol import method as every_method
 from dialectree.protocols.settings import ProtocolSettings, within
 from dialectree.records import Call, RunRecord, Usage, Verdict, critical_path, seconds, usage
-from dialectree.running.runner import Started, Watch
+from dialectree.running.held_run import Watch
+from dialectree.running.runner import Started
 from dialectree.system import chance
 from dialectree.system.loop import finish_all
 

@@ -12,6 +12,7 @@ from dialectree.errors import DialectreeError, InputError, RunFolderError
 from dialectree.flow.human_input import Ask, Payload
 from dialectree.protocols.protocol import Method
 from dialectree.records import RunRecord
+from dialectree.report.progress import Progress
 from dialectree.running.runner import Started
 from dialectree.service.debates import Debates, Underway
 from dialectree.service.plug_points import Wish
@@ -28,6 +29,7 @@ class BackgroundRun(Underway):
 
     def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
         super().__init__(started, remarks)
+        self.progress = Progress(started.record.run_id, started.expected)
         self.task: asyncio.Task[RunRecord] | None = None
         self.asked: Payload | None = None
         """What a person is asked at this moment."""
@@ -59,7 +61,7 @@ class BackgroundRun(Underway):
         with suppress(DialectreeError):
             await asyncio.to_thread(self.started.method.graph)  # its first import reads files
         with suppress(DialectreeError):  # kept as ``fault``
-            await self.conduct(ask)
+            await self.conduct(ask, progress=self.progress.watch)
         return self.record
 
     async def follow(self, seconds: float, tell: Tell | None = None) -> bool:

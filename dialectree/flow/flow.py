@@ -263,9 +263,12 @@ class Flow:
 
         return take_part
 
-    def _in_a_run(self, runtime: Runtime[Any]) -> bool:
-        """Tell whether the run is one of our own, or that of the protocol around this one."""
-        return isinstance(runtime.control, Run) or host_run.get() is not None
+    def _in_a_run(self, runtime: Runtime[Any] | None) -> bool:
+        """Return whether a run is under way here: one that we drive, or one that a host drives.
+
+        If not, this step begins the host's run or takes it up.
+        """
+        return isinstance(getattr(runtime, "control", None), Run) or host_run.get() is not None
 
     @cached_property
     def _of(self) -> Method | None:
@@ -389,7 +392,7 @@ class Flow:
         A rule with a parameter ``runtime`` would make LangGraph's ``update_state`` fail.
         """
         runtime = get_runtime()
-        if self._protocol:
+        if self._protocol and not self._in_a_run(runtime):
             return hosted().settings_of(runtime, self._settings)
         return self._settings() if runtime is None else settings(runtime, self._settings)
 

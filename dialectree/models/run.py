@@ -76,20 +76,17 @@ class Run(RunControl):
         self.journal = journal
         self.log: Callable[[Call, Mapping[str, str]], None] | None = None
         """Keeps each call, and the texts that it sent, before a node sees its reply."""
-        if journal is not None:
-            self.log = journal.append
         self.overrides = Overrides(overrides)
         self._contested = bool(overrides)
         self._ended_before = ended_before
         """Whether the run had ended, and only its failed calls are made again."""
-        past = [*journal.past.values()] if journal else []
-        self._forms: dict[tuple[str, str], PromptForm] = {
-            (call.model, call.mark): call.prompt_form for call in past if call.model
-        }
+        self._forms: dict[tuple[str, str], PromptForm] = {}
         """The form that each model was asked in, by name and mark. A run keeps it."""
         self._prompt_versions: dict[str, int] | None = None
         """The versions of the prompts in the journal, by name."""
-        self._spoke = {(call.model, call.mark) for call in past if self._stands(call)}
+        self._spoke = set[tuple[str, str]]()
+        if journal is not None:
+            self.use(journal)
         self.cache: ReplyCache | None = None
         if context.cache or context.replay:
             self.cache = reply_cache(cache_folder())
@@ -121,6 +118,13 @@ class Run(RunControl):
         """Keys of the requests that a model has answered in this process."""
         self._unusable: dict[str, Completion] = {}
         """Invalid replies by the cache's key, which this run does not pay for again."""
+
+    def use(self, journal: Journal) -> None:
+        """Answer from a journal what it holds, and keep every call there."""
+        self.journal, self.log = journal, journal.append
+        past = [call for call in journal.past.values() if call.model]
+        self._forms = {(call.model, call.mark): call.prompt_form for call in past}
+        self._spoke = {(call.model, call.mark) for call in past if self._stands(call)}
 
     @property
     def retrievals(self) -> Retrievals:

@@ -10,7 +10,7 @@ import io
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -351,6 +351,10 @@ class Unkept(EventLog):
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[Call] = []
+
+    def append(self, call: Call, texts: Mapping[str, str]) -> None:
+        """Keep a call, without the texts that it sent."""
+        self.calls.append(call)
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
         """Fold ``events`` into ``record``, with the prompts of the calls."""

@@ -63,6 +63,10 @@ class Summaries(Protocol):
         """Return the run as a card of a notebook, in HTML."""
         ...
 
+    def make_table(self, record: RunRecord) -> DataFrame:
+        """Return a row for each turn; see :meth:`RunRecord.to_pandas`."""
+        ...
+
 
 SUMMARIES: PlugPoint[Summaries] = PlugPoint("reports", "showing a run")
 
@@ -140,9 +144,7 @@ class RunRecord(Sparse):
             >>> record = dialectree.load("last")
             >>> record.to_pandas().groupby("role")["completion_tokens"].sum()
         """
-        from dialectree.records.table import table
-
-        return table(self.tree.nodes.values(), self.protocol, self.path).assign(run_id=self.run_id)
+        return SUMMARIES.require().make_table(self)
 
     @classmethod
     def read(cls, text: str) -> Self:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import atexit
+import sys
 from collections import deque
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from threading import Lock, Timer
+from typing import TYPE_CHECKING
 
 from dialectree.errors import DialectreeError
-from dialectree.records import RunRecord
+from dialectree.records import Event, RunRecord
 from dialectree.records.folder import RunFolder
-from dialectree.report.progress import Progress
-from dialectree.report.progress import show as show
+from dialectree.report.progress import Progress, show
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Watch = Callable[[Event], None]
 
 SOON_S = 0.3
 """Seconds after a verdict was returned before its reports are written."""
@@ -31,6 +38,13 @@ def draw_card(record: RunRecord) -> str:
     from dialectree.report.pages import card
 
     return card(record)
+
+
+def make_table(record: RunRecord) -> DataFrame:
+    """Return a row for each turn of a run."""
+    from dialectree.report import turns_table
+
+    return turns_table.make_table(record)
 
 
 def write(folder: RunFolder, record: RunRecord) -> None:
@@ -63,6 +77,17 @@ def write_waiting() -> None:
                 write(folder, folder.record())
 
 
-def follow(run_id: str, expected: tuple[int, int] | None) -> Progress:
-    """Return how far a run is, which has begun now."""
-    return Progress(run_id, expected)
+@asynccontextmanager
+async def follow(
+    run_id: str, expected: tuple[int, int] | None, wanted: bool | None
+) -> AsyncIterator[Watch | None]:
+    """Show in one line how far a run is until the block ends, and yield what watches its events.
+
+    Yields None where nothing is shown; ``wanted`` None shows it in a notebook only.
+    """
+    if wanted is False or (wanted is None and "IPython" not in sys.modules):
+        yield None
+        return
+    progress = Progress(run_id, expected)
+    async with show(progress.line, wanted):
+        yield progress.watch

@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
 from dialectree.errors import Halted, InputError, SettingsError
-from dialectree.flow.human_input import is_request, payload_of, told_of
-from dialectree.models.run import Run, shared_budget
+from dialectree.flow.human_input import is_request, payload_of
+from dialectree.models.run import shared_budget
 from dialectree.protocols.grounded import find_reader, has_retriever
 from dialectree.protocols.protocol import Method, follow_routes
 from dialectree.protocols.settings import (
@@ -38,8 +38,9 @@ from dialectree.protocols.settings import (
 )
 from dialectree.protocols.sources import runs_folder
 from dialectree.protocols.trust import CLIENT, without_reserved
-from dialectree.records import Call, Event, RunRecord
+from dialectree.records import Event, RunRecord
 from dialectree.records.folder import SOURCES, RunFolder, Unkept, new_id
+from dialectree.running.held_run import GRACE_S, HeldRun, create_folder
 from dialectree.running.plug_points import DOCUMENTS, keep_sources, locate_sources
 from dialectree.running.recorded_settings import (
     BUDGETS,
@@ -49,14 +50,7 @@ from dialectree.running.recorded_settings import (
     spoken,
     unspoken,
 )
-from dialectree.running.runner import (
-    GRACE_S,
-    began_with,
-    complete,
-    ended_with,
-    event_of,
-    new_record,
-)
+from dialectree.running.runner import new_record
 from dialectree.system import clock
 from dialectree.system.platform_internals import on_a_server, read_state
 from dialectree.text import line
@@ -98,7 +92,7 @@ def _runs() -> Path | None:
     return None if folder is _nowhere else folder
 
 
-class HostedRun(Run):
+class HostedRun(HeldRun):
     """A run that a host drives; see :func:`begun` and :func:`taken_up`.
 
     Its files are open while its steps follow one another. Where the host stops, for a person or for
@@ -116,23 +110,18 @@ class HostedRun(Run):
     ) -> None:
         passed = runtime.context
         shares = passed if isinstance(passed, type(context)) else context
-        super().__init__(key, context, budget=shared_budget(runtime.control, shares))
+        budget = shared_budget(runtime.control, shares)
+        super().__init__(key, context, record, keeper, budget=budget)
+        self.own_budget = True
         self.key = key
         """The id that the thread's state has."""
-        self.context, self.control, self.method = context, runtime.control, method
+        self.control, self.method = runtime.control, method
         self.passed = passed
         """What the host passed to the graph."""
         self.ignored = of_others(passed, type(context))
         """The settings of other protocols in there."""
-        self.record = record
-        if record is not None:
-            self.calibration, self.models = record.calibration, record.models
-        self.keeper = keeper
-        """Where events and calls go; None until the files of an earlier part are found."""
-        self.hear = self._hear
-        if method is not None:
-            self.log = self._log
-        self._files: AbstractContextManager[None] | None = None
+        if method is not None and isinstance(keeper, Unkept):
+            self.log = keeper.append
         self.sources: Sequence[Any] = ()
         """The sources as the graph takes them."""
         self.owner = None if record is None else record.owner
@@ -144,29 +133,18 @@ class HostedRun(Run):
         self._failure: BaseException | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._leaving: asyncio.Task[None] | None = None
-        self._began = clock.seconds()
         self._write = runtime.stream_writer
-        self._untold: list[Event] = []
-        """Events on the whole run that its file has and the host's stream has not."""
         _active[key] = self
 
     def tell(self, event: Event) -> None:
         """Keep an event of the whole run, and hand it to the host's stream."""
         if self.keeper is not None:
             self.keeper.tell(event)
-            self._write(event.model_dump(mode="json"))
+            self.show(event)
 
-    def _hear(self, data: Mapping[str, object]) -> int:
-        event = Event.model_validate(data)
-        if self.keeper is not None:
-            self.keeper.tell(event)
-        return event.n
-
-    def _log(self, call: Call, texts: Mapping[str, str]) -> None:
-        if self.journal is not None:
-            self.journal.append(call, texts)
-        elif isinstance(self.keeper, Unkept):
-            self.keeper.calls.append(call)
+    def show(self, event: Event) -> None:
+        """Hand an event of the whole run to the host's stream."""
+        self._write(event.model_dump(mode="json"))
 
     def stored(self) -> dict[str, Any]:
         """Return what the thread's state has of the run."""
@@ -193,12 +171,12 @@ class HostedRun(Run):
             async with self._opening:
                 if self.keeper is None:
                     await asyncio.to_thread(self._find)
-            self._tell_the_stream()
+            self.show_untold()
             with self.current():
                 yield
         except GraphBubbleUp as stop:
             self._stopped = True
-            self._tell_who_is_asked(stop)
+            self._tell_requests(stop)
             raise
         except (Exception, asyncio.CancelledError) as error:
             await self._give_up(error)  # at once: LangGraph does not wait for the steps beside it
@@ -210,20 +188,14 @@ class HostedRun(Run):
             if not self._steps and _active.get(self.key) is self:
                 await self.rest()
 
-    def _tell_who_is_asked(self, stop: GraphBubbleUp) -> None:
+    def _tell_requests(self, stop: GraphBubbleUp) -> None:
         """Tell once of each request for which a person is asked."""
         for request in stop.args[0] if isinstance(stop, GraphInterrupt) else ():
             value: object = request.value
             if self.record is None or request.id in self._asked or not is_request(value):
                 continue
             self._asked.add(request.id)  # the stop of a debate inside another one passes both
-            payload = payload_of(value)
-            self.tell(event_of(self.record, "asked", told_of(payload), payload["node"]))
-
-    def _tell_the_stream(self) -> None:
-        untold, self._untold = self._untold, []
-        for event in untold:
-            self._write(event.model_dump(mode="json"))
+            self.tell_who_is_asked(payload_of(value))
 
     async def rest(self) -> None:
         """Do what there is to do while no step is under way."""
@@ -261,26 +233,14 @@ class HostedRun(Run):
         """Close the files, and say in the record how the run ended if it did."""
         if _active.get(self.key) is self:
             del _active[self.key]
-        cancelled = isinstance(failure, asyncio.CancelledError)
-        try:
-            await self.land(within=GRACE_S if cancelled else None)
-        finally:
-            if cancelled:
-                self.abandon()
-            if isinstance(self.keeper, Unkept):
-                self._remember()
-        if self.journal is not None:
-            await self.journal.settle()
-        await asyncio.to_thread(self._close, failure, finished)
-        self._tell_the_stream()
-        if finished and self.unkept is not None:
-            raise self.unkept
-
-    def _remember(self) -> None:
-        _resting[self.key] = self
-        _resting.move_to_end(self.key)
-        if len(_resting) > _RESTING:
-            _resting.popitem(last=False)
+        if isinstance(self.keeper, Unkept):
+            _resting[self.key] = self
+            _resting.move_to_end(self.key)
+            if len(_resting) > _RESTING:
+                _resting.popitem(last=False)
+        ended = await self.leave(failure, finished=finished)
+        if ended is not None and ended is not failure:
+            raise ended
 
     # What follows waits for files: in a thread.
 
@@ -291,15 +251,16 @@ class HostedRun(Run):
         if folder is None:
             self.keeper = Unkept()  # what was told before is lost, and there is no record
             if self.method is not None:
+                self.log = self.keeper.append
                 self.models = named(speakers(self.method, self.context), {})
                 self.calibration = calibration(self.method, self.context, self.models)
             return
-        self._open(folder)
+        self.open(folder, WAIT_S)
         record = folder.record()
         if record.status not in ("running", "partial"):
-            self._close_files()
+            self.close_files()
             folder = self._fork(folder, record)
-            self._open(folder)
+            self.open(folder, WAIT_S)
             record = folder.record()
         folder.resume_events()
         if self.method is not None:
@@ -307,11 +268,7 @@ class HostedRun(Run):
             before = spoken(record.models, folder.ledger())
             record.models = named(speakers(self.method, self.context), before)
         record.usage.wall_s = max(record.usage.wall_s, folder.stored().usage.wall_s)
-        for event in [*folder.resumption(record)]:
-            folder.tell(event)
-            self._untold.append(event)
-        record.status, record.ended, record.notices = "running", None, []
-        folder.write_record(record)
+        self.take_up(folder, record)
         self.calibration, self.models = record.calibration, record.models
         self.run_id, self.record, self.keeper = record.run_id, record, folder
 
@@ -328,19 +285,16 @@ class HostedRun(Run):
     def create(self, runs: Path) -> None:
         """Give the run its folder."""
         assert self.record is not None
-        sources = self.record.sources
-        sent = [DOCUMENTS.require().locate_sent(self.owner, runs)] if self.owner and sources else []
-        texts = locate_sources(sources, *sent)
-        folder = RunFolder.create(runs, self.run_id)
-        self.record.set_folder(folder.path)
-        keep_sources(texts, folder)
-        folder.write_record(self.record)
-        self._open(folder)
+        client = self.owner if self.record.sources else None
+        sent = [DOCUMENTS.require().locate_sent(client, runs)] if client else []
+        folder = create_folder(self.record, runs, *sent)
+        self.open(folder, WAIT_S)
+        folder.sync()
         self.keeper = folder
 
     def discard(self) -> None:
         """Take the folder of the run away again."""
-        self._close_files()
+        self.close_files()
         if isinstance(self.keeper, RunFolder):
             self.keeper.remove()
 
@@ -350,45 +304,14 @@ class HostedRun(Run):
             runs = _runs() or _nowhere
             DOCUMENTS.require().require_own(self.owner, [*sources], runs, self.sources_at)
 
-    def _open(self, folder: RunFolder) -> None:
-        files = folder.held(WAIT_S)
-        files.__enter__()
-        self._files, self.journal = files, folder.journal()
-        self.sources_at = folder.path / SOURCES
-
-    def _close(self, failure: BaseException | None, finished: bool) -> None:
-        try:
-            if self.record is not None and self.keeper is not None:
-                usage = self.record.usage
-                usage.embedding_s = round(usage.embedding_s + self.embedding_s, 6)
-                usage.wall_s = round(usage.wall_s + clock.seconds() - self._began, 6)
-                if finished or failure is not None:
-                    overrun = self.budget.overrun() if finished else []
-                    notices = [*self._passed_over(), *self.notices, *overrun]
-                    complete(self.record, self.keeper, failure, notices)
-                if isinstance(self.keeper, RunFolder):
-                    self.keeper.write_record(self.record)
-                if finished or failure is not None:
-                    event = event_of(self.record, "ended", ended_with(self.record))
-                    self.keeper.tell(event)
-                    self._untold.append(event)
-        finally:
-            self._close_files()
-
-    def _passed_over(self) -> Iterator[str]:
-        """Yield a notice on each setting of the host that this method has not."""
+    def find_notices(self, *, finished: bool) -> list[str]:
+        """Return lines for the record, first on each setting of the host that changes nothing."""
         of = self.record.method if self.record is not None else ""
-        for name in sorted({*self.ignored}):
-            yield f"{name}: that is no setting of {of}, so it changes nothing"
-
-    def _close_files(self) -> None:
-        files, journal, self._files, self.journal = self._files, self.journal, None, None
-        try:
-            if journal is not None:
-                journal.close()
-        finally:
-            if files is not None:
-                files.__exit__(None, None, None)
+        ignored = [
+            f"{name}: that is no setting of {of}, so it changes nothing"
+            for name in sorted({*self.ignored})
+        ]
+        return [*ignored, *super().find_notices(finished=finished)]
 
 
 @asynccontextmanager
@@ -421,14 +344,15 @@ async def begun(
         if runs is not None:
             await asyncio.to_thread(run.create, runs)
         if run.record is not None:
-            run.tell(event_of(run.record, "began", began_with(run.record)))
+            run.tell_beginning()
         with run.current():
             yield run
     except BaseException as error:
         del _active[run.key]
         if run.record is not None:
             run.record.status, run.record.notices = "partial", [line(str(error), 300)]
-            run.tell(event_of(run.record, "ended", ended_with(run.record)))
+            run.tell_end(run.record, run.keeper or Unkept())
+            run.show_untold()
         await asyncio.to_thread(run.discard)
         raise
     await run.rest()
@@ -534,8 +458,7 @@ def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
 
     Where somebody edits a thread's state there is no ``runtime``, and no model to be asked.
     """
-    ours = runtime is not None and isinstance(runtime.control, Run)
-    stored = None if ours else read_state("run")
+    stored = read_state("run")
     if not stored:
         return kind() if runtime is None else settings(runtime, kind)
     run = _active.get(stored["id"])

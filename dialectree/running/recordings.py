@@ -13,8 +13,9 @@ from dialectree.flow.human_input import Ask
 from dialectree.protocols.protocol import Protocol, installed, method
 from dialectree.records import Event, RunRecord, path_key, turns
 from dialectree.records.folder import RunFolder
+from dialectree.running.held_run import Watch
 from dialectree.running.recorded_settings import settled, unspoken
-from dialectree.running.runner import Started, Watch
+from dialectree.running.runner import Started
 from dialectree.system import clock
 
 _SECONDS_A_WORD = 0.1

@@ -7,17 +7,15 @@ gets its answers from the journal, so the same events are told again and change 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import JsonValue
 
@@ -25,14 +23,12 @@ from dialectree import prompts
 from dialectree.errors import DialectreeError, MissingPackage, ReplayMiss, SettingsError
 from dialectree.flow.human_input import (
     Ask,
-    Payload,
     answer_requests,
     payload_of,
     require_person,
-    told_of,
     without_person,
 )
-from dialectree.models.door import REPAIRS, Run
+from dialectree.models.door import REPAIRS
 from dialectree.models.limits import Budget
 from dialectree.models.sizes import at_chance
 from dialectree.protocols.forms import checked
@@ -44,24 +40,18 @@ from dialectree.records import (
     UNFINISHED,
     Call,
     Evaluated,
-    Event,
-    EventKind,
-    Override,
     RunRecord,
-    RunStatus,
     Verdict,
     fold,
     own_calls,
 )
 from dialectree.records.declared import declarations
-from dialectree.records.folder import SOURCES, RunFolder, Unkept
-from dialectree.records.run import source_notices
+from dialectree.records.folder import RunFolder
+from dialectree.running.held_run import HeldRun, Watch, create_folder
 from dialectree.running.plug_points import (
     DOCUMENTS,
     OUTCOMES,
     WatchReading,
-    keep_sources,
-    locate_sources,
 )
 from dialectree.running.recorded_settings import (
     calibration,
@@ -74,15 +64,6 @@ from dialectree.running.recorded_settings import (
     without_models,
 )
 from dialectree.system import clock
-from dialectree.text import line
-
-Watch = Callable[[Event], None]
-
-INTERRUPTED = "interrupted"
-"""The notice in the record of a run that was cancelled."""
-GRACE_S = 5.0
-"""Seconds that a cancelled run waits for the calls under way."""
-
 
 # Beginning a run
 
@@ -114,7 +95,8 @@ class Started:
         """
         if self.record.status not in UNFINISHED:
             return self.record
-        if self.record.contest is None:  # the journal of a contested run may have the ruling
+        # The journal of a contested run may have the ruling.
+        if self.record.contest is None and self.context.asks():
             require_person(self.context, ask)
         await asyncio.to_thread(self._load_prompts)
         await _run(self, ask, watch)
@@ -181,12 +163,7 @@ def begin(
     chosen = chosen.on(graph_input)
     record = new_record(chosen, graph_input, context)
     record.evaluated = evaluated
-    texts = locate_sources(record.sources)
-    folder = folder or RunFolder.create(runs)
-    record.run_id = folder.run_id
-    keep_sources(texts, folder)
-    folder.write_record(record, sync=False)  # the disk has it before the first call is made
-    return Started(folder, record, chosen, context)
+    return Started(create_folder(record, runs, folder=folder), record, chosen, context)
 
 
 def new_record(
@@ -268,214 +245,115 @@ def _reopen(folder: RunFolder, record: RunRecord, failed: Sequence[Call]) -> Non
 
 
 async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
-    """Walk the graph while the folder is locked, then write the record; raise what ended it.
+    """Walk the graph while the folder is locked, then complete the record; raise what ended it.
 
     Files are opened and written whole in threads: a server's event loop refuses to wait for them.
     """
-    folder, record, contest = started.folder, started.record, started.record.contest
-    contested = folder.contested() if contest is not None else None
-    overrides = contest.overrides if contest is not None else []
-    ended: BaseException | None = None
-    notices: list[str] = []
-    async with _holding(folder):
-        told = partial(_told, folder, watch)
-        if folder.told():
-            for event in [*folder.resumption(record)]:
-                told(event)
-            await asyncio.to_thread(_mark_as_running, record, folder)
-        else:
-            told(event_of(record, "began", began_with(record, started.expected)))
-        began, before = clock.seconds(), record.usage.wall_s
-        try:
-            async with calling(
-                folder,
-                started.context,
-                overrides,
-                started.budget,
-                ended_before=bool(record.earlier),
-            ) as run:
-                run.calibration, run.models = record.calibration, record.models
-                run.notices += await asyncio.to_thread(started.find_changed_prompts)
-                try:
-                    with started.method.packages():
-                        await _walk(started, run, ask, watch)
-                    _tell_changes(started, run, watch)
-                finally:
-                    record.usage.embedding_s += round(run.embedding_s, 6)
-                    notices = run.notices
-            if started.budget is None:  # whoever shares a budget reports it for all of its runs
-                notices = [*notices, *run.budget.overrun()]
-        except (Exception, asyncio.CancelledError) as error:
-            ended = error
-            if started.refusal is not None and isinstance(error, ReplayMiss):
-                ended = started.refusal
-        record.usage.wall_s = round(before + clock.seconds() - began, 6)
-        complete(record, folder, ended, notices)
-        if ended is None and contested is not None:
-            record.contest = OUTCOMES.require().compare_runs(contested, record)
-        # In a thread: others go on meanwhile, and a cancelled run has its record all the same.
-        try:
-            await asyncio.shield(asyncio.to_thread(folder.write_record, record))
-        finally:
-            told(event_of(record, "ended", ended_with(record)))
-    if ended is not None:
-        raise ended
-
-
-def _told(folder: RunFolder, watch: Watch | None, event: Event) -> None:
-    """Keep ``event``, and show it to ``watch`` if it says something new."""
-    if folder.tell(event) and watch is not None:
-        watch(event)
-
-
-def event_of(
-    record: RunRecord, kind: EventKind, data: Mapping[str, JsonValue], node: str = "0"
-) -> Event:
-    """Return an event of the run of ``record``, by default of the whole run."""
-    return Event(t=clock.stamp(), run_id=record.run_id, node=node, kind=kind, data={**data})
-
-
-def began_with(record: RunRecord, expected: tuple[int, int] | None = None) -> dict[str, JsonValue]:
-    """Return the data of a ``began`` event; ``expected`` are the calls that were estimated."""
-    head = record.model_dump(
-        mode="json", include={"protocol", "method", "input", "models", "settings"}
-    )
-    return head if expected is None else {**head, "estimate": [*expected]}
-
-
-def ended_with(record: RunRecord) -> dict[str, JsonValue]:
-    """Return the data of an ``ended`` event."""
-    return record.model_dump(mode="json", include={"status", "usage", "notices"})
-
-
-@asynccontextmanager
-async def _holding(folder: RunFolder) -> AsyncIterator[None]:
-    """Hold ``folder``, with its earlier events; a server's event loop must not wait for files."""
-    held = folder.held()
-
-    def enter() -> None:
-        held.__enter__()
-        folder.resume_events(from_start=True)
-        folder.sync()
-
-    entering = asyncio.ensure_future(asyncio.to_thread(enter))
+    run = OwnRun(started, watch)
+    await run.begin(started.folder)
+    failure: BaseException | None = None
     try:
-        await asyncio.wait([entering])
-        entering.result()
-        yield
-    finally:
-        await asyncio.shield(asyncio.wait([entering]))
-        held.__exit__(None, None, None)
+        run.show_untold()
+        if not started.folder.told():
+            run.tell_beginning(started.expected)
+        run.notices += await asyncio.to_thread(started.find_changed_prompts)
+        with started.method.packages():
+            await _walk(started, run, ask)
+        run.tell_changes()
+    except (Exception, asyncio.CancelledError) as error:
+        failure = error
+        if started.refusal is not None and isinstance(error, ReplayMiss):
+            failure = started.refusal
+    if (failure := await run.leave(failure, finished=failure is None)) is not None:
+        raise failure
 
 
-def missing_in_input(record: RunRecord) -> list[str]:
-    """Return what is missing in the papers and sources of a run, a line each."""
-    papers: Any = record.input.get("papers") or []
-    return source_notices([*papers, *record.sources])
+class OwnRun(HeldRun):
+    """A run that we drive from its beginning to its end."""
 
+    def __init__(self, started: Started, watch: Watch | None) -> None:
+        contest, record = started.record.contest, started.record
+        self._overrides = [] if contest is None else contest.overrides
+        self._old = started.folder.contested() if contest is not None else None
+        """The run that this one contests."""
+        super().__init__(
+            started.folder.run_id,
+            started.context,
+            record,
+            started.folder,
+            self._overrides,
+            started.budget,
+            ended_before=bool(record.earlier),
+        )
+        self.watch = watch
 
-def _mark_as_running(record: RunRecord, folder: RunFolder) -> None:
-    """Say in the record of a broken-off run that it is under way again, in case it is killed."""
-    record.status, record.ended, record.notices = "running", None, []
-    folder.write_record(record)
-
-
-def _tell_changes(started: Started, run: Run, watch: Watch | None) -> None:
-    """Tell of a contest's changes at their nodes, once all of these are there."""
-    folder, contest = started.folder, started.record.contest
-    if contest is None:
-        return
-    tree, _ = fold(folder.told())
-    for event in OUTCOMES.require().describe_changes(contest.overrides, tree, run.overrides.met):
-        event = event.model_copy(update={"t": clock.stamp(), "run_id": folder.run_id})
-        _told(folder, watch, event)
-
-
-@asynccontextmanager
-async def calling(
-    folder: RunFolder,
-    context: ProtocolSettings,
-    overrides: Sequence[Override] = (),
-    budget: Budget | None = None,
-    *,
-    ended_before: bool = False,
-) -> AsyncIterator[Run]:
-    """Open a run that calls models and keeps a journal.
-
-    At the end it waits for the calls under way, so that no paid reply is lost. A cancelled run
-    gives them up after :data:`GRACE_S` seconds, or when it is cancelled again.
-    """
-    journal = folder.journal()
-    run = Run(folder.run_id, context, journal, overrides, budget, ended_before=ended_before)
-    run.sources_at = folder.path / SOURCES
-    try:
-        yield run
-    except asyncio.CancelledError:
+    async def begin(self, folder: RunFolder) -> None:
+        """Lock the folder and take up what was told before; no cancellation leaves it locked."""
+        opening = asyncio.ensure_future(asyncio.to_thread(self._take_up, folder))
         try:
-            await run.land(within=GRACE_S)
-        finally:
-            run.abandon()
-        raise
-    finally:
+            await asyncio.wait([opening])
+        except asyncio.CancelledError:
+            await asyncio.wait([opening])
+            self.close_files()
+            raise
+        opening.result()
+
+    def _take_up(self, folder: RunFolder) -> None:
+        assert self.record is not None
+        self.open(folder)
         try:
-            await run.land()
-            await journal.settle()
-        finally:
-            journal.close()
-    if run.unkept is not None:
-        raise run.unkept
+            folder.resume_events(from_start=True)
+            folder.sync()
+            if folder.told():
+                self.take_up(folder, self.record)
+        except BaseException:
+            self.close_files()
+            raise
+
+    def tell_changes(self) -> None:
+        """Tell of a contest's changes at their nodes, once all of these are there."""
+        if self._old is None or self.keeper is None:
+            return
+        tree, _ = fold(self.keeper.told())
+        changes = OUTCOMES.require().describe_changes(self._overrides, tree, self.overrides.met)
+        for event in changes:
+            self.tell(event.model_copy(update={"t": clock.stamp(), "run_id": self.run_id}))
+
+    def compare(self) -> None:
+        """Add to the record of a contest what it changed."""
+        if self._old is not None and self.record is not None:
+            self.record.contest = OUTCOMES.require().compare_runs(self._old, self.record)
 
 
-async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:
+async def _walk(started: Started, run: OwnRun, ask: Ask | None) -> None:
     """Drive the graph to its end; get a person's answer whenever it stops for one."""
-    folder, record, context = started.folder, started.record, started.context
-    if ask is None and record.contest is None:  # the journal of a contested run may have answers
+    record, context = started.record, started.context
+    graph, thread = started.method.graph(), RunnableConfig()
+    asks = context.asks()
+    if asks and ask is None and record.contest is None:  # a contest's journal may have answers
         context = without_person(context)
-    graph = started.method.graph()
-    thread: RunnableConfig = {}
-    if context.asks():
+        asks = context.asks()
+    if asks:
         graph = graph.copy({"checkpointer": InMemorySaver()})
-        thread = {"configurable": {"thread_id": folder.run_id}}
-    overrides = record.contest.overrides if record.contest is not None else []
-
-    def told(payload: Payload) -> None:
-        event = event_of(record, "asked", told_of(payload), payload["node"])
-        _told(folder, watch, event)
-
-    requests = await stream(graph, dict(record.input), record, context, run, folder, watch, thread)
-    while requests:
-        assert run.journal is not None
-        answers = await answer_requests(requests, run.journal, ask, overrides, told)
-        todo: Command[Any] = Command(resume=answers)
-        requests = await stream(graph, todo, record, context, run, folder, watch, thread)
-
-
-async def stream(
-    graph: CompiledStateGraph[Any, Any, Any, Any],
-    todo: Any,
-    record: RunRecord,
-    context: ProtocolSettings,
-    run: Run,
-    folder: RunFolder,
-    watch: Watch | None = None,
-    thread: RunnableConfig | None = None,
-) -> dict[str, Payload]:
-    """Walk ``graph``, keep every event, and return what it stops to ask a person."""
+        thread = {"configurable": {"thread_id": run.run_id}}
     config: RunnableConfig = {
         "tags": ["dialectree", record.method],
         "metadata": {"run_id": record.run_id, "method": record.method},
-        **(thread or {}),
+        **thread,
     }
-
-    def hear(data: Mapping[str, object]) -> int:
-        event = Event.model_validate(data)
-        _told(folder, watch, event)
-        return event.n
-
-    run.hear = hear
-    with _without_host():
-        ended = await graph.ainvoke(todo, config, context=context, control=run, version="v2")
-    return {stop.id: payload_of(stop.value) for stop in ended.interrupts}
+    overrides = record.contest.overrides if record.contest is not None else []
+    todo: Any = dict(record.input)
+    while True:
+        with _without_host():
+            ended = await graph.ainvoke(todo, config, context=context, control=run, version="v2")
+        requests = {stop.id: payload_of(stop.value) for stop in ended.interrupts}
+        if not requests:
+            return
+        assert run.journal is not None
+        answers = await answer_requests(
+            requests, run.journal, ask, overrides, run.tell_who_is_asked
+        )
+        todo = Command(resume=answers)
 
 
 @contextmanager
@@ -497,40 +375,3 @@ def _without_host() -> Iterator[None]:
     finally:
         var_child_runnable_config.reset(tokens[0])
         inside.reset(tokens[1])
-
-
-# Ending it
-
-
-def complete(
-    record: RunRecord,
-    kept_in: RunFolder | Unkept,
-    ended: BaseException | None,
-    notices: Sequence[str] = (),
-) -> None:
-    """Fold the events into the record, and write there how the run ended."""
-    took = record.usage.model_dump(include={"wall_s", "embedding_s"})
-    kept_in.tell_of(record, kept_in.told())
-    record.usage = record.usage.model_copy(update=took)
-    record.ended = clock.stamp()
-    record.status = _status(record, ended)
-    reason = [] if ended is None else [_notice(ended)]
-    record.notices = [*missing_in_input(record), *reason, *notices]
-
-
-def _notice(ended: BaseException) -> str:
-    if isinstance(ended, asyncio.CancelledError):  # a host may give it an object
-        return next((why for why in ended.args if isinstance(why, str) and why), INTERRUPTED)
-    return str(ended) if isinstance(ended, DialectreeError) else line(repr(ended), 300)
-
-
-def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:
-    if ended is not None:
-        return "partial"
-    if record.verdict is None or record.verdict.answer is None:
-        return "unresolved"
-    missing = any(
-        node.status == "missing" and node.kind != "argument" and not node.dropped
-        for node in record.tree.nodes.values()
-    )
-    return "degraded" if missing or record.degraded() else "answered"

@@ -18,7 +18,8 @@ from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
 from dialectree.records import RunRecord
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
-from dialectree.running.runner import Started, Watch
+from dialectree.running.held_run import Watch
+from dialectree.running.runner import Started
 from dialectree.service.debates import (
     ContestRecord,
     Debates,
@@ -238,7 +239,7 @@ async def _conduct(
     begun: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
 ) -> RunRecord:
     """Conduct a run to its end, and show it in one line; its reports are written after that."""
-    run, reports = Underway(begun), REPORTS.find()
-    shown = nullcontext() if reports is None else reports.show(run.progress.line, progress)
-    async with shown:
-        return await run.conduct(ask, watch, wait=False)
+    reports, run_id = REPORTS.find(), begun.record.run_id
+    shown = nullcontext() if reports is None else reports.follow(run_id, begun.expected, progress)
+    async with shown as shows:
+        return await Underway(begun).conduct(ask, watch, progress=shows, wait=False)

@@ -29,6 +29,7 @@ from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.running import runner
+from dialectree.running.held_run import Watch
 from dialectree.running.plug_points import DOCUMENTS, WatchReading
 from dialectree.running.recorded_settings import (
     calibration,
@@ -36,11 +37,9 @@ from dialectree.running.recorded_settings import (
     require_models_and_limits,
     speakers,
 )
-from dialectree.running.runner import Started, Watch
+from dialectree.running.runner import Started
 from dialectree.service.allowed_files import allowed, allowed_files
-from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, ProgressLine, Wish
-from dialectree.system import clock
-from dialectree.text import count
+from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, Wish
 
 _LONG = 20_000
 """Characters of a question that are remarked on."""
@@ -62,34 +61,11 @@ class Planned:
     """What the graph of a debate takes."""
 
 
-class CallCount:
-    """Counts the calls of a run, where no part shows more of it."""
-
-    def __init__(self, expected: tuple[int, int] | None) -> None:
-        self.calls, self.expected, self._began = 0, expected, clock.seconds()
-
-    @property
-    def seconds(self) -> float:
-        """Return how long the run has been watched."""
-        return clock.seconds() - self._began
-
-    def watch(self, event: Event) -> None:
-        """Count a call that has ended."""
-        self.calls += event.kind == "called"
-
-    def line(self) -> str:
-        """Return how many calls have ended."""
-        return count(self.calls, "call")
-
-
 class Underway:
     """A run that has begun, to be waited for."""
 
     def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
         self.started, self.remarks = started, [*remarks]
-        self.progress: ProgressLine = CallCount(started.expected)
-        if (reports := REPORTS.find()) is not None:
-            self.progress = reports.follow(started.record.run_id, started.expected)
         self.fault: DialectreeError | None = None
         """What broke the run off."""
         self.unreported: DialectreeError | None = None
@@ -101,24 +77,30 @@ class Underway:
         return self.started.record
 
     async def conduct(
-        self, ask: Ask | None = None, watch: Watch | None = None, *, wait: bool = True
+        self,
+        ask: Ask | None = None,
+        watch: Watch | None = None,
+        *,
+        progress: Watch | None = None,
+        wait: bool = True,
     ) -> RunRecord:
         """Walk the graph to its end, however it ends, and leave the reports beside the record.
 
         Args:
             ask: Answers for a person.
             watch: Gets every event.
+            progress: Gets those of earlier parts of the run, too.
             wait: The reports are there at its end. False: soon after, if there is room.
         """
 
-        if self.record.status in UNFINISHED:
+        if progress is not None and self.record.status in UNFINISHED:
             for event in await asyncio.to_thread(self.started.folder.events):
-                self.progress.watch(event)
+                progress(event)
 
         def follow(event: Event) -> None:
-            self.progress.watch(event)
-            if watch is not None:
-                watch(event)
+            for hear in (progress, watch):
+                if hear is not None:
+                    hear(event)
 
         try:
             return await self.started.conduct(ask, follow)
@@ -216,7 +198,7 @@ class Debates:
         budget = {"max_calls": min(limits)} if limits else {}
         context = chosen.configure({**self._host_of(chosen), **settings, **budget}, warn)
         context = follow_routes(context)
-        if not self._person:
+        if not self._person and context.asks():
             require_person(context, None)
         return context
 

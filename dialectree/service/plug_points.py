@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -11,9 +11,10 @@ from pydantic import JsonValue
 
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Event, RunRecord
+from dialectree.records import RunRecord
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
+from dialectree.running.held_run import Watch
 from dialectree.running.runner import Started
 from dialectree.system.parts import PlugPoint
 
@@ -85,28 +86,6 @@ class Estimates(Protocol):
 ESTIMATES: PlugPoint[Estimates] = PlugPoint("estimates", "estimating a debate")
 
 
-class ProgressLine(Protocol):
-    """How far a run is, for people."""
-
-    calls: int
-    """Calls that have ended."""
-    expected: tuple[int, int] | None
-    """The least and the most calls that the run should take; None where nobody estimated them."""
-
-    @property
-    def seconds(self) -> float:
-        """Return how long the run has been watched."""
-        ...
-
-    def watch(self, event: Event) -> None:
-        """Apply an event of the run."""
-        ...
-
-    def line(self) -> str:
-        """Return one line: how many replies there are, and what was said last."""
-        ...
-
-
 class Reports(Protocol):
     """The part that shows runs."""
 
@@ -118,14 +97,13 @@ class Reports(Protocol):
         """Write them soon, without a word where that fails."""
         ...
 
-    def follow(self, run_id: str, expected: tuple[int, int] | None) -> ProgressLine:
-        """Return how far a run is, which has begun now."""
-        ...
+    def follow(
+        self, run_id: str, expected: tuple[int, int] | None, wanted: bool | None
+    ) -> AbstractAsyncContextManager[Watch | None]:
+        """Show in one line how far a run is until the block ends; None: in a notebook only.
 
-    def show(
-        self, line: Callable[[], str], wanted: bool | None
-    ) -> AbstractAsyncContextManager[None]:
-        """Show ``line()`` until the block ends; None shows it in a notebook only."""
+        Yields what watches its events, or None where nothing is shown.
+        """
         ...
 
 

@@ -13,8 +13,6 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, ParamSpec, TypeVar
 
-from dialectree.system import streams
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -34,6 +32,19 @@ def tune() -> None:
     gc.enable()
 
 
+def closed_streams() -> list[int]:
+    """Return the file descriptors of the standard streams that are closed."""
+    return [number for number in (0, 1, 2) if not _is_open(number)]
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run ``work`` to its end, as ``asyncio.run`` does.
 
@@ -46,7 +57,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         # Not returned: asyncio would write all of it out when it restores its signal handler.
         results.append(await work)
 
-    if sys.platform == "win32" or streams.closed():
+    if sys.platform == "win32" or closed_streams():
         asyncio.run(collect())
     else:
         import uvloop

@@ -11,12 +11,6 @@ from pathlib import Path
 from dialectree.text import clean
 
 _PROGRAM = "dialectree"
-_NUMBERS = (0, 1, 2)
-
-
-def closed() -> list[int]:
-    """Return the file descriptors of the closed ones."""
-    return [number for number in _NUMBERS if not _is_open(number)]
 
 
 def say(text: str) -> None:
@@ -52,11 +46,3 @@ def give_up(number: int) -> None:
     Python would try again at the end, and set the exit status where that fails.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True

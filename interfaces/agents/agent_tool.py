@@ -20,7 +20,7 @@ from dialectree.protocols.protocol import method
 from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
 from dialectree.records import Event
 from dialectree.report.verdicts import verdict_text
-from dialectree.running.runner import Watch
+from dialectree.running.held_run import Watch
 from dialectree.service import api
 from dialectree.service.debates import Debates, Underway
 from dialectree.system.loop import wait_for

@@ -15,7 +15,7 @@ from dialectree.errors import InputError
 from dialectree.interfaces.agents.agent_tool import kept_in, on_the_stream
 from dialectree.interfaces.agents.claims import ClaimVerifier, Finding, verifying_method
 from dialectree.protocols.sources import DEFAULT_RUNS
-from dialectree.running.runner import Watch
+from dialectree.running.held_run import Watch
 from dialectree.service import api
 from dialectree.service.debates import Debates
 from dialectree.system.loop import wait_for

@@ -24,8 +24,9 @@ from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.report.verdicts import calibrated, verdict_text
 from dialectree.running.estimates import Size, expected, pace_of, rehearsed
+from dialectree.running.held_run import Watch
 from dialectree.running.recorded_settings import speakers
-from dialectree.running.runner import Watch, begin, prepared
+from dialectree.running.runner import begin, prepared
 from dialectree.service.debates import Underway
 from dialectree.system.loop import finish_all
 from dialectree.text import line as on_one_line

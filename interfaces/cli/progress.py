@@ -25,13 +25,9 @@ from dialectree.report import Lines, LiveProgress
 from dialectree.report.terminal import link
 from dialectree.report.verdicts import sums, verdict_text
 from dialectree.report.words import failed
+from dialectree.running.held_run import GRACE_S, missing_in_input
 from dialectree.running.plug_points import WatchReading
-from dialectree.running.runner import (
-    GRACE_S,
-    Started,
-    failed_calls,
-    missing_in_input,
-)
+from dialectree.running.runner import Started, failed_calls
 from dialectree.service.debates import Underway
 from dialectree.service.plug_points import REPORTS
 from dialectree.system import clock, loop

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from dialectree.system import loop, streams
+from dialectree.system import loop
 from dialectree.system.loop import Threads
 from tests.endpoint import LocalEndpoint
 from tests.waiting import PATIENCE_S
@@ -32,7 +32,7 @@ class Record:
 def test_what_a_run_comes_to_is_not_written_out(
     monkeypatch: pytest.MonkeyPatch, closed: bool
 ) -> None:
-    monkeypatch.setattr(streams, "closed", lambda: closed)
+    monkeypatch.setattr(loop, "closed_streams", lambda: closed)
     record = Record()
 
     async def work() -> Record:

@@ -1,0 +1,283 @@
+"""Hold a run from the moment its files are opened until its record is complete.
+
+Two drive runs: we, from the beginning to the end (:mod:`runner`), and a host's graph, step by step
+(:mod:`hosted`). What begins, what is told and how a run ends is the same for both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from dialectree.errors import DialectreeError
+from dialectree.flow.human_input import Payload, told_of
+from dialectree.models.limits import Budget
+from dialectree.models.run import Run
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records import Event, EventKind, Override, RunRecord, RunStatus
+from dialectree.records.folder import SOURCES, RunFolder, Unkept
+from dialectree.records.run import source_notices
+from dialectree.running.plug_points import keep_sources, locate_sources
+from dialectree.system import clock
+from dialectree.text import line
+
+Watch = Callable[[Event], None]
+
+INTERRUPTED = "interrupted"
+"""The notice in the record of a run that was cancelled."""
+GRACE_S = 5.0
+"""Seconds that a cancelled run waits for the calls under way."""
+
+
+class HeldRun(Run):
+    """A run with its record, its folder and its journal.
+
+    Args:
+        record: None: nothing is recorded, as where a model judges an evaluation.
+        keeper: Where events go; None until the files of an earlier part are found.
+    """
+
+    watch: Watch | None = None
+    """Gets each event that says something new."""
+
+    def __init__(
+        self,
+        run_id: str,
+        context: ProtocolSettings,
+        record: RunRecord | None = None,
+        keeper: RunFolder | Unkept | None = None,
+        overrides: Sequence[Override] = (),
+        budget: Budget | None = None,
+        *,
+        ended_before: bool = False,
+    ) -> None:
+        super().__init__(run_id, context, None, overrides, budget, ended_before=ended_before)
+        self.context, self.record, self.keeper = context, record, keeper
+        if record is not None:
+            self.calibration, self.models = record.calibration, record.models
+        self.hear = self._hear
+        self.own_budget = budget is None
+        """Whether the run reports what its budget was exceeded by; else whoever shares it does."""
+        self.untold: list[Event] = []
+        """Events on the whole run that were kept and not yet shown."""
+        self._files: AbstractContextManager[None] | None = None
+        self._began = clock.seconds()
+
+    # What is told
+
+    def tell(self, event: Event) -> None:
+        """Keep an event of the whole run, and show it if it says something new."""
+        if self.keeper is not None and self.keeper.tell(event):
+            self.show(event)
+
+    def show(self, event: Event) -> None:
+        """Show an event of the whole run."""
+        if self.watch is not None:
+            self.watch(event)
+
+    def show_untold(self) -> None:
+        """Show the events that were kept in a thread."""
+        untold, self.untold = self.untold, []
+        for event in untold:
+            self.show(event)
+
+    def _hear(self, data: Mapping[str, object]) -> int:
+        event = Event.model_validate(data)
+        if self.keeper is not None and self.keeper.tell(event) and self.watch is not None:
+            self.watch(event)
+        return event.n
+
+    def tell_of_run(self, kind: EventKind, data: Mapping[str, JsonValue], node: str = "0") -> None:
+        """Tell an event of the whole run, or of another ``node``."""
+        assert self.record is not None
+        self.tell(event_of(self.record, kind, data, node))
+
+    def tell_who_is_asked(self, payload: Payload) -> None:
+        """Tell that a person is asked."""
+        self.tell_of_run("asked", told_of(payload), payload["node"])
+
+    def tell_beginning(self, expected: tuple[int, int] | None = None) -> None:
+        """Tell what is debated, and how; ``expected`` are the calls that were estimated."""
+        assert self.record is not None
+        fields = {"protocol", "method", "input", "models", "settings"}
+        head = self.record.model_dump(mode="json", include=fields)
+        self.tell_of_run("began", head if expected is None else {**head, "estimate": [*expected]})
+
+    # The files. What is not asynchronous waits for them: in a thread.
+
+    def open(self, folder: RunFolder, within_s: float = 0) -> None:
+        """Lock the folder of the run, waiting ``within_s`` seconds at most, and read its journal.
+
+        Raises:
+            RunFolderError: Another process works on the run, or a file is not as it was written.
+        """
+        files = folder.held(within_s)
+        files.__enter__()
+        self._files = files
+        try:
+            self.use(folder.journal())
+        except BaseException:
+            self.close_files()
+            raise
+        self.sources_at = folder.path / SOURCES
+
+    def take_up(self, folder: RunFolder, record: RunRecord) -> None:
+        """Go on with a run that was broken off, and keep the events that say so."""
+        for event in [*folder.resumption(record)]:
+            folder.tell(event)
+            self.untold.append(event)
+        record.status, record.ended, record.notices = "running", None, []
+        folder.write_record(record)  # in case it is killed
+
+    async def leave(
+        self, failure: BaseException | None = None, *, finished: bool = False
+    ) -> BaseException | None:
+        """Wait for the calls under way and close the files; return what broke the run off.
+
+        A run that is ``finished`` or that failed has its record completed. A cancelled one gives
+        its calls up after :data:`GRACE_S` seconds, or when it is cancelled again, and has its
+        record all the same.
+        """
+        cancelled = isinstance(failure, asyncio.CancelledError)
+        try:
+            await self.land(within=GRACE_S if cancelled else None)
+            if self.journal is not None:
+                await self.journal.settle()
+        except asyncio.CancelledError as again:
+            failure, cancelled = failure or again, True
+        if cancelled:
+            self.abandon()
+        if finished and failure is None:
+            failure = self.unkept
+        closing = asyncio.ensure_future(asyncio.to_thread(self._close, failure, finished))
+        try:
+            failure = await asyncio.shield(closing)
+        except asyncio.CancelledError as again:
+            await asyncio.wait([closing])
+            failure = failure or again
+        self.show_untold()
+        return failure
+
+    def _close(self, failure: BaseException | None, finished: bool) -> BaseException | None:
+        journal, record, keeper = self.journal, self.record, self.keeper
+        try:
+            try:
+                if journal is not None:
+                    self.journal = None
+                    journal.close()
+            except Exception as error:  # the disk does not have all lines
+                failure = error
+            if record is not None and keeper is not None:
+                usage = record.usage
+                usage.embedding_s = round(usage.embedding_s + self.embedding_s, 6)
+                usage.wall_s = round(usage.wall_s + clock.seconds() - self._began, 6)
+                if over := finished or failure is not None:
+                    complete(record, keeper, failure, self.find_notices(finished=finished))
+                if over and failure is None:
+                    self.compare()
+                try:
+                    if isinstance(keeper, RunFolder):
+                        keeper.write_record(record)
+                finally:
+                    if over:
+                        self.tell_end(record, keeper)
+        except Exception as error:
+            failure = error
+        finally:
+            self.close_files()
+        return failure
+
+    def find_notices(self, *, finished: bool) -> list[str]:
+        """Return lines for the record on what the run did without, or beyond its budget."""
+        overrun = self.budget.overrun() if finished and self.own_budget else []
+        return [*self.notices, *overrun]
+
+    def compare(self) -> None:
+        """Add to the record of a contest what it changed."""
+
+    def tell_end(self, record: RunRecord, keeper: RunFolder | Unkept) -> None:
+        """Keep the event that says how the run ended."""
+        ended = record.model_dump(mode="json", include={"status", "usage", "notices"})
+        event = event_of(record, "ended", ended)
+        keeper.tell(event)
+        self.untold.append(event)
+
+    def close_files(self) -> None:
+        """Give the folder back."""
+        journal, files = self.journal, self._files
+        self.journal = self._files = None
+        try:
+            if journal is not None:
+                journal.close()
+        finally:
+            if files is not None:
+                files.__exit__(None, None, None)
+
+
+def create_folder(
+    record: RunRecord, runs: Path, *sent: Path, folder: RunFolder | None = None
+) -> RunFolder:
+    """Give a run that begins its folder in ``runs``, or ``folder``, with the texts of its sources.
+
+    ``sent`` are folders with the texts that a client gave.
+    """
+    texts = locate_sources(record.sources, *sent) if record.sources else ()
+    folder = folder or RunFolder.create(runs, record.run_id or None)
+    record.run_id = folder.run_id
+    record.set_folder(folder.path)
+    if texts:
+        keep_sources(texts, folder)
+    folder.write_record(record, sync=False)  # the disk has it before the first call is made
+    return folder
+
+
+def event_of(
+    record: RunRecord, kind: EventKind, data: Mapping[str, JsonValue], node: str = "0"
+) -> Event:
+    """Return an event of the run of ``record``, by default of the whole run."""
+    return Event(t=clock.stamp(), run_id=record.run_id, node=node, kind=kind, data={**data})
+
+
+def missing_in_input(record: RunRecord) -> list[str]:
+    """Return what is missing in the papers and sources of a run, a line each."""
+    papers: Any = record.input.get("papers") or []
+    return source_notices([*papers, *record.sources])
+
+
+def complete(
+    record: RunRecord,
+    kept_in: RunFolder | Unkept,
+    ended: BaseException | None,
+    notices: Iterable[str] = (),
+) -> None:
+    """Fold the events into the record, and write there how the run ended."""
+    took = record.usage.model_dump(include={"wall_s", "embedding_s"})
+    kept_in.tell_of(record, kept_in.told())
+    record.usage = record.usage.model_copy(update=took)
+    record.ended = clock.stamp()
+    record.status = _status(record, ended)
+    reason = [] if ended is None else [_notice(ended)]
+    record.notices = [*missing_in_input(record), *reason, *notices]
+
+
+def _notice(ended: BaseException) -> str:
+    if isinstance(ended, asyncio.CancelledError):  # a host may give it an object
+        return next((why for why in ended.args if isinstance(why, str) and why), INTERRUPTED)
+    return str(ended) if isinstance(ended, DialectreeError) else line(repr(ended), 300)
+
+
+def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:
+    if ended is not None:
+        return "partial"
+    if record.verdict is None or record.verdict.answer is None:
+        return "unresolved"
+    missing = any(
+        node.status == "missing" and node.kind != "argument" and not node.dropped
+        for node in record.tree.nodes.values()
+    )
+    return "degraded" if missing or record.degraded() else "answered"
