@@ -110,9 +110,9 @@ class BackgroundDebates(Debates):
     ) -> BackgroundRun:
         """Begin a debate in the background."""
         planned = await asyncio.to_thread(self.plan, chosen, inputs, settings)
-        expected = await planned.estimate()
+        calls = planned.calls or (await planned.estimate()).expected
         started = await asyncio.to_thread(planned.begin)
-        started.expected = expected.expected
+        started.expected = calls
         return self._go_on(BackgroundRun(started, planned.remarks))
 
     def _go_on(self, one: BackgroundRun) -> BackgroundRun:

@@ -77,6 +77,9 @@ class Variant:
     grounded: bool | None = None
     """Whether it argues from sources where its protocol does. Without a word, a baseline does
     not."""
+    calls: Callable[[Any], int] | None = None
+    """Returns how many calls it takes with these settings, whatever is replied, so that nobody has
+    to rehearse it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,6 +336,11 @@ class Method:
         if given.get("sources") is not None or not self.grounded:
             return self
         return replace(self, variant=replace(self.variant, grounded=False))
+
+    def count_calls(self, settings: ProtocolSettings) -> tuple[int, int] | None:
+        """Return the least and the most calls that it takes; None where its replies decide."""
+        calls = self.variant.calls
+        return None if calls is None or self.grounded else (calls(settings),) * 2
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """Return the compiled graph."""

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.runtime import Runtime
@@ -337,8 +337,7 @@ async def begun(
     else:
         given = {name: one for name, one in given.items() if name != "sources"}
     run = await asyncio.to_thread(_new, method, given, context, runtime)
-    sources: Any = given.get("sources") or []
-    run.sources = sources
+    run.sources = cast("list[Any]", given.get("sources") or [])
     runs = _runs() if run.record is not None else None
     try:
         if runs is not None:

@@ -329,11 +329,9 @@ async def _walk(started: Started, run: OwnRun, ask: Ask | None) -> None:
     """Drive the graph to its end; get a person's answer whenever it stops for one."""
     record, context = started.record, started.context
     graph, thread = started.method.graph(), RunnableConfig()
-    asks = context.asks()
-    if asks and ask is None and record.contest is None:  # a contest's journal may have answers
-        context = without_person(context)
-        asks = context.asks()
-    if asks:
+    if ask is None and record.contest is None and context.asks():
+        context = without_person(context)  # the journal of a contest may have answers
+    if context.asks():
         graph = graph.copy({"checkpointer": InMemorySaver()})
         thread = {"configurable": {"thread_id": run.run_id}}
     config: RunnableConfig = {

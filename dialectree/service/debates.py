@@ -59,6 +59,8 @@ class Planned:
     """Settings that change nothing, a line each."""
     given: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """What the graph of a debate takes."""
+    calls: tuple[int, int] | None = None
+    """The least and the most calls, where the declaration tells them without an estimate."""
 
 
 class Underway:
@@ -245,6 +247,7 @@ class Debates:
             context,
             remarks,
             given,
+            chosen.count_calls(context),
         )
 
     # Runs that are there

@@ -136,6 +136,7 @@ protocol = Protocol(
             roles=_ALONE,
             prompts=("direct",),
             baseline=True,
+            calls=lambda settings: 1,
         ),
         Variant(
             name="cot",
@@ -146,6 +147,7 @@ protocol = Protocol(
             roles=_ALONE,
             prompts=("cot",),
             baseline=True,
+            calls=lambda settings: 1,
         ),
         Variant(
             name="direct_samples",
@@ -156,6 +158,7 @@ protocol = Protocol(
             roles=_ALONE,
             prompts=("direct_samples",),
             baseline=True,
+            calls=lambda settings: settings.samples or SAMPLES,
         ),
     ),
 )

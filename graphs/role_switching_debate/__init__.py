@@ -153,6 +153,7 @@ protocol = Protocol(
             graph=f"{_HERE}.graph:self_consistency",
             reads=("samples", "candidates", "distractor"),
             roles={"answerer": ""},
+            calls=lambda s: (s.samples or SAMPLES) + s.asks_for_distractor(),
         ),
         _alone(
             name="judge_alone",
@@ -161,6 +162,7 @@ protocol = Protocol(
             graph=f"{_HERE}.graph:judge_alone",
             reads=("candidates", "distractor"),
             roles={"judge": ""},
+            calls=lambda settings: 1 + settings.asks_for_distractor(),
         ),
     ),
 )

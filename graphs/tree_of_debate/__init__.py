@@ -177,6 +177,7 @@ protocol = Protocol(
             roles={"comparer": ""},
             prompts=("single_stage",),
             baseline=True,
+            calls=lambda settings: 1,
         ),
         Variant(
             name="two_stage",
@@ -187,6 +188,7 @@ protocol = Protocol(
             roles={"summariser": "", "comparer": ""},
             prompts=("two_stage",),
             baseline=True,
+            calls=lambda settings: 3,
         ),
         Variant(
             name="best_comparison",

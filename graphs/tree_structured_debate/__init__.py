@@ -153,6 +153,7 @@ protocol = Protocol(
             prompts=("single_shot",),
             baseline=True,
             grounded=True,
+            calls=lambda settings: 1,
         ),
         Variant(
             name="best_of_n",
@@ -174,6 +175,7 @@ protocol = Protocol(
             prompts=("single_shot", "one_critique"),
             baseline=True,
             grounded=True,
+            calls=lambda settings: 3,
         ),
         Variant(
             name="two_round",
@@ -184,6 +186,7 @@ protocol = Protocol(
             roles={"explorer": "", "critic": "", "synthesiser": ""},
             prompts=("two_round",),
             baseline=True,
+            calls=lambda settings: 5,
         ),
     ),
 )

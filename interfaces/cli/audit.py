@@ -83,7 +83,7 @@ def audit(
         for text in planned.layout.left_out:
             streams.notice(f"left out: {text}")
     if expected is not None and not yes and consent.terminal():
-        consent.require(expected, planned.plan.shared)
+        consent.require(expected.expected[1], planned.plan.shared)
     status = follow(planned.plan, planned.conduct, quiet=quiet)
     if status in (3, 4, 130):
         streams.notice("broken off; the same command goes on")

@@ -7,19 +7,20 @@ from math import inf
 
 from dialectree.errors import InputError
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records.estimate import Estimate
 
 UNASKED = 300
 """Calls for which nobody is asked: more than any protocol of ours takes by its defaults."""
 
 
-def require(expected: Estimate, context: ProtocolSettings | None) -> None:
+def require(most: int, context: ProtocolSettings | None) -> None:
     """Ask before more than :data:`UNASKED` calls; raise InputError where nobody agrees.
+
+    ``most`` are the most calls that were estimated.
 
     A budget of calls, or a replay, bounds what is paid.
     """
     bound = context.max_calls if context is not None and context.max_calls else inf
-    calls = min(expected.expected[1], bound)
+    calls = min(most, bound)
     if calls <= UNASKED or (context is not None and context.replay):
         return
     if not terminal():

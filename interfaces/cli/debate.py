@@ -121,16 +121,19 @@ def command(protocol: Protocol) -> flags.Command:
         for remark in planned.remarks:
             flags.notice(remark)
         loop.tune()
-        expected = loop.run(planned.estimate())
-        if dry_run:
-            flags.print_estimate(expected, json=json)
-            return
-        if not quiet:
-            flags.notice(str(expected))
+        calls = planned.calls
+        if dry_run or calls is None or not quiet:
+            expected = loop.run(planned.estimate())
+            calls = expected.expected
+            if dry_run:
+                flags.print_estimate(expected, json=json)
+                return
+            if not quiet:
+                flags.notice(str(expected))
         if not yes:
-            consent.require(expected, planned.context)
+            consent.require(calls[1], planned.context)
         run = planned.begin()
-        run.expected = expected.expected
+        run.expected = calls
         progress.follow(run, json=json, quiet=quiet)
 
     debate.__doc__ = protocol.summary

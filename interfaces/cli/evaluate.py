@@ -118,7 +118,7 @@ def run(
     if not quiet:
         streams.notice(line)
     if expected is not None and not yes and consent.terminal():  # a script's own flags say how much
-        consent.require(expected, plan.shared)
+        consent.require(expected.expected[1], plan.shared)
     status = follow(plan, partial(conduct, plan), quiet=quiet)
     if status in (3, 4, 130):
         streams.notice("broken off; the same command goes on")

@@ -138,7 +138,7 @@ async def _findings(
     if not quiet:
         notice(f"{every}: {expected}")
     if not yes:
-        consent.require(expected, verifier.context)
+        consent.require(expected.expected[1], verifier.context)
 
     progress = Several()
 

@@ -13,7 +13,8 @@ from langchain_core.tracers.context import collect_runs
 import dialectree
 from dialectree.models.endpoints import endpoint as known_endpoint
 from dialectree.models.specs import resolve
-from dialectree.protocols.protocol import method
+from dialectree.protocols.protocol import Method, method, methods
+from dialectree.protocols.settings import build
 from dialectree.records.estimate import Estimate, Span
 from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
@@ -90,6 +91,22 @@ def test_calls_that_the_replies_decide_lie_in_a_range(
     least, most = expected.expected
     assert least < most
     assert least <= used.calls <= most
+
+
+GIVEN = {"art": CLAIM, "rsd": OPTIONS, "tsd": QUESTION, "tod": PAPERS, "vote_first": OPTIONS}
+COUNTED = [(name, one) for name, one in methods().items() if one.variant.calls is not None]
+
+
+@pytest.mark.parametrize(("name", "chosen"), COUNTED, ids=[name for name, _ in COUNTED])
+def test_calls_that_a_declaration_tells_are_those_of_a_rehearsal(name: str, chosen: Method) -> None:
+    assert len(COUNTED) >= 9
+    of, settings = chosen.protocol.name, [dict[str, Any]()]
+    if "samples" in chosen.reads():
+        settings.append({"samples": 5})
+    for more in settings:
+        given = {**GIVEN[of], **more, "model": "openai:any"}
+        counted = chosen.on({}).count_calls(build(chosen.protocol.settings, **more))
+        assert counted == dialectree.estimate(of, method_name=name, **given).expected
 
 
 def test_an_estimate_is_the_same_each_time() -> None:
