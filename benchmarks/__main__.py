@@ -28,7 +28,7 @@ PARTS = (
     "watchers",
 )
 """Each is the function of that name in the file of that name, with _ for -."""
-ON_REQUEST = ("corpus", "first-debate", "page", "recall")
+ON_REQUEST = ("corpus", "first-debate", "page", "recall", "walls")
 """Parts that are measured only where they are named: they take long, or need a browser."""
 
 
@@ -52,7 +52,13 @@ def main() -> int:
             folder.mkdir()
             function = name.replace("-", "_")
             part = getattr(import_module(f"benchmarks.{function}"), function)
-            measured.extend(part(folder, asked.repeats))
+            for figure in part(folder, asked.repeats):
+                measured.append(figure)
+                print(
+                    f"  {figure.part}: {figure.name}: {figure.value:,.4g}",
+                    file=sys.stderr,
+                    flush=True,
+                )
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     figures.show(measured, console)
     console.print(f"load of the last minute: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")

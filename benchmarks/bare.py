@@ -9,11 +9,15 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable
+from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
+from pydantic import SecretStr
 from typing_extensions import TypedDict
 
 from dialectree.models.clients import clients
@@ -39,17 +43,33 @@ Graph = CompiledStateGraph[Step, None, Step, Step]
 Shape = Callable[[Ask], Graph]
 
 
-async def run(shape: Shape, url: str, bodies: Iterable[str]) -> None:
+Client = Literal["leanest", "plain", "structured"]
+"""Who sends the requests: the client that the program uses, LangChain's ``ChatOpenAI`` as it is, or
+that with ``with_structured_output``, which is what one writes by hand."""
+
+
+async def run(shape: Shape, url: str, bodies: Iterable[str], client: Client = "leanest") -> None:
     """Walk ``shape``; its agents send ``bodies`` to the endpoint at ``url`` in their order."""
     waiting = [json.loads(body) for body in bodies]
-    chat = (await clients()).chat(url, "", "any", stream_usage=False)
+    chat: BaseChatModel = ChatOpenAI(model="any", base_url=url, api_key=SecretStr("none"))
+    if client == "leanest":
+        chat = (await clients()).chat(url, "", "any", stream_usage=False)
+    speakers: dict[str, Runnable[Any, Any]] = {}
 
     async def ask() -> None:
         body = waiting.pop(0)
         messages = [(message["role"], message["content"]) for message in body["messages"]]
         own = {name: body[name] for name in body if name not in ("messages", "model", "stream")}
-        reply = await chat.ainvoke(messages, extra_body=own)
-        json.loads(reply.text)
+        if client != "structured":
+            reply = await chat.ainvoke(messages, extra_body=own)
+            json.loads(reply.text)
+            return
+        schema = own.pop("response_format")["json_schema"]
+        name = json.dumps(schema["schema"])
+        if name not in speakers:  # one of each role, as a program has
+            titled = {"title": "reply", **schema["schema"]}
+            speakers[name] = chat.with_structured_output(titled, method="json_schema")
+        await speakers[name].ainvoke(messages, extra_body=own)
 
     await shape(ask).ainvoke({"level": 0, "speakers": []})
     if waiting:

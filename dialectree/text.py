@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    pass
 
 NOT_DETERMINED = "not determined"
 _DIGITS = 17
@@ -151,17 +151,3 @@ def moment(stamp: str | None) -> str:
         return "not yet"
     found = re.match(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$", stamp)
     return f"{found[1]} {found[2]} UTC" if found else stamp
-
-
-def fault_lines(error: ValidationError) -> Iterator[str]:
-    """Yield a line for each fault: ``rows[1].method: there is no such key``, places from 1."""
-    for fault in error.errors(include_url=False, include_context=False):
-        parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in fault["loc"])
-        place = "".join(parts).lstrip(".")
-        message = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            message = "there is no such key"
-        elif fault["type"] not in ("value_error", "missing"):
-            message += f", not {fault['input']!r:.80}"
-        message = message[:1].lower() + message[1:]
-        yield " ".join(f"{place}: {message}".removeprefix(": ").split())

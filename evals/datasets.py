@@ -30,12 +30,13 @@ from dialectree.evals.dataset_items import (
     rows,
 )
 from dialectree.evals.dataset_sources import Reader
+from dialectree.evals.faults import fault_lines
 from dialectree.evals.published_datasets import documented, public
 from dialectree.evals.tasks import TASKS
 from dialectree.protocols.protocol import Dataset, Method, installed
 from dialectree.protocols.protocol import load as load_attribute
 from dialectree.protocols.sources import cache_folder
-from dialectree.text import count, fault_lines, line, listed
+from dialectree.text import count, line, listed
 
 TIMEOUT_S = 15.0
 """Seconds without a sign of life after which an address is given up."""

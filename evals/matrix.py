@@ -40,8 +40,8 @@ from pydantic import (
 
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import read_text
+from dialectree.evals.faults import fault_lines
 from dialectree.protocols.protocol import families, installed, method, methods
-from dialectree.text import fault_lines
 
 _SUFFIXES = (".yaml", ".yml", ".toml")
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item, Task, cells, read_text
+from dialectree.evals.faults import fault_lines
 from dialectree.evals.reporting import answers
 from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.formatting import NOTHING, as_csv, in_brackets, shown
@@ -30,7 +31,7 @@ from dialectree.evals.scorers import sentences
 from dialectree.evals.tasks import unmarked
 from dialectree.protocols.protocol import method
 from dialectree.system import chance
-from dialectree.text import fault_lines, line
+from dialectree.text import line
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
 COLUMNS: tuple[str, ...] = (

@@ -169,28 +169,37 @@ class SqliteCache:
                     loop.call_soon_threadsafe(_give, loop, found)
 
     def _answer(self, batch: Sequence[_Request]) -> Sequence[Completion | Exception | None]:
-        """Return what each request gets; a fault of the file is one of all of them."""
+        """Return what each request gets; what was read counts even if nothing can be written."""
+        found: list[Completion | Exception | None] = []
         try:
             connection = self.open()
             if writes := any(request.completion is not None for request in batch):
                 connection.execute("begin immediate")
             try:
-                return [self._one(connection, request) for request in batch]
+                found.extend(self._one(connection, request) for request in batch)
             finally:
                 if writes:
                     connection.execute("commit")
         except Exception as error:  # whoever waits for this thread has to hear of any
-            return [self.fail(error)] * len(batch)
+            for n, request in enumerate(batch):
+                if request.completion is not None or n >= len(found):
+                    found[n : n + 1] = [self.fail(error)]
+        return found
 
-    def _one(self, connection: sqlite3.Connection, request: _Request) -> Completion | None:
-        if request.completion is None:
-            query = "select completion from completions where key = ?"
-            row = connection.execute(query, (request.key,)).fetchone()
+    def _one(
+        self, connection: sqlite3.Connection, request: _Request
+    ) -> Completion | Exception | None:
+        if request.completion is not None:
+            row = request.key, dump_completion(request.completion)
+            connection.execute("insert or ignore into completions values (?, ?)", row)
+            connection.execute(_KEPT, (request.key, _now()))
+            return None
+        query = "select completion from completions where key = ?"
+        row = connection.execute(query, (request.key,)).fetchone()
+        try:
             return load_completion(row[0]) if row else None
-        row = request.key, dump_completion(request.completion)
-        connection.execute("insert or ignore into completions values (?, ?)", row)
-        connection.execute(_KEPT, (request.key, _now()))
-        return None
+        except (ValueError, TypeError) as error:  # of this request alone
+            return InputError(self._describe(error))
 
     def open(self) -> sqlite3.Connection:
         """Return the connection to the file, which is made where there is none."""
@@ -215,5 +224,10 @@ class SqliteCache:
         if getattr(error, "sqlite_errorcode", None) in _NO_ROOM:
             hint = "free some, or use `cache=False`"
             return DiskFull(f"no room left for the reply cache {self.path}: {hint}")
-        hint = "use `cache=False`, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"
-        return InputError(f"the reply cache {self.path}: {error}: {hint}")
+        return InputError(self._describe(error))
+
+    def _describe(self, error: Exception) -> str:
+        what = f"the reply cache {self.path}: {error}"
+        return (
+            f"{what}: use `cache=False`, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"
+        )

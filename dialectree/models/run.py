@@ -11,7 +11,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -87,9 +87,7 @@ class Run(RunControl):
         self._spoke = set[tuple[str, str]]()
         if journal is not None:
             self.use(journal)
-        self.cache: ReplyCache | None = None
-        if context.cache or context.replay:
-            self.cache = reply_cache(cache_folder())
+        self._cached_replies = context.cache or context.replay
         self.budget = budget or Budget(context)
         self.hear: Callable[[Mapping[str, object]], int] | None = None
         """Keeps an event of this run, and returns its number, 0 where it says nothing new.
@@ -118,6 +116,11 @@ class Run(RunControl):
         """Keys of the requests that a model has answered in this process."""
         self._unusable: dict[str, Completion] = {}
         """Invalid replies by the cache's key, which this run does not pay for again."""
+
+    @cached_property
+    def cache(self) -> ReplyCache | None:
+        """The reply cache, where the run has one; opened by its first call."""
+        return reply_cache(cache_folder()) if self._cached_replies else None
 
     def use(self, journal: Journal) -> None:
         """Answer from a journal what it holds, and keep every call there."""

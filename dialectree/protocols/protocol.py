@@ -263,20 +263,6 @@ class Protocol(Declaration):
         """Return the folder of its recorded debate."""
         return self.folder() / self.demo
 
-    def recordings(self) -> dict[str, Path]:
-        """Return the folders of all its recorded debates, by the name that plays each.
-
-        The first one has the protocol's own name. Others are those of real models, in folders
-        beside it such as ``demo_copied``, which is played as ``tsd_copied``.
-        """
-        if not self.demo or self.file(f"{self.demo}/run.json") is None:
-            return {}
-        others = sorted(self.folder().glob(f"{self.demo}_*/run.json"))
-        named = {
-            f"{self.name}_{path.parent.name.partition('_')[2]}": path.parent for path in others
-        }
-        return {self.name: self.recording(), **named}
-
     def faults(self) -> Iterator[tuple[str, str]]:
         """Yield what does not load, each with the reason; the code that it needs is imported."""
         for method in () if self.missing() else self.methods().values():

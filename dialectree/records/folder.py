@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import get_ident
 
 from filelock import FileLock, Timeout
 from pydantic import JsonValue
@@ -334,7 +335,7 @@ class RunFolder(EventLog):
     def write(self, name: str, text: str, *, sync: bool = True) -> None:
         """Replace one file of the folder, whole or not at all; ``sync`` waits for the disk."""
         path = self.path / name
-        draft = path.with_name(f".{name}.{os.getpid()}{_DRAFT}")
+        draft = path.with_name(f".{name}.{os.getpid()}.{get_ident()}{_DRAFT}")
         with files(path):
             try:
                 with open(draft, "wb", buffering=0, opener=private) as file:

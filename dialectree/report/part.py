@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from multiprocessing import parent_process
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,17 @@ SOON_S = 0.3
 """Seconds after a verdict was returned before its reports are written."""
 _waiting: deque[RunFolder] = deque()
 _writing = Lock()
+
+
+def _forget() -> None:
+    """Leave to the process that forked what is still to be written."""
+    global _writing
+    _waiting.clear()
+    _writing = Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_forget)
 
 
 def summarize(record: RunRecord) -> str:
@@ -62,6 +75,9 @@ def write_later(folder: RunFolder) -> None:
     Where there is no room, or the run is gone by then, there are none; :func:`write` makes them.
     """
     _waiting.append(folder)
+    if parent_process() is not None:  # a process of a pool ends without a word
+        write_waiting()
+        return
     timer = Timer(SOON_S, write_waiting)
     timer.daemon = True  # the end of the program does not wait for it, but writes at once
     timer.start()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,11 @@ from dialectree.records.folder import SOURCES, RunFolder, Unkept
 from dialectree.records.run import source_notices
 from dialectree.running.plug_points import keep_sources, locate_sources
 from dialectree.system import clock
+from dialectree.system.loop import finish_in_thread
 from dialectree.text import line
 
 Watch = Callable[[Event], None]
 
-INTERRUPTED = "interrupted"
-"""The notice in the record of a run that was cancelled."""
 GRACE_S = 5.0
 """Seconds that a cancelled run waits for the calls under way."""
 
@@ -110,20 +109,24 @@ class HeldRun(Run):
 
     # The files. What is not asynchronous waits for them: in a thread.
 
-    def open(self, folder: RunFolder, within_s: float = 0) -> None:
-        """Lock the folder of the run, waiting ``within_s`` seconds at most, and read its journal.
+    def lock(self, folder: RunFolder, within_s: float = 0) -> None:
+        """Lock the folder of the run, waiting ``within_s`` seconds at most.
 
         Raises:
-            RunFolderError: Another process works on the run, or a file is not as it was written.
+            RunFolderError: Another process works on the run.
         """
         files = folder.held(within_s)
         files.__enter__()
         self._files = files
-        try:
-            self.use(folder.journal())
-        except BaseException:
-            self.close_files()
-            raise
+
+    def open(self, folder: RunFolder, within_s: float = 0) -> None:
+        """Lock the folder of the run, and read its journal; :meth:`close_files` gives it back."""
+        self.lock(folder, within_s)
+        self.read_journal(folder)
+
+    def read_journal(self, folder: RunFolder) -> None:
+        """Answer from the journal in ``folder`` what it holds, and keep every call there."""
+        self.use(folder.journal())
         self.sources_at = folder.path / SOURCES
 
     def take_up(self, folder: RunFolder, record: RunRecord) -> None:
@@ -144,21 +147,26 @@ class HeldRun(Run):
         record all the same.
         """
         cancelled = isinstance(failure, asyncio.CancelledError)
-        try:
-            await self.land(within=GRACE_S if cancelled else None)
-            if self.journal is not None:
-                await self.journal.settle()
-        except asyncio.CancelledError as again:
-            failure, cancelled = failure or again, True
+        while True:
+            try:
+                await self.land(within=GRACE_S if cancelled else None)
+                if self.journal is not None:
+                    await self.journal.settle()
+                break
+            except asyncio.CancelledError as again:
+                failure = again
+                if cancelled:
+                    break
+                cancelled = True
         if cancelled:
             self.abandon()
+            with suppress(asyncio.CancelledError):
+                await self.land(within=1.0)  # they unwind
         if finished and failure is None:
             failure = self.unkept
-        closing = asyncio.ensure_future(asyncio.to_thread(self._close, failure, finished))
         try:
-            failure = await asyncio.shield(closing)
+            failure = await finish_in_thread(self._close, failure, finished)
         except asyncio.CancelledError as again:
-            await asyncio.wait([closing])
             failure = failure or again
         self.show_untold()
         return failure
@@ -168,7 +176,7 @@ class HeldRun(Run):
         try:
             try:
                 if journal is not None:
-                    self.journal = None
+                    self.journal = self.log = None
                     journal.close()
             except Exception as error:  # the disk does not have all lines
                 failure = error
@@ -267,7 +275,7 @@ def complete(
 
 def _notice(ended: BaseException) -> str:
     if isinstance(ended, asyncio.CancelledError):  # a host may give it an object
-        return next((why for why in ended.args if isinstance(why, str) and why), INTERRUPTED)
+        return next((why for why in ended.args if isinstance(why, str) and why), "interrupted")
     return str(ended) if isinstance(ended, DialectreeError) else line(repr(ended), 300)
 
 

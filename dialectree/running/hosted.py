@@ -52,6 +52,7 @@ from dialectree.running.recorded_settings import (
 )
 from dialectree.running.runner import new_record
 from dialectree.system import clock
+from dialectree.system.loop import finish_in_thread
 from dialectree.system.platform_internals import on_a_server, read_state
 from dialectree.text import line
 
@@ -170,7 +171,7 @@ class HostedRun(HeldRun):
         try:
             async with self._opening:
                 if self.keeper is None:
-                    await asyncio.to_thread(self._find)
+                    await finish_in_thread(self._find)
             self.show_untold()
             with self.current():
                 yield
@@ -265,9 +266,11 @@ class HostedRun(HeldRun):
         folder.resume_events()
         if self.method is not None:
             self.method = self.method.on(record.input)
-            before = spoken(record.models, folder.ledger())
-            record.models = named(speakers(self.method, self.context), before)
-        record.usage.wall_s = max(record.usage.wall_s, folder.stored().usage.wall_s)
+            models = spoken(record.models, folder.ledger())
+            record.models = named(speakers(self.method, self.context), models)
+        usage, before = record.usage, folder.stored().usage
+        usage.wall_s = max(usage.wall_s, before.wall_s)
+        usage.embedding_s = max(usage.embedding_s, before.embedding_s)
         self.take_up(folder, record)
         self.calibration, self.models = record.calibration, record.models
         self.run_id, self.record, self.keeper = record.run_id, record, folder
@@ -341,7 +344,7 @@ async def begun(
     runs = _runs() if run.record is not None else None
     try:
         if runs is not None:
-            await asyncio.to_thread(run.create, runs)
+            await finish_in_thread(run.create, runs)
         if run.record is not None:
             run.tell_beginning()
         with run.current():

@@ -83,12 +83,27 @@ class Recording(NamedTuple):
         return about.read_text(encoding="utf-8").strip() if about.is_file() else ""
 
 
+def find_recordings(protocol: Protocol) -> dict[str, Path]:
+    """Return the folders of the recorded debates of a protocol, by the name that plays each.
+
+    The first one has the protocol's own name. Others are those of real models, in folders beside it
+    such as ``demo_copied``, which is played as ``tsd_copied``.
+    """
+    if not protocol.demo or protocol.file(f"{protocol.demo}/run.json") is None:
+        return {}
+    others = sorted(protocol.folder().glob(f"{protocol.demo}_*/run.json"))
+    named = {
+        f"{protocol.name}_{path.parent.name.partition('_')[2]}": path.parent for path in others
+    }
+    return {protocol.name: protocol.recording(), **named}
+
+
 def recorded() -> dict[str, Recording]:
     """Return the recorded debates that protocols ship, by the name that plays each."""
     return {
         name: Recording(protocol, folder)
         for protocol in installed().values()
-        for name, folder in protocol.recordings().items()
+        for name, folder in find_recordings(protocol).items()
     }
 
 

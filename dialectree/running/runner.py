@@ -64,6 +64,7 @@ from dialectree.running.recorded_settings import (
     without_models,
 )
 from dialectree.system import clock
+from dialectree.system.loop import finish_in_thread
 
 # Beginning a run
 
@@ -249,13 +250,18 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
 
     Files are opened and written whole in threads: a server's event loop refuses to wait for them.
     """
-    run = OwnRun(started, watch)
-    await run.begin(started.folder)
+    run, folder = OwnRun(started, watch), started.folder
     failure: BaseException | None = None
     try:
+        await finish_in_thread(run.begin, folder)
+    except BaseException:
+        run.close_files()
+        raise
+    try:
         run.show_untold()
-        if not started.folder.told():
+        if not folder.told():
             run.tell_beginning(started.expected)
+        await asyncio.to_thread(run.read_journal, folder)
         run.notices += await asyncio.to_thread(started.find_changed_prompts)
         with started.method.packages():
             await _walk(started, run, ask)
@@ -264,6 +270,9 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         failure = error
         if started.refusal is not None and isinstance(error, ReplayMiss):
             failure = started.refusal
+    except BaseException:  # the program ends
+        run.close_files()
+        raise
     if (failure := await run.leave(failure, finished=failure is None)) is not None:
         raise failure
 
@@ -287,28 +296,14 @@ class OwnRun(HeldRun):
         )
         self.watch = watch
 
-    async def begin(self, folder: RunFolder) -> None:
-        """Lock the folder and take up what was told before; no cancellation leaves it locked."""
-        opening = asyncio.ensure_future(asyncio.to_thread(self._take_up, folder))
-        try:
-            await asyncio.wait([opening])
-        except asyncio.CancelledError:
-            await asyncio.wait([opening])
-            self.close_files()
-            raise
-        opening.result()
-
-    def _take_up(self, folder: RunFolder) -> None:
+    def begin(self, folder: RunFolder) -> None:
+        """Lock the folder, and take up what was told before."""
         assert self.record is not None
-        self.open(folder)
-        try:
-            folder.resume_events(from_start=True)
-            folder.sync()
-            if folder.told():
-                self.take_up(folder, self.record)
-        except BaseException:
-            self.close_files()
-            raise
+        self.lock(folder)
+        folder.resume_events(from_start=True)
+        folder.sync()
+        if folder.told():
+            self.take_up(folder, self.record)
 
     def tell_changes(self) -> None:
         """Tell of a contest's changes at their nodes, once all of these are there."""

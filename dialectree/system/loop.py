@@ -13,11 +13,11 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, ParamSpec, TypeVar
 
+from dialectree.system.streams import closed_streams
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_SOON_S = 0.2
-"""Seconds after which a caller hears that cancelled work is still ending."""
 SELDOM = (20_000, 20, 20)
 """Thresholds of the garbage collector in a process that is ours alone."""
 
@@ -30,19 +30,6 @@ def tune() -> None:
     gc.freeze()
     gc.set_threshold(*SELDOM)
     gc.enable()
-
-
-def closed_streams() -> list[int]:
-    """Return the file descriptors of the standard streams that are closed."""
-    return [number for number in (0, 1, 2) if not _is_open(number)]
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -114,18 +101,6 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
     return run_beside(work)
 
 
-async def stopped_aloud(work: Coroutine[Any, Any, T], say: Callable[[], None]) -> T:
-    """Await ``work``; call ``say`` if it is cancelled and takes its time to end."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.wait([task])
-    except asyncio.CancelledError:
-        task.cancel()
-        if not (await asyncio.wait([task], timeout=_SOON_S))[0]:
-            say()
-    return await task
-
-
 async def finish_all(work: Iterable[Awaitable[T]]) -> list[T]:
     """Await all ``work`` side by side; return the results, in order.
 
@@ -142,6 +117,24 @@ async def finish_all(work: Iterable[Awaitable[T]]) -> list[T]:
             raise result
         results.append(result)
     return results
+
+
+async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return what ``work`` returns, done in a thread; a cancellation is raised after its end.
+
+    What the thread opens can be closed then: ``asyncio.to_thread`` alone would leave it behind.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
+    cancelled: asyncio.CancelledError | None = None
+    while not running.done():
+        try:
+            await asyncio.wait([running])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    result = running.result()
+    if cancelled is not None:
+        raise cancelled
+    return result
 
 
 class Threads(Executor):

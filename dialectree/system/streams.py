@@ -46,3 +46,16 @@ def give_up(number: int) -> None:
     Python would try again at the end, and set the exit status where that fails.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+
+
+def closed_streams() -> list[int]:
+    """Return the file descriptors of the standard streams that are closed."""
+    return [number for number in (0, 1, 2) if not _is_open(number)]
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True

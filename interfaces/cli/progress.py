@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -32,6 +33,9 @@ from dialectree.service.debates import Underway
 from dialectree.service.plug_points import REPORTS
 from dialectree.system import clock, loop
 
+T = TypeVar("T")
+_STOP_S = 0.2
+"""Seconds after Ctrl-C before it is said why the end takes longer."""
 _SOON_S, _SELDOM_S = 1.0, 10.0
 """Seconds of reading before a bar is drawn, and between two lines."""
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
@@ -50,6 +54,18 @@ def demonstration() -> str:
             f"models that run here: {program()} model list",
         ]
     )
+
+
+async def stopped_aloud(work: Coroutine[Any, Any, T]) -> T:
+    """Await ``work``; say so if it is cancelled and takes its time to end."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:
+        task.cancel()
+        if not (await asyncio.wait([task], timeout=_STOP_S))[0]:
+            notice(STOPPING)
+    return await task
 
 
 def follow(run: Started, *, json: bool, quiet: bool) -> None:
@@ -85,7 +101,7 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
                     watcher.watch(event)
             loop.tune()
             work = underway.conduct(ask if run.context.asks() else None, watcher.watch)
-            loop.run(loop.stopped_aloud(work, lambda: notice(STOPPING)))
+            loop.run(stopped_aloud(work))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
         status = error.status

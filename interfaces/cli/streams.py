@@ -13,8 +13,7 @@ import sys
 import unicodedata
 from textwrap import fill
 
-from dialectree.system.loop import closed_streams
-from dialectree.system.streams import give_up, notice, program, say
+from dialectree.system.streams import closed_streams, give_up, notice, program, say
 
 __all__ = [
     "WIDTH",

@@ -7,6 +7,7 @@ import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 
 from starlette.requests import Request
@@ -14,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-FILE = Path(__file__).parent.parent / "page" / "page.html"
+FILE = Path(str(files("dialectree"))) / "page" / "page.html"
 _INLINE = re.compile(rb"<(script|style)\b([^>]*)>(.*?)</\1>", re.DOTALL)
 
 

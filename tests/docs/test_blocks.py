@@ -140,9 +140,12 @@ def test_every_block_is_of_a_kind_that_is_run_or_read(name: str) -> None:
                 assert is_read(variable), variable
 
 
+ROOMS = ("dialectree", "interfaces", "deploy")
+
+
 def is_read(variable: str) -> bool:
     """Return whether some program reads ``DIALECTREE_`` and this name."""
-    sources = (path for part in ("dialectree", "deploy") for path in (ROOT / part).rglob("*.py"))
+    sources = (path for part in ROOMS for path in (ROOT / part).rglob("*.py"))
     settings = {name for one in protocols().values() for name in one.settings.model_fields}
     return variable.lower() in settings or any(
         f"DIALECTREE_{variable}" in path.read_text() for path in sources

@@ -142,3 +142,22 @@ def test_what_is_asked_while_the_file_is_read_is_done_in_one_more_turn(
     found = asyncio.run(ask())
     assert [one.text for one in found if one] == [str(n) for n in range(40)]
     assert len(turns) <= 2 and sum(turns) == 90
+
+
+def test_a_damaged_row_fails_the_request_for_it_alone(path: Path) -> None:
+    put(path, "whole", DONE)
+    put(path, "damaged", DONE)
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("update completions set completion = '[' where key = 'damaged'")
+
+    async def ask() -> list[Any]:
+        cache = SqliteCache(path)
+        keys = ("whole", "damaged", "whole")
+        gets = [asyncio.ensure_future(cache.get(key)) for key in keys]
+        kept = asyncio.ensure_future(cache.put("new", DONE))
+        return await asyncio.gather(*gets, kept, return_exceptions=True)
+
+    first, damaged, again, kept = asyncio.run(ask())
+    assert (first, again, kept) == (DONE, DONE, None)
+    assert isinstance(damaged, InputError) and "delete the file" in str(damaged)
+    assert get(path, "new") == DONE

@@ -189,3 +189,28 @@ def test_one_that_fails_is_raised_when_the_others_have_ended() -> None:
     with pytest.raises(ValueError, match="no"):
         asyncio.run(loop.finish_all([fail(), end()]))
     assert ends == ["ended"]
+
+
+def test_a_thread_is_waited_for_to_its_end_however_often_one_cancels() -> None:
+    begun, go_on, ended = threading.Event(), threading.Event(), list[int]()
+
+    def work(number: int) -> int:
+        begun.set()
+        go_on.wait(PATIENCE_S)
+        ended.append(number)
+        return number
+
+    async def cancel_twice() -> None:
+        task = asyncio.ensure_future(loop.finish_in_thread(work, 1))
+        await asyncio.to_thread(begun.wait, PATIENCE_S)
+        for _ in range(2):
+            task.cancel()
+            await asyncio.sleep(0)
+        assert not task.done()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert ended == [1]
+
+    asyncio.run(cancel_twice())
+    assert asyncio.run(loop.finish_in_thread(work, 2)) == 2
