@@ -6,6 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -135,6 +136,7 @@ def cleaned(text: str, read: Read) -> tuple[str, list[str]]:
     return "".join([*parts, text[last:]]), false
 
 
+@lru_cache(maxsize=2048)  # speakers are shown the same sentences, call by call
 def _words(text: str) -> str:
     """Return the words, numbers and signs of formulas in `text`, with single blanks."""
     plain = normal(_LOOSE.sub(" ", text.translate(_PLAIN)))

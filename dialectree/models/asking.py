@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -134,7 +134,7 @@ class Form(NamedTuple):
     @property
     def longest(self) -> int:
         """Return the largest number of characters that the full schema allows to a text."""
-        return _find_longest(self.full)
+        return _find_longest(self.text)
 
     def choose_schema(self, shape: Shape, without: Collection[str] = ()) -> Schema:
         """Return the schema in a ``shape``, and without those keywords.
@@ -166,7 +166,7 @@ def _form(
     ids: tuple[tuple[str, tuple[str, ...]], ...],
     most: tuple[tuple[str, int], ...],
 ) -> Form:
-    full = _inlined(reply)
+    full = json.loads(_inlined(reply))
     for name, count in most:
         part = full["properties"][name]
         part["maxItems"] = min(count, part.get("maxItems", count))
@@ -225,7 +225,8 @@ def for_medium_model(form: Form, wording: Wording) -> Form:
     )
 
 
-def _inlined(reply: type[BaseModel]) -> dict[str, Any]:
+@cache
+def _inlined(reply: type[BaseModel]) -> str:
     """Return the JSON schema with its definitions inlined and no further fields allowed.
 
     A reply has no defaults: what a model left out must not look as if it had written it.
@@ -249,7 +250,7 @@ def _inlined(reply: type[BaseModel]) -> dict[str, Any]:
             walked["additionalProperties"] = False
         return walked
 
-    return {"title": reply.__name__, **walk(schema)}
+    return json.dumps({"title": reply.__name__, **walk(schema)}, ensure_ascii=False)
 
 
 def _without_lengths(part: Any) -> Any:
@@ -312,12 +313,9 @@ def _drop_false_items(part: Any) -> Any:
     }
 
 
-def _find_longest(part: Any) -> int:
-    if isinstance(part, dict):
-        most = part.get("maxLength")
-        here = most if isinstance(most, int) else 0
-        return max([here, *map(_find_longest, part.values())])
-    return max(map(_find_longest, part), default=0) if isinstance(part, list) else 0
+@lru_cache(maxsize=1024)
+def _find_longest(schema: str) -> int:
+    return max(map(int, re.findall(r'"maxLength": (\d+)', schema)), default=0)
 
 
 def _offer(schema: Any, path: str, ids: tuple[str, ...], *, each_place: bool) -> None:

@@ -193,14 +193,12 @@ class CopyCheck(NamedTuple):
 
     def find_copies(self, reply: BaseModel) -> list[Doubt]:
         """Return a doubt about a reply that repeats what the other side said."""
-        evidence = here.texts if (here := reading.get()) else []
+        shown = here.texts if (here := reading.get()) else []
         own_words = self.own_words or (lambda reply: " ¶ ".join(_texts(reply.model_dump())))
-        both_read = [*self.common, *evidence]
-        share = small_models.measure_copied_share(own_words(reply), self.said, both_read)
-        if share <= small_models.COPIED_SHARE:
-            return []
+        own, common = own_words(reply), [*self.common, *shown]
+        share = small_models.measure_copied_share(own, self.said, common)
         note = f"repeats its opponent's words ({share:.0%} of the turn)"
-        return [Doubt("copied", _COPIED, note)]
+        return [Doubt("copied", _COPIED, note)] if share > small_models.COPIED_SHARE else []
 
 
 _COPIED = "it repeats your opponent's words; say in your own words what you think instead"

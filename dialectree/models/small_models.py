@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -136,7 +136,7 @@ COPIED_WORDS, COPIED_SHARE = 12, 1 / 3
 
 
 def measure_copied_share(
-    text: str, said: Iterable[tuple[bool, str]], common: Iterable[str] = ()
+    text: str, said: Sequence[tuple[bool, str]], common: Iterable[str] = ()
 ) -> float:
     """Return the share of the words of ``text``, 0 to 1, that it repeats from its opponent.
 
@@ -144,6 +144,9 @@ def measure_copied_share(
     of the ``common`` texts, which both have read. ``said`` is in order; True is the opponent.
     """
     groups = group_words(text, COPIED_WORDS)
+    theirs = {g for opponent, words in said if opponent for g in group_words(words, COPIED_WORDS)}
+    if theirs.isdisjoint(groups):  # as most are, whatever both have read
+        return 0.0
     by_opponent = dict[tuple[str, ...], bool]()
     for opponent, words in [*((False, text) for text in common), *said]:
         for group in group_words(words, COPIED_WORDS):

@@ -202,8 +202,7 @@ class HeldRun(Run):
 
     def find_notices(self, *, finished: bool) -> list[str]:
         """Return lines for the record on what the run did without, or beyond its budget."""
-        overrun = self.budget.overrun() if finished and self.own_budget else []
-        return [*self.notices, *overrun]
+        return [*self.notices, *(self.budget.overrun() if finished and self.own_budget else [])]
 
     def compare(self) -> None:
         """Add to the record of a contest what it changed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 
 from dialectree.errors import MissingPackage
@@ -46,6 +47,12 @@ def missing(requirement: str) -> list[str]:
 
     Looks at the packages that it names itself, not at those that these need in turn.
     """
+    return [package for package in _names_in(requirement) if not is_installed(package)]
+
+
+@cache
+def _names_in(requirement: str) -> list[str]:
+    """Return the package that ``requirement`` names, and those of its extras if it is there."""
     from packaging.requirements import Requirement
 
     wanted = Requirement(requirement)
@@ -56,7 +63,6 @@ def missing(requirement: str) -> list[str]:
         one.name
         for one in every
         if any(one.marker and one.marker.evaluate({"extra": extra}) for extra in wanted.extras)
-        and not is_installed(one.name)
     ]
 
 
