@@ -74,7 +74,7 @@ def write_later(folder: RunFolder) -> None:
 
     Where there is no room, or the run is gone by then, there are none; :func:`write` makes them.
     """
-    _waiting.append(folder)
+    _waiting.append(RunFolder(folder.path.absolute()))  # a program may change its folder
     if parent_process() is not None:  # a process of a pool ends without a word
         write_waiting()
         return

@@ -84,13 +84,15 @@ def test_interrupting_a_notebooks_cell_ends_the_debate_as_in_a_script() -> None:
 
 
 SCRIPT = """
-import sys
+import os, sys
 from pathlib import Path
 import dialectree
 from dialectree.report import part
 part.SOON_S = float(sys.argv[2])
 record = dialectree.decide("Is it so?", ["yes", "no"], model=sys.argv[1])
 print(sorted(path.name for path in record.path.glob("report.*")), flush=True)
+if not sys.argv[3]:
+    os.chdir("/")
 if sys.argv[3] == "load":
     dialectree.load(record.run_id)
     print(sorted(path.name for path in record.path.glob("report.*")))
