@@ -325,8 +325,9 @@ class Method:
 
     def count_calls(self, settings: ProtocolSettings) -> tuple[int, int] | None:
         """Return the least and the most calls that it takes; None where its replies decide."""
-        calls = self.variant.calls
-        return None if calls is None or self.grounded else (calls(settings),) * 2
+        if self.variant.calls is None or self.grounded:
+            return None
+        return (calls := self.variant.calls(settings)), calls
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """Return the compiled graph."""

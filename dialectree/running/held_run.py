@@ -21,6 +21,7 @@ from dialectree.models.run import Run
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Event, EventKind, Override, RunRecord, RunStatus
 from dialectree.records.folder import SOURCES, RunFolder, Unkept
+from dialectree.records.journal import Journal
 from dialectree.records.run import source_notices
 from dialectree.running.plug_points import keep_sources, locate_sources
 from dialectree.system import clock
@@ -41,6 +42,7 @@ class HeldRun(Run):
         keeper: Where events go; None until the files of an earlier part are found.
     """
 
+    journal: Journal | None
     watch: Watch | None = None
     """Gets each event that says something new."""
 
@@ -210,9 +212,8 @@ class HeldRun(Run):
     def tell_end(self, record: RunRecord, keeper: RunFolder | Unkept) -> None:
         """Keep the event that says how the run ended."""
         ended = record.model_dump(mode="json", include={"status", "usage", "notices"})
-        event = event_of(record, "ended", ended)
-        keeper.tell(event)
-        self.untold.append(event)
+        self.untold.append(event_of(record, "ended", ended))
+        keeper.tell(self.untold[-1])
 
     def close_files(self) -> None:
         """Give the folder back."""

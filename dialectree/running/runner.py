@@ -323,13 +323,13 @@ class OwnRun(HeldRun):
 async def _walk(started: Started, run: OwnRun, ask: Ask | None) -> None:
     """Drive the graph to its end; get a person's answer whenever it stops for one."""
     record, context = started.record, started.context
-    graph, thread = started.method.graph(), RunnableConfig()
+    graph, thread = started.method.graph(), dict[str, Any]()
     if ask is None and record.contest is None and context.asks():
         context = without_person(context)  # the journal of a contest may have answers
     if context.asks():
         graph = graph.copy({"checkpointer": InMemorySaver()})
         thread = {"configurable": {"thread_id": run.run_id}}
-    config: RunnableConfig = {
+    config: Any = {
         "tags": ["dialectree", record.method],
         "metadata": {"run_id": record.run_id, "method": record.method},
         **thread,
