@@ -64,6 +64,7 @@ class Rehearsal(Run):
     ) -> None:
         journal, overrides, texts = past or (None, (), None)
         super().__init__("", context, journal, overrides)
+        self.cache = None
         self.sources_at = texts
         if journal is not None:
             self._retrievals = journal.retrievals.apart()
