@@ -134,7 +134,10 @@ def test_an_estimate_leaves_no_trace() -> None:
         absent = "a-model/that-is-not-here"
         dialectree.estimate("tod", **PAPERS, model=model, embeddings=absent, **small)
     assert not traced.traced_runs
-    assert [*Path().iterdir()] == []
+    kept = {path.name for path in Path().glob("*")} | {
+        path.name for path in Path("cache").glob("*")
+    }
+    assert kept <= {"cache", "segments", "corpora"}  # how papers were cut, which no run repeats
     settings = method("tod").protocol.settings(model=model)
     assert not known_endpoint(resolve(model, settings)).rung_known
 
