@@ -68,6 +68,7 @@ def splitting(children: int) -> list[dict[str, Any]]:
 
 TREE = Case("TSD, 4 leaves", "tsd", {"max_depth": 1}, bare.debate_tree(4, 1), splitting(4))
 WIDEST_TREE = Case("TSD, 64 leaves", "tsd", {}, bare.debate_tree(4, 3), splitting(4), None)
+COMPARISON = Case("ToD", "tod", {}, bare.tree_of_debate(3, 3), limit=None)
 DEBATE = Case("RSD", "rsd", {}, bare.role_switching_debate())
 CASES = (
     TREE,
@@ -88,7 +89,7 @@ CASES = (
         limit=None,
     ),
     Case("ToD, depth 1", "tod", {"max_depth": 1}, bare.tree_of_debate(3, 1)),
-    Case("ToD", "tod", {}, bare.tree_of_debate(3, 3), limit=None),
+    COMPARISON,
 )
 
 

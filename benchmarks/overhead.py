@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any, NamedTuple, get_args
 
 from benchmarks import bare
-from benchmarks.cases import CASES, DEBATE, WIDEST_TREE, Case, conduct
+from benchmarks.cases import CASES, COMPARISON, DEBATE, WIDEST_TREE, Case, conduct
 from benchmarks.figures import Figure
 from dialectree.system import loop
 from tests.endpoint import LocalEndpoint
@@ -38,7 +38,7 @@ class Taken(NamedTuple):
 def overhead(folder: Path, repeats: int) -> Iterator[Figure]:
     """Measure RSD, ToD and the widest tree beside three ways to write the same steps by hand."""
     repeats = min(repeats, REPEATS)
-    for case in (DEBATE, next(one for one in CASES if one.name == "ToD"), WIDEST_TREE):
+    for case in (DEBATE, COMPARISON, WIDEST_TREE):
         taken, calls, wrong = _measure(case, folder, repeats, get_args(bare.Client))
         part = f"{case.name}: {calls} calls of {1000 * LATENCY_S:.0f} ms, median of {repeats}"
         ours = taken["ours"]
@@ -51,8 +51,8 @@ def overhead(folder: Path, repeats: int) -> Iterator[Figure]:
         value, spread = _middle(ratios)
         limit = WALL_LIMITS.get(case.name)
         yield Figure(part, "wall time over the leanest client", value, limit=limit, note=spread)
-        for name, several in taken.items():
-            value, spread = _middle([1000 * one.cpu_s / calls for one in several])
+        for name, debates in taken.items():
+            value, spread = _middle([1000 * debate.cpu_s / calls for debate in debates])
             yield Figure(part, f"CPU of a call: {name}", value, "ms", note=spread)
         yield Figure(part, "calls too many, too few or made twice", wrong, limit=0)
 
@@ -74,7 +74,7 @@ def _measure(
 ) -> tuple[Mapping[str, list[Taken]], int, int]:
     """Return what ours and each client took in turns, the calls, and how many were wrong."""
     loop.tune()  # as a command does
-    bodies, wrong = _recorded(case, folder / f"{case.name}, recorded"), 0
+    bodies, wrong = _record_requests(case, folder / f"{case.name}, recorded"), 0
     taken: dict[str, list[Taken]] = {name: [] for name in ("ours", *clients)}
     with LocalEndpoint(latency_ms=1000 * LATENCY_S, rules=case.rules, array_items=3) as served:
         for n in range(repeats + 1):
@@ -85,7 +85,7 @@ def _measure(
             for client in clients:
                 taken[client].append(_take(bare.run(case.shape, served.url, bodies, client)))
     # The first ones import what they need.
-    return {name: several[1:] for name, several in taken.items()}, len(bodies), wrong
+    return {name: debates[1:] for name, debates in taken.items()}, len(bodies), wrong
 
 
 def _middle(values: list[float]) -> tuple[float, str]:
@@ -100,7 +100,7 @@ def _take(work: Coroutine[Any, Any, object]) -> Taken:
     return Taken(time.perf_counter() - began, time.process_time() - cpu)
 
 
-def _recorded(case: Case, folder: Path) -> list[str]:
+def _record_requests(case: Case, folder: Path) -> list[str]:
     """Return the requests of one run."""
     with LocalEndpoint(rules=case.rules, array_items=3, keep_bodies=True) as endpoint:
         loop.run(conduct(case, endpoint.url, folder))

@@ -163,8 +163,8 @@ def __getattr__(name: str) -> object:
     if name in _HOMES:
         extra = "dialectree[eval]" if _HOMES[name].startswith("dialectree.evals") else ""
         with needed(f"dialectree.{name}", extra):
-            found: object = getattr(import_module(_HOMES[name]), name)
-        return globals().setdefault(name, found)
+            value: object = getattr(import_module(_HOMES[name]), name)
+        return globals().setdefault(name, value)
     raise AttributeError(f"module 'dialectree' has no attribute {name!r}")
 
 

@@ -213,8 +213,11 @@ async def _calling(
     failure: BaseException | None = None
     run.use(folder.journal())
     try:
-        yield run
-    except (Exception, asyncio.CancelledError) as error:
-        failure = error
-    if (failure := await run.leave(failure, finished=failure is None)) is not None:
-        raise failure
+        try:
+            yield run
+        except (Exception, asyncio.CancelledError) as error:
+            failure = error
+        if (failure := await run.leave(failure, finished=failure is None)) is not None:
+            raise failure
+    finally:
+        run.close_files()  # where the program ends

@@ -74,7 +74,7 @@ class BackgroundRun(Underway):
         while not self.task.done() and (remaining := until - clock.seconds()) > 0:
             if tell is not None and self.progress.calls > before:
                 before = self.progress.calls
-                await tell(before, self.expected(), self.progress.line())
+                await tell(before, self.count_expected(), self.progress.line())
             pace = remaining if tell is None else min(remaining, PACE_S)
             await asyncio.wait([self.task], timeout=pace)
         if self.task.done() and not self.task.cancelled():
@@ -87,10 +87,10 @@ class BackgroundRun(Underway):
         self.task.cancel()
         await asyncio.wait([self.task])
 
-    def expected(self) -> int | None:
+    def count_expected(self) -> int | None:
         """Return the most calls that were estimated, unless there are more already."""
-        most = self.progress.expected[1] if self.progress.expected else 0
-        return most if most >= self.progress.calls else None
+        calls = self.progress.expected[1] if self.progress.expected else 0
+        return calls if calls >= self.progress.calls else None
 
 
 _underway: dict[Path, BackgroundRun] = {}
@@ -115,9 +115,9 @@ class BackgroundDebates(Debates):
         started.expected = calls
         return self._go_on(BackgroundRun(started, planned.remarks))
 
-    def _go_on(self, one: BackgroundRun) -> BackgroundRun:
-        one.go_on(person=self._person)
-        return one
+    def _go_on(self, run: BackgroundRun) -> BackgroundRun:
+        run.go_on(person=self._person)
+        return run
 
     def underway(self, run: str) -> BackgroundRun | None:
         """Return the run if it is under way in the background of this process."""
@@ -140,17 +140,17 @@ class BackgroundDebates(Debates):
 
     async def resume(self, run: str, settings: Mapping[str, Any]) -> BackgroundRun:
         """Go on in the background with a run; one that is under way stays as it is."""
-        if one := await asyncio.to_thread(self.underway, run):
-            return one
+        if underway := await asyncio.to_thread(self.underway, run):
+            return underway
         return self._go_on(BackgroundRun(await asyncio.to_thread(self.take_up, run, settings)))
 
     async def cancel(self, run: str) -> RunRecord:
         """Break a run off, and return its record. What was paid stays in its folder."""
-        if one := await asyncio.to_thread(self.underway, run):
-            await one.cancel()
+        if underway := await asyncio.to_thread(self.underway, run):
+            await underway.cancel()
         return await asyncio.to_thread(self.result, run)
 
     async def break_off(self) -> None:
         """Break off all that is under way in this folder, and wait until it is written."""
-        mine = (one for one in _underway.values() if one.started.folder.lies_under(self.runs))
-        await asyncio.gather(*(one.cancel() for one in [*mine]))
+        runs = [run for run in _underway.values() if run.started.folder.lies_under(self.runs)]
+        await asyncio.gather(*(run.cancel() for run in runs))

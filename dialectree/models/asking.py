@@ -166,7 +166,7 @@ def _form(
     ids: tuple[tuple[str, tuple[str, ...]], ...],
     most: tuple[tuple[str, int], ...],
 ) -> Form:
-    full = json.loads(_inlined(reply))
+    full = json.loads(_inline_definitions(reply))
     for name, count in most:
         part = full["properties"][name]
         part["maxItems"] = min(count, part.get("maxItems", count))
@@ -226,7 +226,7 @@ def for_medium_model(form: Form, wording: Wording) -> Form:
 
 
 @cache
-def _inlined(reply: type[BaseModel]) -> str:
+def _inline_definitions(reply: type[BaseModel]) -> str:
     """Return the JSON schema with its definitions inlined and no further fields allowed.
 
     A reply has no defaults: what a model left out must not look as if it had written it.

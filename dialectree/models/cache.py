@@ -104,9 +104,9 @@ class _Request(NamedTuple):
     completion: Completion | None
 
 
-def _give(loop: asyncio.AbstractEventLoop, found: Iterable[tuple[_Request, Any]]) -> None:
-    """Let those in ``loop`` go on who wait for what was ``found``."""
-    for (answer, *_), result in found:
+def _hand_out(loop: asyncio.AbstractEventLoop, results: Iterable[tuple[_Request, Any]]) -> None:
+    """Let those in ``loop`` go on who wait for one of the ``results``."""
+    for (answer, *_), result in results:
         if answer.get_loop() is loop and not answer.done():
             failed = isinstance(result, Exception)
             (answer.set_exception if failed else answer.set_result)(result)
@@ -127,8 +127,8 @@ class SqliteCache:
 
     async def get(self, key: str) -> Completion | None:
         """Return the completion that was paid for before, or None."""
-        found: Completion | None = await self._ask(key)
-        return found
+        completion: Completion | None = await self._ask(key)
+        return completion
 
     def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
         """Keep a completion unless the key has one; a later ``get`` returns it."""
@@ -150,7 +150,7 @@ class SqliteCache:
         if idle:
             try:
                 self._thread.submit(self._work)
-            except BaseException:
+            except BaseException:  # Ctrl-C while a thread begins: the next request begins one
                 self._working = False
                 raise
         return answer
@@ -163,30 +163,33 @@ class SqliteCache:
                 self._working = bool(batch)
             if not batch:
                 return
-            found = [*zip(batch, self._answer(batch), strict=True)]
+            results = [*zip(batch, self._answer(batch), strict=True)]
             for loop in {request.answer.get_loop() for request in batch}:
                 with suppress(RuntimeError):  # it is closed: nobody waits any more
-                    loop.call_soon_threadsafe(_give, loop, found)
+                    loop.call_soon_threadsafe(_hand_out, loop, results)
 
     def _answer(self, batch: Sequence[_Request]) -> Sequence[Completion | Exception | None]:
         """Return what each request gets; what was read counts even if nothing can be written."""
-        found: list[Completion | Exception | None] = []
+        results: list[Completion | Exception | None] = []
         try:
             connection = self.open()
             if writes := any(request.completion is not None for request in batch):
                 connection.execute("begin immediate")
             try:
-                found.extend(self._one(connection, request) for request in batch)
+                for request in batch:
+                    results.append(self._serve(connection, request))
             finally:
                 if writes:
                     connection.execute("commit")
         except Exception as error:  # whoever waits for this thread has to hear of any
+            read = len(results)
+            results += [None] * (len(batch) - read)
             for n, request in enumerate(batch):
-                if request.completion is not None or n >= len(found):
-                    found[n : n + 1] = [self.fail(error)]
-        return found
+                if n >= read or request.completion is not None:
+                    results[n] = self.fail(error)
+        return results
 
-    def _one(
+    def _serve(
         self, connection: sqlite3.Connection, request: _Request
     ) -> Completion | Exception | None:
         if request.completion is not None:

@@ -193,10 +193,10 @@ class CopyCheck(NamedTuple):
 
     def find_copies(self, reply: BaseModel) -> list[Doubt]:
         """Return a doubt about a reply that repeats what the other side said."""
-        shown = here.texts if (here := reading.get()) else []
+        evidence = here.texts if (here := reading.get()) else []
         own_words = self.own_words or (lambda reply: " ¶ ".join(_texts(reply.model_dump())))
-        own, common = own_words(reply), [*self.common, *shown]
-        share = small_models.measure_copied_share(own, self.said, common)
+        text, common = own_words(reply), [*self.common, *evidence]
+        share = small_models.measure_copied_share(text, self.said, common)
         note = f"repeats its opponent's words ({share:.0%} of the turn)"
         return [Doubt("copied", _COPIED, note)] if share > small_models.COPIED_SHARE else []
 

@@ -87,7 +87,7 @@ class Run(RunControl):
         self._spoke = set[tuple[str, str]]()
         if journal is not None:
             self.use(journal)
-        self._cached_replies = context.cache or context.replay
+        self._uses_cache = context.cache or context.replay
         self.budget = budget or Budget(context)
         self.hear: Callable[[Mapping[str, object]], int] | None = None
         """Keeps an event of this run, and returns its number, 0 where it says nothing new.
@@ -120,7 +120,7 @@ class Run(RunControl):
     @cached_property
     def cache(self) -> ReplyCache | None:
         """The reply cache, where the run has one; opened by its first call."""
-        return reply_cache(cache_folder()) if self._cached_replies else None
+        return reply_cache(cache_folder()) if self._uses_cache else None
 
     def use(self, journal: Journal) -> None:
         """Answer from a journal what it holds, and keep every call there."""

@@ -81,11 +81,11 @@ class LiveProgress(Lines):
     def frame(self) -> RenderableType:
         """Return what is drawn now, lower than the screen."""
         progress, room = self._progress, max(self._console.height - 3, 1)
-        asked = len(progress.waiting)
+        waiting = len(progress.waiting)
         parts = [
             self._count_calls(),
             duration(progress.seconds),
-            *([f"{asked:,} under way"] if asked else []),
+            *([f"{waiting:,} under way"] if waiting else []),
             *([count(progress.tokens, "token")] if progress.tokens else []),
             *([f"cost {money(progress.cost)}"] if progress.cost else []),
         ]

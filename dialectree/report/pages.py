@@ -38,8 +38,8 @@ def markdown(record: RunRecord, calls: Sequence[Call]) -> str:
 
 def macros(record: RunRecord) -> Callable[..., str]:
     """Return a function that renders a part of the Markdown by name: ``report``, ``answer`` ..."""
-    given = {"record": record, "drawn": Drawn(record)}
-    module = _template(record, "run.md.jinja").make_module(given)
+    context = {"record": record, "drawn": Drawn(record)}
+    module = _template(record, "run.md.jinja").make_module(context)
     return lambda name, *values: _tidy(getattr(module, name)(*values))
 
 

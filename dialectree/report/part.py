@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 import sys
@@ -9,7 +10,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from multiprocessing import parent_process
-from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from dialectree.errors import DialectreeError
@@ -22,21 +22,10 @@ if TYPE_CHECKING:
 
 Watch = Callable[[Event], None]
 
-SOON_S = 0.3
-"""Seconds after a verdict was returned before its reports are written."""
 _waiting: deque[RunFolder] = deque()
-_writing = Lock()
-
-
-def _forget() -> None:
-    """Leave to the process that forked what is still to be written."""
-    global _writing
-    _waiting.clear()
-    _writing = Lock()
-
-
+"""Runs whose verdict was returned and whose reports are still to be written."""
 if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_waiting.clear)  # the process that forked writes them
 
 
 def summarize(record: RunRecord) -> str:
@@ -69,28 +58,24 @@ def write(folder: RunFolder, record: RunRecord) -> None:
     folder.write("report.html", html(record, calls, folder.events(), folder.texts()))
 
 
-def write_later(folder: RunFolder) -> None:
-    """Write report.md and report.html soon, and before the program ends.
+def write_later(folder: RunFolder) -> bool:
+    """Leave the reports for when the next debate waits for its model, or the program ends.
 
-    Where there is no room, or the run is gone by then, there are none; :func:`write` makes them.
+    Return False where neither may come: in a notebook, and in a process of a pool.
     """
+    if "IPython" in sys.modules or parent_process() is not None:
+        return False
     _waiting.append(RunFolder(folder.path.absolute()))  # a program may change its folder
-    if parent_process() is not None:  # a process of a pool ends without a word
-        write_waiting()
-        return
-    timer = Timer(SOON_S, write_waiting)
-    timer.daemon = True  # the end of the program does not wait for it, but writes at once
-    timer.start()
+    return True
 
 
 @atexit.register
 def write_waiting() -> None:
-    """Write all reports that are still to be written."""
-    with _writing:
-        while _waiting:
+    """Write the reports that are still to be written now, but for those of runs that are gone."""
+    for _ in range(len(_waiting)):
+        with suppress(IndexError, DialectreeError):  # another thread may take the last one
             folder = _waiting.popleft()
-            with suppress(DialectreeError):
-                write(folder, folder.record())
+            write(folder, folder.record())
 
 
 @asynccontextmanager
@@ -99,11 +84,17 @@ async def follow(
 ) -> AsyncIterator[Watch | None]:
     """Show in one line how far a run is until the block ends, and yield what watches its events.
 
-    Yields None where nothing is shown; ``wanted`` None shows it in a notebook only.
+    Yields None where nothing is shown; ``wanted`` None shows it in a notebook only. Reports of
+    earlier runs are written meanwhile.
     """
-    if wanted is False or (wanted is None and "IPython" not in sys.modules):
-        yield None
-        return
-    progress = Progress(run_id, expected)
-    async with show(progress.line, wanted):
-        yield progress.watch
+    earlier = asyncio.ensure_future(asyncio.to_thread(write_waiting)) if _waiting else None
+    try:
+        if wanted is False or (wanted is None and "IPython" not in sys.modules):
+            yield None
+        else:
+            progress = Progress(run_id, expected)
+            async with show(progress.line, wanted):
+                yield progress.watch
+    finally:
+        if earlier is not None:
+            await earlier

@@ -32,6 +32,8 @@ Watch = Callable[[Event], None]
 
 GRACE_S = 5.0
 """Seconds that a cancelled run waits for the calls under way."""
+UNWIND_S = 1.0
+"""Seconds that calls have to end once they are given up."""
 
 
 class HeldRun(Run):
@@ -163,7 +165,7 @@ class HeldRun(Run):
         if cancelled:
             self.abandon()
             with suppress(asyncio.CancelledError):
-                await self.land(within=1.0)  # they unwind
+                await self.land(within=UNWIND_S)
         if finished and failure is None:
             failure = self.unkept
         try:

@@ -91,11 +91,11 @@ def find_recordings(protocol: Protocol) -> dict[str, Path]:
     """
     if not protocol.demo or protocol.file(f"{protocol.demo}/run.json") is None:
         return {}
-    others = sorted(protocol.folder().glob(f"{protocol.demo}_*/run.json"))
-    named = {
-        f"{protocol.name}_{path.parent.name.partition('_')[2]}": path.parent for path in others
+    paths = sorted(protocol.folder().glob(f"{protocol.demo}_*/run.json"))
+    recordings = {
+        f"{protocol.name}_{path.parent.name.partition('_')[2]}": path.parent for path in paths
     }
-    return {protocol.name: protocol.recording(), **named}
+    return {protocol.name: protocol.recording(), **recordings}
 
 
 def recorded() -> dict[str, Recording]:

@@ -254,27 +254,23 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
     failure: BaseException | None = None
     try:
         await finish_in_thread(run.begin, folder)
-    except BaseException:
-        run.close_files()
-        raise
-    try:
-        run.show_untold()
-        if not folder.told():
-            run.tell_beginning(started.expected)
-        await asyncio.to_thread(run.read_journal, folder)
-        run.notices += await asyncio.to_thread(started.find_changed_prompts)
-        with started.method.packages():
-            await _walk(started, run, ask)
-        run.tell_changes()
-    except (Exception, asyncio.CancelledError) as error:
-        failure = error
-        if started.refusal is not None and isinstance(error, ReplayMiss):
-            failure = started.refusal
-    except BaseException:  # the program ends
-        run.close_files()
-        raise
-    if (failure := await run.leave(failure, finished=failure is None)) is not None:
-        raise failure
+        try:
+            run.show_untold()
+            if not folder.told():
+                run.tell_beginning(started.expected)
+            await finish_in_thread(run.read_journal, folder)
+            run.notices += await asyncio.to_thread(started.find_changed_prompts)
+            with started.method.packages():
+                await _walk(started, run, ask)
+            run.tell_changes()
+        except (Exception, asyncio.CancelledError) as error:
+            failure = error
+            if started.refusal is not None and isinstance(error, ReplayMiss):
+                failure = started.refusal
+        if (failure := await run.leave(failure, finished=failure is None)) is not None:
+            raise failure
+    finally:
+        run.close_files()  # of one that could not begin, or whose program ends
 
 
 class OwnRun(HeldRun):

@@ -240,6 +240,6 @@ async def _conduct(
 ) -> RunRecord:
     """Conduct a run to its end, and show it in one line; its reports are written after that."""
     reports, run_id = REPORTS.find(), begun.record.run_id
-    shown = nullcontext() if reports is None else reports.follow(run_id, begun.expected, progress)
-    async with shown as shows:
-        return await Underway(begun).conduct(ask, watch, progress=shows, wait=False)
+    display = nullcontext() if reports is None else reports.follow(run_id, begun.expected, progress)
+    async with display as show:
+        return await Underway(begun).conduct(ask, watch, progress=show, wait=False)

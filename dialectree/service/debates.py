@@ -92,7 +92,7 @@ class Underway:
             ask: Answers for a person.
             watch: Gets every event.
             progress: Gets those of earlier parts of the run, too.
-            wait: The reports are there at its end. False: soon after, if there is room.
+            wait: The reports are there at its end. False: some time after that of a finished run.
         """
 
         if progress is not None and self.record.status in UNFINISHED:
@@ -119,8 +119,8 @@ class Underway:
             self.unreported = self.fault
         if reports is None or self.unreported is not None:
             return
-        if not wait:
-            reports.write_later(self.started.folder)
+        over = self.record.status not in UNFINISHED
+        if over and not wait and reports.write_later(self.started.folder):
             return
         try:
             await asyncio.to_thread(reports.write, self.started.folder, self.record)
@@ -160,8 +160,8 @@ def kept(kind: type[Kept], record: RunRecord) -> Kept:
 
 def add_reports(folder: RunFolder, record: RunRecord) -> None:
     """Write the reports of a run that has none yet, if there is room."""
-    reports, there = REPORTS.find(), (folder.path / "report.html").is_file()
-    if reports is not None and not there and record.status != "running":
+    reports, page = REPORTS.find(), folder.path / "report.html"
+    if reports is not None and not page.is_file() and record.status != "running":
         with suppress(DialectreeError):
             reports.write(folder, record)
 

@@ -93,8 +93,8 @@ class Reports(Protocol):
         """Write the reports of a run into its folder; RunFolderError where there is no room."""
         ...
 
-    def write_later(self, folder: RunFolder) -> None:
-        """Write them soon, without a word where that fails."""
+    def write_later(self, folder: RunFolder) -> bool:
+        """Write them when the program does nothing else; False: it has to be done now."""
         ...
 
     def follow(

@@ -13,7 +13,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, ParamSpec, TypeVar
 
-from dialectree.system.streams import closed_streams
+from dialectree.system.streams import find_closed_streams
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,7 +44,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         # Not returned: asyncio would write all of it out when it restores its signal handler.
         results.append(await work)
 
-    if sys.platform == "win32" or closed_streams():
+    if sys.platform == "win32" or find_closed_streams():
         asyncio.run(collect())
     else:
         import uvloop

@@ -48,7 +48,7 @@ def give_up(number: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
-def closed_streams() -> list[int]:
+def find_closed_streams() -> list[int]:
     """Return the file descriptors of the standard streams that are closed."""
     return [number for number in (0, 1, 2) if not _is_open(number)]
 

@@ -43,8 +43,8 @@ def answer(record: RunRecord) -> list[str]:
     """
     root = record.tree.nodes.get(record.tree.root)
     sentences = topic_of(root).sentences if root is not None else []
-    given = record.verdict.answer if record.verdict is not None else None
-    if given is None or any(s.text not in given for s in sentences if s.part != "proposal"):
+    text = record.verdict.answer if record.verdict is not None else None
+    if text is None or any(s.text not in text for s in sentences if s.part != "proposal"):
         return []
     alike, apart, proposals = (
         [_referring(s) for s in sentences if s.part == part]
@@ -53,17 +53,17 @@ def answer(record: RunRecord) -> list[str]:
     paragraphs = [" ".join(alike), " ".join(apart)]
     if proposals:
         paragraphs.append("\n- ".join([f"{PROPOSED}:", *proposals]))
-    return [text for text in paragraphs if text]
+    return [paragraph for paragraph in paragraphs if paragraph]
 
 
 def _referring(sentence: Sentence) -> str:
     """Return a sentence with its topics and segments, and with what is wrong with it."""
     nodes = ", ".join(sorted(sentence.nodes, key=path_key))
     segments = ", ".join(sorted(sentence.segments, key=segment_key))
-    named = "; ".join(part for part in (nodes, segments) if part)
+    grounds = "; ".join(part for part in (nodes, segments) if part)
     faults = f"[marked: {'; '.join(sentence.faults)}]" if sentence.faults else ""
     return " ".join(
-        filter(None, [sentence.text, f"[{line(named, 2000)}]" if named else "", faults])
+        filter(None, [sentence.text, f"[{line(grounds, 2000)}]" if grounds else "", faults])
     )
 
 
@@ -76,21 +76,21 @@ def heading(record: RunRecord) -> str:
 def outcome(node: Node) -> str:
     """Return what came of a topic's debate: ``b concedes``, ``neither concedes``."""
     positions = topic_of(node).positions
-    gave: list[Letter] = sorted(one.paper for one in positions if one.concedes)
+    losers: list[Letter] = sorted(last.paper for last in positions if last.concedes)
     if node.dropped:
         return "dropped by a person"
     if not positions and node.parent is None:
         return f"split into {count(len(node.children), 'topic')}" if node.children else ""
     if not positions:
         return "no argument" if node.status == "missing" else "not debated yet"
-    if gave:
-        return "both concede" if len(gave) == 2 else f"{gave[0]} concedes"
+    if losers:
+        return "both concede" if len(losers) == 2 else f"{losers[0]} concedes"
     return "neither concedes" if len(positions) > 1 else f"only {positions[0].paper} argues"
 
 
 MARKDOWN = """
 {% macro appendix() %}
-{% for segment in own.cited(record) %}
+{% for segment in own.find_cited(record) %}
 {% if loop.first %}
 ## Evidence
 
@@ -112,15 +112,15 @@ class _Citing(BaseModel):
     evidence: list[str] = []
 
 
-def cited(record: RunRecord) -> list[Segment]:
+def find_cited(record: RunRecord) -> list[Segment]:
     """Return the segments that a sentence, an argument or a claim names, in their order."""
-    named = set[str]()
+    ids = set[str]()
     for node in record.tree.nodes.values():
         topic = topic_of(node)
-        named.update(*(one.segments for one in topic.sentences))
-        named.update(*(one.evidence for one in topic.positions))
-        named.update(*(one.evidence for one in topic.all_claims))
-        named.update(*topic.counter.values())
-        named.update(*(fitting(_Citing, turn.fields).evidence for turn in node.transcript))
+        ids.update(*(sentence.segments for sentence in topic.sentences))
+        ids.update(*(position.evidence for position in topic.positions))
+        ids.update(*(claim.evidence for claim in topic.all_claims))
+        ids.update(*topic.counter.values())
+        ids.update(*(fitting(_Citing, turn.fields).evidence for turn in node.transcript))
     segments = record.tree.segments
-    return [segments[name] for name in sorted(named & segments.keys(), key=segment_key)]
+    return [segments[name] for name in sorted(ids & segments.keys(), key=segment_key)]

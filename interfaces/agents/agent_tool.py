@@ -72,7 +72,7 @@ def as_tool(
                 debates = Debates(folder, files_from=files_from)
                 planned = await asyncio.to_thread(debates.plan, chosen, inputs, settings)
                 run = Underway(await asyncio.to_thread(planned.begin))
-                record = await run.conduct(watch=on_the_stream(watch), wait=False)
+                record = await run.conduct(watch=on_the_stream(watch))
         except DialectreeError as error:
             raise ToolException(str(error)) from error
         return f"{verdict_text(record)}\n\nRun: {record.run_id}.", record.model_dump(mode="json")

@@ -12,15 +12,15 @@ UNASKED = 300
 """Calls for which nobody is asked: more than any protocol of ours takes by its defaults."""
 
 
-def require(most: int, context: ProtocolSettings | None) -> None:
+def require(expected_calls: int, context: ProtocolSettings | None) -> None:
     """Ask before more than :data:`UNASKED` calls; raise InputError where nobody agrees.
 
-    ``most`` are the most calls that were estimated.
+    ``expected_calls`` are the most that were estimated.
 
     A budget of calls, or a replay, bounds what is paid.
     """
     bound = context.max_calls if context is not None and context.max_calls else inf
-    calls = min(most, bound)
+    calls = min(expected_calls, bound)
     if calls <= UNASKED or (context is not None and context.replay):
         return
     if not terminal():

@@ -138,7 +138,7 @@ def follow(
     """Run an evaluation by ``conduct`` with progress on stderr; return the exit status."""
     from dialectree.errors import DialectreeError
     from dialectree.evals.datasets import notices
-    from dialectree.interfaces.cli.progress import demonstration, stopped_aloud
+    from dialectree.interfaces.cli.progress import await_with_notice, demonstration
     from dialectree.system import loop
 
     if plan.evaluation.demonstration:
@@ -152,7 +152,7 @@ def follow(
     fault: DialectreeError | None = None
     try:
         work = conduct(progress=not quiet, watch=seen.append)
-        standing = loop.run(stopped_aloud(work))
+        standing = loop.run(await_with_notice(work))
         seen.append(standing)
         status = 5 if standing.incomplete else 0
     except DialectreeError as error:

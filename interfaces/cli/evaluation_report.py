@@ -153,7 +153,7 @@ def score(
     from dialectree.evals.reporting.tables import judges_table
     from dialectree.evals.reporting.writing import report as write
     from dialectree.evals.rescoring import conduct, prepare
-    from dialectree.interfaces.cli.progress import stopped_aloud
+    from dialectree.interfaces.cli.progress import await_with_notice
     from dialectree.system import loop
 
     rescoring = prepare(folder, judge, settings)
@@ -162,7 +162,7 @@ def score(
         return
     loop.tune()
     work = conduct(rescoring, progress=not quiet)
-    loop.run(stopped_aloud(work))
+    loop.run(await_with_notice(work))
     written = write([folder])
     if not quiet:
         joined = study([folder])

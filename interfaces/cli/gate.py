@@ -68,7 +68,7 @@ def gate(
     from dialectree.evidence import documents
     from dialectree.interfaces.agents.claims import ClaimVerifier, verifying_method
     from dialectree.interfaces.cli.finding_formats import FORMATS, Findings
-    from dialectree.interfaces.cli.progress import demonstration, reading, stopped_aloud
+    from dialectree.interfaces.cli.progress import await_with_notice, demonstration, reading
     from dialectree.interfaces.cli.streams import print_file, program
     from dialectree.protocols.grounded import find_reader
     from dialectree.records.run import source_notices
@@ -92,7 +92,7 @@ def gate(
         notice(demonstration())
     try:
         work = _findings(verifier, text, runs, quiet=quiet, yes=yes)
-        claims = loop.run(stopped_aloud(work))
+        claims = loop.run(await_with_notice(work))
     except (KeyboardInterrupt, asyncio.CancelledError):
         notice(f"interrupted; {_AGAIN}")
         raise typer.Exit(130) from None

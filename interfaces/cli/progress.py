@@ -56,7 +56,7 @@ def demonstration() -> str:
     )
 
 
-async def stopped_aloud(work: Coroutine[Any, Any, T]) -> T:
+async def await_with_notice(work: Coroutine[Any, Any, T]) -> T:
     """Await ``work``; say so if it is cancelled and takes its time to end."""
     task = asyncio.ensure_future(work)
     try:
@@ -82,8 +82,8 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
             notice(line)
     REPORTS.require()  # the last lines name the files that it writes
     console = Console(stderr=True, quiet=quiet)
-    drawn = console.is_terminal and not quiet
-    watcher = LiveProgress(console, run.record) if drawn else Lines(console)
+    live = console.is_terminal and not quiet
+    watcher = LiveProgress(console, run.record) if live else Lines(console)
     shown = set[str]()
 
     async def ask(request: Mapping[str, str]) -> str:
@@ -101,7 +101,7 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
                     watcher.watch(event)
             loop.tune()
             work = underway.conduct(ask if run.context.asks() else None, watcher.watch)
-            loop.run(stopped_aloud(work))
+            loop.run(await_with_notice(work))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
         status = error.status

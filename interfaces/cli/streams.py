@@ -13,7 +13,7 @@ import sys
 import unicodedata
 from textwrap import fill
 
-from dialectree.system.streams import closed_streams, give_up, notice, program, say
+from dialectree.system.streams import find_closed_streams, give_up, notice, program, say
 
 __all__ = [
     "WIDTH",
@@ -42,7 +42,7 @@ def stand_in() -> None:
 
     Python has no object for a closed stream. It gets one, because ``print`` needs stdout.
     """
-    for _ in closed_streams():
+    for _ in find_closed_streams():
         os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)

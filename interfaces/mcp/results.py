@@ -93,7 +93,7 @@ def debate(record: RunRecord, one: BackgroundRun | None = None, *, busy: bool = 
         moved=record.contest.why if record.contest and done else None,
         started=record.started,
         calls=one.progress.calls if running and one else record.usage.calls,
-        expected_calls=one.expected() if running and one else None,
+        expected_calls=one.count_expected() if running and one else None,
         seconds=round(one.progress.seconds, 1) if running and one else record.usage.wall_s,
         cost=record.usage.cost,
         next=_NEXT.get(status, "`show` has the whole debate; `contest` changes something in it."),

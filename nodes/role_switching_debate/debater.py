@@ -220,7 +220,7 @@ async def _speak(
         told=fields,
         by_text=by_text,
         copy_check=CopyCheck(
-            _said(
+            _order_texts(
                 state["turns"],
                 side,
                 first="a" if runtime.context.cross_examination == "in_turn" else side,
@@ -239,7 +239,7 @@ async def _speak(
     return {"turns": [{"speaker": side, "phase": place.phase, "fields": fields(valid)}]}
 
 
-def _said(turns: list[Turn], side: Side, *, first: Side) -> list[tuple[bool, str]]:
+def _order_texts(turns: list[Turn], side: Side, *, first: Side) -> list[tuple[bool, str]]:
     """Return what both wrote, in order, and whether it is the opponent of ``side`` who did.
 
     Both propose at the same time; in the cross-examination ``first`` speaks before the other.

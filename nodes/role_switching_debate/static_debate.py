@@ -114,8 +114,8 @@ def statement(side: Side, *, alone: bool = False) -> Step:
                 [
                     (theirs, argument)
                     for _, theirs, argument in sorted(
-                        (one["round"], one["side"] != side, one["argument"])
-                        for one in state["statements"]
+                        (said["round"], said["side"] != side, said["argument"])
+                        for said in state["statements"]
                     )
                 ],
                 common=[state["question"], own["text"], opponent["text"]],

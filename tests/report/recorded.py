@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -159,12 +158,6 @@ def read(page: str) -> tuple[set[str], str]:
     shown = (t for t in found if t.type != "html_inline" and not t.children)
     words = [" " if t.type in GAPS else t.content for t in shown]
     return {token.type for token in found}, "".join(words).replace("\u2060", "")
-
-
-def anchors(page: str) -> tuple[set[str], set[str]]:
-    """Return the places of Markdown, and where its links lead."""
-    links = {str(t.attrs["href"])[1:] for t in tokens(page) if t.type == "link_open"}
-    return set(re.findall(r'<a id="([^"]*)"></a>', page)), links
 
 
 def seen(renderable: RenderableType, width: int = 80, height: int = 24) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import sys
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from pydantic import JsonValue
 from rich.cells import cell_len
 from rich.console import Console
 
+from dialectree.interfaces.cli import streams
 from dialectree.protocols.protocol import installed
 from dialectree.records import Event, EventKind, RunRecord, turns
 from dialectree.report import Lines, LiveProgress
@@ -230,6 +232,17 @@ def test_an_error_leaves_the_terminal_as_it_was() -> None:
         raise KeyboardInterrupt
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue().rindex("\x1b[?25h") > console.file.getvalue().rindex("\x1b[?25l")
+
+
+def test_a_plain_terminal_gets_plain_characters() -> None:
+    codecs.register_error("plainly", streams._plainly)
+    for name in ("art", "tod"):
+        drawing, _ = live([], record=record(name))
+        for event in recorded_events(name):
+            drawing.watch(event)
+            shown = seen(drawing.frame(), 30, 8)
+            plain = shown.encode("ascii", "plainly").decode()
+            assert plain.count("?") == shown.count("?")
 
 
 def test_lines_say_once_what_must_not_be_missed_and_nothing_else() -> None:

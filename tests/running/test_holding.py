@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,17 +53,21 @@ def test_a_program_that_ends_within_a_run_leaves_its_folder_unlocked(
     assert asyncio.run(again(run.folder, {}).conduct()).status == "answered"
 
 
-def test_reports_are_no_business_of_a_process_that_was_forked_meanwhile(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_reports_are_written_while_the_next_debate_is_held_and_not_by_a_fork(
+    model: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(part, "SOON_S", 60)
-    record = dialectree.run("art", "Cows eat.", method_name="cot", model=model, runs=tmp_path)
-    with part._writing:  # as a thread holds it that writes
-        child = os.fork()
-        if child == 0:
-            free = part._writing.acquire(blocking=False)
-            os._exit(0 if free and not part._waiting else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert not (record.path / "report.html").exists()
-    part.write_waiting()
-    assert (record.path / "report.html").exists()
+    def debate(claim: str) -> Path:
+        record = dialectree.run("art", claim, method_name="cot", model=model, runs=tmp_path)
+        return record.path / "report.html"
+
+    first = debate("Cows eat.")
+    child = os.fork()
+    if child == 0:
+        os._exit(len(part._waiting))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert not first.exists()
+    second = debate("Cows drink.")
+    assert first.exists() and not second.exists()
+    shutil.rmtree(second.parent)
+    part.write_waiting()  # of the second one nothing is left
+    assert not second.parent.exists()

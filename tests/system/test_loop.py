@@ -32,7 +32,7 @@ class Record:
 def test_what_a_run_comes_to_is_not_written_out(
     monkeypatch: pytest.MonkeyPatch, closed: bool
 ) -> None:
-    monkeypatch.setattr(loop, "closed_streams", lambda: closed)
+    monkeypatch.setattr(loop, "find_closed_streams", lambda: closed)
     record = Record()
 
     async def work() -> Record:

@@ -128,7 +128,7 @@ def test_plain_text_holds_sentences_with_references_and_faults() -> None:
 
 def test_the_appendix_holds_what_is_cited_in_the_order_of_the_papers() -> None:
     run = record("tod")
-    found = [segment.id for segment in topics.cited(run)]
+    found = [segment.id for segment in topics.find_cited(run)]
     assert found == sorted(found) and {"a:4", "b:3"} <= {*found} < run.tree.segments.keys()
 
 
