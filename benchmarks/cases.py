@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from benchmarks import bare
 from dialectree.protocols.protocol import method
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord
 from dialectree.running.runner import begin, prepared
 
@@ -101,7 +101,7 @@ async def conduct(case: Case, url: str, runs: Path, number: int = 0, **settings:
     os.environ["DIALECTREE_CACHE_DIR"] = str(runs)
     chosen = method(case.protocol)
     more = {"embeddings": "bm25"} if case.protocol == "tod" else {}
-    context = build(
+    context = build_settings(
         chosen.protocol.settings,
         model="openai:any",
         base_url=url,

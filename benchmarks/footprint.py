@@ -16,7 +16,7 @@ from benchmarks.cases import QUESTION, TREE, WIDEST_TREE, Case
 from benchmarks.figures import Figure
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from tests.endpoint import LocalEndpoint
 
 NODES = {TREE.name: 5, WIDEST_TREE.name: 85}
@@ -61,7 +61,9 @@ def _command(case: Case, url: str, folder: Path) -> int:
 
 async def _hosted(case: Case, url: str, database: Path) -> None:
     """Debate as a host does, with its own checkpointer and without a run's folder."""
-    context = build(Settings, model="openai:any", base_url=url, cache=False, **case.settings)
+    context = build_settings(
+        Settings, model="openai:any", base_url=url, cache=False, **case.settings
+    )
     async with AsyncSqliteSaver.from_conn_string(str(database)) as saver:
         saving = graph.copy({"checkpointer": saver})
         await saving.ainvoke(

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, get_args
 from benchmarks import bare
 from benchmarks.cases import CASES, COMPARISON, DEBATE, WIDEST_TREE, Case, conduct
 from benchmarks.figures import Figure
+from dialectree.interfaces.cli.process import collect_garbage_seldom
 from dialectree.system import loop
 from tests.endpoint import LocalEndpoint
 
@@ -73,7 +74,7 @@ def _measure(
     case: Case, folder: Path, repeats: int, clients: Sequence[bare.Client]
 ) -> tuple[Mapping[str, list[Taken]], int, int]:
     """Return what ours and each client took in turns, the calls, and how many were wrong."""
-    loop.tune()  # as a command does
+    collect_garbage_seldom()  # as a command does
     bodies, wrong = _record_requests(case, folder / f"{case.name}, recorded"), 0
     taken: dict[str, list[Taken]] = {name: [] for name in ("ours", *clients)}
     with LocalEndpoint(latency_ms=1000 * LATENCY_S, rules=case.rules, array_items=3) as served:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks.cases import DEBATE, conduct
 from benchmarks.figures import Figure
+from dialectree.interfaces.cli.process import collect_garbage_seldom
 from dialectree.records import RunRecord
 from dialectree.system import loop
 from tests.endpoint import LocalEndpoint
@@ -22,7 +23,7 @@ LEAST = 0.85
 
 def slots(folder: Path, repeats: int) -> Iterator[Figure]:
     """Measure the share of the slots' time in use, and the CPU of a call."""
-    loop.tune()  # as a command does
+    collect_garbage_seldom()  # as a command does
     for latency_s in LATENCIES_S:
         part = f"{QUESTIONS} questions of RSD at once, {SLOTS} slots of {1000 * latency_s:.0f} ms"
         with LocalEndpoint(

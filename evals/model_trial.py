@@ -25,7 +25,7 @@ from dialectree.models.sizes import at_chance
 from dialectree.models.small_models import split_sentences
 from dialectree.models.specs import Spec, resolve
 from dialectree.protocols.protocol import Method, method
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import Call
 from dialectree.running.estimates import Pace, Size, expected, rehearsed
 from dialectree.system import clock
@@ -93,7 +93,7 @@ class Trial:
     def context(self, chosen: Method, settings: Mapping[str, Any]) -> ProtocolSettings:
         """Return the settings of a debate by ``chosen``; nobody but the model speaks."""
         alone = {"roles": {}, "cache": False, "replay": False}
-        context = build(chosen.protocol.settings, **{**self.settings, **settings, **alone})
+        context = build_settings(chosen.protocol.settings, **{**self.settings, **settings, **alone})
         most = min(context.max_calls or MOST_CALLS, MOST_CALLS)
         return context.model_copy(update={"max_calls": most})
 

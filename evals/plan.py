@@ -24,7 +24,7 @@ from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.protocol import installed
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.running.recorded_settings import versions
 from dialectree.system import chance, clock
 
@@ -86,7 +86,7 @@ def prepare(
     task = task_of(loaded)
     own = {name for one in installed().values() for name in one.own_settings()}
     common = {n: v for n, v in settings.items() if n not in own and n != "roles"}
-    shared = build(ProtocolSettings, **common)
+    shared = build_settings(ProtocolSettings, **common)
     if matrix is not None:
         where = "the matrix"
     elif options.matrix is not None:
@@ -139,7 +139,7 @@ def load_questions(
     Raises InputError, which names what is wrong with name, file or row.
     """
     given = {name: value for name, value in settings.items() if name == "reader"}
-    reader = build(GroundedSettings, **given).find_reader()
+    reader = build_settings(GroundedSettings, **given).find_reader()
     return datasets.load(
         dataset, options.data, options.columns, cluster=options.cluster, reader=reader
     )
@@ -153,7 +153,9 @@ def judge_settings(
         if judge:
             raise InputError("--judge: no score of this data set needs a judge")
         return None
-    context = build(ProtocolSettings, **{**settings, **({"model": judge} if judge else {})})
+    context = build_settings(
+        ProtocolSettings, **{**settings, **({"model": judge} if judge else {})}
+    )
     spec = resolve(context.model, context)
     require_prices(context, [spec.name])
     if spec.provider == "local" and not context.replay:

@@ -26,7 +26,7 @@ from dialectree.evals.tasks import unmarked
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import method
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records.folder import RunFolder
 from dialectree.report.progress import show
 from dialectree.system.loop import finish_all
@@ -107,7 +107,9 @@ def prepare(path: Path, judges: Sequence[str], settings: Mapping[str, Any]) -> R
     ]
     if not answers:
         raise InputError(f"{path} holds no answer to score")
-    return Rescoring(folder, wanted, known, answers, Spending(build(ProtocolSettings, **settings)))
+    return Rescoring(
+        folder, wanted, known, answers, Spending(build_settings(ProtocolSettings, **settings))
+    )
 
 
 def _answer(result: Result) -> str:

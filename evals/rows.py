@@ -16,7 +16,7 @@ from dialectree.protocols.options import juries
 from dialectree.protocols.plugins import known_roles
 from dialectree.protocols.protocol import Method, families, follow_routes, installed
 from dialectree.protocols.protocol import method as named_method
-from dialectree.protocols.settings import SHARED, ProtocolSettings, build
+from dialectree.protocols.settings import SHARED, ProtocolSettings, build_settings
 from dialectree.running.recorded_settings import names, speakers
 from dialectree.system import chance
 
@@ -158,7 +158,7 @@ def _context(written: Written, method: Method, flags: Mapping[str, Any]) -> Prot
     everywhere = {"model": models["model"]} if "model" in models else {}
     kind, own = method.protocol.settings, _own(method)
     read = {name: flags[name] for name in flags if name in own or name in SHARED}
-    context = build(kind, **{**read, **written.settings, "roles": roles, **everywhere})
+    context = build_settings(kind, **{**read, **written.settings, "roles": roles, **everywhere})
     if not lenders:
         return follow_routes(context)
     lent = {role: context.speaker(lender) for role, lender in lenders.items()}

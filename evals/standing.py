@@ -9,8 +9,9 @@ from dialectree.evals.results import Result
 from dialectree.evals.results_file import Done
 from dialectree.models.limits import Budget
 from dialectree.records import Call, Usage
+from dialectree.report.figures import format_money
 from dialectree.system import clock
-from dialectree.text import duration, money
+from dialectree.text import duration
 
 JUDGE_ROLE = "scorer_judge"
 """The role of the judge that scores."""
@@ -105,7 +106,7 @@ class Standing:
         spent, count = self.spent, self.total - self.left
         parts = [f"{count} of {self.total} questions", self.ended, f"{spent.calls:,} calls"]
         if spent.cost:
-            parts.append(f"cost {money(spent.cost)}")
+            parts.append(f"cost {format_money(spent.cost)}")
         if self.left and self.done:
             pace = (clock.seconds() - self.started) / self.done
             parts.append(f"{duration(pace * self.left)} left")

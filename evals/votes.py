@@ -20,7 +20,7 @@ from dialectree.evals.rows import Ready
 from dialectree.evals.tasks import evaluated, graph_input
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.protocol import method as every_method
-from dialectree.protocols.settings import ProtocolSettings, within
+from dialectree.protocols.settings import ProtocolSettings, inherit_settings
 from dialectree.records import Call, RunRecord, Usage, Verdict, critical_path, seconds, usage
 from dialectree.running.held_run import Watch
 from dialectree.running.runner import Started
@@ -46,7 +46,10 @@ def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]
     else:
         runs = {f".vote-{n}": {"seed": chance.seed(seed, "vote", n)} for n in range(1, count + 1)}
     kind = method.protocol.settings
-    return [(end, method, within(row.context, kind, {**own, **more})) for end, more in runs.items()]
+    return [
+        (end, method, inherit_settings(row.context, kind, {**own, **more}))
+        for end, more in runs.items()
+    ]
 
 
 def require_input(rows: Sequence[Ready], items: Sequence[Item], count: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, PrivateAttr
 
 from dialectree.protocols.protocol import method
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.retrieval.sources import read_sources
 from dialectree.running.runner import Started, prepared
 from dialectree.running.runner import begin as begin_run
@@ -97,7 +97,9 @@ def begin(
     fields = chosen.protocol.input.model_fields
     given = {field: values.pop(field) for field in fields if field in values}
     given[next(name for name, one in fields.items() if one.is_required())] = text
-    settings = build(chosen.protocol.settings, **{"cache": False, "embeddings": "bm25", **values})
+    settings = build_settings(
+        chosen.protocol.settings, **{"cache": False, "embeddings": "bm25", **values}
+    )
     paths = [sources] if isinstance(sources, Path) else [*sources]
     read = read_sources(paths)
     listed = [

@@ -17,7 +17,7 @@ from dialectree.flow import Flow, Graph, Step
 from dialectree.flow.state import Debate, Question, VerdictFields
 from dialectree.flow.steps import opening
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
@@ -80,7 +80,9 @@ def flow(opening: Step = opening, **role: Any) -> Flow:
 
 def answer(graph: Graph, question: str, thread: RunnableConfig | None = None, **more: Any) -> Any:
     given = {"question": question, **more}
-    done = asyncio.run(graph.ainvoke(given, thread, context=build(Settings, model="openai:any")))
+    done = asyncio.run(
+        graph.ainvoke(given, thread, context=build_settings(Settings, model="openai:any"))
+    )
     return done["verdict"]["answer"]
 
 
@@ -151,7 +153,7 @@ def test_nobody_speaks_after_a_required_role_has_failed() -> None:
 async def _steps(graph: Graph, question: str) -> list[str]:
     given: Any = {"question": question}
     stream = graph.astream(
-        given, context=build(Settings, model="openai:any"), stream_mode="updates"
+        given, context=build_settings(Settings, model="openai:any"), stream_mode="updates"
     )
     return [name async for part in stream for name in part]
 
@@ -177,7 +179,7 @@ def test_a_first_step_may_ask_a_person() -> None:
 
         async def conversation(reply: str = reply) -> Any:
             given: Any = {"question": "why?"}
-            context = build(Settings, model="openai:any")
+            context = build_settings(Settings, model="openai:any")
             asked = await graph.ainvoke(given, THREAD, context=context)
             assert asked["__interrupt__"]
             return await graph.ainvoke(Command(resume=reply), THREAD, context=context)

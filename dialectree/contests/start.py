@@ -32,8 +32,8 @@ from dialectree.running.plug_points import keep_sources, locate_sources
 from dialectree.running.recorded_settings import (
     kept,
     named,
+    read_run_settings,
     require_models_and_limits,
-    settled,
     speakers,
     spoken,
     versions,
@@ -83,7 +83,7 @@ def start(
     specs: dict[str, Spec] = {}
     refusal: DialectreeError | None = None
     try:
-        context = settled(old, given, own=folder.lies_under(runs))
+        context = read_run_settings(old, given, own=folder.lies_under(runs))
         asked = speakers(chosen, context)
         specs = {} if _numbers_alone(old, draft, calls) else asked
     except (SettingsError, MissingPackage) as error:

@@ -17,14 +17,14 @@ from dialectree.records import (
     Node,
     Order,
     Override,
-    Position,
     RunRecord,
     Tree,
     Verdict,
     path_key,
-    topic_of,
 )
-from dialectree.text import NOT_DETERMINED, apart, figure
+from dialectree.report.figures import NOT_DETERMINED, format_change
+from dialectree.report.node_data import Position, topic_of
+from dialectree.text import figure
 
 # What is told of the changes
 
@@ -177,7 +177,7 @@ def _size(one: Moved) -> float:
 
 def _step(before: float | None, after: float | None) -> str:
     """``from 0.41 to 0.50``."""
-    return "from {} to {}".format(*apart(before, after, "none"))
+    return "from {} to {}".format(*format_change(before, after, "none"))
 
 
 # Verdicts
@@ -248,5 +248,5 @@ def _answer(before: Verdict, after: Verdict) -> str:
 def _certainty(before: Verdict, after: Verdict, figure: str) -> list[str]:
     if before.confidence == after.confidence:
         return []
-    was, now = apart(before.confidence, after.confidence, NOT_DETERMINED)
+    was, now = format_change(before.confidence, after.confidence, NOT_DETERMINED)
     return [f"its {figure} goes from {was} to {now}"]

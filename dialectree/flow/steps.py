@@ -107,12 +107,13 @@ async def settle(
     A second pass (``take`` 2) that rules nothing leaves the verdict of the first one.
     """
     node, take = node or root(), take or inside.get().take
-    overrides = run_of(runtime).overrides
-    if (person := overrides.verdict(node, take)) is not None:
+    run = run_of(runtime)
+    person = run.overrides.verdict(node, take) if run.contested else None
+    if person is not None:
         text, name = person["answer"], person["label"]
         answer, label = str(text), None if name is None else str(name)
         winner, rationale = label, SET_BY_PERSON
-    if person is not None or overrides.ruled(node, take):
+    if person is not None or (run.contested and run.overrides.is_ruled(node, take)):
         confidence, confidence_source, agreement, dissent = None, PERSON, None, None
     for note in notes:
         tell(runtime, node, "noted", {"note": note if take == 1 else f"second pass: {note}"})

@@ -31,7 +31,7 @@ from pydantic import SecretStr
 
 from dialectree.errors import RequestError
 from dialectree.models.error_mapping import Garbled, Oversized, Refused
-from dialectree.models.refusals import is_refusal, read_refusal_value
+from dialectree.models.refusals import read_refusal_value
 from dialectree.models.specs import Spec, chat_model
 from dialectree.system import clock
 from dialectree.system.addresses import basic, is_loopback, public, secrets
@@ -235,6 +235,16 @@ def read_completion(text: str) -> Any:
         for choice in chunk.get("choices") or []:
             _add_piece(choices.setdefault(choice.get("index") or 0, {"message": {}}), choice)
     return {**reply, "choices": [choices[n] for n in sorted(choices)]}
+
+
+def is_refusal(reply: object) -> bool:
+    """Return whether the JSON of a 200 is an error: it names one, and has no choice."""
+    if isinstance(reply, list):
+        return bool(reply) and is_refusal(reply[0])
+    if not isinstance(reply, Mapping) or reply.get("choices"):
+        return False
+    error = reply.get("error") or reply.get("detail") or reply.get("errors")
+    return bool(error) or reply.get("object") == "error" or reply.get("type") == "error"
 
 
 def _normalise_choice(choice: Mapping[str, Any]) -> dict[str, Any]:

@@ -151,13 +151,15 @@ async def ask(
         error.role, error.speaker = turn.role, turn.called or turn.name
         raise
     valid, said = answer.reply, answer.said
-    notes = [doubt.note for doubt in answer.doubts]
-    notes += await here.keep(turn.spot(), said) if here is not None else []
+    notes, evidence = [doubt.note for doubt in answer.doubts], dict[str, Any]()
+    if here is not None:
+        notes += await here.keep(turn.spot(), said)
+        evidence = said.told()
     for note in notes:
         tell(runtime, turn.node, "noted", {"note": f"{turn.speaking()}: {note}"})
     fields = dict(told(valid)) if told else valid.model_dump(mode="json")
     named = None if names is None else names(valid) or ""
-    spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": named, **said.told()}
+    spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": named, **evidence}
     if answer.doubts:
         spoke["marks"] = [*dict.fromkeys(doubt.mark for doubt in answer.doubts)]
     tell(runtime, turn.node, "spoke", spoke)

@@ -101,7 +101,7 @@ class Overrides:
             node = node.rpartition(".")[0]
         return None
 
-    def ruled(self, node: str, take: int) -> bool:
+    def is_ruled(self, node: str, take: int) -> bool:
         """Return whether a person set the verdict of ``node`` in a pass, whoever judges there."""
         return any(
             one.what == "ruled" and one.id == node and spot.take == take and one.id in self.met

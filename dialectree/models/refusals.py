@@ -109,16 +109,6 @@ def read_refusal_value(value: object, status: int = 0) -> Refusal:
     )
 
 
-def is_refusal(reply: object) -> bool:
-    """Return whether the JSON of a 200 is an error: it names one, and has no choice."""
-    if isinstance(reply, list):
-        return bool(reply) and is_refusal(reply[0])
-    if not isinstance(reply, Mapping) or reply.get("choices"):
-        return False
-    error = reply.get("error") or reply.get("detail") or reply.get("errors")
-    return bool(error) or reply.get("object") == "error" or reply.get("type") == "error"
-
-
 class _Found:
     """Collects what an error of any shape holds."""
 

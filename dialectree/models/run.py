@@ -76,8 +76,7 @@ class Run(RunControl):
         self.journal = journal
         self.log: Callable[[Call, Mapping[str, str]], None] | None = None
         """Keeps each call, and the texts that it sent, before a node sees its reply."""
-        self.overrides = Overrides(overrides)
-        self._contested = bool(overrides)
+        self.changes, self.contested = overrides, bool(overrides)
         self._ended_before = ended_before
         """Whether the run had ended, and only its failed calls are made again."""
         self._forms: dict[tuple[str, str], PromptForm] = {}
@@ -116,6 +115,11 @@ class Run(RunControl):
         """Keys of the requests that a model has answered in this process."""
         self._unusable: dict[str, Completion] = {}
         """Invalid replies by the cache's key, which this run does not pay for again."""
+
+    @cached_property
+    def overrides(self) -> Overrides:
+        """The changes of persons to the run."""
+        return Overrides(self.changes)
 
     @cached_property
     def cache(self) -> ReplyCache | None:
@@ -201,7 +205,7 @@ class Run(RunControl):
 
     def _changed(self, asking: Asking) -> Call | None:
         """Return the reply that a person wrote there, which neither journal nor cache has."""
-        override = self.overrides.at(asking.place) if self._contested else None
+        override = self.overrides.at(asking.place) if self.contested else None
         if override is None:
             return None
         if override.reply is None:

@@ -14,8 +14,7 @@ from pydantic import Field, ValidationError
 
 from dialectree.errors import InputError, fault_line
 from dialectree.protocols.calibrated_figure import Calibration, Stored
-from dialectree.protocols.routes import without_address
-from dialectree.system.small_files import read_small_file
+from dialectree.protocols.routes import read_small_file, without_address
 
 SCHEMA: Final = "dialectree.calibration/1"
 

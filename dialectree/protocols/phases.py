@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel
 
 from dialectree.protocols.plugins import load
+from dialectree.text import label
 
 SET_BY_PERSON = "A person set this verdict."
 """The rationale of a ruling that a person gave."""
@@ -54,6 +56,11 @@ class Phase:
     inserts: bool = False
     """True where the reply is arguments, and the protocol's nodes take up those that a person
     inserts (``run_of(runtime).overrides.inserted``)."""
+
+    @cached_property
+    def captions(self) -> dict[str, str]:
+        """The names of the fields of its replies, each as a reader sees it."""
+        return {name: label(name) for reply in self.replies() for name in reply.model_fields}
 
     def replies(self) -> list[type[BaseModel]]:
         """Return the classes of the reply."""

@@ -8,7 +8,7 @@ dialectree knows a protocol by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,8 +31,14 @@ from dialectree.protocols.plugins import Declaration
 from dialectree.protocols.plugins import families as families
 from dialectree.protocols.plugins import load as load
 from dialectree.protocols.plugins import refuse as refuse
-from dialectree.protocols.settings import SHARED, Own, ProtocolSettings, build, within
-from dialectree.protocols.trust import each
+from dialectree.protocols.settings import (
+    SHARED,
+    Own,
+    ProtocolSettings,
+    build_settings,
+    inherit_settings,
+)
+from dialectree.protocols.trust import each, marked
 from dialectree.system.addresses import whole
 from dialectree.system.packages import missing, needed, require
 
@@ -337,8 +343,9 @@ class Method:
     def packages(self) -> AbstractContextManager[None]:
         """Return a context in which a missing package is an error with the pip line."""
         declared = self.protocol
-        if declared.requires:
-            require(declared.title, declared.requires, declared.install_advice)
+        if not declared.requires:
+            return nullcontext()
+        require(declared.title, declared.requires, declared.install_advice)
         return needed(declared.title, declared.requires, declared.install_advice)
 
     def prepare(self, given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
@@ -355,7 +362,7 @@ class Method:
         for name in sorted(self.protocol.own_settings() - self.reads()):
             if name in given:
                 raise ArgumentError(f"`{name}`: that is no setting of {self.name}")
-        settings = build(self.protocol.settings, **given)
+        settings = build_settings(self.protocol.settings, **given)
         self.require_roles(settings, given)
         for name, why in sorted(settings.unused().items()):
             if name in given and name in settings.asks():
@@ -378,8 +385,7 @@ class Method:
 
     def persons(self) -> frozenset[str]:
         """Return the names of the settings by which a person can take part."""
-        kind = self.protocol.settings
-        return frozenset(name for name in self.reads() if about(kind, name).get("person"))
+        return frozenset(marked(self.protocol.settings, self.reads(), "person"))
 
     def reads(self) -> frozenset[str]:
         """Return its own settings, without those of the protocols that debate inside."""
@@ -482,7 +488,7 @@ def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
         if name not in inner.reads() and name != "inner":
             raise SettingsError(f"`inner` {inner.name}.{name}: {inner.name} reads no such setting")
     try:
-        return within(outer, inner.protocol.settings, values)
+        return inherit_settings(outer, inner.protocol.settings, values)
     except SettingsError as error:
         raise SettingsError(f"`inner` {inner.name}: {error}") from None
 

@@ -6,6 +6,8 @@ models of that evaluation and for no others.
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -16,12 +18,29 @@ from dialectree.errors import InputError, fault_line
 from dialectree.protocols.options import option
 from dialectree.protocols.protocol import EarlyEnd, inner_settings, protocol
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.system.small_files import read_small_file
 
 SCHEMA: Final = "dialectree.route/1"
 NEVER, ALWAYS = 0.0, 1.01
 """A threshold that every share reaches, so that nothing is debated, and one that none reaches."""
 Share = Annotated[float, Field(ge=0, le=1)]
+LARGEST = 1_000_000
+"""Bytes of a file at most."""
+
+
+def read_small_file(path: str | Path) -> bytes:
+    """Return the content of a regular file of at most :data:`LARGEST` bytes.
+
+    Never waits for a pipe or a device. Raises OSError, with a text for a person, for anything else.
+    """
+    waits_for_nobody = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, os.O_RDONLY | waits_for_nobody)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("it is no regular file")
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise OSError(f"it has more than {LARGEST:,} bytes")
+    return content
 
 
 def without_address(spec: str) -> str:
@@ -139,7 +158,6 @@ class RoutedSettings(ProtocolSettings):
         early = self.declaration.early if self.declaration else None
         if not self.route or early is None or early.threshold in self.model_fields_set:
             return self
-        self.trust.require_permitted()
         route = read_route(self.route)
         read = {early.threshold: route.agree_at, "inner": {route.protocol: route.settings}}
         read |= {early.debate: route.protocol} if early.debate else {}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import replace
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -49,15 +48,14 @@ from dialectree.protocols.options import (
 from dialectree.protocols.reader_names import FileReader
 from dialectree.protocols.trust import (
     ADDRESS,
-    CLIENT,
     Access,
     Trust,
     addressed,
     each,
+    find_named,
+    marked,
     opener,
-    places,
-    require_unreserved,
-    reserved,
+    without_reserved,
 )
 from dialectree.system.addresses import (
     harmless,
@@ -78,6 +76,7 @@ FIRST_AT_ONCE = 8
 """Requests under way at once at an address that nothing is known of."""
 Inner = Annotated[dict[str, dict[str, Any]], BeforeValidator(sources.by_protocol), ADDRESS]
 Own = TypeVar("Own", bound="ProtocolSettings")
+_NOTHING: Mapping[str, Any] = {}
 
 
 class ProtocolSettings(BaseModel):
@@ -197,10 +196,14 @@ class ProtocolSettings(BaseModel):
         other protocols change nothing there: the record names them.
         """
         own = _without_others(values, type(self)) if on_a_server() else values
-        configured = sources.configured(type(self).protocol, type(self).model_fields)
-        super().__init__(**sources.over(own, configured))
+        self._fill(own, _trust_host(type(self), own))
         self._given = values
-        self._trust = Trust.passed(type(self), own)
+
+    def _fill(self, values: Mapping[str, Any], trust: Trust) -> None:
+        """Validate ``values``, and what environment and file say of all others."""
+        configured = sources.configured(type(self).protocol, type(self).model_fields)
+        super().__init__(**sources.over(values, configured))
+        self._given, self._trust = values, trust
 
     @model_validator(mode="wrap")
     @classmethod
@@ -278,7 +281,7 @@ class ProtocolSettings(BaseModel):
     def asks(self) -> list[str]:
         """Return the names of the settings by which a person takes part now, debates inside too."""
         fields = type(self).model_fields
-        persons = [name for name in fields if about(type(self), name).get("person")]
+        persons = marked(type(self), fields, "person")
         own = [name for name in persons if getattr(self, name) != fields[name].default]
         if self.declaration is None or self.declaration.inner is None:
             return own
@@ -342,28 +345,42 @@ class RetrievalSettings(ProtocolSettings):
             raise SettingsError(refusal)
 
 
-def build(kind: type[Own], **values: Any) -> Own:
+def build_settings(kind: type[Own], **values: Any) -> Own:
     """Return settings of what the person or the host's program gave.
 
-    A wrong value is a SettingsError that names it in one line.
+    Raises ArgumentError for a name that is no setting, and SettingsError, which names each in one
+    line, for wrong values.
     """
-    return _built(kind, values, Trust.of(kind, values))
+    return _make(kind, values, Trust.of(kind, values))
 
 
-def from_client(kind: type[Own], values: Mapping[str, Any]) -> Own:
-    """Return settings of what a client of a server gave."""
-    return _built(kind, values, Trust.of(kind, {}, values, CLIENT))
+def accept_settings(
+    kind: type[Own], values: Mapping[str, Any], recorded: Mapping[str, Any] | None = None
+) -> Own:
+    """Return settings of what a client of a server sent.
+
+    Raises SettingsError for what only the server's operator may choose, before any value is looked
+    at, and all that :func:`build_settings` raises.
+
+    Args:
+        recorded: settings out of the state of the client's thread, in which it may have written.
+            They count where ``values`` says nothing, but for those of the operator.
+    """
+    lent = {} if recorded is None else _reopen(kind, without_reserved(kind, recorded), values)
+    settings = _make(kind, {**lent, **values}, Trust.of_client(kind, values, lent))
+    settings._given = values
+    return settings
 
 
-def rebuilt(
+def read_settings(
     kind: type[Own],
     recorded: Mapping[str, Any],
-    values: Mapping[str, Any],
     lender: str,
+    changes: Mapping[str, Any] = _NOTHING,
     *,
     own_run: bool = False,
 ) -> Own:
-    """Return the settings that ``lender`` recorded, but for the ``values`` given now.
+    """Return the settings that ``lender`` recorded, but for the ``changes`` given now.
 
     An address is recorded without user, password and query. The same address with them, given now,
     opens it.
@@ -371,13 +388,28 @@ def rebuilt(
     Args:
         own_run: ``lender`` is a run in the folder of runs that is in use.
     """
-    trust = Trust.of(kind, values, recorded, lender, own_run)
+    trust = Trust.of(kind, changes, recorded, lender, own_run)
+    settings = _make(kind, {**_reopen(kind, recorded, changes), **changes}, trust)
+    settings._given = changes
+    return settings
+
+
+def inherit_settings(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) -> Own:
+    """Return settings of another protocol that takes part in a run of ``outer``.
+
+    It has the models, limits and trust of ``outer``, and its own settings from ``values``,
+    environment and file.
+    """
+    return _make(kind, {**outer.shared(), **outer.handed_down(kind), **values}, outer.trust)
+
+
+def _reopen(
+    kind: type[Own], recorded: Mapping[str, Any], changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return ``recorded`` settings with the passwords of the addresses that are named now."""
+    addresses, opened = addressed(kind), opener(find_named(kind, changes))
     recorded = {**_older_values(kind, recorded), **recorded}
-    addresses, opened = addressed(kind), opener(trust.named)
-    again = {n: each(one, opened) if n in addresses else one for n, one in recorded.items()}
-    made = _built(kind, {**again, **values}, trust)
-    made._given = values
-    return made
+    return {n: each(value, opened) if n in addresses else value for n, value in recorded.items()}
 
 
 def _older_values(kind: type[Own], recorded: Mapping[str, Any]) -> dict[str, Any]:
@@ -386,16 +418,21 @@ def _older_values(kind: type[Own], recorded: Mapping[str, Any]) -> dict[str, Any
     return {name: extra["before"] for name, extra in fields.items() if "before" in extra}
 
 
-def _built(kind: type[Own], values: Mapping[str, Any], trust: Trust) -> Own:
+def _make(kind: type[Own], values: Mapping[str, Any], trust: Trust) -> Own:
     if unknown := sorted(values.keys() - kind.model_fields.keys()):
         faults = (f"{veiled(name)}: {sources.no_such(name, kind.model_fields)}" for name in unknown)
         raise ArgumentError("; ".join(faults))
+    settings = kind.__new__(kind)
     try:
-        made = kind(**values)
+        settings._fill(values, trust)
     except ValidationError as error:
         raise SettingsError("; ".join(sources.lines(error, values, kind.protocol))) from None
-    made._trust = trust
-    return made
+    return settings
+
+
+def _trust_host(kind: type[Own], values: Mapping[str, Any]) -> Trust:
+    """Return the trust in ``values`` that were passed to a graph: on a server, by a client."""
+    return Trust.of_client(kind, values) if on_a_server() else Trust.of(kind, values)
 
 
 host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)
@@ -418,38 +455,6 @@ def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSetti
     if isinstance(context, kind) and not (context is passed and isinstance(own, kind)):
         return context
     return own if isinstance(own, kind) else _among(context if own is None else own, kind)
-
-
-def resumed(
-    runtime: Runtime[Any], kind: type[Own], recorded: Mapping[str, Any], lender: str
-) -> Own:
-    """Return the settings of a run that a host goes on with.
-
-    They are those that ``lender`` recorded, but for those that the host's context names now.
-    LangGraph makes settings of any mapping, so their defaults say nothing.
-    """
-    own = _own(runtime.context) or _NOTHING
-    if isinstance(own, ProtocolSettings):
-        own = own._given
-    if not isinstance(own, Mapping):
-        return settings(runtime, kind)
-    values = _without_others(own, kind)
-    made = rebuilt(kind, recorded, values, lender)
-    made._trust = Trust.passed(kind, values, recorded, lender)
-    return made
-
-
-def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) -> Own:
-    """Return settings of another protocol that takes part in a run of ``outer``.
-
-    It has the models and limits of ``outer``, and its own settings from ``values``, environment and
-    file.
-    """
-    trust = outer.trust
-    if trust.lender == CLIENT:
-        require_unreserved(reserved(kind, values))
-        trust = replace(trust, lent=trust.lent | places(kind, values))
-    return _built(kind, {**outer.shared(), **outer.handed_down(kind), **values}, trust)
 
 
 def _among(context: object, kind: type[Own]) -> Own:
@@ -477,7 +482,17 @@ def _own(context: object) -> object:
     return getattr(context, "dialectree", None)
 
 
-def of_others(context: object, kind: type[ProtocolSettings]) -> list[str]:
+def find_changes(context: object, kind: type[ProtocolSettings]) -> Mapping[str, Any] | None:
+    """Return the settings that a host's context names; None where it has settings of its own kind.
+
+    LangGraph makes settings of any mapping, so their defaults say nothing.
+    """
+    own = _own(context) or _NOTHING
+    given = own._given if isinstance(own, ProtocolSettings) else own
+    return _without_others(given, kind) if isinstance(given, Mapping) else None
+
+
+def find_ignored(context: object, kind: type[ProtocolSettings]) -> list[str]:
     """Return the settings in a host's context that only other protocols have."""
     own = _own(context)
     given = own._given if isinstance(own, kind) else own
@@ -495,7 +510,6 @@ def _without_others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> 
     return {name: value for name, value in values.items() if name not in others}
 
 
-_NOTHING: Mapping[str, Any] = {}
 _cached: OrderedDict[tuple[int, type], tuple[object, object, Any]] = OrderedDict()
 """Settings by the identity of what they were made of, and what that and the sources held then."""
 _CACHED = 4096
@@ -508,10 +522,10 @@ def _made(origin: Mapping[str, Any] | ProtocolSettings, kind: type[Own]) -> Own:
     if known is not None and known[1] == state:
         return known[2]  # type: ignore[no-any-return]
     if isinstance(origin, ProtocolSettings):
-        made = within(origin, kind, {})
+        made = inherit_settings(origin, kind, {})
     else:
         values = _without_others(origin, kind)
-        made = _built(kind, values, Trust.passed(kind, values))
+        made = _make(kind, values, _trust_host(kind, values))
     _cached[key] = origin, state, made
     if len(_cached) > _CACHED:
         _cached.popitem(last=False)

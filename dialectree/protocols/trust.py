@@ -72,10 +72,6 @@ class Trust:
     lender: str = ""
     own_run: bool = False
     """True where ``lender`` is a run in the folder of runs that is in use."""
-    reserved: tuple[str, ...] = ()
-    """Settings of the operator that a client of a server chose."""
-    large_juries: tuple[str, ...] = ()
-    """Juries of more judges than a client of a server may name."""
     unnamed: tuple[str, ...] = ()
     """Settings that name code to run, and that only ``lender`` named."""
 
@@ -97,29 +93,30 @@ class Trust:
             lent: what ``lender`` gave.
             own_run: ``lender`` is a run in the folder of runs that is in use.
         """
-        fields, protocol = kind.model_fields, getattr(kind, "protocol", "")
-        borrowed, operators, many = places(kind, lent or {}), tuple[str, ...](), tuple[str, ...]()
+        lent, borrowed = lent or {}, places(kind, lent or {})
         if lender == CLIENT:  # what the server's own file names is the operator's
-            borrowed -= places(kind, sources.configured(protocol, fields))
-            operators, many = reserved(kind, lent or {}), find_large_juries(kind, lent or {})
-        environment = sources.from_environment(protocol, fields)
-        own = places(kind, environment)
-        strange = ((name, value) for name, value in (lent or {}).items() if name not in named)
-        coded = marked(kind, (n for n, value in strange if environment.get(n) != value), "code")
-        return cls(places(kind, named) | own, borrowed, lender, own_run, operators, many, coded)
+            borrowed -= places(kind, sources.configured(_protocol(kind), kind.model_fields))
+        environment = sources.from_environment(_protocol(kind), kind.model_fields)
+        strange = (n for n in lent if n not in named and environment.get(n) != lent[n])
+        coded = marked(kind, strange, "code")
+        return cls(find_named(kind, named), borrowed, lender, own_run, coded)
 
     @classmethod
-    def passed(
-        cls,
-        kind: type[BaseModel],
-        values: Mapping[str, Any],
-        recorded: Mapping[str, Any] | None = None,
-        lender: str = "",
+    def of_client(
+        cls, kind: type[BaseModel], values: Mapping[str, Any], lent: Mapping[str, Any] | None = None
     ) -> Self:
-        """Return the trust in ``values`` that were passed to a graph: on a server, by a client."""
-        if on_a_server():
-            return cls.of(kind, {}, {**(recorded or {}), **values}, CLIENT)
-        return cls.of(kind, values, recorded, lender)
+        """Return the trust in ``values`` of a server's client, and in those ``lent`` by its thread.
+
+        Raises SettingsError for what only the server's operator may choose. It looks at names,
+        addresses and the number of judges; no value is checked before.
+        """
+        everything = {**(lent or {}), **values}
+        require_unreserved(reserved(kind, values))
+        require_few_judges(find_large_juries(kind, everything))
+        trust = cls.of(kind, {}, everything, CLIENT)
+        for place in sorted(trust.lent - trust.named - _own()):
+            _require_allowed(place)
+        return trust
 
     def stranger(self, place: str) -> str | None:
         """Return where ``place`` came from, or None if the person or the host's program named it.
@@ -166,19 +163,22 @@ class Trust:
         if self.stranger(url) is not None:
             raise SettingsError(self._refusal(f"the key of {provider}", url))
 
-    def require_permitted(self) -> None:
-        """Raise SettingsError where a client of a server chose what only its operator may."""
-        require_unreserved(self.reserved)
-        require_few_judges(self.large_juries)
-        if self.lender == CLIENT:
-            for place in sorted(self.lent - self.named - _own()):
-                _require_allowed(place)
-
     def _refusal(self, what: str, url: str) -> str:
         return (
             f"{what} is not sent to {public(url)}: that address comes from {self.stranger(url)}. "
             f"If it may have the key, {NAME_IT}"
         )
+
+
+def _protocol(kind: type[BaseModel]) -> str:
+    return getattr(kind, "protocol", "")
+
+
+def find_named(kind: type[BaseModel], named: Mapping[str, Any]) -> frozenset[str]:
+    """Return the addresses and files that the person or the host's program named."""
+    return places(kind, named) | places(
+        kind, sources.from_environment(_protocol(kind), kind.model_fields)
+    )
 
 
 @lru_cache(maxsize=256)

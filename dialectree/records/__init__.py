@@ -19,8 +19,6 @@ from dialectree.records.folding import fold as fold
 from dialectree.records.folding import fold_run as fold_run
 from dialectree.records.folding import path_key as path_key
 from dialectree.records.folding import segment_key as segment_key
-from dialectree.records.index import Head as Head
-from dialectree.records.index import heads as heads
 from dialectree.records.ledger import VOID as VOID
 from dialectree.records.ledger import Call as Call
 from dialectree.records.ledger import Called as Called
@@ -36,7 +34,6 @@ from dialectree.records.ledger import seconds as seconds
 from dialectree.records.ledger import usage as usage
 from dialectree.records.place import Place as Place
 from dialectree.records.place import Strict as Strict
-from dialectree.records.place import fitting as fitting
 from dialectree.records.run import ILLUSTRATION as ILLUSTRATION
 from dialectree.records.run import SCHEMA as SCHEMA
 from dialectree.records.run import UNFINISHED as UNFINISHED
@@ -45,12 +42,7 @@ from dialectree.records.run import Event as Event
 from dialectree.records.run import EventKind as EventKind
 from dialectree.records.run import RunRecord as RunRecord
 from dialectree.records.run import RunStatus as RunStatus
-from dialectree.records.topics import Claim as Claim
-from dialectree.records.topics import Letter as Letter
-from dialectree.records.topics import Position as Position
-from dialectree.records.topics import Sentence as Sentence
-from dialectree.records.topics import Topic as Topic
-from dialectree.records.topics import topic_of as topic_of
+from dialectree.records.summary import RunSummary as RunSummary
 from dialectree.records.tree import Calibrated as Calibrated
 from dialectree.records.tree import Comparison as Comparison
 from dialectree.records.tree import Failure as Failure

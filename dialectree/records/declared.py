@@ -22,7 +22,6 @@ from dialectree.protocols.protocol import (
     taking_part,
 )
 from dialectree.records.place import Strict
-from dialectree.text import label
 
 
 class Short(Strict):
@@ -159,11 +158,10 @@ def _declared(protocol: Protocol, settings: Mapping[str, Any], *, checked: bool)
 
 
 def _phase(phase: Phase) -> DeclaredPhase:
-    fields = dict.fromkeys(name for reply in phase.replies() for name in reply.model_fields)
     return DeclaredPhase(
         role=phase.role,
         phase=phase.name,
-        captions={name: label(name) for name in fields},
+        captions=phase.captions,
         editable=[*phase.editable],
         switches=[*phase.switches],
         optional=phase.optional,

@@ -33,7 +33,6 @@ from dialectree.records import (
     prompts,
 )
 from dialectree.records.event_log import EventLog
-from dialectree.records.index import Recorded, heads, read
 from dialectree.records.journal import (
     PROMPTS,
     RETRIEVALS,
@@ -46,8 +45,9 @@ from dialectree.records.journal import (
     private,
     whole_lines,
 )
+from dialectree.records.summary import RecordedSummary, read_run_file
 from dialectree.system import chance, clock
-from dialectree.system.streams import notice, program
+from dialectree.system.streams import program
 
 SOURCES = "sources"
 """The folder of a run that keeps the texts of its sources."""
@@ -93,7 +93,7 @@ class RunFolder(EventLog):
         """Return the folder of a run; raise RunNotFound without one that ``owner`` may see.
 
         Args:
-            run: Its id, the beginning of one, or ``last``.
+            run: Its id, or the beginning of one.
             runs: The folder of all runs.
             owner: A client of a server, who sees its own runs; empty: a client who sees all. None:
                 the person of this machine, who may also name the path of a folder.
@@ -105,8 +105,6 @@ class RunFolder(EventLog):
         for one in map(cls, ways):
             if one.exists() and one.is_seen(owner):
                 return one
-        if run == "last" and (newest := cls._started_last(runs, owner)) is not None:
-            return newest
         every = cls.all(runs) if named else []
         several = [one for one in every if one.run_id.startswith(run) and one.is_seen(owner)]
         if len(several) == 1:
@@ -127,15 +125,9 @@ class RunFolder(EventLog):
         if owner is None:
             return True
         try:
-            return read(self.path / "run.json", Recorded).sees(owner)
+            return read_run_file(self.path / "run.json", RecordedSummary).is_visible_to(owner)
         except RunFolderError:
             return False
-
-    @classmethod
-    def _started_last(cls, runs: Path, owner: str | None) -> RunFolder | None:
-        """Return the folder of the run that was started last."""
-        seen = (head.run_id for head in heads(runs, notice) if head.sees(owner))
-        return next((cls(runs / name) for name in seen), None)
 
     def lies_under(self, runs: Path) -> bool:
         """Return whether it is the folder of a run in ``runs``."""
@@ -306,7 +298,7 @@ class RunFolder(EventLog):
             ) from None
 
     def _read(self, name: str) -> RunRecord:
-        record = read(self.path / name, RunRecord)
+        record = read_run_file(self.path / name, RunRecord)
         if not isinstance(record.input.get("question"), str):
             path = self.path / name
             raise RunFolderError(f"{path} is not a run's record: input: it has no question")

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from dialectree.records import Contest, Moved, Node, Override, RunRecord, Turn, Verdict, turns
 from dialectree.report.arguments import verb
-from dialectree.text import NOT_DETERMINED, apart, count, line, share
+from dialectree.report.figures import NOT_DETERMINED, format_change, format_share
+from dialectree.text import count, line
 
 
 class Changed(NamedTuple):
@@ -57,7 +58,7 @@ def verdicts(contest: Contest) -> tuple[str, str]:
         )
         before, after = (
             f"P(claim) {of}, {label}"
-            for of, label in zip(apart(contest.before, contest.after), labels, strict=True)
+            for of, label in zip(format_change(contest.before, contest.after), labels, strict=True)
         )
         return before, after
     before, after = standings(contest.verdict_before, contest.verdict_after)
@@ -72,7 +73,7 @@ def standings(before: Verdict | None, after: Verdict | None) -> tuple[str, str]:
 
 def _strengths(before: Verdict | None, after: Verdict | None) -> tuple[str, str]:
     was, now = (None if of is None else of.confidence for of in (before, after))
-    return apart(was, now)
+    return format_change(was, now)
 
 
 def _standing(of: Verdict | None, *, rated: bool) -> str:
@@ -80,7 +81,7 @@ def _standing(of: Verdict | None, *, rated: bool) -> str:
         return "no verdict"
     label = of.label if of.label != of.answer else None
     answer = ": ".join(part for part in (label, of.answer) if part)
-    return f"{answer} ({share(of.confidence)})" if rated else answer
+    return f"{answer} ({format_share(of.confidence)})" if rated else answer
 
 
 def steps(record: RunRecord) -> list[Changed]:

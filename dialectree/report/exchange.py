@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from dialectree.records import Node, RunRecord, Turn, Verdict, fitting
+from dialectree.records import Node, RunRecord, Turn, Verdict
 from dialectree.records import turns as naming
 from dialectree.report import view, words
+from dialectree.report.node_data import read_fields
 from dialectree.report.view import Entry, Stage
 from dialectree.text import count, label
 
@@ -41,7 +42,7 @@ _RULING = frozenset({"rationale", "label", "answer", "confidence"})
 
 
 def _reply(turn: Turn) -> _Reply:
-    return fitting(_Reply, turn.fields)
+    return read_fields(_Reply, turn.fields)
 
 
 class Side(NamedTuple):

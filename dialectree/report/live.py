@@ -12,8 +12,9 @@ from rich.text import Text
 
 from dialectree.records import Event, RunRecord, turns
 from dialectree.report import words
+from dialectree.report.figures import format_money
 from dialectree.report.progress import ACCENT, SOFT, Lines, Progress
-from dialectree.text import clean, count, duration, label, money
+from dialectree.text import clean, count, duration, label
 
 _FRAMES_A_SECOND = 4
 
@@ -87,7 +88,7 @@ class LiveProgress(Lines):
             duration(progress.seconds),
             *([f"{waiting:,} under way"] if waiting else []),
             *([count(progress.tokens, "token")] if progress.tokens else []),
-            *([f"cost {money(progress.cost)}"] if progress.cost else []),
+            *([f"cost {format_money(progress.cost)}"] if progress.cost else []),
         ]
         head = Text(" · ".join(parts), SOFT, no_wrap=True, overflow="ellipsis")
         lines = [*self._said.wrap(self._console, self._console.width)]

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from dialectree.report.figures import format_share
 from dialectree.report.view import Entry
-from dialectree.text import clean, share
+from dialectree.text import clean
 
 _ENTITIES = {ord(char): f"&#{ord(char)};" for char in "[]{}|~`\\$^="}
 _ENTITIES |= {ord("<"): "&lt;", ord(">"): "&gt;", ord("&"): "&amp;"}
@@ -105,7 +106,7 @@ def _fields(entries: Iterable[Entry]) -> Iterator[str]:
     for entry in entries:
         indent, figure = "    " * entry.level, ""
         if entry.share is not None:
-            sure = escaped(share(entry.share))
+            sure = escaped(format_share(entry.share))
             figure = f" ({sure})" if entry.text else f" {sure}"
         body = lines(entry.text) if entry.text else [""]
         if entry.node:

@@ -21,7 +21,16 @@ from markupsafe import Markup
 
 from dialectree import text
 from dialectree.records import Call, Node, RunRecord, Turn, turns
-from dialectree.report import arguments, contested, exchange, markdown_text, verdicts, view, words
+from dialectree.report import (
+    arguments,
+    contested,
+    exchange,
+    figures,
+    markdown_text,
+    verdicts,
+    view,
+    words,
+)
 from dialectree.report.grounds import Drawn
 from dialectree.report.own_view import OwnView
 
@@ -52,6 +61,7 @@ _ROOMS = {
     "arguments": arguments,
     "contested": contested,
     "exchange": exchange,
+    "formats": figures,
     "say": text,
     "tags": tags,
     "turns": turns,

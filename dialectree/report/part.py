@@ -10,10 +10,11 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from multiprocessing import parent_process
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialectree.errors import DialectreeError
-from dialectree.records import Event, RunRecord
+from dialectree.records import Event, RunRecord, RunSummary
 from dialectree.records.folder import RunFolder
 from dialectree.report.progress import Progress, show
 
@@ -24,8 +25,17 @@ Watch = Callable[[Event], None]
 
 _waiting: deque[RunFolder] = deque()
 """Runs whose verdict was returned and whose reports are still to be written."""
+_MOST_WAITING = 20
+"""Runs at which a debate that begins has their reports written meanwhile."""
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_waiting.clear)  # the process that forked writes them
+
+
+def list_runs(runs: Path, tell: Callable[[str], None]) -> list[RunSummary]:
+    """Return a summary of each run in a folder, the newest first."""
+    from dialectree.report import run_index
+
+    return run_index.list_runs(runs, tell)
 
 
 def summarize(record: RunRecord) -> str:
@@ -59,7 +69,7 @@ def write(folder: RunFolder, record: RunRecord) -> None:
 
 
 def write_later(folder: RunFolder) -> bool:
-    """Leave the reports for when the next debate waits for its model, or the program ends.
+    """Leave the reports for the end of the program, or for a later debate once many wait.
 
     Return False where neither may come: in a notebook, and in a process of a pool.
     """
@@ -84,10 +94,11 @@ async def follow(
 ) -> AsyncIterator[Watch | None]:
     """Show in one line how far a run is until the block ends, and yield what watches its events.
 
-    Yields None where nothing is shown; ``wanted`` None shows it in a notebook only. Reports of
-    earlier runs are written meanwhile.
+    Yields None where nothing is shown; ``wanted`` None shows it in a notebook only. Where the
+    reports of many earlier runs wait, they are written meanwhile.
     """
-    earlier = asyncio.ensure_future(asyncio.to_thread(write_waiting)) if _waiting else None
+    many = len(_waiting) >= _MOST_WAITING
+    earlier = asyncio.ensure_future(asyncio.to_thread(write_waiting)) if many else None
     try:
         if wanted is False or (wanted is None and "IPython" not in sys.modules):
             yield None

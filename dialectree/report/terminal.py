@@ -14,7 +14,7 @@ from rich.text import Text
 from rich.theme import Theme
 from rich.tree import Tree
 
-from dialectree.records import Head, Node, RunRecord
+from dialectree.records import Node, RunRecord, RunSummary
 from dialectree.report import arguments, markdown_text, view
 from dialectree.report.pages import macros
 from dialectree.text import clean, label, line
@@ -81,7 +81,7 @@ def paths(folder: Path) -> RenderableType:
 
 
 def overview(
-    heads: Sequence[Head], runs: Path | None = None, *, expand: bool = True
+    summaries: Sequence[RunSummary], runs: Path | None = None, *, expand: bool = True
 ) -> RenderableType:
     """Return one line for each run: its id, its method, its status and its question.
 
@@ -89,21 +89,21 @@ def overview(
     ``runs`` an id is a link to the run's report. ``expand`` fills the width of a terminal.
     """
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", expand=expand)
-    longest = max((cell_len(line(one.run_id, 80)) for one in heads), default=0)
+    longest = max((cell_len(line(summary.run_id, 80)) for summary in summaries), default=0)
     grid.add_column("run", no_wrap=True, min_width=longest)
     for title in ("method", "status"):
         grid.add_column(title, no_wrap=True, overflow="ellipsis")
     grid.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1)
-    for head in heads:
-        kind = "illustration: " if head.illustration else ""
-        question = Text.assemble((kind, "dim"), line(head.question, 200))
-        if head.contests is not None:
-            question.append(f" (contests {line(head.contests, 80)})", "dim")
-        status = Text(label(head.status), "" if head.status == "answered" else "yellow")
-        run_id, page = Text(line(head.run_id, 80)), (runs or Path()) / head.run_id
+    for summary in summaries:
+        kind = "illustration: " if summary.illustration else ""
+        question = Text.assemble((kind, "dim"), line(summary.question, 200))
+        if summary.contests is not None:
+            question.append(f" (contests {line(summary.contests, 80)})", "dim")
+        status = Text(label(summary.status), "" if summary.status == "answered" else "yellow")
+        run_id, page = Text(line(summary.run_id, 80)), (runs or Path()) / summary.run_id
         if (page := page / "report.html").is_file():
             run_id.stylize(link(page).style)
-        grid.add_row(run_id, Text(line(head.method, 80)), status, question)
+        grid.add_row(run_id, Text(line(summary.method, 80)), status, question)
     return grid
 
 

@@ -10,8 +10,9 @@ from typing import Literal, NamedTuple
 
 from dialectree.records import Calibrated, RunRecord, Verdict
 from dialectree.report import arguments, contested, view, words
+from dialectree.report.figures import format_money, format_share
 from dialectree.report.grounds import Drawn
-from dialectree.text import clean, count, duration, figure, line, listed, money, share
+from dialectree.text import clean, count, duration, figure, line, listed
 
 
 class Line(NamedTuple):
@@ -139,11 +140,12 @@ def confidence(verdict: Verdict) -> str:
     With a calibration ``Confidence 0.90 as the judge said; 0.71 calibrated (n = 212)``.
     """
     if verdict.calibrated is not None:
-        said = f"{share(verdict.confidence)} as the {verdict.confidence_source or 'verdict'} said"
+        source = verdict.confidence_source or "verdict"
+        said = f"{format_share(verdict.confidence)} as the {source} said"
         return f"Confidence {said}; {calibrated(verdict.calibrated)}"
     known = verdict.confidence is not None
     source = f" · source: {verdict.confidence_source or 'unknown'}" if known else ""
-    return f"Confidence {share(verdict.confidence)}{source}"
+    return f"Confidence {format_share(verdict.confidence)}{source}"
 
 
 def calibrated(one: Calibrated) -> str:
@@ -154,7 +156,7 @@ def calibrated(one: Calibrated) -> str:
 def agreement(verdict: Verdict) -> str:
     """``Agreement of the judges 0.67; judge 2: B``."""
     others = "".join(f"; judge {who}: {label}" for who, label in verdict.dissent.items())
-    return f"Agreement of the judges {share(verdict.agreement)}{others}"
+    return f"Agreement of the judges {format_share(verdict.agreement)}{others}"
 
 
 def basis(record: RunRecord) -> str:
@@ -182,7 +184,7 @@ def sums(record: RunRecord) -> list[str]:
     if usage.calls_from_cache:
         calls += f" ({usage.calls_from_cache:,} from the reply cache)"
     tokens = count(usage.prompt_tokens + usage.completion_tokens, "token")
-    cost = [] if usage.cost is None else [f"cost {money(usage.cost)}"]
+    cost = [] if usage.cost is None else [f"cost {format_money(usage.cost)}"]
     return [calls, tokens, duration(usage.wall_s), *cost]
 
 

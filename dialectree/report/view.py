@@ -13,7 +13,8 @@ from pydantic import JsonValue
 
 from dialectree.records import Call, Node, RunRecord, Turn, Verdict
 from dialectree.report import words
-from dialectree.text import figure, label, line, share
+from dialectree.report.figures import format_share
+from dialectree.text import figure, label, line
 
 _SHARES = ("confidence", "difficulty", "strength", "score", "probability", "uncertainty")
 _NAMES = ("qid", "id", "n", "name", "title")
@@ -288,8 +289,8 @@ def product(record: RunRecord, node: Node) -> str:
     lowest, weakest = min(sure, default=(-1.0, ""))
     if abs(ruled.local_confidence * lowest - ruled.confidence) >= 1e-6:
         return ""
-    own = f"{share(ruled.local_confidence)} by the judge of this question"
-    return f"{own} × {share(lowest)} of its weakest part, {weakest}."
+    own = f"{format_share(ruled.local_confidence)} by the judge of this question"
+    return f"{own} × {format_share(lowest)} of its weakest part, {weakest}."
 
 
 def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:

@@ -29,15 +29,15 @@ from dialectree.protocols.settings import (
     EMBEDDED,
     Own,
     ProtocolSettings,
+    accept_settings,
+    find_changes,
+    find_ignored,
     host_run,
-    of_others,
     of_the_run,
-    rebuilt,
-    resumed,
+    read_settings,
     settings,
 )
 from dialectree.protocols.sources import runs_folder
-from dialectree.protocols.trust import CLIENT, without_reserved
 from dialectree.records import Event, RunRecord
 from dialectree.records.folder import SOURCES, RunFolder, Unkept, new_id
 from dialectree.running.held_run import GRACE_S, HeldRun, create_folder
@@ -119,7 +119,7 @@ class HostedRun(HeldRun):
         self.control, self.method = runtime.control, method
         self.passed = passed
         """What the host passed to the graph."""
-        self.ignored = of_others(passed, type(context))
+        self.ignored = find_ignored(passed, type(context))
         """The settings of other protocols in there."""
         if method is not None and isinstance(keeper, Unkept):
             self.log = keeper.append
@@ -384,7 +384,6 @@ def _new(
     context: ProtocolSettings,
     runtime: Runtime[Any],
 ) -> HostedRun:
-    context.trust.require_permitted()
     context = follow_routes(context)
     if on_a_server():
         _require_model(method, context)
@@ -433,8 +432,7 @@ def taken_up(
     run = _active.get(key)
     if run is not None and run.control is runtime.control and run.halted is None:
         return run
-    context = _resumed(runtime, kind, stored)
-    context.trust.require_permitted()
+    context = _resume_settings(runtime, kind, stored)
     owner = _owner(runtime)
     if key not in _resting or _resting[key].owner != owner:
         run = HostedRun(key, context, runtime, method)
@@ -446,13 +444,18 @@ def taken_up(
     return run
 
 
-def _resumed(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) -> Own:
-    """Return the settings of the run in a thread's state; its budgets held until it stopped."""
+def _resume_settings(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) -> Own:
+    """Return the settings of the run in a thread's state, but for those that the host names now.
+
+    Its budgets held until it stopped.
+    """
     recorded = {name: value for name, value in stored["settings"].items() if name not in BUDGETS}
-    lender = f"run {stored['id']}"
+    changes = find_changes(runtime.context, kind)
+    if changes is None:
+        return settings(runtime, kind)
     if on_a_server():  # a client may write what it wants into the state of its thread
-        recorded, lender = without_reserved(kind, recorded), CLIENT
-    return resumed(runtime, kind, recorded, lender)
+        return accept_settings(kind, changes, recorded)
+    return read_settings(kind, recorded, f"run {stored['id']}", changes)
 
 
 def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
@@ -467,6 +470,6 @@ def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
     if run is not None and isinstance(run.context, kind):
         return run.context
     if runtime is not None:
-        return _resumed(runtime, kind, stored)
+        return _resume_settings(runtime, kind, stored)
     recorded = {**stored["settings"], **unspoken(kind, stored["settings"])}
-    return rebuilt(kind, recorded, {}, f"run {stored['id']}")
+    return read_settings(kind, recorded, f"run {stored['id']}")

@@ -22,8 +22,8 @@ from dialectree.protocols.settings import (
     SHARED,
     ProtocolSettings,
     RetrievalSettings,
-    build,
-    rebuilt,
+    build_settings,
+    read_settings,
 )
 from dialectree.protocols.sources import known
 from dialectree.protocols.trust import CLIENT, marked
@@ -79,7 +79,9 @@ def names(speaker: object) -> JsonValue:
     return str(speaker) if isinstance(speaker, str) else f"live:{type(speaker).__name__}"
 
 
-def settled(record: RunRecord, given: Mapping[str, Any], *, own: bool = False) -> ProtocolSettings:
+def read_run_settings(
+    record: RunRecord, given: Mapping[str, Any], *, own: bool = False
+) -> ProtocolSettings:
     """Return the settings of a run, changed by those ``given`` and without its budgets.
 
     ``own`` says that the run lies in the folder of runs that is in use.
@@ -90,9 +92,9 @@ def settled(record: RunRecord, given: Mapping[str, Any], *, own: bool = False) -
         values.pop("cache", None)  # a run without the cache is replayed from its own calls
     lender = f"{record.run_id}/run.json" if record.owner is None else CLIENT
     try:
-        return rebuilt(kind, values, given, lender, own_run=own)
+        return read_settings(kind, values, lender, given, own_run=own)
     except SettingsError as error:
-        build(kind, **given)  # raises where the record is not to blame
+        build_settings(kind, **given)  # raises where the record is not to blame
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
 
 
@@ -115,7 +117,7 @@ def _code() -> set[str]:
 def without_models(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
     """Return the settings of a run in which no model is asked: its journal has every reply."""
     nobody = unspoken(protocol(record.protocol).settings, record.settings)
-    return settled(record, {**nobody, **given, "cache": True, "replay": True})
+    return read_run_settings(record, {**nobody, **given, "cache": True, "replay": True})
 
 
 def unspoken(kind: type[ProtocolSettings], recorded: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,11 +172,10 @@ def calibration(
     """Return what the file of ``context`` says of the confidences of a run; empty without one.
 
     The record keeps it, and no path, so that a run that goes on reads no file. Raises InputError
-    for a file that does not hold for the run, and SettingsError for one that a client named.
+    for a file that does not hold for the run.
     """
     if context.calibration is None:
         return []
-    context.trust.require_permitted()
     name = chosen.protocol.name
     path = context.calibration.expanduser()
     return CALIBRATIONS.require().calibrations_for(path, name, chosen.name, models)

@@ -14,7 +14,7 @@ from dialectree.protocols.protocol import Protocol, installed, method
 from dialectree.records import Event, RunRecord, path_key, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import Watch
-from dialectree.running.recorded_settings import settled, unspoken
+from dialectree.running.recorded_settings import read_run_settings, unspoken
 from dialectree.running.runner import Started
 from dialectree.system import clock
 
@@ -126,5 +126,5 @@ def play(name: str, runs: Path, *, paced: bool) -> Playback:
     folder.copy_texts(recording)
     folder.write_whole(record, events, calls)
     chosen = method(record.method, record.protocol)
-    context = settled(record, unspoken(chosen.protocol.settings, record.settings))
+    context = read_run_settings(record, unspoken(chosen.protocol.settings, record.settings))
     return Playback(folder, record, chosen, context, events=_as_read(events), paced=paced)

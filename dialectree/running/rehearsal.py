@@ -69,7 +69,6 @@ class Rehearsal(Run):
         if journal is not None:
             self._retrievals = journal.retrievals.apart()
         self.stand_in = RunnableLambda(_found)
-        self._changes = overrides
         self.calls: list[Call] = []
         self.events: list[Event] = []
         self.slots = context.concurrency
@@ -123,7 +122,7 @@ class Rehearsal(Run):
     async def answers(self, requests: Mapping[str, Payload]) -> dict[str, str]:
         """Return what a person answers to each request, by its id."""
         if self.journal is not None:
-            return await answer_requests(requests, self.journal, self._answer, self._changes)
+            return await answer_requests(requests, self.journal, self._answer, self.changes)
         return {name: self._answer(request) for name, request in requests.items()}
 
     def _answer(self, payload: Payload) -> str:

@@ -57,7 +57,7 @@ from dialectree.running.recorded_settings import (
     calibration,
     kept,
     named,
-    settled,
+    read_run_settings,
     speakers,
     spoken,
     versions,
@@ -201,7 +201,7 @@ def again(folder: RunFolder, given: Mapping[str, Any], runs: Path | None = None)
     if record.sources:
         DOCUMENTS.require().require_unchanged(record, given.get("reader"))
     try:
-        context = settled(record, given, own=runs is not None and folder.lies_under(runs))
+        context = read_run_settings(record, given, own=runs is not None and folder.lies_under(runs))
         chosen.require_roles(context, given)
         failed = [] if context.replay else failed_calls(record, ledger)
         if failed or unfinished:
@@ -278,7 +278,6 @@ class OwnRun(HeldRun):
 
     def __init__(self, started: Started, watch: Watch | None) -> None:
         contest, record = started.record.contest, started.record
-        self._overrides = [] if contest is None else contest.overrides
         self._old = started.folder.contested() if contest is not None else None
         """The run that this one contests."""
         super().__init__(
@@ -286,7 +285,7 @@ class OwnRun(HeldRun):
             started.context,
             record,
             started.folder,
-            self._overrides,
+            () if contest is None else contest.overrides,
             started.budget,
             ended_before=bool(record.earlier),
         )
@@ -306,7 +305,7 @@ class OwnRun(HeldRun):
         if self._old is None or self.keeper is None:
             return
         tree, _ = fold(self.keeper.told())
-        changes = OUTCOMES.require().describe_changes(self._overrides, tree, self.overrides.met)
+        changes = OUTCOMES.require().describe_changes(self.changes, tree, self.overrides.met)
         for event in changes:
             self.tell(event.model_copy(update={"t": clock.stamp(), "run_id": self.run_id}))
 
@@ -330,7 +329,6 @@ async def _walk(started: Started, run: OwnRun, ask: Ask | None) -> None:
         "metadata": {"run_id": record.run_id, "method": record.method},
         **thread,
     }
-    overrides = record.contest.overrides if record.contest is not None else []
     todo: Any = dict(record.input)
     while True:
         with _without_host():
@@ -340,7 +338,7 @@ async def _walk(started: Started, run: OwnRun, ask: Ask | None) -> None:
             return
         assert run.journal is not None
         answers = await answer_requests(
-            requests, run.journal, ask, overrides, run.tell_who_is_asked
+            requests, run.journal, ask, run.changes, run.tell_who_is_asked
         )
         todo = Command(resume=answers)
 

@@ -24,8 +24,8 @@ from dialectree.errors import (
 )
 from dialectree.flow.human_input import Ask, require_person
 from dialectree.protocols.protocol import CHECKER, Method, follow_routes, method
-from dialectree.protocols.settings import ProtocolSettings, build
-from dialectree.records import UNFINISHED, Contest, Event, Head, Node, RunRecord, Verdict, heads
+from dialectree.protocols.settings import ProtocolSettings, build_settings
+from dialectree.records import UNFINISHED, Contest, Event, Node, RunRecord, RunSummary, Verdict
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.running import runner
@@ -40,6 +40,7 @@ from dialectree.running.recorded_settings import (
 from dialectree.running.runner import Started
 from dialectree.service.allowed_files import allowed, allowed_files
 from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, Wish
+from dialectree.system.streams import notice
 
 _LONG = 20_000
 """Characters of a question that are remarked on."""
@@ -208,7 +209,7 @@ class Debates:
         """Return the host's settings, without the models of roles that ``chosen`` has not."""
         if not (models := self._host.get("roles")):
             return {**self._host}
-        roles = chosen.role_names(build(chosen.protocol.settings))
+        roles = chosen.role_names(build_settings(chosen.protocol.settings))
         return {**self._host, "roles": {role: models[role] for role in roles if role in models}}
 
     # Debates
@@ -253,12 +254,22 @@ class Debates:
     # Runs that are there
 
     def find(self, run: str) -> RunFolder:
-        """Return the folder of a run; see :meth:`RunFolder.find`."""
+        """Return the folder of a run, or of the one that was started ``last``.
+
+        See :meth:`RunFolder.find`.
+        """
+        if run == "last" and not RunFolder(self.runs / run).exists():
+            for summary in self.list_runs(notice):
+                return RunFolder(self.runs / summary.run_id)
         return RunFolder.find(run, self.runs, self.owner)
 
-    def heads(self, warn: Callable[[str], None]) -> Iterator[Head]:
-        """Yield the runs, the newest first; ``warn`` gets a line on one that cannot be read."""
-        return (head for head in heads(self.runs, warn) if head.sees(self.owner))
+    def list_runs(self, warn: Callable[[str], None]) -> list[RunSummary]:
+        """Return the runs, the newest first; ``warn`` gets a line on one that cannot be read.
+
+        Raises MissingPackage without the part `reports`.
+        """
+        summaries = REPORTS.require().list_runs(self.runs, warn)
+        return [summary for summary in summaries if summary.is_visible_to(self.owner)]
 
     def result(self, run: str) -> RunRecord:
         """Return the record of a run."""

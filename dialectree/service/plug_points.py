@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import RunRecord
+from dialectree.records import RunRecord, RunSummary
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import Watch
@@ -88,6 +88,10 @@ ESTIMATES: PlugPoint[Estimates] = PlugPoint("estimates", "estimating a debate")
 
 class Reports(Protocol):
     """The part that shows runs."""
+
+    def list_runs(self, runs: Path, tell: Callable[[str], None]) -> list[RunSummary]:
+        """Return a summary of each run in a folder; ``tell`` gets a line on one that is broken."""
+        ...
 
     def write(self, folder: RunFolder, record: RunRecord) -> None:
         """Write the reports of a run into its folder; RunFolderError where there is no room."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import sys
 import threading
@@ -17,19 +16,6 @@ from dialectree.system.streams import find_closed_streams
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-SELDOM = (20_000, 20, 20)
-"""Thresholds of the garbage collector in a process that is ours alone."""
-
-
-def tune() -> None:
-    """Collect garbage seldom, and never what the imports made: for a process that is ours alone.
-
-    A debate leaves next to none, and the search takes a twentieth of the time of a call.
-    """
-    gc.freeze()
-    gc.set_threshold(*SELDOM)
-    gc.enable()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

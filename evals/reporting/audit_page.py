@@ -18,6 +18,7 @@ from dialectree.evals.reporting.formatting import NOTHING, Table, in_brackets, s
 from dialectree.evals.reporting.page import template
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.tasks import TASKS
+from dialectree.report.figures import format_moment
 
 PAGE = "audit.html"
 
@@ -30,7 +31,7 @@ def write(one: Audited, out: Path) -> Path:
     begun = min(evaluation.started for evaluation in study.evaluations)
     shared: dict[str, Any] = {
         "title": f"Is a debate worth it? {words.line(study.evaluations[0].data.name, 80)}",
-        "kicker": f"Audit · {items} · {words.moment(begun)}",
+        "kicker": f"Audit · {items} · {format_moment(begun)}",
         "demonstration": study.demonstration,
         "cautions": cautions(analysed(study)),
         "tables": [(own, written(own)) for own in tables],

@@ -29,6 +29,7 @@ from dialectree.evals.reporting.formatting import Table, WrittenTable, written
 from dialectree.evals.reporting.study import Study, models, tails
 from dialectree.evals.results import PAGE
 from dialectree.evals.tasks import TASKS
+from dialectree.report.figures import format_moment
 from dialectree.report.markdown_text import escaped
 from dialectree.text import count, listed
 
@@ -158,7 +159,7 @@ def title(study: Study) -> str:
 def kicker(study: Study) -> str:
     """Return when, and on what kind of question."""
     begun = min(evaluation.started for evaluation in study.evaluations)
-    return f"Evaluation · {TASKS[study.task].items} · {words.moment(begun)}"
+    return f"Evaluation · {TASKS[study.task].items} · {format_moment(begun)}"
 
 
 def one_model(study: Study) -> str:
@@ -182,8 +183,8 @@ def pairs(study: Study) -> Iterator[tuple[str, str]]:
             "Questions drawn by the seed": one.sample,
             "Clusters of questions by": one.cluster,
             "Times that each question was asked": one.repeats if one.repeats > 1 else None,
-            "Begun": words.moment(one.started),
-            "Ended": words.moment(one.ended),
+            "Begun": format_moment(one.started),
+            "Ended": format_moment(one.ended),
             "Judge of the answers": one.judge,
             "Scorers": listed(one.scorers),
             "Answers for the vote before a debate": one.vote_first,

@@ -19,6 +19,7 @@ from dialectree.evals.routing import FOLDS, WORTH, Line, Routing
 from dialectree.evals.tasks import TASKS
 from dialectree.evals.voted_debates import VotedDebates
 from dialectree.protocols.routes import ALWAYS, NEVER, Interval, Route, RouteFigures
+from dialectree.report.figures import format_moment
 
 
 def sentence(routing: Routing, votes: int | None = None) -> str:
@@ -246,7 +247,7 @@ def write(voted: VotedDebates, routing: Routing, out: Path) -> Path:
     drawn = plot(voted, routing)
     html, markdown = short_pages(
         title=f"{evaluation.data.name}: below which agreement does a debate pay?",
-        kicker=f"Route · {TASKS[evaluation.task].items} · {words.moment(evaluation.started)}",
+        kicker=f"Route · {TASKS[evaluation.task].items} · {format_moment(evaluation.started)}",
         sentences=[f"{voted.row.name}: {sentence(routing, voted.votes)}."],
         tables=[one],
         plots={"rules": [drawn]},

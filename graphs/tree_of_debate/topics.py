@@ -9,17 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from dialectree.records import (
-    Letter,
-    Node,
-    RunRecord,
-    Segment,
-    Sentence,
-    fitting,
-    path_key,
-    segment_key,
-    topic_of,
-)
+from dialectree.records import Node, RunRecord, Segment, path_key, segment_key
+from dialectree.report.node_data import Letter, Sentence, read_fields, topic_of
 from dialectree.text import count, line
 
 PROPOSED = "Suggested in the debate, claimed by neither paper"
@@ -121,6 +112,6 @@ def find_cited(record: RunRecord) -> list[Segment]:
         ids.update(*(position.evidence for position in topic.positions))
         ids.update(*(claim.evidence for claim in topic.all_claims))
         ids.update(*topic.counter.values())
-        ids.update(*(fitting(_Citing, turn.fields).evidence for turn in node.transcript))
+        ids.update(*(read_fields(_Citing, turn.fields).evidence for turn in node.transcript))
     segments = record.tree.segments
     return [segments[name] for name in sorted(ids & segments.keys(), key=segment_key)]

@@ -68,10 +68,11 @@ def audit(
     from dialectree.evals.reporting.audited import audited
     from dialectree.evals.reporting.study import study
     from dialectree.interfaces.cli import consent
+    from dialectree.interfaces.cli.process import collect_garbage_seldom
     from dialectree.system import loop
 
     planned = auditing.audit(dataset, read_options(options), settings, model or [], debate)
-    loop.tune()
+    collect_garbage_seldom()
     expected = loop.run(_expected(planned))
     judge = "; the judge not counted" if planned.plan.judge else ""
     line = f"{expected}{judge}" if expected else "no calls"

@@ -110,6 +110,7 @@ def command(protocol: Protocol) -> flags.Command:
         yes: flags.Yes = False,
     ) -> None:
         from dialectree.interfaces.cli import consent, progress
+        from dialectree.interfaces.cli.process import collect_garbage_seldom
         from dialectree.protocols.protocol import method as find_method
         from dialectree.service.debates import Debates
         from dialectree.system import loop
@@ -120,7 +121,7 @@ def command(protocol: Protocol) -> flags.Command:
             planned = Debates(runs, person=True).plan(chosen, read, settings, told)
         for remark in planned.remarks:
             flags.notice(remark)
-        loop.tune()
+        collect_garbage_seldom()
         calls = planned.calls
         if dry_run or calls is None or not quiet:
             expected = loop.run(planned.estimate())

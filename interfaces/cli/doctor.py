@@ -60,7 +60,7 @@ def doctor(settings: dict[str, Any], model_to_try: ModelToTry = None, json: Json
 
     from dialectree.interfaces.cli.debate import usable_protocols
     from dialectree.protocols.protocol import unusable
-    from dialectree.protocols.settings import ProtocolSettings, build
+    from dialectree.protocols.settings import ProtocolSettings, build_settings
     from dialectree.system.packages import extras, missing, pip_line
 
     print("Installed")
@@ -76,7 +76,7 @@ def doctor(settings: dict[str, Any], model_to_try: ModelToTry = None, json: Json
         print(fill(f"  {requirement:24}{line}", 80, subsequent_indent=" " * 26))
     for path, wrong in unusable().items():
         print(fill(f"  cannot be used: {path}: {wrong}", 80, subsequent_indent=" " * 4))
-    context = build(ProtocolSettings, **settings)
+    context = build_settings(ProtocolSettings, **settings)
     fault = asyncio.run(_examine(context))
     if fault is not None:
         raise fault

@@ -103,12 +103,13 @@ def run(
     from dialectree.evals.plan import prepare
     from dialectree.evals.running import conduct
     from dialectree.interfaces.cli import consent
+    from dialectree.interfaces.cli.process import collect_garbage_seldom
     from dialectree.system import loop
 
     if langsmith is not None:
         langsmith_upload.require_key()
     plan = prepare(dataset, read_options(options), settings)
-    loop.tune()
+    collect_garbage_seldom()
     expected = loop.run(estimate(plan.folder, plan))
     judge = "; the judge not counted" if plan.judge else ""
     line = f"{expected}{judge}" if expected else "no calls"
@@ -196,8 +197,8 @@ def _closing(standing: Standing) -> Iterator[str]:
 
 def _price(spent: Spent, cached: int) -> str:
     """``4,500 calls and 12 from the cache, 1,234,000 tokens, cost 1.25``."""
-    from dialectree.text import money
+    from dialectree.report.figures import format_money
 
     replies = f" and {cached:,} from the cache" if cached else ""
-    cost = f", cost {money(spent.cost)}" if spent.cost else ""
+    cost = f", cost {format_money(spent.cost)}" if spent.cost else ""
     return f"{spent.calls:,} calls{replies}, {spent.tokens:,} tokens{cost}"

@@ -153,6 +153,7 @@ def score(
     from dialectree.evals.reporting.tables import judges_table
     from dialectree.evals.reporting.writing import report as write
     from dialectree.evals.rescoring import conduct, prepare
+    from dialectree.interfaces.cli.process import collect_garbage_seldom
     from dialectree.interfaces.cli.progress import await_with_notice
     from dialectree.system import loop
 
@@ -160,7 +161,7 @@ def score(
     if dry_run:
         print(rescoring.at_least())
         return
-    loop.tune()
+    collect_garbage_seldom()
     work = conduct(rescoring, progress=not quiet)
     loop.run(await_with_notice(work))
     written = write([folder])

@@ -68,6 +68,7 @@ def gate(
     from dialectree.evidence import documents
     from dialectree.interfaces.agents.claims import ClaimVerifier, verifying_method
     from dialectree.interfaces.cli.finding_formats import FORMATS, Findings
+    from dialectree.interfaces.cli.process import collect_garbage_seldom
     from dialectree.interfaces.cli.progress import await_with_notice, demonstration, reading
     from dialectree.interfaces.cli.streams import print_file, program
     from dialectree.protocols.grounded import find_reader
@@ -84,7 +85,7 @@ def gate(
         for gap in source_notices(verifier.sources):
             notice(gap)
     text, name = _read(file), "stdin" if file == "-" else file
-    loop.tune()
+    collect_garbage_seldom()
     if dry_run:
         _print_estimate(verifier, text, runs, json=format == "json")
         return

@@ -37,6 +37,7 @@ def mcp(
     """
     from dialectree.errors import InputError
     from dialectree.interfaces.cli.debate import usable_protocols
+    from dialectree.interfaces.cli.process import collect_garbage_seldom
     from dialectree.interfaces.cli.progress import demonstration
     from dialectree.models.sizes import at_chance
     from dialectree.protocols.protocol import Protocol
@@ -76,7 +77,7 @@ def mcp(
         finally:
             await debates.break_off()
 
-    loop.tune()
+    collect_garbage_seldom()
     try:
         loop.run(serve())
     except (KeyboardInterrupt, asyncio.CancelledError):

@@ -19,6 +19,7 @@ from dialectree.embedded.models_at_hand import key_advice, keyed_specs
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.interfaces.cli import person
 from dialectree.interfaces.cli.flags import notice
+from dialectree.interfaces.cli.process import collect_garbage_seldom
 from dialectree.interfaces.cli.streams import print_file, program, say
 from dialectree.protocols.sources import runs_home
 from dialectree.records import UNFINISHED, RunRecord
@@ -99,7 +100,7 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
             if run.record.status in UNFINISHED:
                 for event in run.folder.events():  # of the parts before it was broken off
                     watcher.watch(event)
-            loop.tune()
+            collect_garbage_seldom()
             work = underway.conduct(ask if run.context.asks() else None, watcher.watch)
             loop.run(await_with_notice(work))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0

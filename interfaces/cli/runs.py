@@ -141,7 +141,7 @@ def _list(runs: Path, *, json: bool) -> None:
     from dialectree.interfaces.cli import streams
     from dialectree.service.debates import Debates
 
-    found = [*Debates(runs).heads(streams.notice)]
+    found = Debates(runs).list_runs(streams.notice)
     if json:
         streams.print_file(to_json(found, indent=1).decode())
         return

@@ -45,10 +45,10 @@ def sources(
 
     No model is asked, but for the embeddings that ``--find`` searches by.
     """
-    from dialectree.protocols.settings import build
+    from dialectree.protocols.settings import build_settings
     from dialectree.retrieval.sources import read_sources
 
-    search = build(GroundedSettings, **settings)
+    search = build_settings(GroundedSettings, **settings)
     sources_read = read_sources([Path(path) for path in paths], reader=search.find_reader())
     found = None
     if find is not None:

@@ -13,8 +13,8 @@ from dialectree.interfaces.cli.stored_replies import count_replies, remove_repli
 from dialectree.models.cache import SqliteCache, reply_cache
 from dialectree.protocols.sources import CACHE_URL, cache_folder
 from dialectree.records.folder import RunFolder
-from dialectree.records.index import heads
 from dialectree.report import words
+from dialectree.report.run_index import list_runs
 from dialectree.system import clock
 from dialectree.text import count, line
 
@@ -47,9 +47,8 @@ def describe_run(folder: RunFolder) -> Deletion:
     def delete() -> None:
         with folder.held():
             folder.remove()
-        heads(
-            folder.path.parent, lambda fault: None
-        )  # the index of the others quotes no more of it
+        # The index is written anew, without what it quoted of this run.
+        list_runs(folder.path.parent, lambda fault: None)
 
     return Deletion(f"{folder.path}: {about}, {count(len(files), 'file')}", size, delete)
 

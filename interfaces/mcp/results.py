@@ -6,7 +6,16 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from dialectree.flow.steps import DEMONSTRATION
 from dialectree.interfaces.background import BackgroundRun
-from dialectree.records import UNFINISHED, Call, Head, Node, RunRecord, RunStatus, Tree, Verdict
+from dialectree.records import (
+    UNFINISHED,
+    Call,
+    Node,
+    RunRecord,
+    RunStatus,
+    RunSummary,
+    Tree,
+    Verdict,
+)
 from dialectree.report import markdown
 from dialectree.report.verdicts import basis, verdict_text
 from dialectree.text import clean, count, line
@@ -102,14 +111,16 @@ def debate(record: RunRecord, one: BackgroundRun | None = None, *, busy: bool = 
     return state
 
 
-def listed(head: Head, *, busy: bool) -> Debate:
+def summarize_run(summary: RunSummary, *, busy: bool) -> Debate:
     """Return a run as a list shows it; ``busy`` says that it goes on in this server."""
-    done = not busy and head.status not in UNFINISHED
-    verdict = head.verdict.model_dump(exclude={"probability"}) if head.verdict and done else {}
-    about = head.model_dump(include={*Debate.model_fields} - {*Verdict.model_fields, "status"})
-    status: RunStatus = "running" if busy else head.status if done else "partial"
+    done = not busy and summary.status not in UNFINISHED
+    verdict = (
+        summary.verdict.model_dump(exclude={"probability"}) if summary.verdict and done else {}
+    )
+    about = summary.model_dump(include={*Debate.model_fields} - {*Verdict.model_fields, "status"})
+    status: RunStatus = "running" if busy else summary.status if done else "partial"
     return Debate(
-        **verdict, **about, status=status, seconds=head.wall_s, next=_NEXT.get(status, "")
+        **verdict, **about, status=status, seconds=summary.wall_s, next=_NEXT.get(status, "")
     )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from itertools import islice
 from typing import Any, get_type_hints
 
 import mcp.types as types
@@ -19,7 +18,7 @@ from pydantic import BaseModel
 from dialectree.errors import DialectreeError, InputError
 from dialectree.interfaces.background import BackgroundDebates, BackgroundRun, Tell, is_underway
 from dialectree.interfaces.mcp import arguments, results
-from dialectree.interfaces.mcp.results import Debate, Report, RunList, debate, listed, text
+from dialectree.interfaces.mcp.results import Debate, Report, RunList, debate, summarize_run, text
 from dialectree.protocols.protocol import Method, Protocol, method
 from dialectree.records import UNFINISHED
 from dialectree.records.estimate import Estimate
@@ -135,8 +134,11 @@ class DebateServer:
         """List runs, the newest first."""
 
         def newest() -> list[Debate]:
-            heads, runs = islice(self._debates.heads(notice), given.limit), self._debates.runs
-            return [listed(one, busy=is_underway(runs / one.run_id)) for one in heads]
+            summaries, folder = self._debates.list_runs(notice)[: given.limit], self._debates.runs
+            return [
+                summarize_run(summary, busy=is_underway(folder / summary.run_id))
+                for summary in summaries
+            ]
 
         return RunList(runs=await asyncio.to_thread(newest))
 

@@ -28,7 +28,7 @@ from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.server.following import events
 from dialectree.interfaces.server.keys import owner_of
 from dialectree.protocols.sources import runs_home
-from dialectree.records import Head
+from dialectree.records import RunSummary
 from dialectree.records.folder import RunFolder
 
 
@@ -47,27 +47,27 @@ class _Page(BaseModel):
     text: str = ""
     """Words of the question, the answer or the id, of this run or the one that it contests."""
 
-    def of(self, heads: Sequence[Head]) -> list[Head]:
-        """Return the heads that fit, one more than a page has."""
-        left = iter(heads if self.sort == "newest" else sorted(heads, key=self._key))
-        if self.after and not any(head.run_id == self.after for head in left):
+    def select(self, summaries: Sequence[RunSummary]) -> list[RunSummary]:
+        """Return the runs that fit, one more than a page has."""
+        remaining = iter(summaries if self.sort == "newest" else sorted(summaries, key=self._key))
+        if self.after and not any(summary.run_id == self.after for summary in remaining):
             raise RunNotFound(f"`after`: there is no run {self.after!r:.200} of yours here")
-        return [*islice(filter(self._fits, left), self.limit + 1)]
+        return [*islice(filter(self._fits, remaining), self.limit + 1)]
 
-    def _key(self, head: Head) -> str | float:
+    def _key(self, summary: RunSummary) -> str | float:
         if self.sort == "question":
-            return head.question.casefold()
-        figure = head.verdict.confidence if head.verdict else None
-        value = {"figure": figure, "cost": head.cost, "calls": head.calls}[self.sort]
+            return summary.question.casefold()
+        figure = summary.verdict.confidence if summary.verdict else None
+        value = {"figure": figure, "cost": summary.cost, "calls": summary.calls}[self.sort]
         return inf if value is None else -value
 
-    def _fits(self, head: Head) -> bool:
-        answer = head.verdict.answer if head.verdict else None
-        parts = head.run_id, head.contests, head.question, answer
+    def _fits(self, summary: RunSummary) -> bool:
+        answer = summary.verdict.answer if summary.verdict else None
+        parts = summary.run_id, summary.contests, summary.question, answer
         shown = " ".join(filter(None, parts)).casefold()
         return (
-            self.protocol in ("", head.protocol)
-            and self.status in ("", head.status, "waiting" * head.waits)
+            self.protocol in ("", summary.protocol)
+            and self.status in ("", summary.status, "waiting" * summary.waits)
             and self.text.casefold() in shown
         )
 
@@ -129,9 +129,9 @@ async def list_runs(request: Request) -> Response:
     """
     page = _query(_Page, request)
 
-    def read() -> tuple[list[Head], set[str]]:
-        every = [*debates_of(request).heads(_log.warning)]
-        return page.of(every), {head.protocol for head in every}
+    def read() -> tuple[list[RunSummary], set[str]]:
+        summaries = debates_of(request).list_runs(_log.warning)
+        return page.select(summaries), {summary.protocol for summary in summaries}
 
     found, protocols = await asyncio.to_thread(read)
     shown = found[: page.limit]

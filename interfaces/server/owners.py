@@ -16,9 +16,8 @@ from dialectree.errors import DialectreeError
 from dialectree.interfaces.server.keys import keys, name_of
 from dialectree.protocols.forms import Offered
 from dialectree.protocols.protocol import Method, methods
-from dialectree.protocols.settings import from_client
+from dialectree.protocols.settings import accept_settings
 from dialectree.protocols.sources import known
-from dialectree.protocols.trust import require_unreserved, reserved
 
 auth = Auth()
 Filter = dict[str, Any] | None
@@ -140,9 +139,8 @@ def check_settings(graph: str, context: Mapping[str, Any]) -> None:
     settings = method.protocol.settings
     offered, others = Offered({}, settings.model_fields), known() - {*settings.model_fields}
     values = {name: one for name, one in context.items() if name in offered and name not in others}
-    require_unreserved(reserved(settings, values))  # before a validator looks at what they name
+    accept_settings(settings, values)
     method.configure(values, warn=lambda message: None)
-    from_client(settings, values).trust.require_permitted()
 
 
 def _method(graph: str) -> Method | None:

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from dialectree.interfaces.fields import arguments
 from dialectree.interfaces.server.debates import RUNS
 from dialectree.protocols.protocol import Protocol, installed, unusable
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records.declared import declarations
 from dialectree.running.recorded_settings import kept
 from dialectree.system.packages import pip_line
@@ -45,7 +45,7 @@ def _listed(acts: bool) -> bytes:
 def _described(protocol: Protocol) -> dict[str, Any]:
     """Return what a protocol declares, and the forms of its graph: its assistant has its name."""
     chosen = protocol.methods()[protocol.name]
-    graph, usual = chosen.graph(), kept(build(protocol.settings), chosen)
+    graph, usual = chosen.graph(), kept(build_settings(protocol.settings), chosen)
     methods = ("name", "title", "summary", "baseline")
     return {
         "name": protocol.name,

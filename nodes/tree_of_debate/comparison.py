@@ -30,7 +30,7 @@ from dialectree.nodes.tree_of_debate.state import (
 )
 from dialectree.protocols.inside import root
 from dialectree.records import Place
-from dialectree.records.topics import Sentence
+from dialectree.report.node_data import Sentence
 from dialectree.trace.events import tell
 
 _Part = Literal["similarity", "difference", "proposal"]

@@ -214,7 +214,7 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         who: reply.answer if (by := changed[who]) and by.what == "ruled" else reply.winner
         for who, reply in ruled.items()
     }
-    overruled = overrides.ruled(node, take)
+    overruled = overrides.is_ruled(node, take)
     votes = count(labels, of=len(labels if overruled else heard))
     if not votes.majority:
         if len(heard) > 1:

@@ -145,7 +145,7 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
     winner = f"{reply.winner} ({candidates[reply.winner]['style']})"
     # A person rules by the text alone: the winner in such a reply is still the model's.
     won = None if run_of(runtime).overrides.at(place) else leading(integrations[reply.winner])
-    local = None if run_of(runtime).overrides.ruled(node, take) else reply.confidence
+    local = None if run_of(runtime).overrides.is_ruled(node, take) else reply.confidence
     return settle(runtime, merged(state, reply.answer, reply.rationale, local, won), local, winner)
 
 

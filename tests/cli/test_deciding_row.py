@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.records.folder import RunFolder
+from dialectree.service.debates import Debates
 from tests.cli.commands import command
 from tests.endpoint.instances import Inventor, resolved, words_of
 from tests.retrieval.test_awkward_documents import FOLDER
@@ -122,7 +122,7 @@ def test_a_row_of_a_table_decides_a_claim_until_it_is_dropped(
     assert done.status == 0, done.err
     assert f"Rests on “{ROW}” (table.pdf, p. 1)" in done.out
     assert "more likely true than false" in done.out
-    record = RunFolder.find("last", Path("runs")).record()
+    record = Debates(Path("runs")).find("last").record()
     names = [source["name"] for source in record.sources]
     assert names == [*TEXTS, "sup.docx", "table.pdf"]
     assert record.verdict is not None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.records.folder import RunFolder
+from dialectree.service.debates import Debates
 from tests.cli.commands import command
 from tests.cli.test_deciding_row import Reader, serve_model
 from tests.retrieval.every_format import EVERY_FORMAT
@@ -86,7 +86,7 @@ def test_in_a_small_folder_all_is_shown_and_the_fact_is_cited(
     assert f"{FACT}” (" in done.out
     found = re.search(r"Sources: (\d+) of (\d+) sentences shown", done.out)
     assert found and found[1] == found[2]
-    record = RunFolder.find("last", Path("runs")).record()
+    record = Debates(Path("runs")).find("last").record()
     assert record.verdict and record.verdict.grounds[0].source.endswith(f".{holder}")
     [whole] = {search.query for node in record.tree.nodes.values() for search in node.retrievals}
     assert not whole

@@ -9,7 +9,7 @@ import pytest
 
 from dialectree.models.run import Run
 from dialectree.protocols.grounded import GroundedSettings
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.retrieval.material import material_of
 from tests.examples.test_agents import example
 
@@ -22,7 +22,7 @@ def test_a_lancedb_table_is_searched_beside_nothing_else(
     texts = {"pilot.md": "The harbour is 12 m deep. It is wide.", "cows.md": "Cows eat grass."}
     script.fill(str(tmp_path), [{"text": text, "source": name} for name, text in texts.items()])
     monkeypatch.setenv("LANCE", str(tmp_path))
-    context = build(GroundedSettings, embeddings="bm25", retriever=script.notes())
+    context = build_settings(GroundedSettings, embeddings="bm25", retriever=script.notes())
     found = asyncio.run(material_of([], context, Run("", context)))
     [[best]] = asyncio.run(found.search(["Is the harbour's depth (12 m) enough?"], 8))
     assert found.sources[best.source].name == "pilot.md"

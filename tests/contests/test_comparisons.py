@@ -8,8 +8,9 @@ import pytest
 
 from dialectree.contests import Drop, Replace, Restore
 from dialectree.nodes.tree_of_debate.evidence import RelevanceReply
-from dialectree.records import RunRecord, topic_of
+from dialectree.records import RunRecord
 from dialectree.report import html, markdown
+from dialectree.report.node_data import topic_of
 from tests.contesting import contest, debate, speakers, stated
 from tests.graphs.tree_of_debate.comparing import weigh
 from tests.scripted import ScriptedModel

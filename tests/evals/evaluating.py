@@ -18,7 +18,7 @@ from dialectree.evals.running import conduct
 from dialectree.evals.scorers import TruthReply
 from dialectree.evals.standing import Standing
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from tests.graphs.role_switching_debate.switching import debaters
 from tests.scripted import ScriptedModel
 
@@ -96,7 +96,9 @@ def plan(
 
 def evaluate(planned: Plan, out: str = "out", **budgets: Any) -> Standing:
     """Run it to its end, or to whatever ends it."""
-    planned = replace(planned, folder=Folder(Path(out)), shared=build(ProtocolSettings, **budgets))
+    planned = replace(
+        planned, folder=Folder(Path(out)), shared=build_settings(ProtocolSettings, **budgets)
+    )
     return asyncio.run(conduct(planned))
 
 

@@ -29,7 +29,7 @@ from dialectree.evals.reporting.audited import (
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.writing import report
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, VerifierReply
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import Usage
 from dialectree.system import chance
 from tests.evals import evaluating, sample, simulated
@@ -277,7 +277,9 @@ def test_an_audit_of_claims_is_an_evaluation_that_goes_on_and_ends_with_its_sent
 
 def test_both_stages_share_one_budget() -> None:
     made = audit(evaluating.claims(2), read_options({"out": "out"}), {"model": speaker()})
-    tight = replace(made, plan=replace(made.plan, shared=build(ProtocolSettings, max_calls=13)))
+    tight = replace(
+        made, plan=replace(made.plan, shared=build_settings(ProtocolSettings, max_calls=13))
+    )
     with pytest.raises(BudgetReached):
         asyncio.run(tight.conduct())
     rows = Counter(result.row for result in evaluating.results())

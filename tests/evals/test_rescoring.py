@@ -16,8 +16,9 @@ from dialectree.evals.reporting.writing import report
 from dialectree.evals.rescoring import Rescoring, conduct, prepare
 from dialectree.evals.scorers import TruthReply
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
-from dialectree.records import Evaluated, heads
+from dialectree.records import Evaluated
 from dialectree.records.folder import RunFolder
+from dialectree.report.run_index import list_runs
 from tests.cli.commands import command, refused
 from tests.evals.evaluating import choices, evaluate, model, opens, plan, results, row
 from tests.scripted import ScriptedModel, no_reply
@@ -140,7 +141,7 @@ def test_a_question_whose_run_failed_has_no_answer_to_score() -> None:
 
 
 def test_a_run_knows_its_evaluation_and_its_question(speaker: ScriptedModel) -> None:
-    found = {head.run_id: head.evaluated for head in heads(OUT / "runs", print)}
+    found = {summary.run_id: summary.evaluated for summary in list_runs(OUT / "runs", print)}
     for one in results():
         place = Evaluated(evaluation="out", row=one.row, item=one.item)
         assert found[str(one.run)] == place

@@ -21,7 +21,7 @@ from dialectree.errors import BudgetReached, InputError, SettingsError
 from dialectree.flow.human_input import payload_of
 from dialectree.protocols import plugins
 from dialectree.protocols.protocol import installed
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
 from tests.graphs.tree_structured_debate.test_leaf import speakers
@@ -220,7 +220,7 @@ def test_a_debate_inside_that_cannot_be_is_refused_by_name(
     given: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(SettingsError) as refused:
-        build(Settings, **given)
+        build_settings(Settings, **given)
     assert str(refused.value).startswith(message)
 
 
@@ -244,7 +244,7 @@ def test_an_event_outside_of_a_debate_and_a_protocol_not_declared_are_errors() -
     async def step(runtime: Any, **given: Any) -> None:
         await dialectree.debate(runtime, "rsd", question="Is it?", **given)
 
-    runtime: Any = type("Runtime", (), {"context": build(Settings), "control": None})()
+    runtime: Any = type("Runtime", (), {"context": build_settings(Settings), "control": None})()
     with pytest.raises(ValueError, match="does not declare a debate by rsd"):
         asyncio.run(step(runtime, node="0.1"))
     with pytest.raises(ValueError, match="outside the debate at 0"):
@@ -261,7 +261,9 @@ def test_turns_of_two_protocols_at_one_node_can_be_told_apart(
     async def step(node: str) -> None:
         await dialectree.debate(runtime, "rsd", node=node, question="Is it?")
 
-    runtime: Any = type("Runtime", (), {"context": build(Settings, by="rsd"), "control": None})()
+    runtime: Any = type(
+        "Runtime", (), {"context": build_settings(Settings, by="rsd"), "control": None}
+    )()
     with pytest.raises(ValueError, match=r"both have the role judge .*debate at a part"):
         asyncio.run(step("0"))
 
@@ -279,7 +281,7 @@ def test_a_person_rules_inside_a_debate() -> None:
         asked.append(request["node"])
         return "B"
 
-    assert build(Settings, **JUDGED).asks() == ["judge"]
+    assert build_settings(Settings, **JUDGED).asks() == ["judge"]
     record = inquire(model(), ask=person, **JUDGED)
     assert asked == ["0.0", "0.1"]
     assert record.verdict is not None and record.verdict.answer == "0.0 No; 0.1 No"
@@ -287,7 +289,7 @@ def test_a_person_rules_inside_a_debate() -> None:
 
 def test_debates_side_by_side_that_stop_go_on_in_their_own_state_in_any_order() -> None:
     scripted = model()
-    context = build(Settings, model=scripted, cache=False, ask_first=True, **JUDGED)
+    context = build_settings(Settings, model=scripted, cache=False, ask_first=True, **JUDGED)
     thread = graph.copy({"checkpointer": InMemorySaver()})
 
     async def drive(given: Any) -> Any:

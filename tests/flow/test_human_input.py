@@ -32,7 +32,7 @@ from dialectree import (
 from dialectree.errors import InputError
 from dialectree.flow.human_input import payload_of
 from dialectree.protocols.protocol import Method, Variant
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord
 from dialectree.running.runner import Started, prepared
 from dialectree.running.runner import begin as begin_run
@@ -125,7 +125,7 @@ class Person:
 
 
 def begin(runs: Path, **values: Any) -> Started:
-    context = build(Panel, model="openai:none@http://127.0.0.1:9", **values)
+    context = build_settings(Panel, model="openai:none@http://127.0.0.1:9", **values)
     return begin_run(METHOD, prepared(METHOD, {"question": "So?"}, context), context, runs)
 
 
@@ -164,7 +164,7 @@ def hosted(replies: list[Any], **settings: Any) -> tuple[list[Interrupt], str]:
     config: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
     async def drive() -> tuple[list[Interrupt], str]:
-        context, stops = build(Panel, **settings), list[Interrupt]()
+        context, stops = build_settings(Panel, **settings), list[Interrupt]()
         out = await host.ainvoke({"question": "So?"}, config, context=context)
         for reply in replies:
             stops += out["__interrupt__"]

@@ -21,7 +21,7 @@ from dialectree.nodes.tree_structured_debate.leaf_debater import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.state import Settings as Tree
 from dialectree.protocols.phases import jurors
 from dialectree.protocols.protocol import method
-from dialectree.protocols.settings import build, from_client
+from dialectree.protocols.settings import accept_settings, build_settings
 from dialectree.records import Node
 from dialectree.running.recorded_settings import kept, speakers
 from tests.graphs import debating
@@ -241,7 +241,7 @@ def test_the_mean_of_several_scorers_is_the_strength_and_one_who_fails_is_left_o
 )
 def test_a_person_is_not_one_of_several_judges(given: dict[str, Any], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        build(Settings, **given)
+        build_settings(Settings, **given)
 
 
 # The setting
@@ -252,7 +252,7 @@ THREE = ["openai:a", "openai:b@http://u:secret@127.0.0.1:9/v1", "openai:c"]
 
 def test_prices_models_and_records_know_every_judge_and_show_no_password() -> None:
     ungrounded = method("rsd").on({})
-    own = build(Settings, model="openai:m", base_url="http://127.0.0.1:1/v1", jury=THREE)
+    own = build_settings(Settings, model="openai:m", base_url="http://127.0.0.1:1/v1", jury=THREE)
     found = {role: spec.name for role, spec in speakers(ungrounded, own).items()}
     debaters = {"debater_a": "openai:m", "debater_b": "openai:m"}
     assert found == debaters | {f"judge_{n}": f"openai:{who}" for n, who in enumerate("abc", 1)}
@@ -266,22 +266,24 @@ def test_prices_models_and_records_know_every_judge_and_show_no_password() -> No
 def test_a_client_of_a_server_names_no_address_of_a_judge() -> None:
     given = {"model": "openai:m", "jury": ["openai:a@http://elsewhere.example/v1"]}
     with pytest.raises(SettingsError, match="clients of a server may name no address"):
-        from_client(Settings, given).trust.require_permitted()
+        accept_settings(Settings, given)
 
 
 def test_environment_and_file_name_a_jury(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     Path("dialectree.toml").write_text('[rsd]\njury = ["openai:x", "openai:y"]\n')
-    assert build(Settings).jury == ["openai:x", "openai:y"]
+    assert build_settings(Settings).jury == ["openai:x", "openai:y"]
     monkeypatch.setenv("DIALECTREE_JURY", '["openai:z"]')
-    assert build(Settings).jury == ["openai:z"]
+    assert build_settings(Settings).jury == ["openai:z"]
 
 
 def test_a_jury_inside_another_debate_is_named_by_one_text() -> None:
-    own = build(
+    own = build_settings(
         Tree, model="openai:m", leaf_protocol="rsd", inner={"rsd.jury": "openai:a,openai:b"}
     )
     models = method("tsd").models(own)
     assert (models["judge_1"], models["judge_2"]) == ("openai:a", "openai:b")
     with pytest.raises(SettingsError, match="given as a list"):
-        build(Tree, leaf_protocol="rsd", inner={"rsd.jury": "openai:a@http://127.0.0.1:9/v1"})
+        build_settings(
+            Tree, leaf_protocol="rsd", inner={"rsd.jury": "openai:a@http://127.0.0.1:9/v1"}
+        )

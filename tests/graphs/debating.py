@@ -31,7 +31,7 @@ from dialectree.nodes.tree_structured_debate.synthesis_debater import (
     SynthesisJudgeReply,
     SynthesisReply,
 )
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import (
     Call,
     Event,
@@ -216,7 +216,7 @@ def context(
 ) -> Own:
     """Return settings of ``kind``: without the reply cache, and with trees of one level."""
     shape = {"max_depth": 1} if "max_depth" in kind.model_fields else {}
-    return build(kind, **{"model": model, "cache": False, **shape, **settings})
+    return build_settings(kind, **{"model": model, "cache": False, **shape, **settings})
 
 
 async def adebate(

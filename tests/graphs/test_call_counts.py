@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply, DecomposerReply
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records import Tree
 from tests.graphs.debating import debate, debaters, part, rate, split
 from tests.scripted import Asked, ScriptedModel
@@ -136,7 +136,7 @@ def test_a_random_tree_never_outgrows_its_budget_and_costs_what_its_shape_says(
         assert node.kind in ("leaf", "branch")
         assert node.status == "answered"
     assert Cost(done.usage.calls, done.usage.critical_path_calls) == reckoned(
-        tree, build(Settings, **given)
+        tree, build_settings(Settings, **given)
     )
 
 

@@ -30,7 +30,7 @@ from dialectree.errors import (
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply
 from dialectree.protocols.protocol import methods
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records import Event
 from dialectree.retrieval import library
 from tests.breaking_off import Crash, Fragile
@@ -352,7 +352,7 @@ def test_a_question_that_is_none_is_refused_before_any_call(
     chosen, model = methods()[name], ScriptedModel()
     protocol = chosen.protocol.name
     papers = PAPERS if protocol == "tod" else {}
-    settings = build(chosen.protocol.settings, model=model)
+    settings = build_settings(chosen.protocol.settings, model=model)
     with pytest.raises(InputError, match=f"^the {CALLED.get(protocol, 'question')} is {fault}"):
         asyncio.run(chosen.graph().ainvoke({**given, **papers}, context=settings))
     assert model.calls == []

@@ -23,7 +23,7 @@ from dialectree.models.reading import NO_EVIDENCE, WITHOUT
 from dialectree.nodes.adaptive_reasoning_tree.scorer import DirectedScorerReply
 from dialectree.protocols import plugins
 from dialectree.protocols.protocol import installed, method
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord, turns
 from dialectree.running.runner import Started
 from tests.breaking_off import check_crashes
@@ -258,7 +258,7 @@ def test_a_host_goes_on_where_it_stopped(way: Way, tmp_path: Path) -> None:
         thread = chosen.graph().copy({"checkpointer": InMemorySaver()})
 
         def context(**more: Any) -> Any:
-            return build(
+            return build_settings(
                 kind, **{"model": model, "cache": False, "embeddings": "bm25", **own, **more}
             )
 

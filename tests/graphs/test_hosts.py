@@ -22,7 +22,7 @@ from dialectree.flow.state import Debate
 from dialectree.graphs.tree_structured_debate.baselines import best_of_n, single_shot
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocols.settings import build, settings
+from dialectree.protocols.settings import build_settings, settings
 from tests.graphs.debating import QUESTION, context
 from tests.scripted import ScriptedModel
 from tests.waiting import wait_until
@@ -126,7 +126,9 @@ def hosted(work: Any, **node: Any) -> Any:
 
 def test_each_settings_have_a_budget_of_their_own_in_a_hosts_run() -> None:
     async def work(_: Debate) -> None:
-        small, large = (build(Settings, model=answering(), max_calls=calls) for calls in (1, 100))
+        small, large = (
+            build_settings(Settings, model=answering(), max_calls=calls) for calls in (1, 100)
+        )
         assert await debate(small) == await debate(large) == "Yes."
         with pytest.raises(BudgetReached):
             await debate(small)

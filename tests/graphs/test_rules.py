@@ -30,7 +30,7 @@ from dialectree.nodes.tree_of_debate import state as of_topics
 from dialectree.nodes.tree_structured_debate import state as of_questions
 from dialectree.protocols.options import about
 from dialectree.protocols.protocol import methods
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from tests.nodes.test_sides import finding
 
 States = st.SearchStrategy[Any]
@@ -38,7 +38,7 @@ States = st.SearchStrategy[Any]
 
 def anything(kind: Any, **fields: States) -> States:
     """Settings of ``kind``."""
-    return st.builds(lambda **some: build(kind, model="openai:any", **some), **fields)
+    return st.builds(lambda **some: build_settings(kind, model="openai:any", **some), **fields)
 
 
 def state(optional: Any = None, **fields: Any) -> States:

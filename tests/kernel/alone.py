@@ -26,6 +26,7 @@ def test_what_needs_a_part_names_it(endpoint: Endpoint, tmp_path: Path) -> None:
         lambda: dialectree.contest(debate(tmp_path), [], runs=tmp_path),
         lambda: dialectree.estimate("rsd", QUESTION, options=OPTIONS, model=MODEL, runs=tmp_path),
         lambda: debate(tmp_path, model="local:smollm2"),
+        lambda: dialectree.load("last", runs=tmp_path),
     ):
         with pytest.raises(MissingPackage, match=r"needs the part `[a-z_]+` of dialectree"):
             ask()

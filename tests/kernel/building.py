@@ -16,7 +16,9 @@ from dialectree.protocols.plugins import GROUP
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("flow", "models", "protocols", "records", "running", "service", "system")
-MODULES = ("__init__.py", "answers.py", "errors.py", "text.py", "trace/__init__.py")
+MODULES = ("answers.py", "errors.py", "text.py", "trace/events.py")
+_PACKAGES = ("dialectree/__init__.py", "dialectree/trace/__init__.py")
+"""Files that say what a package exports. They are copied, and count for no room."""
 PARTS = frozenset(
     (
         *("protocols/calibrations.py", "protocols/routes.py"),
@@ -24,8 +26,8 @@ PARTS = frozenset(
     )
 )
 """Modules in the kernel's rooms that are none of it."""
-MOST_LINES, MOST_FILES = 9_680, 88
-"""Of code, and of the files that have it. The aim is 9,500 in 90."""
+MOST_LINES, MOST_FILES = 9_500, 90
+"""Of code, and of the files that have it."""
 _RSD = ("graphs/role_switching_debate", "nodes/role_switching_debate")
 _SHARED = ("nodes/quotations.py", "dialectree/quotations.py", "graphs/__init__.py")
 _PROMPTS = ("role_switching_debate", "small")
@@ -38,7 +40,7 @@ def find_kernel_files() -> Iterator[Path]:
         for path in sorted((kernel / room).glob("*.py")):
             if f"{room}/{path.name}" not in PARTS:
                 yield path.relative_to(ROOT)
-    yield from (Path("dialectree", name) for name in (*MODULES, "trace/events.py"))
+    yield from (Path("dialectree", name) for name in MODULES)
     yield Path("prompts/__init__.py")
 
 
@@ -63,7 +65,7 @@ def count_code_lines(path: Path) -> int:
 def build(folder: Path) -> tuple[int, int]:
     """Copy all that a debate by RSD takes; return the kernel's lines of code and its files."""
     files = [*find_kernel_files()]
-    for path in files:
+    for path in (*files, *map(Path, _PACKAGES)):
         _copy(path, folder)
     for name in (*_RSD, *_SHARED):
         for path in sorted((ROOT / name).rglob("*.py")) if "." not in name else [ROOT / name]:

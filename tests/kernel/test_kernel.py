@@ -37,7 +37,7 @@ def test_two_debaters_and_a_judge_debate(endpoint: Endpoint, tmp_path: Path) -> 
     record = debate(tmp_path)
     assert (record.status, record.verdict and record.verdict.answer) == ("answered", ANSWER)
     assert record.usage.calls == len(endpoint.questions) > 6
-    again = dialectree.load("last", runs=tmp_path)
+    again = dialectree.load(record.run_id, runs=tmp_path)
     assert again.verdict == record.verdict
 
 

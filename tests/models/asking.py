@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.models.door import Run, ask
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import Call, Place
 from dialectree.records.journal import Journal
 from dialectree.system import clock
@@ -33,7 +33,7 @@ PROMPT = "single_shot/answerer"
 
 def at(url: str, **settings: Any) -> ProtocolSettings:
     """Settings that ask the endpoint at ``url``, without a cache."""
-    return build(
+    return build_settings(
         ProtocolSettings, **{"model": "openai:any", "base_url": url, "cache": False, **settings}
     )
 

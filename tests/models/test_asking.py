@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from dialectree.models.asking import Asking, Ids, form, messages, sampling
 from dialectree.models.specs import resolve
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import Turn
 
 # The schema
@@ -122,7 +122,7 @@ def asking(
     max_tokens: int | None = None,
     top_p: float | None = None,
 ) -> Asking:
-    context = build(ProtocolSettings, model=model, base_url=url, seed=seed)
+    context = build_settings(ProtocolSettings, model=model, base_url=url, seed=seed)
     place = Turn(node=node, phase="debate", role=role, speaker=speaker, take=take)
     return Asking(
         context,

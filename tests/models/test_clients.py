@@ -22,7 +22,7 @@ from dialectree.errors import CallError, DialectreeError
 from dialectree.models.clients import BODY_BYTES, bounded, clients
 from dialectree.models.error_mapping import Oversized
 from dialectree.protocols.protocol import method
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from tests.endpoint import LocalEndpoint
 from tests.models.asking import GOOD, RULE, QuickClock, at, kept, lines, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, sends, writes
@@ -186,7 +186,7 @@ def test_every_call_is_heard_of(
     heard: Callable[[ProtocolSettings], Coroutine[None, None, int]],
 ) -> None:
     with LocalEndpoint(seed=3) as endpoint:
-        context = build(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
+        context = build_settings(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
         count = asyncio.run(heard(context))
         assert count == endpoint.stats()["calls"] >= 5
 
@@ -197,7 +197,7 @@ def test_no_words_of_a_call_stand_in_the_chat_of_a_host() -> None:
         return [message async for message in told]
 
     with LocalEndpoint(seed=3) as endpoint:
-        context = build(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
+        context = build_settings(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
         assert asyncio.run(messages(context)) == []
         assert endpoint.stats()["calls"] >= 5
 
@@ -221,7 +221,7 @@ def test_an_error_that_quotes_the_request_is_heard_of_without_its_secrets(
         async with ScriptedEndpoint(answer) as served:
             url = f"http://{WAY_IN}127.0.0.1:{served.port}/v1?code=a%2Fb%3D%3D"
             with collect_runs() as collected, suppress(DialectreeError):
-                context = build(ProtocolSettings, model=f"openai:any@{url}", cache=False)
+                context = build_settings(ProtocolSettings, model=f"openai:any@{url}", cache=False)
                 await method("single_shot").graph().ainvoke(ASKED, context=context)
             return collected.traced_runs
 
@@ -262,7 +262,9 @@ def test_a_host_that_streams_gets_tokens_and_a_broken_stream_is_asked_for_again(
     async def texts() -> tuple[list[str], list[Any]]:
         script = (streamed(pieces[:1], whole=False), streamed(pieces))
         async with ScriptedEndpoint(*script) as served:
-            context = build(ProtocolSettings, model=f"openai:any@{served.url}", cache=False)
+            context = build_settings(
+                ProtocolSettings, model=f"openai:any@{served.url}", cache=False
+            )
             graph = method("single_shot").graph()
             told: Any = graph.astream_events(ASKED, context=context, version="v2")
             chunks: list[Any] = [

@@ -25,7 +25,7 @@ from dialectree.errors import (
 from dialectree.models import door, replies
 from dialectree.models.door import Run
 from dialectree.protocols.protocol import method
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import Call, RunRecord
 from dialectree.running.runner import begin, prepared
@@ -404,7 +404,7 @@ def test_neither_key_nor_password_is_told_or_kept(
             }
             if way == "environment":
                 monkeypatch.setenv("OPENAI_BASE_URL", whole)
-            context = build(ProtocolSettings, **ways[way])
+            context = build_settings(ProtocolSettings, **ways[way])
             chosen = method("single_shot")
             given = prepared(chosen, {"question": "Is it so?"}, context)
             begun = begin(chosen, given, context, tmp_path / "runs")
@@ -429,4 +429,4 @@ def test_neither_key_nor_password_is_told_or_kept(
 
 def test_openai_without_a_key_says_what_to_set() -> None:
     with pytest.raises(KeyRefused, match="set OPENAI_API_KEY"):
-        asyncio.run(question(build(ProtocolSettings, model="openai:any", cache=False)))
+        asyncio.run(question(build_settings(ProtocolSettings, model="openai:any", cache=False)))

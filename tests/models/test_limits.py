@@ -12,7 +12,7 @@ import pytest
 
 from dialectree.errors import BudgetReached, SettingsError
 from dialectree.models.limits import Budget, Limiter, limiter, require_prices
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import Call
 from dialectree.system import clock
 from tests.models.asking import QuickClock
@@ -201,7 +201,7 @@ def call(**fields: Any) -> Call:
 )
 def test_a_budget_is_used_up_by_what_was_paid(budget: Any, spent: dict[str, Any]) -> None:
     (name,) = (name for name in budget if name.startswith("max"))
-    held = Budget(build(ProtocolSettings, **budget))
+    held = Budget(build_settings(ProtocolSettings, **budget))
     for _ in range(2):
         asyncio.run(held.begin())
         held.add(call(**spent))
@@ -210,7 +210,7 @@ def test_a_budget_is_used_up_by_what_was_paid(budget: Any, spent: dict[str, Any]
 
 
 def test_a_budget_that_did_not_hold_is_said_with_the_reason() -> None:
-    limits = build(ProtocolSettings, max_tokens=100, max_cost=0.5, prices={"m": (1, 1)})
+    limits = build_settings(ProtocolSettings, max_tokens=100, max_cost=0.5, prices={"m": (1, 1)})
     passed, unknown = Budget(limits), Budget(limits)
     passed.add(call(prompt_tokens=60, completion_tokens=40, cost=0.5))
     unknown.add(call(error="it timed out"))
@@ -229,8 +229,8 @@ def test_a_budget_that_did_not_hold_is_said_with_the_reason() -> None:
 
 
 def test_a_budget_of_money_needs_a_price_for_every_model() -> None:
-    context = build(ProtocolSettings, max_cost=1, prices={"openai:a": (1, 1)})
+    context = build_settings(ProtocolSettings, max_cost=1, prices={"openai:a": (1, 1)})
     require_prices(context, ["openai:a"])
-    require_prices(build(ProtocolSettings), ["openai:a"])
+    require_prices(build_settings(ProtocolSettings), ["openai:a"])
     with pytest.raises(SettingsError, match="`prices` openai:b=PROMPT,COMPLETION"):
         require_prices(context, ["openai:a", "openai:b"])

@@ -10,7 +10,7 @@ import pytest
 
 from dialectree.errors import CallError, RequestError, SettingsError
 from dialectree.models.chat_models import with_options
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 from tests.models.asking import GOOD, RULE, at, kept, lines, question
@@ -78,7 +78,7 @@ def test_flags_file_and_variable_say_the_same(
 @pytest.mark.parametrize("name", ["messages", "seed", "a b", "", "9"])
 def test_a_name_that_cannot_be_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match="`model_options`"):
-        build(ProtocolSettings, model_options={name: 1})
+        build_settings(ProtocolSettings, model_options={name: 1})
 
 
 def test_a_model_of_another_library_takes_them_as_fields_or_in_the_call() -> None:

@@ -22,7 +22,7 @@ from dialectree.interfaces.cli.progress import demonstration
 from dialectree.models import sizes
 from dialectree.models.sizes import at_chance, local_parameters, parameters
 from dialectree.models.specs import Spec, chat_model, resolve
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.protocols.trust import OPENAI
 from tests.models.gguf_file import gguf
 
@@ -31,7 +31,7 @@ SECRET = "http://user:sesame@host:8000/v1/?api_key=open-sesame#part"
 
 def spec(model: str, **settings: str) -> str:
     """The address that a spec comes to."""
-    context = build(ProtocolSettings, model=model, **settings)
+    context = build_settings(ProtocolSettings, model=model, **settings)
     return resolve(context.model, context).address
 
 
@@ -70,7 +70,7 @@ def test_the_address_comes_from_the_spec_the_setting_the_environment_or_openai(
 
 
 def test_what_opens_an_address_is_used_and_not_shown() -> None:
-    context = build(ProtocolSettings, model="openai:x", base_url=SECRET)
+    context = build_settings(ProtocolSettings, model="openai:x", base_url=SECRET)
     found = resolve(context.model, context)
     assert found.whole_url == SECRET
     assert found.address == "openai:x@http://host:8000/v1"

@@ -28,7 +28,7 @@ from dialectree.models import specs
 from dialectree.models.endpoints import ATTEMPTS
 from dialectree.models.specs import resolve
 from dialectree.nodes.role_switching_debate.state import Settings
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from tests.graphs.role_switching_debate.switching import QUESTION, TWO, given
 from tests.models.asking import GOOD, RULE, QuickClock, Rule, kept, lines, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, says, sends
@@ -106,7 +106,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> list[ToolModel]:
 def test_a_provider_is_asked_by_its_own_structured_output(
     ollama: list[ToolModel], tmp_path: Any
 ) -> None:
-    context = build(ProtocolSettings, model="ollama:llama@http://127.0.0.1:1", cache=False)
+    context = build_settings(ProtocolSettings, model="ollama:llama@http://127.0.0.1:1", cache=False)
     with kept(tmp_path / "calls.jsonl", context) as run:
         assert asyncio.run(question(context, run, max_tokens=99)) == RULE
     (asked,) = [call for model in ollama for call in model._calls]
@@ -127,14 +127,14 @@ def test_a_provider_is_asked_by_its_own_structured_output(
 )
 def test_what_a_provider_lacks_is_said_before_anything_runs(spec: str, says_: str) -> None:
     with pytest.raises(SettingsError, match=says_):
-        resolve(spec, build(ProtocolSettings, model=spec))
+        resolve(spec, build_settings(ProtocolSettings, model=spec))
 
 
 def test_the_key_of_a_provider_goes_to_no_address_of_a_stranger(
     ollama: list[ToolModel], tmp_path: Any
 ) -> None:
     (tmp_path / "dialectree.toml").write_text('model = "ollama:llama@http://evil.example"')
-    context = build(ProtocolSettings, cache=False)
+    context = build_settings(ProtocolSettings, cache=False)
     with pytest.raises(SettingsError, match=r"not sent to http://evil\.example: .*toml"):
         asyncio.run(question(context))
     assert not ollama
@@ -251,7 +251,7 @@ def failing(*errors: BaseException) -> ScriptedModel:
 def ask(*errors: BaseException) -> tuple[Rule, int]:
     """The reply of a model that fails at first, and how often it was asked."""
     model = failing(*errors)
-    return asyncio.run(question(build(ProtocolSettings, model=model))), len(model.calls)
+    return asyncio.run(question(build_settings(ProtocolSettings, model=model))), len(model.calls)
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ async def test_anthropics_models_are_told_where_the_shared_part_of_a_prompt_ends
     async with ScriptedEndpoint(choose=claude_says) as served:
         url = served.url.removesuffix("/v1")
         claude = langchain_anthropic.ChatAnthropic(model="claude-any", base_url=url, api_key="none")
-        await graph.ainvoke(given(TWO), context=build(Settings, model=claude, cache=False))
+        await graph.ainvoke(given(TWO), context=build_settings(Settings, model=claude, cache=False))
     assert len(served.bodies) == 9 + 2
     shared = []
     for body in served.bodies:

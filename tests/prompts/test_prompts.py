@@ -20,7 +20,7 @@ from dialectree import nodes, prompts
 from dialectree.models.asking import Asking, Message, form, messages, sampling
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import methods
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import Turn
 
 FOLDERS = {path.parent.name for path in Path(prompts.__file__).parent.glob("*/*.md")}
@@ -425,7 +425,7 @@ def test_a_model_without_a_system_message_reads_the_rules_first_and_once(name: s
 
 
 def asked_with(sent: tuple[Message, ...]) -> Asking:
-    context = build(ProtocolSettings)
+    context = build_settings(ProtocolSettings)
     place = Turn(node="0", phase="", role="")
     spec = resolve("openai:any@http://127.0.0.1:1/v1", context)
     return Asking(context, place, "p@1", spec, sent, form(Nothing, {}), sampling(0.0, 1))

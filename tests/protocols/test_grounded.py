@@ -10,7 +10,7 @@ from huggingface_hub import constants
 
 from dialectree.protocols import grounded
 from dialectree.protocols.grounded import VECTORS, GroundedSettings, embeddings_at_hand
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_vectors_are_used_beside_words_where_packages_and_model_are_at_hand(
 ) -> None:
     def chosen(**named: str) -> str:
         embeddings_at_hand.cache_clear()
-        return build(GroundedSettings, **named).embeddings
+        return build_settings(GroundedSettings, **named).embeddings
 
     assert chosen() == chosen(embeddings="auto") == "bm25"
     snapshot = hub / "models--BAAI--bge-small-en-v1.5" / "snapshots" / "1"

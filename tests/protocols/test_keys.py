@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import BeforeValidator
 
 import dialectree
 from dialectree.errors import KeyRefused, SettingsError
@@ -25,7 +26,8 @@ from dialectree.nodes.role_switching_debate.state import Settings as Debate
 from dialectree.nodes.tree_of_debate.state import Settings as Comparison
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocols.options import Speaker, option
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import accept_settings, build_settings, read_settings
+from dialectree.protocols.trust import CLIENT
 from dialectree.running.hosted import keeping
 from tests import running
 from tests.cli.commands import command, refused
@@ -222,15 +224,39 @@ class Critical(Settings):
 def test_a_field_of_the_type_speaker_is_an_address_as_a_role_is(
     thief: Recorder, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    on_a_server(monkeypatch)
     spec = f"openai:any@http://user:secret@{thief.url.removeprefix('http://')}"
     given: Any = {name: [spec] if name == "jury" else spec, "names": {"one": "http://else"}}
     context = Critical(**given)
     assert "secret" not in repr(context) + context.model_dump_json()
-    with pytest.raises(SettingsError, match=f"{thief.url}: clients of a server may name no addr"):
-        context.trust.require_permitted()
+    lent = read_settings(Critical, context.model_dump(mode="json"), CLIENT)
     with pytest.raises(SettingsError, match="may name no address"):
-        resolve((*getattr(context, name), "")[0] if name == "jury" else spec, context)
+        resolve(f"openai:any@{thief.url}", lent)
+    on_a_server(monkeypatch)
+    makers = partial(Critical, **given), partial(accept_settings, Critical, given)
+    for make in makers:
+        with pytest.raises(SettingsError, match=f"{thief.url}: clients of a server may name no"):
+            make()
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_what_the_operator_reserves_is_refused_before_a_validator_sees_a_value(
+    monkeypatch: pytest.MonkeyPatch, inside: bool
+) -> None:
+    seen: list[object] = []
+
+    class Watched(Settings):
+        language: Annotated[str, BeforeValidator(seen.append)] = option("auto")
+        opened: Annotated[str | None, BeforeValidator(seen.append)] = option(None, operator=True)
+
+    values: dict[str, Any] = {"language": "German", "opened": "/etc/passwd"}
+    if inside:
+        values = {"language": "German", "inner": {"rsd": {"reader": "os:system"}}}
+    on_a_server(monkeypatch)
+    makers = partial(Watched, **values), partial(accept_settings, Watched, values)
+    for make in makers:
+        with pytest.raises(SettingsError, match=r"(opened|reader): the server's operator sets it"):
+            make()
+    assert seen == []
 
 
 def test_a_model_of_a_stranger_is_nothing_that_an_agent_chooses() -> None:
@@ -288,7 +314,7 @@ def test_an_address_that_embeds_gets_no_key_either(thief: Recorder) -> None:
 def test_an_address_of_a_file_goes_to_no_worker_of_a_cluster(thief: Recorder) -> None:
     toml(f'[roles]\nscorer = "openai:any@{thief.url}"')
     with pytest.raises(SettingsError, match=thief.url):
-        ray_engine.require_named_addresses([build(Debate)])
+        ray_engine.require_named_addresses([build_settings(Debate)])
 
 
 # Whose word it is
@@ -323,7 +349,7 @@ def test_a_person_who_resumes_a_run_names_its_address_again(
         assert command("resume", run).status == 3
 
 
-@pytest.mark.parametrize("kind", [dict, Settings, partial(build, Settings)])
+@pytest.mark.parametrize("kind", [dict, Settings, partial(build_settings, Settings)])
 def test_an_address_of_a_hosts_program_gets_the_key(friend: Recorder, kind: Any) -> None:
     context = kind(model="openai:any", base_url=friend.url, cache=False)
     with pytest.raises(KeyRefused):

@@ -18,7 +18,7 @@ from dialectree.models.specs import resolve
 from dialectree.nodes.tree_of_debate.state import Settings as TopicSettings
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocols.plugins import known_roles
-from dialectree.protocols.settings import build, rebuilt
+from dialectree.protocols.settings import build_settings, read_settings
 from tests.scripted import ScriptedModel
 
 
@@ -29,7 +29,7 @@ def toml(text: str | bytes) -> None:
 def fault(**given: Any) -> str:
     """The one line that is said of a wrong setting."""
     with pytest.raises(SettingsError) as error:
-        build(Settings, **given)
+        build_settings(Settings, **given)
     line = str(error.value)
     assert "\n" not in line
     assert len(line) < 500
@@ -39,21 +39,21 @@ def fault(**given: Any) -> str:
 def test_a_setting_comes_from_the_caller_the_environment_the_file_or_the_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert build(Settings).max_nodes == 85
+    assert build_settings(Settings).max_nodes == 85
     toml("max_nodes = 30\nmax_children = 3")
-    assert build(Settings).max_nodes == 30
+    assert build_settings(Settings).max_nodes == 30
     monkeypatch.setenv("DIALECTREE_MAX_NODES", "20")
-    assert build(Settings).max_nodes == 20
-    assert build(Settings, max_nodes=10).max_nodes == 10
-    assert build(Settings, max_nodes=10).max_children == 3
+    assert build_settings(Settings).max_nodes == 20
+    assert build_settings(Settings, max_nodes=10).max_nodes == 10
+    assert build_settings(Settings, max_nodes=10).max_children == 3
 
 
 def test_tables_and_lists_come_from_file_and_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     toml('[roles]\nleaf_judge = "openai:judge"\n[prices]\n"openai:judge" = [1, 2.5]')
-    assert build(Settings).roles == {"leaf_judge": "openai:judge"}
-    assert build(Settings).prices == {"openai:judge": (1, 2.5)}
+    assert build_settings(Settings).roles == {"leaf_judge": "openai:judge"}
+    assert build_settings(Settings).prices == {"openai:judge": (1, 2.5)}
     monkeypatch.setenv("DIALECTREE_ROLES", '{"leaf_debater": "openai:debater"}')
-    assert build(Settings).speaker("leaf_debater") == "openai:debater"
+    assert build_settings(Settings).speaker("leaf_debater") == "openai:debater"
 
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
@@ -87,11 +87,11 @@ def test_a_wrong_value_is_one_line_that_names_the_flag_and_the_value(
 def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "-1")
     assert fault().startswith("DIALECTREE_MAX_DEPTH: ")
-    assert build(Settings, max_depth=1).max_depth == 1
+    assert build_settings(Settings, max_depth=1).max_depth == 1
     monkeypatch.setenv("DIALECTREE_ROLES", "judge=openai:x")
     assert fault(max_depth=1).startswith("DIALECTREE_ROLES cannot be read")
     with pytest.raises(SettingsError, match="DIALECTREE_ROLES cannot be read"):
-        rebuilt(Settings, {}, {}, "a run")
+        read_settings(Settings, {}, "a run")
     monkeypatch.setenv("DIALECTREE_ROLES", '{"judge": "gpt"}')
     assert fault(max_depth=1).startswith("DIALECTREE_ROLES, judge: ")
 
@@ -103,7 +103,7 @@ def test_a_replay_without_the_cache_is_refused_wherever_they_are_set(
     assert said in fault(replay=True, cache=False)
     toml("cache = false")
     assert said in fault(replay=True)
-    assert build(Settings, replay=True, cache=True).replay
+    assert build_settings(Settings, replay=True, cache=True).replay
     monkeypatch.setenv("DIALECTREE_REPLAY", "1")
     monkeypatch.setenv("DIALECTREE_CACHE", "0")
     assert said in fault()
@@ -147,12 +147,15 @@ def test_a_wrong_line_of_the_file_is_named(text: str | bytes, begins: str) -> No
 
 def test_a_name_may_serve_one_protocol_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     toml("max_depth = 1\n[tsd]\nmax_depth = 2\n[tod]\nmax_depth = 4\nsegments = 7")
-    assert build(Settings).max_depth == 2
-    assert (build(TopicSettings).max_depth, build(TopicSettings).segments) == (4, 7)
+    assert build_settings(Settings).max_depth == 2
+    assert (build_settings(TopicSettings).max_depth, build_settings(TopicSettings).segments) == (
+        4,
+        7,
+    )
     monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "5")
-    assert (build(Settings).max_depth, build(TopicSettings).max_depth) == (5, 5)
+    assert (build_settings(Settings).max_depth, build_settings(TopicSettings).max_depth) == (5, 5)
     monkeypatch.setenv("DIALECTREE_TSD_MAX_DEPTH", "6")
-    assert (build(Settings).max_depth, build(TopicSettings).max_depth) == (6, 5)
+    assert (build_settings(Settings).max_depth, build_settings(TopicSettings).max_depth) == (6, 5)
     monkeypatch.setenv("DIALECTREE_TSD_MAX_DEPTH", "-1")
     assert fault().startswith("DIALECTREE_TSD_MAX_DEPTH: ")
     toml("[tsd]\nhorizon = 7")
@@ -183,7 +186,7 @@ def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(
 ) -> None:
     given: Any = {"roles": {name: "openai:x"}}
     with pytest.raises(SettingsError) as refused:
-        build(Settings, **given)
+        build_settings(Settings, **given)
     line = str(refused.value)
     assert line.startswith(f"`roles` {name}: no method has such a role; known: {first}")
     listed = line.partition("known: ")[2].partition(" and ")[0].split(", ")
@@ -196,7 +199,7 @@ def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(
 
 
 def test_settings_hold_no_secret_that_could_be_printed_or_recorded() -> None:
-    context = build(
+    context = build_settings(
         Settings,
         model="openai:a@http://user:sesame@one/v1",
         base_url="http://two/v1?key=sesame",
@@ -217,19 +220,19 @@ def test_an_address_that_is_given_again_opens_those_that_were_recorded(
     how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = "http://user:sesame@one/v1"
-    recorded = build(Settings, model=f"openai:a@{url}", roles={"judge": f"openai:b@{url}"})
+    recorded = build_settings(Settings, model=f"openai:a@{url}", roles={"judge": f"openai:b@{url}"})
     kept = recorded.model_dump(mode="json", include={"model", "roles"})
     given = {"base_url": url} if how == "given" else {}
     if how == "environment":
         monkeypatch.setenv("DIALECTREE_BASE_URL", url)
-    again = rebuilt(Settings, kept, given, "a run")
+    again = read_settings(Settings, kept, "a run", given)
     assert resolve(again.speaker("judge"), again).whole_url == url
     assert resolve(again.model, again).whole_url == url
     for others in (
         {"base_url": "http://one/v1"},
         {"base_url": url, "model": "openai:c@http://one/v1?x=y"},
     ):
-        shut = rebuilt(Settings, kept, others, "a run")
+        shut = read_settings(Settings, kept, "a run", others)
         assert resolve(shut.speaker("judge"), shut).whole_url == "http://one/v1"
 
 
@@ -267,9 +270,11 @@ def test_cached_tokens_may_have_a_price_of_their_own(monkeypatch: pytest.MonkeyP
     priced = {"openai:x": (1, 2.5, 0.1)}
     assert dict([_price("--price", "openai:x=1,2.5,0.1")]) == priced
     toml('[prices]\n"openai:x" = [1, 2.5, 0.1]')
-    assert build(Settings).prices == build(Settings, prices=priced).prices == priced
+    assert (
+        build_settings(Settings).prices == build_settings(Settings, prices=priced).prices == priced
+    )
     monkeypatch.setenv("DIALECTREE_PRICES", '{"openai:x": [2, 5, 0.2]}')
-    assert build(Settings).prices["openai:x"] == (2, 5, 0.2)
+    assert build_settings(Settings).prices["openai:x"] == (2, 5, 0.2)
     for wrong in ("1", "1,2,3,4", "1,2,-3", "1,2,"):
         with pytest.raises(SettingsError, match="--price"):
             _price("--price", f"openai:x={wrong}")

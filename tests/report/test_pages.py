@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from dialectree import report
-from dialectree.records import Call, Head, Node, RunRecord, Tree
+from dialectree.records import Call, Node, RunRecord, RunSummary, Tree
 from dialectree.report import html, player
 from dialectree.report.pages import card, macros
 from dialectree.text import clean
@@ -125,7 +125,7 @@ def draw(run: RunRecord, ledger: list[Call]) -> None:
     report.markdown(run, ledger)
     card(run)
     repr(run)
-    console.print(report.tree(run), report.overview([Head.model_validate(run.model_dump())]))
+    console.print(report.tree(run), report.overview([RunSummary.model_validate(run.model_dump())]))
     for node in run.tree.nodes.values():
         console.print(report.transcript(node, run))
     for part in ("answer", "why"):

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from dialectree.records import Head, Node, RunRecord, Tree
+from dialectree.records import Node, RunRecord, RunSummary, Tree
 from dialectree.report import overview, result, transcript, tree
+from dialectree.report.figures import format_money, format_share
 from dialectree.report.words import census
-from dialectree.text import clean, duration, figure, line, money, share
+from dialectree.text import clean, duration, figure, line
 from tests.report.recorded import DEMOS, HOSTILE, everywhere, failed, prefix, record, seen
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=80)
@@ -113,7 +114,7 @@ def test_no_text_steers_the_terminal_or_leaves_its_column(
     for part in (
         tree(run),
         result(run),
-        overview([Head.model_validate(run.model_dump())]),
+        overview([RunSummary.model_validate(run.model_dump())]),
         *transcripts,
     ):
         shown = seen(part, width)
@@ -166,17 +167,17 @@ NUMBERS: list[tuple[str, str]] = [
     (figure(0.5 - 1e-9), "<0.5"),
     (figure(1e-9), ">0"),
     (figure(0.5028), "0.503"),
-    (share(None), "not determined"),
-    (share(0), "0.00"),
-    (share(0.0004), "0.0004"),
-    (share(0.04153437), "0.04"),
-    (share(0.5), "0.50"),
-    (share(0.4999), "0.4999"),
-    (share(0.99999), "0.99999"),
-    (share(1), "1.00"),
-    (money(0), "0.00"),
-    (money(0.01234), "0.0123"),
-    (money(1234.5), "1,234.50"),
+    (format_share(None), "not determined"),
+    (format_share(0), "0.00"),
+    (format_share(0.0004), "0.0004"),
+    (format_share(0.04153437), "0.04"),
+    (format_share(0.5), "0.50"),
+    (format_share(0.4999), "0.4999"),
+    (format_share(0.99999), "0.99999"),
+    (format_share(1), "1.00"),
+    (format_money(0), "0.00"),
+    (format_money(0.01234), "0.0123"),
+    (format_money(1234.5), "1,234.50"),
     (duration(0.94), "0.9 s"),
     (duration(9.96), "10 s"),
     (duration(59.6), "1 min 00 s"),

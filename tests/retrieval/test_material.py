@@ -14,7 +14,7 @@ import pytest
 from dialectree.errors import InputError
 from dialectree.models.run import Run
 from dialectree.protocols.grounded import GroundedSettings
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.retrieval import corpus_files, library, material
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.corpus import Material
@@ -42,7 +42,7 @@ def listed(*documents: Document) -> list[dict[str, Any]]:
 
 
 def made(sources: Sequence[Mapping[str, Any]], at: Path | None = None, **values: Any) -> Material:
-    context = build(GroundedSettings, **{"embeddings": "bm25", **values})
+    context = build_settings(GroundedSettings, **{"embeddings": "bm25", **values})
     run = Run("", context)
     vars(run)["sources_at"] = at
     return asyncio.run(material_of(sources, context, run))
@@ -95,7 +95,7 @@ def test_a_run_searches_the_documents_of_its_folder_or_of_the_cache(tmp_path: Pa
 
 def test_a_run_is_indexed_before_it_begins_and_shows_how_far(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    context = build(GroundedSettings, embeddings="bm25")
+    context = build_settings(GroundedSettings, embeddings="bm25")
     material.prepare([SKY, SEA], context, lambda done, of: told.append((done, of)))
     assert told == [(1, 2), (2, 2)]
     found = made(listed(SKY, SEA))  # whose documents are nowhere else
@@ -107,7 +107,7 @@ def test_too_many_segments_are_refused_and_a_retriever_is_named(
 ) -> None:
     monkeypatch.setattr(corpus_files, "SEGMENTS", 1)
     with pytest.raises(InputError, match=r"more than 1 segments: .* name it by `retriever`"):
-        material.prepare([SKY, SEA], build(GroundedSettings, embeddings="bm25"))
+        material.prepare([SKY, SEA], build_settings(GroundedSettings, embeddings="bm25"))
     with pytest.raises(InputError, match="there are no sources, and no retriever"):
         made([])
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialectree.protocols.grounded import GroundedSettings
-from dialectree.protocols.settings import build, rebuilt
+from dialectree.protocols.settings import build_settings, read_settings
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.corpus import Corpus
 from dialectree.retrieval.pool import (
@@ -42,7 +42,7 @@ def corpus(*sizes: int) -> Corpus:
 def search(
     made: Corpus, *queries: str, pool: tuple[str, ...] = (), **given: object
 ) -> list[Search]:
-    context = build(GroundedSettings, embeddings="bm25", **given)
+    context = build_settings(GroundedSettings, embeddings="bm25", **given)
     return asyncio.run(search_sources(made, queries, pool, context))
 
 
@@ -108,8 +108,10 @@ def test_a_pool_grows_by_all_hits_before_any_neighbour_and_keeps_its_bounds(
 
 
 def test_runs_from_before_a_setting_was_there_do_as_they_did() -> None:
-    before = rebuilt(GroundedSettings, {"segments": 4}, {}, "a run")
+    before = read_settings(GroundedSettings, {"segments": 4}, "a run")
     assert (before.whole, before.neighbours, before.ranking) == (0, 0, "ranks")
-    now = rebuilt(GroundedSettings, {"whole": 9, "neighbours": 2, "ranking": "scores"}, {}, "a run")
+    now = read_settings(
+        GroundedSettings, {"whole": 9, "neighbours": 2, "ranking": "scores"}, "a run"
+    )
     assert (now.whole, now.neighbours, now.ranking) == (9, 2, "scores")
-    assert build(GroundedSettings).whole == 3000
+    assert build_settings(GroundedSettings).whole == 3000

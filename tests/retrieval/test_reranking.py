@@ -15,7 +15,7 @@ import pytest
 
 from dialectree.errors import ModelUnavailable, SettingsError
 from dialectree.protocols.grounded import GroundedSettings
-from dialectree.protocols.settings import rebuilt
+from dialectree.protocols.settings import read_settings
 from dialectree.retrieval import reranking
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.corpus import Material
@@ -66,7 +66,7 @@ def test_the_best_by_the_model_stand_first_and_a_drop_moves_no_other(
     [near] = asyncio.run(found.near("deep sea", 1))
     assert found.segment(near.id) == near
     recorded = {"rerank": "some/model", "embeddings": "bm25"}
-    again = rebuilt(GroundedSettings, recorded, {}, "a run")
+    again = read_settings(GroundedSettings, recorded, "a run")
     found = material(opened(tmp_path, again), again, *NOTES)
     assert find(found, "deep sea") == order and len(model.asked) == 1
     with pytest.raises(SettingsError, match=r"`rerank`: .* name some/model again"):

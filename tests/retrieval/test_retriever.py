@@ -18,7 +18,7 @@ from pydantic import Field
 from dialectree.errors import CallError, DialectreeError, ReplayMiss, SettingsError
 from dialectree.models.run import Run
 from dialectree.protocols.grounded import GroundedSettings
-from dialectree.protocols.settings import build, from_client, rebuilt
+from dialectree.protocols.settings import accept_settings, build_settings, read_settings
 from dialectree.records.journal import Journal
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.corpus import Material
@@ -69,7 +69,7 @@ def find(found: Material, query: str, dropped: Sequence[str] = (), count: int = 
 
 
 def made(**values: Any) -> GroundedSettings:
-    return build(GroundedSettings, **{"embeddings": "bm25", **values})
+    return build_settings(GroundedSettings, **{"embeddings": "bm25", **values})
 
 
 def test_what_is_retrieved_follows_the_documents_as_sources_of_its_own(
@@ -117,7 +117,7 @@ def test_a_run_that_goes_on_is_told_the_same_and_asks_nobody(web: Web, tmp_path:
     recorded = json.loads(context.model_dump_json(include={"embeddings", "retriever"}))
     assert recorded["retriever"] == "live:Web"
     for again in (
-        rebuilt(GroundedSettings, recorded, {}, "a run", own_run=True),
+        read_settings(GroundedSettings, recorded, "a run", own_run=True),
         made(retriever=web),
         made(),
     ):
@@ -208,7 +208,7 @@ def test_code_is_named_by_a_flag_a_variable_or_a_program_alone(
         found = material(Run("", context), context)
         assert find(found, "one") == ["s1001:1", "s1002:1"]
         recorded = {"retriever": name, "embeddings": "bm25"}
-        assert rebuilt(GroundedSettings, recorded, {}, "a run").trust.unnamed == ()
+        assert read_settings(GroundedSettings, recorded, "a run").trust.unnamed == ()
     for name, why in (
         ("ours_to_find:number", "is of type int; give a LangChain BaseRetriever"),
         ("ours_to_find:gone", "cannot be loaded: AttributeError"),
@@ -222,10 +222,10 @@ def test_code_is_named_by_a_flag_a_variable_or_a_program_alone(
             made(retriever=wrong)
     for setting in ("retriever", "rerank", "reader"):
         values = {setting: "ours_to_find:ready"}
-        assert rebuilt(GroundedSettings, values, {}, "a run").trust.unnamed == (setting,)
-        assert rebuilt(GroundedSettings, values, values, "a run").trust.unnamed == ()
+        assert read_settings(GroundedSettings, values, "a run").trust.unnamed == (setting,)
+        assert read_settings(GroundedSettings, values, "a run", values).trust.unnamed == ()
         with pytest.raises(SettingsError, match=f"{setting}: the server's operator sets it"):
-            from_client(GroundedSettings, values).trust.require_permitted()
+            accept_settings(GroundedSettings, values)
         Path("dialectree.toml").write_text(f'{setting} = "ours_to_find:ready"')
         with pytest.raises(
             SettingsError, match=rf"dialectree\.toml, {setting}: only a flag, DIALEC"

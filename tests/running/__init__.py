@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dialectree.protocols.protocol import method
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.running.runner import Started, prepared
 from dialectree.running.runner import begin as begin_run
 
@@ -20,5 +20,5 @@ def begin(name: str, text: str, runs: Path, **values: Any) -> Started:
     fields = chosen.protocol.input.model_fields
     given = {field: values.pop(field) for field in fields if field in values}
     given["topic" if "topic" in fields else next(iter(fields))] = text
-    settings = build(chosen.protocol.settings, **{"cache": False, **values})
+    settings = build_settings(chosen.protocol.settings, **{"cache": False, **values})
     return begin_run(chosen, prepared(chosen, given, settings), settings, runs)

@@ -15,7 +15,7 @@ import dialectree
 from dialectree.errors import Halted, InputError
 from dialectree.evidence import documents
 from dialectree.protocols.protocol import method
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records.folder import RunFolder
 from dialectree.retrieval import library
 from dialectree.retrieval.sources import documents_folder
@@ -149,7 +149,7 @@ def test_a_run_whose_source_has_changed_is_refused_by_name(folder: Path) -> None
 
 def test_a_source_whose_text_is_nowhere_begins_no_run(folder: Path, tmp_path: Path) -> None:
     chosen = method("rsd")
-    context = build(chosen.protocol.settings, model=pointing())
+    context = build_settings(chosen.protocol.settings, model=pointing())
     given = prepared(chosen, {"question": QUESTION, "sources": [str(folder)]}, context)
     shutil.rmtree(documents_folder())
     with pytest.raises(InputError, match=r"s1 \(clay.md\): its text is gone"):
@@ -169,7 +169,9 @@ def test_a_host_that_drives_the_graph_gives_texts(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = method("rsd")
-    context = build(chosen.protocol.settings, model=pointing(), cache=False, embeddings="bm25")
+    context = build_settings(
+        chosen.protocol.settings, model=pointing(), cache=False, embeddings="bm25"
+    )
     sources = [{"name": "cows.md", "text": "Cows eat grass. They eat plants."}]
     asked: Any = {"question": QUESTION, "options": OPTIONS, "sources": sources}
     state = asyncio.run(chosen.graph().ainvoke(asked, context=context))

@@ -53,9 +53,11 @@ def test_a_program_that_ends_within_a_run_leaves_its_folder_unlocked(
     assert asyncio.run(again(run.folder, {}).conduct()).status == "answered"
 
 
-def test_reports_are_written_while_the_next_debate_is_held_and_not_by_a_fork(
-    model: str, tmp_path: Path
+def test_waiting_reports_are_written_during_a_later_debate_and_not_by_a_fork(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(part, "_MOST_WAITING", 1)
+
     def debate(claim: str) -> Path:
         record = dialectree.run("art", claim, method_name="cot", model=model, runs=tmp_path)
         return record.path / "report.html"

@@ -157,7 +157,7 @@ def test_a_client_with_a_name_sees_its_own_runs_alone(model: str) -> None:
         folder.write_record(folder.record().model_copy(update={"owner": owner or None}))
     for owner in runs:
         debates = Debates(RUNS, owner=owner)
-        seen = {head.run_id for head in debates.heads(pytest.fail)}
+        seen = {summary.run_id for summary in debates.list_runs(pytest.fail)}
         assert seen == {one.run_id for name, one in runs.items() if not owner or name == owner}
         for name, one in runs.items():
             if not owner or name == owner:

@@ -14,7 +14,7 @@ import dialectree
 from dialectree.models.endpoints import endpoint as known_endpoint
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import Method, method, methods
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records.estimate import Estimate, Span
 from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
@@ -105,7 +105,7 @@ def test_calls_that_a_declaration_tells_are_those_of_a_rehearsal(name: str, chos
         settings.append({"samples": 5})
     for more in settings:
         given = {**GIVEN[of], **more, "model": "openai:any"}
-        counted = chosen.on({}).count_calls(build(chosen.protocol.settings, **more))
+        counted = chosen.on({}).count_calls(build_settings(chosen.protocol.settings, **more))
         assert counted == dialectree.estimate(of, method_name=name, **given).expected
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from dialectree.errors import SettingsError
 from dialectree.models.cache import SqliteCache
-from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.system.addresses import public, secrets, veiled
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
@@ -65,7 +65,9 @@ def test_what_opens_an_address_is_known_in_every_spelling() -> None:
 def test_an_address_with_a_blank_is_refused_before_its_password_is_shown(blank: str) -> None:
     for name, text in (("base_url", "{}"), ("model", "openai:any@{}")):
         with pytest.raises(SettingsError, match="no blank") as refused:
-            build(ProtocolSettings, **{name: text.format(f"http://me:pass{blank}word@host/v1")})
+            build_settings(
+                ProtocolSettings, **{name: text.format(f"http://me:pass{blank}word@host/v1")}
+            )
         assert "pass" not in str(refused.value)
 
 

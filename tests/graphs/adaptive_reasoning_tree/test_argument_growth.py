@@ -12,7 +12,7 @@ from langgraph.types import Send
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply, near_duplicates
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.report.words import declined_sides
 from tests.graphs.adaptive_reasoning_tree.arguing import (
     CLAIM,
@@ -136,7 +136,7 @@ def test_a_level_is_judged_while_the_next_one_grows(
     state: Any = {"id": "0", "text": CLAIM, "path": [], "blend": blend, "argued": True}
     state |= {"children": children, "inserted": [], "insertions_below": []}
     ways: Any = argument_growth.after_branching(
-        state, build(Settings, model="openai:any", depth=depth)
+        state, build_settings(Settings, model="openai:any", depth=depth)
     )
     ways = [ways] if isinstance(ways, str) else ways
     names = [way.node if isinstance(way, Send) else way for way in ways]

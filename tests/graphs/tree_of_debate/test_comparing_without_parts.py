@@ -20,7 +20,7 @@ from dialectree.nodes.tree_of_debate.moderator import (
 )
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
 from dialectree.protocols.protocol import methods
-from dialectree.records import topic_of
+from dialectree.report.node_data import topic_of
 from tests.graphs.debating import FAULTS, Debated
 from tests.graphs.role_switching_debate.switching import of
 from tests.graphs.tree_of_debate.comparing import (

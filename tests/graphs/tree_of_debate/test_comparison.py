@@ -14,8 +14,8 @@ from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryRepl
 from dialectree.nodes.tree_of_debate.moderator import latest
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply
 from dialectree.nodes.tree_of_debate.state import Settings, Turn
-from dialectree.protocols.settings import build
-from dialectree.records import topic_of
+from dialectree.protocols.settings import build_settings
+from dialectree.report.node_data import topic_of
 from tests.graphs.debating import Debated
 from tests.graphs.tree_of_debate.comparing import (
     PAPER_A,
@@ -256,7 +256,7 @@ def test_a_topic_is_split_as_either_rule_says(
         "clear_winner": winner,
     }
     for rule, way in zip(("reference", "paper"), ways, strict=True):
-        settings = build(Settings, model="openai:any", expansion_rule=rule)
+        settings = build_settings(Settings, model="openai:any", expansion_rule=rule)
         assert topic_debate.after_progress(state, settings) == way
 
 
@@ -275,7 +275,7 @@ TURNS = st.lists(
 )
 segments = st.lists(st.sampled_from(["a:1", "a:2", "b:7"]), unique=True)
 contexts = st.builds(
-    lambda **given: build(Settings, model="openai:any", **given),
+    lambda **given: build_settings(Settings, model="openai:any", **given),
     expansion_rule=st.sampled_from(["reference", "paper"]),
     filter=st.sampled_from(["per_claim", "per_segment"]),
     max_depth=st.integers(1, 3),

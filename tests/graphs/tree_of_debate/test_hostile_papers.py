@@ -18,7 +18,7 @@ from dialectree.nodes.tree_of_debate.persona import (
     ResponseReply,
 )
 from dialectree.protocols.protocol import methods
-from dialectree.records import topic_of
+from dialectree.report.node_data import topic_of
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import within
 from tests.graphs.tree_of_debate.comparing import (

@@ -7,13 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from dialectree.graphs.tree_of_debate import topics
-from dialectree.records import (
-    Failure,
-    Node,
-    RunRecord,
-    Verdict,
-    topic_of,
-)
+from dialectree.records import Failure, Node, RunRecord, Verdict
+from dialectree.report.node_data import topic_of
 from dialectree.report.verdicts import verdict_text
 from tests.graphs.tree_of_debate import comparing
 from tests.report.recorded import REPORTS, Shown, flat, prefix, record

@@ -20,7 +20,7 @@ from dialectree.nodes.tree_of_debate.persona import (
 )
 from dialectree.nodes.tree_of_debate.state import SAMPLES
 from dialectree.protocols.protocol import methods
-from dialectree.records import topic_of
+from dialectree.report.node_data import topic_of
 from tests.graphs.debating import debate
 from tests.graphs.role_switching_debate.switching import of, within
 from tests.graphs.tree_of_debate.comparing import (

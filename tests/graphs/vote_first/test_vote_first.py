@@ -17,7 +17,7 @@ from dialectree.graphs.vote_first import EARLY, VoteReply, agree, put, share
 from dialectree.protocols.protocol import follow_routes, inner_settings, protocol
 from dialectree.protocols.routes import Interval, Route, RouteFigures
 from dialectree.protocols.script import Talk
-from dialectree.protocols.settings import build
+from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord
 from dialectree.testing import ScriptedModel, check_protocol
 from tests.contesting import speakers
@@ -252,7 +252,7 @@ def test_a_route_for_others_is_refused(
     path = route(tmp_path / "route.json", *voters, **fields)
     given = {"model": "openai:m", "route": str(path), **settings}
     with pytest.raises(InputError, match=words):
-        follow_routes(build(protocol("vote_first").settings, **given))
+        follow_routes(build_settings(protocol("vote_first").settings, **given))
 
 
 # Rules

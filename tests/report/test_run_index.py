@@ -1,4 +1,4 @@
-"""The index of heads: what a list shows of runs, whoever changed them and whatever broke."""
+"""The list of runs: what it shows of them, whoever changed them and whatever broke."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from dialectree.errors import RunFolderError
-from dialectree.records import Head, heads, index
+from dialectree.records import RunSummary
 from dialectree.records.folder import RunFolder
+from dialectree.report import run_index
+from dialectree.service.debates import Debates
 from tests.records.test_folder import appended, call, event, record
 
 INDEX = ".heads.json"
@@ -30,9 +32,9 @@ def runs(tmp_path: Path) -> Path:
     return runs
 
 
-def listed(runs: Path) -> tuple[list[Head], list[str]]:
+def listed(runs: Path) -> tuple[list[RunSummary], list[str]]:
     faults: list[str] = []
-    return heads(runs, faults.append), faults
+    return run_index.list_runs(runs, faults.append), faults
 
 
 def test_a_head_has_what_a_list_shows(runs: Path) -> None:
@@ -86,7 +88,7 @@ def test_a_list_is_the_same_with_an_index_and_without(
     (runs / INDEX).unlink()
     assert found == listed(runs)
     with monkeypatch.context() as patch:
-        patch.setattr(index, "read", lambda *_: pytest.fail("a head was read again"))
+        patch.setattr(run_index, "read_run_file", lambda *_: pytest.fail("a run was read again"))
         assert found == listed(runs)
 
 
@@ -135,8 +137,10 @@ def test_many_list_while_runs_come_and_end(runs: Path) -> None:
     assert len(listed(runs)[0]) == 26
 
 
-def test_last_is_the_run_that_was_started_last_and_readable(runs: Path) -> None:
-    assert RunFolder.find("last", runs).run_id == "going"
-    assert RunFolder.find("last", runs, "alice").run_id == "done"
+def test_last_is_the_run_that_was_started_last_and_readable(runs: Path, tmp_path: Path) -> None:
+    assert Debates(runs).find("last").run_id == "going"
+    assert Debates(runs, owner="alice").find("last").run_id == "done"
     with pytest.raises(RunFolderError):
-        RunFolder.find("last", runs, "bob")
+        Debates(runs, owner="bob").find("last")
+    (tmp_path / "elsewhere").symlink_to(runs)
+    assert Debates(tmp_path / "elsewhere").find("last").run_id == "going"

@@ -1,19 +1,35 @@
-"""The data of a node at which two papers debate a topic; the view ``topics`` shows it.
+"""Read the data of a node in the shape that a view shows.
 
-A protocol tells of them by ``noted`` and ``settled`` events, in the shape of :class:`Topic`.
+The view ``topics`` shows nodes at which two papers debate. A protocol tells of them by ``noted``
+and ``settled`` events, in the shape of :class:`Topic`.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from dialectree.records.place import Strict, fitting
+from dialectree.records.place import Strict
 from dialectree.records.tree import Node
 
+Shape = TypeVar("Shape", bound=BaseModel)
 Letter = Literal["a", "b"]
 """One of two papers, and the speaker for it."""
+
+
+def read_fields(kind: type[Shape], fields: object) -> Shape:
+    """Return ``fields`` as a ``kind``, all of whose fields have defaults.
+
+    A field of another shape counts as absent: a protocol may use the same name otherwise.
+    """
+    mapping = fields if isinstance(fields, Mapping) else {}
+    try:
+        return kind.model_validate(mapping)
+    except ValidationError as error:
+        misshaped = {fault["loc"][0] for fault in error.errors()}
+        return kind.model_validate({k: v for k, v in mapping.items() if k not in misshaped})
 
 
 class Claim(Strict):
@@ -79,4 +95,4 @@ class Topic(BaseModel):
 
 def topic_of(node: Node) -> Topic:
     """Return the data of ``node`` as those of a topic, so far as they have its shape."""
-    return fitting(Topic, node.data)
+    return read_fields(Topic, node.data)
