@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import pytest
 from huggingface_hub import constants
+from huggingface_hub.utils import tqdm as _tqdm  # noqa: F401  (it reads the constants once)
 
 from dialectree.embedded import catalogue as catalogues
 from dialectree.embedded import engine as embedded
