@@ -31,8 +31,6 @@ ROOT = Path(__file__).resolve().parent
 
 urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
 setup(
-    long_description=package_page(
-        (ROOT / "README.md").read_text(encoding="utf-8"), urls.get("Repository")
-    ),
+    long_description=package_page((ROOT / "README.md").read_text(encoding="utf-8"), urls.get("Repository")),
     long_description_content_type="text/markdown",
 )

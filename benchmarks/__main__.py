@@ -54,11 +54,7 @@ def main() -> int:
             part = getattr(import_module(f"benchmarks.{function}"), function)
             for figure in part(folder, asked.repeats):
                 measured.append(figure)
-                print(
-                    f"  {figure.part}: {figure.name}: {figure.value:,.4g}",
-                    file=sys.stderr,
-                    flush=True,
-                )
+                print(f"  {figure.part}: {figure.name}: {figure.value:,.4g}", file=sys.stderr, flush=True)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     figures.show(measured, console)
     console.print(f"load of the last minute: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")

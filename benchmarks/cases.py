@@ -11,7 +11,7 @@ from benchmarks import bare
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord
-from dialectree.running.runner import begin, prepared
+from dialectree.running.runner import begin, prepare_graph_input
 
 QUESTION = "Which of these does the engine of a car burn?"
 OPTIONS = ["animal products", "oil products"]
@@ -81,13 +81,7 @@ CASES = (
         bare.role_switching_debate(in_turn=False, judges=2),
     ),
     Case("ART", "art", {}, bare.argument_tree(1, 1)),
-    Case(
-        "ART, breadth 2, depth 2",
-        "art",
-        {"breadth": 2, "depth": 2},
-        bare.argument_tree(2, 2),
-        limit=None,
-    ),
+    Case("ART, breadth 2, depth 2", "art", {"breadth": 2, "depth": 2}, bare.argument_tree(2, 2), limit=None),
     Case("ToD, depth 1", "tod", {"max_depth": 1}, bare.tree_of_debate(3, 1)),
     COMPARISON,
 )
@@ -102,12 +96,9 @@ async def conduct(case: Case, url: str, runs: Path, number: int = 0, **settings:
     chosen = method(case.protocol)
     more = {"embeddings": "bm25"} if case.protocol == "tod" else {}
     context = build_settings(
-        chosen.protocol.settings,
-        model="openai:any",
-        base_url=url,
-        **{**more, **case.settings, **settings},
+        chosen.protocol.settings, model="openai:any", base_url=url, **{**more, **case.settings, **settings}
     )
     inputs = dict(INPUTS[case.protocol])
     asked = "claim" if "claim" in inputs else "topic" if "topic" in inputs else "question"
     inputs[asked] += f" ({number})"
-    return await begin(chosen, prepared(chosen, inputs, context), context, runs).conduct()
+    return await begin(chosen, prepare_graph_input(chosen, inputs, context), context, runs).conduct()

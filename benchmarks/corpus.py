@@ -55,8 +55,7 @@ def _write(folder: Path) -> None:
         paragraphs = []
         for _ in range(SEGMENTS):
             sentences = (
-                " ".join(draw.choices(known, cum_weights=weights, k=draw.randint(10, 24)))
-                for _ in range(3)
+                " ".join(draw.choices(known, cum_weights=weights, k=draw.randint(10, 24))) for _ in range(3)
             )
             paragraphs.append(" ".join(f"The {one}." for one in sentences))
         text = "\n\n".join([f"Report {number}", *paragraphs])

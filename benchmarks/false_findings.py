@@ -30,10 +30,7 @@ def _equal() -> Iterator[Figure]:
     Where sides are not drawn no leaning can be asserted, so its share is of the other half.
     """
     for clustered in (False, True):
-        said = [
-            asserted(equals(seed, clustered=clustered, balanced=seed % 2 > 0))
-            for seed in range(REPORTS)
-        ]
+        said = [asserted(equals(seed, clustered=clustered, balanced=seed % 2 > 0)) for seed in range(REPORTS)]
         questions = "clustered" if clustered else "independent"
         part = f"{REPORTS:,} reports of equal methods on {questions} questions"
         differ = sum(one[0] for one in said) / REPORTS

@@ -40,17 +40,13 @@ QUESTIONS = (
 SEEDS = (0, 1, 2)
 _WRITER = "tree_structured_debate/answer_writer"
 _SENTENCE = re.compile(r"[.!?][)’”'\]]*$")
-PART = (
-    f"{len(QUESTIONS)} questions with seeds {min(SEEDS)} to {max(SEEDS)}, settings of make debate"
-)
+PART = f"{len(QUESTIONS)} questions with seeds {min(SEEDS)} to {max(SEEDS)}, settings of make debate"
 
 
 def first_debate(folder: Path, repeats: int) -> Iterator[Figure]:
     """Debate every question with every seed, one debate after the other: a quarter of an hour."""
     records = [
-        dialectree.run(
-            "tsd", question, max_depth=0, leaf_rounds=1, seed=seed, cache=False, runs=folder
-        )
+        dialectree.run("tsd", question, max_depth=0, leaf_rounds=1, seed=seed, cache=False, runs=folder)
         for question in QUESTIONS
         for seed in SEEDS
     ]
@@ -94,9 +90,7 @@ def _repeated(texts: Iterable[str]) -> tuple[float, list[tuple[str, ...]]]:
 def _texts(record: RunRecord) -> Iterator[tuple[str, str]]:
     """Yield each text of a record's turns as the model wrote it and as it is shown."""
     assert record.path is not None
-    last: dict[tuple[Any, ...], Call] = {
-        call.spot(): call for call in RunFolder(record.path).ledger()
-    }
+    last: dict[tuple[Any, ...], Call] = {call.spot(): call for call in RunFolder(record.path).ledger()}
     for node in record.tree.nodes.values():
         for turn in node.transcript:
             call = last[node.id, turn.phase, turn.role, turn.round, turn.take, turn.speaker]

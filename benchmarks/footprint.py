@@ -35,10 +35,7 @@ def footprint(folder: Path, repeats: int) -> Iterator[Figure]:
         stored_kb.append(database.stat().st_size / nodes / 1000)
         yield Figure(part, f"peak memory of the command, {nodes} nodes", peak_mb, "MB")
         yield Figure(
-            part,
-            f"checkpoints of a host, {nodes} nodes, AsyncSqliteSaver",
-            stored_kb[-1],
-            "KB a node",
+            part, f"checkpoints of a host, {nodes} nodes, AsyncSqliteSaver", stored_kb[-1], "KB a node"
         )
     small, large = stored_kb
     yield Figure(part, "a node of the large tree over the small", large / small, limit=GROWTH_LIMIT)
@@ -61,14 +58,9 @@ def _command(case: Case, url: str, folder: Path) -> int:
 
 async def _hosted(case: Case, url: str, database: Path) -> None:
     """Debate as a host does, with its own checkpointer and without a run's folder."""
-    context = build_settings(
-        Settings, model="openai:any", base_url=url, cache=False, **case.settings
-    )
+    context = build_settings(Settings, model="openai:any", base_url=url, cache=False, **case.settings)
     async with AsyncSqliteSaver.from_conn_string(str(database)) as saver:
         saving = graph.copy({"checkpointer": saver})
         await saving.ainvoke(
-            {"question": QUESTION},
-            {"configurable": {"thread_id": "1"}},
-            context=context,
-            durability="async",
+            {"question": QUESTION}, {"configurable": {"thread_id": "1"}}, context=context, durability="async"
         )

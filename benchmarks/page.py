@@ -53,8 +53,7 @@ def page(folder: Path, repeats: int) -> Iterator[Figure]:
     from playwright.sync_api import sync_playwright
 
     small, middle, large = (
-        _run(folder, **shape)
-        for shape in ({"depth": 3, "trees": 2}, {"depth": 4}, {"depth": 4, "trees": 3})
+        _run(folder, **shape) for shape in ({"depth": 3, "trees": 2}, {"depth": 4}, {"depth": 4, "trees": 3})
     )
     files = {run: folder / f"{n}.html" for n, run in enumerate((small, middle, large))}
     for run, limit in ((small, 700), (middle, 450), (large, None)):
@@ -86,9 +85,7 @@ def _printed(run: RunFolder, folder: Path) -> Path:
     try:
         paths = [str(run.path), str(file)]
         environment = {**os.environ, "PYTHONPATH": str(before)}
-        subprocess.run(
-            [sys.executable, "-c", _OLD, *paths], check=True, cwd=before, env=environment
-        )
+        subprocess.run([sys.executable, "-c", _OLD, *paths], check=True, cwd=before, env=environment)
     finally:
         subprocess.run([*git, "remove", "--force", before], check=True)
     return file
@@ -138,9 +135,7 @@ def _steps(browser: Browser, file: Path, repeats: int) -> Iterator[Figure]:
     before, first = busy(), opened.evaluate(moment)
     opened.wait_for_timeout(3000)
     step = (busy() - before) / (opened.evaluate(moment) - first)
-    yield Figure(
-        part, "one event of ▶, the frames between them included", step, "ms", limit=STEP_MS
-    )
+    yield Figure(part, "one event of ▶, the frames between them included", step, "ms", limit=STEP_MS)
     yield Figure(part, "elements", elements, limit=1500)
 
 

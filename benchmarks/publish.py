@@ -35,7 +35,7 @@ def publish(evaluation: Path, folder: Path) -> int:
         InputError: There is no evaluation, or an answer has no label to stand for its text.
     """
     whole = Folder(evaluation)
-    begun = whole.begun()
+    begun = whole.require_evaluation()
     results = list(whole.results())
     for result in results:
         if result.verdict and result.verdict.answer and result.verdict.label is None:

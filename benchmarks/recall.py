@@ -64,13 +64,7 @@ _SAID = [
     "has a friend in the council",
     "will be measured",
 ]
-_ENDS = [
-    "in the year {n}",
-    "by {n} people",
-    "after {n} letters",
-    "though few knew",
-    "since the frost",
-]
+_ENDS = ["in the year {n}", "by {n} people", "after {n} letters", "though few knew", "since the frost"]
 
 
 def recall(folder: Path, repeats: int) -> Iterator[Figure]:
@@ -106,15 +100,13 @@ def plant(facts: Sequence[str], size: int) -> list[Document]:
         place, rest = divmod(number * len(facts), size)
         if rest < len(facts):
             said.insert(draw.randrange(len(said)), facts[place])
-        documents.append(Document.of(f"{number}.txt", [Block(" ".join(said))]))
+        documents.append(Document.from_blocks(f"{number}.txt", [Block(" ".join(said))]))
     return documents
 
 
 def _recall(corpus: Corpus, facts: Sequence[str], questions: Sequence[str]) -> float:
     found = asyncio.run(corpus.search(questions, COUNT))
-    hits = [
-        any(fact in segment.text for segment in row) for row, fact in zip(found, facts, strict=True)
-    ]
+    hits = [any(fact in segment.text for segment in row) for row, fact in zip(found, facts, strict=True)]
     return sum(hits) / len(hits)
 
 
@@ -164,7 +156,7 @@ def _measure_indexing(size: int, folder: Path) -> dict[str, float]:
 
 def main(size: int) -> None:
     """Index so many documents, and print the CPU that it took and the peak of memory."""
-    Corpus([Document.of("warm.txt", [Block("It loads what it needs. It does so once.")])])
+    Corpus([Document.from_blocks("warm.txt", [Block("It loads what it needs. It does so once.")])])
     documents = plant([line.split("|")[0] for line in FACTS.read_text().splitlines()], size)
     for document in documents:
         _ = document.passages

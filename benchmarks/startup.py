@@ -43,11 +43,7 @@ def _cpu_s(arguments: tuple[str, ...]) -> float:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before = getrusage(RUSAGE_CHILDREN)
     subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        check=True,
+        [sys.executable, *arguments], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=True
     )
     after = getrusage(RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

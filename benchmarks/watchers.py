@@ -73,8 +73,7 @@ def watchers(folder: Path, repeats: int) -> Iterator[Figure]:
         ):
             _run(client, endpoint.url, NOBODY)
             rounds = [
-                [_run(client, endpoint.url, audience) for audience in AUDIENCES]
-                for _ in range(repeats)
+                [_run(client, endpoint.url, audience) for audience in AUDIENCES] for _ in range(repeats)
             ]
         for n, audience in enumerate(AUDIENCES):
             for what, field in (("time", "wall_s"), ("CPU of the server", "cpu_s")):

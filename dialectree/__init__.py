@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from dialectree.flow.state import Debate as Debate
     from dialectree.flow.state import Question as Question
     from dialectree.flow.state import Ruling as Ruling
+    from dialectree.flow.steps import end_unresolved as end_unresolved
     from dialectree.flow.steps import settle as settle
-    from dialectree.flow.steps import unresolved as unresolved
     from dialectree.functions import aanswer as aanswer
     from dialectree.functions import acompare as acompare
     from dialectree.functions import adecide as adecide
@@ -145,7 +145,7 @@ _HOMES = {
     "Question": "dialectree.flow.state",
     "Ruling": "dialectree.flow.state",
     "settle": "dialectree.flow.steps",
-    "unresolved": "dialectree.flow.steps",
+    "end_unresolved": "dialectree.flow.steps",
     "as_tool": "dialectree.interfaces.agents.agent_tool",
 }
 
@@ -158,11 +158,11 @@ def __getattr__(name: str) -> object:
         return version("dialectree")
     from importlib import import_module
 
-    from dialectree.system.packages import needed
+    from dialectree.system.packages import explain_missing_package
 
     if name in _HOMES:
         extra = "dialectree[eval]" if _HOMES[name].startswith("dialectree.evals") else ""
-        with needed(f"dialectree.{name}", extra):
+        with explain_missing_package(f"dialectree.{name}", extra):
             value: object = getattr(import_module(_HOMES[name]), name)
         return globals().setdefault(name, value)
     raise AttributeError(f"module 'dialectree' has no attribute {name!r}")

@@ -36,7 +36,7 @@ def normal(text: str) -> str:
     return unicodedata.normalize("NFC", exact(text).casefold())
 
 
-def same(a: str, b: str) -> bool:
+def is_same_answer(a: str, b: str) -> bool:
     """Return whether two answers are equal. An empty answer equals none."""
     return normal(a) == normal(b) != ""
 
@@ -60,7 +60,7 @@ def match_candidate(answer: str, candidates: Mapping[str, str]) -> str | None:
     """
     labels = match_text(answer, candidates)
     for label, text in candidates.items():
-        if same(answer, label) or same(answer, f"{label}: {text}"):
+        if is_same_answer(answer, label) or is_same_answer(answer, f"{label}: {text}"):
             labels.add(label)
     return labels.pop() if len(labels) == 1 else None
 
@@ -78,12 +78,12 @@ def letter(text: str) -> str:
     return plain if plain == "uncertain" else text.strip()
 
 
-def shortened(answer: str) -> str:
+def shorten_answer(answer: str) -> str:
     """Return the beginning of an answer, enough to tell which one is meant."""
     return answer if len(answer) <= _SHORT else f"{answer[:_SHORT]}…"
 
 
-def offered(answers: Sequence[str]) -> dict[str, list[str]]:
+def suggest_answers(answers: Sequence[str]) -> dict[str, list[str]]:
     """Return the answers as a suggestion for the schema; none where one is too long for it."""
     if not answers or any(len(answer) > _SHORT for answer in answers):
         return {}

@@ -18,9 +18,7 @@ Document = str | Path | Mapping[str, Any]
 """A file or a folder; or a text of the program's own, ``{"name": ..., "text": ...}``."""
 
 
-async def aanswer(
-    question: str, sources: Sequence[Document] | None = None, **values: Any
-) -> KeptRecord:
+async def aanswer(question: str, sources: Sequence[Document] | None = None, **values: Any) -> KeptRecord:
     """Split a question into a tree, debate its leaves and merge the verdicts upward: TSD.
 
     Args:
@@ -70,9 +68,7 @@ async def adecide(
     return await arun("rsd", question=question, **inputs, **values)
 
 
-async def averify(
-    claim: str, sources: Sequence[Document] | None = None, **values: Any
-) -> KeptRecord:
+async def averify(claim: str, sources: Sequence[Document] | None = None, **values: Any) -> KeptRecord:
     """Grow arguments for and against a claim, and say how probable they make it: ART.
 
     Args:

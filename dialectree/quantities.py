@@ -122,9 +122,7 @@ def _day(match: re.Match[str]) -> Quantity | None:
     )
     number = int(month) if month.isdecimal() else _month(month)
     days = set[date]()
-    orders = (
-        {(number, int(day)), (int(day), number)} if match["dot"] == "/" else {(number, int(day))}
-    )
+    orders = {(number, int(day)), (int(day), number)} if match["dot"] == "/" else {(number, int(day))}
     for month_number, day_number in orders:
         with suppress(ValueError):
             days.add(date(int(year), month_number, day_number))

@@ -71,17 +71,17 @@ def quotations(text: str) -> list[Quotation]:
     Without a closing mark in the paragraph, a quotation goes on to the end of its line. Of one
     within another, return the outer one.
     """
-    found = []
+    matches = []
     for start, end in _spans(text):
         inner = text[start:end]
         first = start + len(inner) - len(inner.lstrip())
         words, wide = _size(inner)
         if words >= _FEWEST_WORDS or wide >= _FEWEST_WIDE:
-            found.append(Quotation(first, first + len(inner.strip()), inner.strip()))
-    return found
+            matches.append(Quotation(first, first + len(inner.strip()), inner.strip()))
+    return matches
 
 
-class Read:
+class QuotationSearch:
     """The texts that a speaker was shown, to look up quotations in them.
 
     A quotation can run on from one text into the next, as from sentence to sentence.
@@ -120,7 +120,7 @@ def _follows(start: int, ends: Sequence[int]) -> bool:
     return before > 0 and start - ends[before - 1] <= _GAP
 
 
-def cleaned(text: str, read: Read) -> tuple[str, list[str]]:
+def remove_false_quotations(text: str, read: QuotationSearch) -> tuple[str, list[str]]:
     """Return `text` with "…" for each long quotation that `read` lacks.
 
     Return, too, all quotations that it lacks: short ones stay in the text.
@@ -160,11 +160,11 @@ class _Plain(dict[int, str]):
         form = unicodedata.decomposition(char).partition(" ")[0]
         if form[:1] == "<" and form not in ("<super>", "<sub>", "<fraction>"):
             char = unicodedata.normalize("NFKC", char)
-        self[code] = "".join(map(self._counted, " " if char.isspace() else exact(char)))
+        self[code] = "".join(map(self._normalize_char, " " if char.isspace() else exact(char)))
         return self[code]
 
     @staticmethod
-    def _counted(char: str) -> str:
+    def _normalize_char(char: str) -> str:
         kind = unicodedata.category(char)
         if kind[0] in "LMN" or char in ".,-":
             return char
@@ -215,24 +215,24 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
     bare = _WIDE.sub(_FILLER, _CODE.sub(lambda code: _FILLER * len(code[0]), text))
     last = _Mark("\n\n", len(text), len(text))
     opened: list[_Mark] = []
-    found: dict[_Mark, int] = {}
+    ends: dict[_Mark, int] = {}
     for mark, following in pairwise([*_marks(bare), last, last]):
         depth = max((n for n, opener in enumerate(opened) if mark.closes(opener)), default=-1)
         if mark.sign.isspace():
             opened.clear()
         elif depth < 0 and mark.opens:
-            found[mark] = -1
+            ends[mark] = -1
             opened = [*opened, mark][-_DEEPEST:]
         elif depth >= 0:
             surer = following.closes(opened[depth]) and not (following.opens or following.doubtful)
             if not (mark.doubtful and surer):
-                found[opened[depth]] = mark.start
+                ends[opened[depth]] = mark.start
                 del opened[depth:]
-    openers = [mark for mark, end in found.items() if end >= 0 or mark.sign not in _SINGLE]
+    openers = [mark for mark, end in ends.items() if end >= 0 or mark.sign not in _SINGLE]
     end = 0
     for opener, following in pairwise([*openers, last]):
         if opener.start >= end:
-            end = found[opener]
+            end = ends[opener]
             if end < 0:
                 line = bare.find("\n", opener.end, following.start)
                 end = line if line >= 0 else following.start

@@ -28,7 +28,7 @@ from dialectree.errors import BudgetReached
 from dialectree.flow import Graph
 from dialectree.flow import Rule as Router
 from dialectree.interfaces.agents.agent_tool import as_tool
-from dialectree.protocols.protocol import CHECKER, installed, protocol
+from dialectree.protocols.protocol import CHECKER, load_protocols, protocol
 from dialectree.records import Event, RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.rehearsal import tokens
@@ -98,10 +98,10 @@ class ScriptedModel(BaseChatModel):
         )
         self._calls.append(call)
         await asyncio.sleep(self.wait(call) if self.wait else 0)
-        said = self._next(call)
-        if isinstance(said, BaseException):
-            raise said
-        content = said if isinstance(said, str) else _pointing(said, call.prompt)
+        reply = self._next(call)
+        if isinstance(reply, BaseException):
+            raise reply
+        content = reply if isinstance(reply, str) else _pointing(reply, call.prompt)
         message = AIMessage(content, usage_metadata=self._usage(call, content))
         return ChatResult(generations=[ChatGeneration(message=message)])
 
@@ -120,23 +120,23 @@ def _marks(call: Asked) -> str:
     return json.dumps({"marks": marks})
 
 
-def _pointing(said: BaseModel, prompt: str) -> str:
+def _pointing(reply: BaseModel, prompt: str) -> str:
     """Return a reply as JSON that points at the first sentence shown, wherever it has to point."""
     schema = re.findall(r'^\{"title": .*$', prompt, re.MULTILINE)
-    own: dict[str, Any] = said.model_dump(mode="json")
-    asked: dict[str, Any] = json.loads(schema[0])["properties"] if schema else {}
+    reply_fields: dict[str, Any] = reply.model_dump(mode="json")
+    properties: dict[str, Any] = json.loads(schema[0])["properties"] if schema else {}
     names = re.findall(r"^\[(e\d+)\] ", prompt, re.MULTILINE)[:1]
     more: dict[str, Any] = {
         "evidence": [{"point": "So it says.", "sentences": names}] if names else [],
         "look_for": [],
         "rests_on": names,
     }
-    added = {field: more[field] for field in more.keys() & asked.keys() - own.keys()}
-    for field, form in asked.items():
+    added = {field: more[field] for field in more.keys() & properties.keys() - reply_fields.keys()}
+    for field, form in properties.items():
         items = [form.get("items"), *form.get("prefixItems", ())]
-        if any("evidence" in one.get("properties", ()) for one in items if isinstance(one, dict)):
-            added[field] = [{"evidence": more["evidence"], **one} for one in own[field]]
-    return json.dumps({**own, **added}, ensure_ascii=False) if added else said.model_dump_json()
+        if any("evidence" in part.get("properties", ()) for part in items if isinstance(part, dict)):
+            added[field] = [{"evidence": more["evidence"], **entry} for entry in reply_fields[field]]
+    return json.dumps({**reply_fields, **added}, ensure_ascii=False) if added else reply.model_dump_json()
 
 
 class Illustration(ScriptedModel):
@@ -145,9 +145,9 @@ class Illustration(ScriptedModel):
     model: str = "written by hand"
 
     def _usage(self, call: Asked, reply: str) -> UsageMetadata:
-        asked, answered = tokens(len(call.prompt)), tokens(len(reply))
+        prompt_tokens, answered = tokens(len(call.prompt)), tokens(len(reply))
         return UsageMetadata(
-            input_tokens=asked, output_tokens=answered, total_tokens=asked + answered
+            input_tokens=prompt_tokens, output_tokens=answered, total_tokens=prompt_tokens + answered
         )
 
 
@@ -158,21 +158,21 @@ def illustrate(script: Path, folder: Path | None = None) -> RunFolder:
     speaker, who is named by role, name and round: ``leaf_debater A 1``. Without a folder it is the
     one that the protocol declares as its ``demo``.
     """
-    written: dict[str, Any] = yaml.safe_load(script.read_text(encoding="utf-8"))
+    script_fields: dict[str, Any] = yaml.safe_load(script.read_text(encoding="utf-8"))
 
     def reply(call: Asked) -> str:
         names = dict.fromkeys((call.role, call.speaker, str(call.round or "")))
         who = " ".join(filter(None, names))
-        replies = written["replies"].get(call.node, {}).get(call.phase, {})
+        replies = script_fields["replies"].get(call.node, {}).get(call.phase, {})
         assert who in replies, f"{script}: no reply at {call.node}, {call.phase}, {who}"
         return json.dumps(replies[who], ensure_ascii=False)
 
-    model, options = Illustration(script=reply), {**written["input"], **written["settings"]}
+    model, options = (Illustration(script=reply), {**script_fields["input"], **script_fields["settings"]})
     with TemporaryDirectory() as runs:
-        record = api.run(written["protocol"], model=model, runs=runs, cache=False, **options)
+        record = api.run(script_fields["protocol"], model=model, runs=runs, cache=False, **options)
         run = RunFolder.find(record.run_id, Path(runs))
         events, calls = run.events(), run.ledger()
-        folder = folder or protocol(written["protocol"]).recording()
+        folder = folder or protocol(script_fields["protocol"]).recording()
         folder.mkdir(parents=True, exist_ok=True)
         recording = RunFolder(folder)
         recording.copy_texts(run)
@@ -180,8 +180,8 @@ def illustrate(script: Path, folder: Path | None = None) -> RunFolder:
     record.usage.wall_s = record.usage.embedding_s = 0.0
     recording.write_whole(
         record,
-        [_timeless(one, record) for one in events],
-        [one.model_copy(update={"started": "", "ended": ""}) for one in calls],
+        [_timeless(event, record) for event in events],
+        [ledger_call.model_copy(update={"started": "", "ended": ""}) for ledger_call in calls],
     )
     return recording
 
@@ -199,39 +199,39 @@ def check_demo(script: Path) -> None:
 
     What goes on side by side may come in another order.
     """
-    written: dict[str, Any] = yaml.safe_load(script.read_text(encoding="utf-8"))
-    shipped = RunFolder(protocol(written["protocol"]).recording())
+    script_fields: dict[str, Any] = yaml.safe_load(script.read_text(encoding="utf-8"))
+    shipped = RunFolder(protocol(script_fields["protocol"]).recording())
     with TemporaryDirectory() as folder:
-        made = illustrate(script, Path(folder))
-        assert made.record() == shipped.record()
-        assert [one.n for one in shipped.events()] == [*range(1, len(shipped.events()) + 1)]
-        assert _unnumbered(made.events()) == _unnumbered(shipped.events())
-        assert _sorted(made.ledger()) == _sorted(shipped.ledger())
+        new_recording = illustrate(script, Path(folder))
+        assert new_recording.record() == shipped.record()
+        assert [event.n for event in shipped.events()] == [*range(1, len(shipped.events()) + 1)]
+        assert _dump_without_numbers(new_recording.events()) == _dump_without_numbers(shipped.events())
+        assert _dump_sorted(new_recording.ledger()) == _dump_sorted(shipped.ledger())
     assert shipped.record().status == "answered"
     assert not any(call.repair for call in shipped.ledger())
 
 
-def _unnumbered(events: Sequence[Event]) -> list[str]:
-    return _sorted([event.model_copy(update={"n": 0}) for event in events])
+def _dump_without_numbers(events: Sequence[Event]) -> list[str]:
+    return _dump_sorted([event.model_copy(update={"n": 0}) for event in events])
 
 
-def _sorted(lines: Sequence[BaseModel]) -> list[str]:
+def _dump_sorted(lines: Sequence[BaseModel]) -> list[str]:
     return sorted(line.model_dump_json() for line in lines)
 
 
 def check_rule(graph: Graph, rule: Router, state: Mapping[str, Any], settings: Any) -> None:
     """Check that ``rule`` leads to a step of ``graph``, always the same, and changes nothing."""
     arguments = (state, settings) if "settings" in get_type_hints(rule) else (state,)
-    before, ways = repr(state), rule(*arguments)
-    assert (repr(state), rule(*arguments)) == (before, ways)
+    before, targets = repr(state), rule(*arguments)
+    assert (repr(state), rule(*arguments)) == (before, targets)
     steps = {*graph.get_graph().nodes, "__end__"}
-    for way in ways if isinstance(ways, list) else [ways]:
-        assert (way.node if isinstance(way, Send) else way) in steps
+    for target in targets if isinstance(targets, list) else [targets]:
+        assert (target.node if isinstance(target, Send) else target) in steps
 
 
 def check_declaration(name: str) -> None:
     """Check that all a declaration names is there: graphs, drawings, prompts, phases, replies."""
-    declared = installed()[name]
+    declared = load_protocols()[name]
     settings = declared.settings()
     for method in declared.methods().values():
         drawing = method.graph().get_graph(xray=True).draw_mermaid()
@@ -259,14 +259,14 @@ def check_protocol(
     record = api.run(name, model=model, runs=runs, **options)
     assert record.status == "answered" and record.verdict is not None
     assert expected.calls.least <= len(model.calls) <= expected.calls.most, expected
-    files = [Path(one).parent for one in given.get("sources", ()) if isinstance(one, str | Path)]
+    files = [Path(source).parent for source in given.get("sources", ()) if isinstance(source, str | Path)]
     tool = as_tool(name, model=model, runs=None, files_from=files, cache=False, **settings)
-    told: str = tool.invoke({**given})
-    assert record.verdict.probability is not None or str(record.verdict.answer) in told
+    tool_reply: str = tool.invoke({**given})
+    assert record.verdict.probability is not None or str(record.verdict.answer) in tool_reply
     report = (api.load(record.run_id, runs=runs).path / "report.md").read_text(encoding="utf-8")
     for node in record.tree.nodes.values():
         for turn in node.transcript:
-            assert turns.printed(record, node, turn) in report
+            assert turns.find_contestable_name(record, node, turn) in report
     check_contest(record, script, runs)
     check_resume(name, {**given, **settings}, script, runs)
     return record
@@ -285,16 +285,16 @@ def check_light(name: str) -> None:
 def check_resume(name: str, given: Mapping[str, Any], script: Script, runs: Path) -> None:
     """Check that a run can be broken off after any call: it ends the same, and pays none twice."""
     options: dict[str, Any] = {"runs": runs, "cache": False}
-    whole = ScriptedModel(script=script)
-    wanted = api.run(name, model=whole, **given, **options).verdict
-    for calls in range(1, len(whole.calls)):
+    reference_model = ScriptedModel(script=script)
+    expected_verdict = api.run(name, model=reference_model, **given, **options).verdict
+    for calls in range(1, len(reference_model.calls)):
         model = ScriptedModel(script=script)
         try:
             api.run(name, model=model, max_calls=calls, **given, **options)
         except BudgetReached as broken_off:
             record = api.resume(str(broken_off.run_id), model=model, runs=runs)
-            assert record.verdict == wanted
-        assert len(model.calls) == len(whole.calls)
+            assert record.verdict == expected_verdict
+        assert len(model.calls) == len(reference_model.calls)
 
 
 def check_contest(record: RunRecord, script: Script, runs: Path) -> None:
@@ -306,8 +306,8 @@ def check_contest(record: RunRecord, script: Script, runs: Path) -> None:
     for node in record.tree.nodes.values():
         changes: list[Change] = []
         for turn in node.transcript:
-            phase = turns.declared(record, turn)
-            if place := turns.printed(record, node, turn):
+            phase = turns.find_declared_phase(record, turn)
+            if place := turns.find_contestable_name(record, node, turn):
                 changes.append(Replace(place, "Other."))
                 changes += [Drop(place)] if phase is not None and phase.optional else []
             if phase is not None and phase.rules == "text":
@@ -318,6 +318,6 @@ def check_contest(record: RunRecord, script: Script, runs: Path) -> None:
             if change.change == "verdict":
                 ruled = changed.tree.nodes[node.id].verdict
                 assert ruled is not None and ruled.answer == change.text, change
-            asked = len(model.calls)
+            call_count = len(model.calls)
             back = api.contest(changed, [Restore(change.id)], model=model, runs=runs)
-            assert (back.verdict, len(model.calls)) == (record.verdict, asked), change
+            assert (back.verdict, len(model.calls)) == (record.verdict, call_count), change

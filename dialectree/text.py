@@ -79,7 +79,7 @@ def label(name: str) -> str:
     return _LABELS.get(name, words[:1].upper() + words[1:])
 
 
-def listed(parts: Iterable[str]) -> str:
+def format_list(parts: Iterable[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     *first, last = [*parts] or [""]
     return f"{', '.join(first)} and {last}" if first else last
@@ -96,9 +96,9 @@ def figure(value: float | None, missing: str = "–") -> str:
     return f"{'>' if value > near else '<'}{near:g}"
 
 
-def count(number: int, one: str, many: str | None = None) -> str:
+def count(number: int, singular: str, many: str | None = None) -> str:
     """``1 call``, ``1,204 calls``."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+    return f"{number:,} {singular if number == 1 else many or f'{singular}s'}"
 
 
 def duration(seconds: float) -> str:
@@ -107,9 +107,9 @@ def duration(seconds: float) -> str:
         return "–"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+    rounded_seconds = round(seconds)
+    if rounded_seconds < 60:
+        return f"{rounded_seconds} s"
+    if rounded_seconds < 3600:
+        return f"{rounded_seconds // 60} min {rounded_seconds % 60:02} s"
+    return f"{rounded_seconds // 3600} h {rounded_seconds % 3600 // 60:02} min"

@@ -26,8 +26,8 @@ from typer.main import get_command
 
 from dialectree import prompts, report
 from dialectree.interfaces.cli.program import app
-from dialectree.protocols.options import about
-from dialectree.protocols.protocol import Method, Phase, Protocol, installed
+from dialectree.protocols.options import get_option_details
+from dialectree.protocols.protocol import Method, Phase, Protocol, load_protocols
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records.folder import RunFolder
 
@@ -167,12 +167,10 @@ def fields(kind: type[BaseModel], names: Iterable[str]) -> str:
     rows = []
     for name in names:
         field = kind.model_fields[name]
-        default = (
-            "required" if field.is_required() else code(json.dumps(schemas[name].get("default")))
-        )
+        default = "required" if field.is_required() else code(json.dumps(schemas[name].get("default")))
         if default == "`null`":
             default = "none"
-        mark = " For evaluations only." if about(kind, name).get("evaluation_only") else ""
+        mark = " For evaluations only." if get_option_details(kind, name).get("evaluation_only") else ""
         rows.append((code(name), values(schemas[name]), default, prose(field.description) + mark))
     return table(("name", "values", "default", "what it says"), rows)
 
@@ -233,10 +231,7 @@ def method_row(method: Method) -> tuple[str, str, str]:
 
 def prompt_rows(protocol: Protocol) -> Iterator[tuple[str, str, str, str]]:
     """Yield the row of each prompt that some method of the protocol speaks from."""
-    folders = [
-        *protocol.prompts,
-        *(name for one in protocol.variants for name in one.prompts or ()),
-    ]
+    folders = [*protocol.prompts, *(name for one in protocol.variants for name in one.prompts or ())]
     for name in dict.fromkeys(name for folder in folders for name in prompts.names(folder)):
         prompt = prompts.load(name)
         yield code(name), str(prompt.version), code(prompt.reply), prompt.source
@@ -245,12 +240,8 @@ def prompt_rows(protocol: Protocol) -> Iterator[tuple[str, str, str, str]]:
 def protocols_page() -> str:
     """Return the list of all protocols."""
     rows = (
-        (
-            f"[{one.title}]({name}.md)",
-            code(f"dialectree {one.command or f'run {name}'}"),
-            one.summary,
-        )
-        for name, one in installed().items()
+        (f"[{one.title}]({name}.md)", code(f"dialectree {one.command or f'run {name}'}"), one.summary)
+        for name, one in load_protocols().items()
     )
     return f"""---
 description: The protocols that are installed, each with its own page.
@@ -269,10 +260,10 @@ Each page is made of the protocol's declaration, so it shows what the program do
 def settings_page() -> str:
     """Return the page of the settings that every protocol has."""
     shared = ProtocolSettings.model_fields
-    groups = dict.fromkeys(str(about(ProtocolSettings, name)["group"]) for name in shared)
+    groups = dict.fromkeys(str(get_option_details(ProtocolSettings, name)["group"]) for name in shared)
     parts = []
     for group in groups:
-        names = [name for name in shared if about(ProtocolSettings, name)["group"] == group]
+        names = [name for name in shared if get_option_details(ProtocolSettings, name)["group"] == group]
         parts.append(f"## {group}\n\n{fields(ProtocolSettings, names)}")
     sources = (
         (code(name), code(option(name)), code(f"DIALECTREE_{name.upper()}"), code(f"{name} = ..."))
@@ -280,7 +271,7 @@ def settings_page() -> str:
     )
     owned = (
         (f"[{one.title}](../protocols/{name}.md#settings)", ", ".join(map(code, own_settings(one))))
-        for name, one in installed().items()
+        for name, one in load_protocols().items()
     )
     return f"""---
 description: The settings that every protocol has, with their flags, variables and defaults.
@@ -302,7 +293,7 @@ One for a single protocol alone is `DIALECTREE_TSD_MAX_DEPTH`, or stands under `
 
 def option(name: str) -> str:
     """Return the flag of a shared setting."""
-    return f"--{(about(ProtocolSettings, name).get('alias') or name).replace('_', '-')}"
+    return f"--{(get_option_details(ProtocolSettings, name).get('alias') or name).replace('_', '-')}"
 
 
 def commands_page() -> str:
@@ -430,7 +421,7 @@ def on_config(config: MkDocsConfig, **_: object) -> None:
     for section in config.nav or []:
         for title, pages in section.items():
             if title == "Protocols":
-                pages += [{one.title: f"protocols/{name}.md"} for name, one in installed().items()]
+                pages += [{one.title: f"protocols/{name}.md"} for name, one in load_protocols().items()]
 
 
 def on_files(files: Files, config: MkDocsConfig, **_: object) -> None:
@@ -442,8 +433,8 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> None:
         "protocols/index.md": protocols_page(),
         "reference/commands.md": commands_page(),
         "reference/settings.md": settings_page(),
-        **{f"protocols/{name}.md": protocol_page(one) for name, one in installed().items()},
-        **{f"players/{n}.html": player(one) for n, one in installed().items() if one.demo},
+        **{f"protocols/{name}.md": protocol_page(one) for name, one in load_protocols().items()},
+        **{f"players/{n}.html": player(one) for n, one in load_protocols().items() if one.demo},
     }
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))

@@ -13,8 +13,8 @@ import typer
 
 from dialectree.interfaces.cli import flags
 from dialectree.interfaces.cli.program import app
-from dialectree.protocols.options import about
-from dialectree.protocols.protocol import Protocol, installed
+from dialectree.protocols.options import get_option_details
+from dialectree.protocols.protocol import Protocol, load_protocols
 
 FILE = Path("skills/dialectree/SKILL.md")
 
@@ -73,7 +73,7 @@ def skill() -> str:
 
 
 def _ours() -> list[Protocol]:
-    return [one for one in installed().values() if one.graph.startswith("dialectree.")]
+    return [one for one in load_protocols().values() if one.graph.startswith("dialectree.")]
 
 
 def _debates() -> Iterator[str]:
@@ -81,7 +81,7 @@ def _debates() -> Iterator[str]:
     for protocol in _ours():
         yield f"### dialectree {protocol.command}\n\n{protocol.summary}\n"
         for name in protocol.input.model_fields:
-            declared = about(protocol.input, name)
+            declared = get_option_details(protocol.input, name)
             if declared.get("hidden") or declared.get("evaluation_only"):
                 continue
             flag = f"--{declared.get('alias') or name.replace('_', '-')}"

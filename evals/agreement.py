@@ -26,8 +26,8 @@ def krippendorff_alpha(units: Sequence[Sequence[Hashable | None]]) -> float | No
     Returns:
         Alpha; None where all rulings are the same, or none can be paired.
     """
-    given = [[value for value in unit if value is not None] for unit in units]
-    paired = [Counter(unit) for unit in given if len(unit) > 1]
+    rulings = [[value for value in unit if value is not None] for unit in units]
+    paired = [Counter(unit) for unit in rulings if len(unit) > 1]
     totals = sum(paired, Counter[Hashable]())
     observed = sum(_unlike_pairs(unit) / (unit.total() - 1) for unit in paired)
     expected = _unlike_pairs(totals)
@@ -50,14 +50,16 @@ def mean_correlation(units: Sequence[Sequence[float | None]]) -> float | None:
         The mean over the pairs, -1 to 1. A pair of which one figure never changes has no
         correlation and is left out; None where no pair is left.
     """
-    found: list[float] = []
-    for one, other in combinations(zip(*units, strict=True), 2):
-        both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
+    correlations: list[float] = []
+    for figures, other_figures in combinations(zip(*units, strict=True), 2):
+        both = [
+            (x, y) for x, y in zip(figures, other_figures, strict=True) if x is not None and y is not None
+        ]
         try:
-            found.append(correlation([x for x, _ in both], [y for _, y in both]))
+            correlations.append(correlation([x for x, _ in both], [y for _, y in both]))
         except StatisticsError:  # fewer than two questions, or a figure that never changes
             continue
-    return fmean(found) if found else None
+    return fmean(correlations) if correlations else None
 
 
 def effective_votes(units: Sequence[Sequence[float | None]]) -> float | None:

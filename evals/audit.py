@@ -18,18 +18,18 @@ from dialectree.errors import InputError
 from dialectree.evals import running, tasks
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.estimates import inputs
-from dialectree.evals.matrix import Matrix, Written
+from dialectree.evals.matrix import Matrix, MatrixEntry
 from dialectree.evals.options import EvaluationOptions
-from dialectree.evals.plan import Plan, load_questions, prepare, taken, task_of
-from dialectree.evals.results import Result, bare
+from dialectree.evals.plan import Plan, choose_items, load_questions, prepare, task_of
+from dialectree.evals.results import Result, strip_address
 from dialectree.evals.rows import Ready, ready
 from dialectree.evals.running import Watch
 from dialectree.evals.standing import Spending, Standing
 from dialectree.protocols.evaluation import Part
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import load_protocols
 from dialectree.protocols.protocol import method as named_method
 from dialectree.records.folder import RunFolder
-from dialectree.running.estimates import pace_of, rehearsed
+from dialectree.running.estimates import pace_of, rehearse_debates
 from dialectree.running.recorded_settings import speakers
 
 MOST_SAMPLES = 100
@@ -75,7 +75,7 @@ class Pool:
         """Every model, the judge first."""
         return [*dict.fromkeys([self.judge, *self.arguing])]
 
-    def of(self, roles: Sequence[str]) -> dict[str, str]:
+    def assign_models(self, roles: Sequence[str]) -> dict[str, str]:
         """Return the models of a method whose ``roles`` argue."""
         turns = {role: self.arguing[n % len(self.arguing)] for n, role in enumerate(roles)}
         return {"model": self.judge, **turns}
@@ -87,13 +87,13 @@ def pool_of(models: Sequence[str], judge: str | None = None) -> Pool:
     Of models A, B and C, A judges, and the arguing roles take B, C, A, B ... InputError where one
     model is named at two addresses.
     """
-    every = [*dict.fromkeys(models)]
-    names = [bare(one) for one in dict.fromkeys([*every, *filter(None, [judge])])]
+    model_specs = [*dict.fromkeys(models)]
+    names = [strip_address(spec) for spec in dict.fromkeys([*model_specs, *filter(None, [judge])])]
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(f"--model {twice[0]}: it is named at two addresses; name each model once")
     if judge:
-        return Pool(judge, every or [judge])
-    return Pool(every[0], [*every[1:], every[0]]) if every else Pool("", [""])
+        return Pool(judge, model_specs or [judge])
+    return Pool(model_specs[0], [*model_specs[1:], model_specs[0]]) if model_specs else Pool("", [""])
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ class Audit:
     options: EvaluationOptions
     settings: Mapping[str, Any]
     layout: Layout
-    rows: Sequence[Written]
+    rows: Sequence[MatrixEntry]
     """Those of the first stage: every one but the samples."""
-    sampling: Mapping[str, Written]
+    sampling: Mapping[str, MatrixEntry]
     """By model, the row of its samples, without their number."""
     plan: Plan
     """Of the first stage."""
@@ -122,25 +122,25 @@ class Audit:
         evaluation = self.plan.folder.evaluation()
         before = {row.name: row.settings for row in evaluation.rows} if evaluation else {}
         results = [*self.plan.folder.results()] if measured else []
-        rows = {one.row.name: one for one in self.plan.rows}
+        rows = {ready_row.row.name: ready_row for ready_row in self.plan.rows}
         counts: dict[str, int] = {}
-        for model, written in self.sampling.items():
-            known = before.get(written.name, {}).get("samples")
-            if isinstance(known, int):
-                counts[model] = known
+        for model, entry in self.sampling.items():
+            earlier_count = before.get(entry.name, {}).get("samples")
+            if isinstance(earlier_count, int):
+                counts[model] = earlier_count
                 continue
             alone = rows[self.layout.alone[model]]
             scale = await self._tokens(alone, results) / await self._tokens(alone)
             debates = [await self._tokens(rows[name], results) for name in self.layout.debates]
-            two, six = [await self._tokens(self._ready(numbered(written, n))) for n in (2, 6)]
-            each = (six - two) / 4  # where somebody picks, a sample is also read
-            count = (fmean(debates) / scale - (two - 2 * each)) / each
+            two, six = [await self._tokens(self._ready(set_sample_count(entry, n))) for n in (2, 6)]
+            sample_tokens = (six - two) / 4  # where somebody picks, a sample is also read
+            count = (fmean(debates) / scale - (two - 2 * sample_tokens)) / sample_tokens
             counts[model] = max(1, min(MOST_SAMPLES, round(count)))
         return counts
 
-    def whole(self, samples: Mapping[str, int]) -> Plan:
+    def make_full_plan(self, samples: Mapping[str, int]) -> Plan:
         """Return the plan of all rows, with so many samples of each model."""
-        more = [numbered(one, samples[model]) for model, one in self.sampling.items()]
+        more = [set_sample_count(entry, samples[model]) for model, entry in self.sampling.items()]
         return _plan(self.dataset, self.options, self.settings, [*self.rows, *more], self.layout)
 
     async def conduct(
@@ -151,31 +151,33 @@ class Audit:
         first = await running.conduct(self.plan, progress=progress, watch=watch, spending=spending)
         if not self.sampling:
             return first
-        whole = self.whole(await self.samples(measured=True))
-        standing = await running.conduct(whole, progress=progress, watch=watch, spending=spending)
+        full_plan = self.make_full_plan(await self.samples(measured=True))
+        standing = await running.conduct(full_plan, progress=progress, watch=watch, spending=spending)
         standing.started = first.started
         standing.before, standing.done = standing.before - first.done, standing.done + first.done
         return standing
 
-    def _ready(self, written: Written) -> Ready:
-        return _ready(written, self.plan.task, self.settings, self.plan.items)
+    def _ready(self, entry: MatrixEntry) -> Ready:
+        return _ready(entry, self.plan.task, self.settings, self.plan.items)
 
     async def _tokens(self, row: Ready, results: Sequence[Result] = ()) -> float:
         """Return the tokens of a question: the mean of its results, else of rehearsals."""
-        ended = [one.usage for one in results if one.row == row.row.name and one.status != "failed"]
-        spent = [one.prompt_tokens + one.completion_tokens for one in ended]
+        ended = [
+            result.usage for result in results if result.row == row.row.name and result.status != "failed"
+        ]
+        spent = [usage.prompt_tokens + usage.completion_tokens for usage in ended]
         if any(spent):
             return fmean(spent)
         names = {spec.name for spec in speakers(row.method, row.context).values()}
         pace = pace_of(RunFolder.all(self.plan.folder.runs), names)
         key = f"{row.method.name} {row.row.settings} {pace.words}"
         if key not in self._rehearsed:
-            given = islice(inputs(row, row.method, row.context, self.plan.items), REHEARSED)
+            graph_inputs = islice(inputs(row, row.method, row.context, self.plan.items), REHEARSED)
             sizes = [
                 size.tokens
-                for one in given
-                for size in await rehearsed(
-                    row.method, one, row.context, pace.words, REHEARSED_CALLS
+                for graph_input in graph_inputs
+                for size in await rehearse_debates(
+                    row.method, graph_input, row.context, pace.words, REHEARSED_CALLS
                 )
             ]
             self._rehearsed[key] = max(1.0, fmean(sizes or [1.0]))
@@ -202,31 +204,30 @@ def audit(
     judge = roles.pop("judge", None)
     if roles:
         raise InputError(
-            f"--role {next(iter(roles))}: an audit shares the models out itself; only judge=SPEC "
-            "can be given"
+            f"--role {next(iter(roles))}: an audit shares the models out itself; only judge=SPEC can be given"
         )
     pool = pool_of(models, judge)
-    given = {name: value for name, value in settings.items() if name not in ("roles", "samples")}
+    row_settings = {name: value for name, value in settings.items() if name not in ("roles", "samples")}
     if pool.judge:
-        given["model"] = pool.judge
+        row_settings["model"] = pool.judge
     loaded = load_questions(dataset, options, settings)
     task = task_of(loaded)
-    items = taken(loaded.items, options, int(given.get("seed") or 0))
-    layout, rows, sampling = _laid_out(_parts(task, debate), task, pool, given, items)
-    plan = _plan(dataset, options, given, rows, layout)
-    return Audit(dataset, options, given, layout, rows, sampling, plan)
+    items = choose_items(loaded.items, options, int(row_settings.get("seed") or 0))
+    layout, rows, sampling = _laid_out(_parts(task, debate), task, pool, row_settings, items)
+    plan = _plan(dataset, options, row_settings, rows, layout)
+    return Audit(dataset, options, row_settings, layout, rows, sampling, plan)
 
 
-def numbered(written: Written, samples: int) -> Written:
+def set_sample_count(entry: MatrixEntry, samples: int) -> MatrixEntry:
     """Return a row of samples with their number."""
-    return written.model_copy(update={"settings": {**written.settings, "samples": samples}})
+    return entry.model_copy(update={"settings": {**entry.settings, "samples": samples}})
 
 
 def _plan(
     dataset: str | Path,
     options: EvaluationOptions,
     settings: Mapping[str, Any],
-    rows: Sequence[Written],
+    rows: Sequence[MatrixEntry],
     layout: Layout,
 ) -> Plan:
     matrix = Matrix(title="Audit", missing=layout.left_out, rows=[*rows])
@@ -237,12 +238,12 @@ def _parts(task: Task, debate: str | None) -> dict[Part, str]:
     """Return the methods of an audit: those of the debate's protocol, else of the task's others."""
     usual = tasks.usual_method(task)
     if (name := debate or usual) not in tasks.methods(task) or tasks.is_baseline(name):
-        known = [one for one in tasks.methods(task) if not tasks.is_baseline(one)]
+        debates = [method_name for method_name in tasks.methods(task) if not tasks.is_baseline(method_name)]
         items = tasks.TASKS[task].items
-        raise InputError(f"--debate {name}: the debates for {items} are {', '.join(known)}")
-    own = tasks.evaluated(named_method(name)).audit
+        raise InputError(f"--debate {name}: the debates for {items} are {', '.join(debates)}")
+    debate_parts = tasks.require_declared_evaluation(named_method(name)).audit
     parts: dict[Part, str] = {}
-    for declared in (own, tasks.evaluated(named_method(usual)).audit):
+    for declared in (debate_parts, tasks.require_declared_evaluation(named_method(usual)).audit):
         parts = {**declared, **parts}
     if "alone" not in parts:
         raise InputError(f"--debate {name}: no installed method answers alone, so nothing to audit")
@@ -250,70 +251,70 @@ def _parts(task: Task, debate: str | None) -> dict[Part, str]:
 
 
 def _laid_out(
-    parts: Mapping[Part, str],
-    task: Task,
-    pool: Pool,
-    settings: Mapping[str, Any],
-    items: Sequence[Item],
-) -> tuple[Layout, list[Written], dict[str, Written]]:
+    parts: Mapping[Part, str], task: Task, pool: Pool, settings: Mapping[str, Any], items: Sequence[Item]
+) -> tuple[Layout, list[MatrixEntry], dict[str, MatrixEntry]]:
     """Return the rows by part, those of the first stage, and those of samples by model."""
-    layout, rows, sampling = Layout(), list[Written](), dict[str, Written]()
-    several = len(pool.models) > 1
+    layout, rows, sampling = Layout(), list[MatrixEntry](), dict[str, MatrixEntry]()
+    several_models = len(pool.models) > 1
 
-    def row(name: str, part: Part, models: Mapping[str, str]) -> Written:
-        known = {role: spec for role, spec in models.items() if spec}
-        return Written(name=name, method=parts[part], models=known)
+    def row(name: str, part: Part, models: Mapping[str, str]) -> MatrixEntry:
+        role_models = {role: spec for role, spec in models.items() if spec}
+        return MatrixEntry(name=name, method=parts[part], models=role_models)
 
     for model in pool.models:
-        end = f", {bare(model)}" if several else ""
+        end = f", {strip_address(model)}" if several_models else ""
         layout.alone[model] = f"alone{end}"
         rows.append(row(layout.alone[model], "alone", {"model": model}))
         if "samples" in parts:
             layout.samples[model] = f"samples{end}"
             sampling[model] = row(layout.samples[model], "samples", {"model": model})
-    what = tasks.TASKS[task].items
+    question_kind = tasks.TASKS[task].items
     once: list[tuple[Part, str]] = [("critique", "one critique"), ("consultancy", "consultancy")]
     for part, title in once:
         if part not in parts:
-            layout.left_out.append(f"{title}: no method for {what} has it")
+            layout.left_out.append(f"{title}: no method for {question_kind} has it")
             continue
         try:
-            made = _ready(row(title, part, {}), task, settings, items)
+            ready_row = _ready(row(title, part, {}), task, settings, items)
             for item in items:
-                tasks.graph_input(made.method, item, made.gold(item), made.context)
+                tasks.graph_input(ready_row.method, item, ready_row.gold(item), ready_row.context)
         except InputError as error:
             layout.left_out.append(f"{title}: {error}")
             continue
-        rows.append(row(title, part, pool.of(_arguing(made))))
+        rows.append(row(title, part, pool.assign_models(_arguing(ready_row))))
         setattr(layout, part, title)
     if "samples" not in parts:
-        layout.left_out.append(f"equal-token samples: no method for {what} has them")
-    layout.one_model = "debate, one model" if several else "debate"
+        layout.left_out.append(f"equal-token samples: no method for {question_kind} has them")
+    layout.one_model = "debate, one model" if several_models else "debate"
     rows.append(row(layout.one_model, "debate", {"model": pool.judge}))
-    if several:
+    if several_models:
         layout.unlike = "debate, unlike models"
         debate = _ready(row(layout.unlike, "debate", {}), task, settings, items)
-        rows.append(row(layout.unlike, "debate", pool.of(_arguing(debate))))
+        rows.append(row(layout.unlike, "debate", pool.assign_models(_arguing(debate))))
     return layout, rows, sampling
 
 
-def _arguing(made: Ready) -> list[str]:
+def _arguing(ready_row: Ready) -> list[str]:
     """Return the roles of a row that argue, in their order, those of debates inside included."""
-    own = made.method.protocol
-    others = (one for one in installed().values() if one is not own)
-    declared = [one.evaluation for one in (own, *others) if one.evaluation]
-    names = dict.fromkeys(role for one in declared for role in one.argue)
-    roles = made.method.roles(made.context)
+    protocol = ready_row.method.protocol
+    other_protocols = (
+        declaration for declaration in load_protocols().values() if declaration is not protocol
+    )
+    declared = [
+        declaration.evaluation for declaration in (protocol, *other_protocols) if declaration.evaluation
+    ]
+    names = dict.fromkeys(role for evaluation in declared for role in evaluation.argue)
+    roles = ready_row.method.roles(ready_row.context)
     return [role for role in names if role in roles]
 
 
-def _ready(
-    written: Written, task: Task, settings: Mapping[str, Any], items: Sequence[Item]
-) -> Ready:
+def _ready(entry: MatrixEntry, task: Task, settings: Mapping[str, Any], items: Sequence[Item]) -> Ready:
     """Return a row, completed with those of the settings that it reads."""
-    own = frozenset[str]().union(*(one.own_settings() for one in installed().values()))
-    read = named_method(written.method).reads()
-    flags = {n: value for n, value in settings.items() if n not in own or n in read}
+    setting_names = frozenset[str]().union(
+        *(declaration.own_settings() for declaration in load_protocols().values())
+    )
+    read = named_method(entry.method).reads()
+    flags = {n: value for n, value in settings.items() if n not in setting_names or n in read}
     sources = any(item.inputs.sources for item in items) or "retriever" in settings
-    (made,) = ready([written], task, flags, "an audit", sources=sources)
-    return made
+    (ready_row,) = ready([entry], task, flags, "an audit", sources=sources)
+    return ready_row

@@ -16,10 +16,10 @@ import numpy as np
 from dialectree.errors import InputError
 from dialectree.evals.calibration import gap, risk_area
 from dialectree.evals.dataset_items import Item
-from dialectree.evals.intervals import RESAMPLES, Floats, floats, resampled
+from dialectree.evals.intervals import RESAMPLES, Floats, bootstrap_interval, floats
 from dialectree.evals.results import Result, Row, measure, outcome
 from dialectree.evals.results_file import Folder, replace_file
-from dialectree.protocols.calibrated_figure import CLIP, BeforeAndAfter, Calibration, Figure
+from dialectree.protocols.calibrated_figure import CLIP, BeforeAndAfter, CalibratedInterval, Calibration
 from dialectree.protocols.calibrations import CalibrationFile
 from dialectree.protocols.protocol import method
 from dialectree.protocols.routes import without_address
@@ -36,7 +36,7 @@ Measure = Callable[[Floats, Floats], float]
 """Computes a figure of confidences and of what came true."""
 
 
-class Answered(NamedTuple):
+class AnswersWithOutcome(NamedTuple):
     """The answers of one row with a confidence of one source, whose outcome is known."""
 
     confidences: Floats
@@ -73,32 +73,32 @@ def calibrate(path: Path, row: str | None = None) -> list[Fitted]:
     row and source has as many answers as it takes.
     """
     folder = Folder(path)
-    evaluation = folder.begun()
-    rows = [one for one in evaluation.rows if row in (None, one.name)]
+    evaluation = folder.require_evaluation()
+    rows = [eval_row for eval_row in evaluation.rows if row in (None, eval_row.name)]
     if not rows:
-        known = ", ".join(one.name for one in evaluation.rows)
-        raise InputError(f"--row {row}: the evaluation has no such row; known: {known}")
+        row_names = ", ".join(eval_row.name for eval_row in evaluation.rows)
+        raise InputError(f"--row {row}: the evaluation has no such row; known: {row_names}")
     last = {(result.row, result.item): result for result in folder.results()}
     items = {item.id: item for item in folder.items()}
-    found: list[Fitted] = []
-    for one in rows:
-        results = [result for (name, _), result in last.items() if name == one.name]
+    fits: list[Fitted] = []
+    for eval_row in rows:
+        results = [result for (name, _), result in last.items() if name == eval_row.name]
         for source, answered in sorted(by_source(results, items).items()):
-            found.append(fit(one, source, answered))
-    if not found:
+            fits.append(fit(eval_row, source, answered))
+    if not fits:
         raise InputError(f"{path}: no answer has a confidence whose outcome is known")
-    if all(one.calibration is None for one in found):
-        lines = (f"{one.row} ({one.source}): {one.refusal}" for one in found)
+    if all(row_fit.calibration is None for row_fit in fits):
+        lines = (f"{row_fit.row} ({row_fit.source}): {row_fit.refusal}" for row_fit in fits)
         raise InputError("; ".join(lines))
-    return found
+    return fits
 
 
-def by_source(results: Sequence[Result], items: dict[str, Item]) -> dict[str, Answered]:
+def by_source(results: Sequence[Result], items: dict[str, Item]) -> dict[str, AnswersWithOutcome]:
     """Return the answers of one row by the source of their confidence."""
     key = measure(results)
     lines: dict[str, list[tuple[float, bool, str]]] = {}
     probable: set[str] = set()
-    for result in sorted(results, key=lambda one: one.item):
+    for result in sorted(results, key=lambda answer: answer.item):
         verdict = result.verdict
         if verdict is None or verdict.confidence is None or not verdict.confidence_source:
             continue
@@ -110,15 +110,15 @@ def by_source(results: Sequence[Result], items: dict[str, Item]) -> dict[str, An
         if true is not None:
             line = verdict.confidence, true, result.group
             lines.setdefault(verdict.confidence_source, []).append(line)
-    found: dict[str, Answered] = {}
-    for source, own in lines.items():
-        confidences, came_true, groups = zip(*own, strict=True)
+    answers: dict[str, AnswersWithOutcome] = {}
+    for source, source_lines in lines.items():
+        confidences, came_true, groups = zip(*source_lines, strict=True)
         columns = floats(confidences), floats(came_true)
-        found[source] = Answered(*columns, [*groups], source in probable)
-    return found
+        answers[source] = AnswersWithOutcome(*columns, [*groups], source in probable)
+    return answers
 
 
-def fit(row: Row, source: str, answered: Answered) -> Fitted:
+def fit(row: Row, source: str, answered: AnswersWithOutcome) -> Fitted:
     """Fit the answers of one row and source, and measure the fit on answers that it has not seen.
 
     Each fold of the groups is calibrated by a fit to all others (cross-fitting), so that before and
@@ -133,7 +133,7 @@ def fit(row: Row, source: str, answered: Answered) -> Fitted:
         few = f"the answers are of {groups} questions or clusters, and it takes {LEAST_GROUPS}"
         return Fitted(*about, None, few)
     a, b = platt(answered.confidences, answered.true)
-    changes = measured(answered, cross_fitted(answered))
+    changes = measure_before_and_after(answered, cross_fitted(answered))
     calibration = Calibration(
         row=row.name,
         protocol=method(row.method).protocol.name,
@@ -189,13 +189,13 @@ def platt(confidences: Floats, true: Floats) -> tuple[float, float]:
     return a, float(weights[1]) - a * centre
 
 
-def applied(a: float, b: float, confidences: Floats) -> Floats:
+def apply_platt_scaling(a: float, b: float, confidences: Floats) -> Floats:
     """Return calibrated confidences."""
     sure = np.clip(confidences, CLIP, 1 - CLIP)
     return 1 / (1 + np.exp(-(a * np.log(sure / (1 - sure)) + b)))
 
 
-def cross_fitted(answered: Answered) -> Floats:
+def cross_fitted(answered: AnswersWithOutcome) -> Floats:
     """Return each answer's confidence, calibrated by a fit to the other folds of the groups.
 
     A seed draws the folds of the groups, which stay whole: the same answers get the same folds.
@@ -205,13 +205,13 @@ def cross_fitted(answered: Answered) -> Floats:
     folds = {group: place % FOLDS for place, group in enumerate(groups)}
     fold = np.array([folds[group] for group in answered.groups])
     after = np.empty_like(answered.confidences)
-    for own in {*folds.values()}:
-        a, b = platt(answered.confidences[fold != own], answered.true[fold != own])
-        after[fold == own] = applied(a, b, answered.confidences[fold == own])
+    for test_fold in {*folds.values()}:
+        a, b = platt(answered.confidences[fold != test_fold], answered.true[fold != test_fold])
+        after[fold == test_fold] = apply_platt_scaling(a, b, answered.confidences[fold == test_fold])
     return after
 
 
-def measured(answered: Answered, after: Floats) -> dict[str, BeforeAndAfter]:
+def measure_before_and_after(answered: AnswersWithOutcome, after: Floats) -> dict[str, BeforeAndAfter]:
     """Return the Brier score, ECE and AURC of confidences as said and as calibrated.
 
     The AURC of claims takes a probability as the confidence of the label that it gives.
@@ -228,7 +228,7 @@ def measured(answered: Answered, after: Floats) -> dict[str, BeforeAndAfter]:
     }
 
 
-def difference(figure: Measure, answered: Answered, after: Floats) -> Figure:
+def difference(figure: Measure, answered: AnswersWithOutcome, after: Floats) -> CalibratedInterval:
     """Return a figure of the calibrated confidences less that of those that were said."""
 
     def between(before: Floats, after: Floats, true: Floats) -> float:
@@ -237,16 +237,16 @@ def difference(figure: Measure, answered: Answered, after: Floats) -> Figure:
     return _estimate(between, [answered.confidences, after, answered.true], answered.groups)
 
 
-def improves(one: Figure) -> bool:
+def improves(interval: CalibratedInterval) -> bool:
     """Return whether the interval of a difference in Brier scores lies below 0."""
-    return one.high is not None and one.high < 0
+    return interval.high is not None and interval.high < 0
 
 
 def _estimate(
     measure: Callable[..., float], columns: Sequence[Floats], groups: Sequence[str]
-) -> Figure:
-    found = resampled(measure, columns, resamples=RESAMPLES, clusters=groups)
-    return Figure(value=found.value or 0.0, low=found.low, high=found.high)
+) -> CalibratedInterval:
+    figure = bootstrap_interval(measure, columns, resamples=RESAMPLES, clusters=groups)
+    return CalibratedInterval(value=figure.value or 0.0, low=figure.low, high=figure.high)
 
 
 def squares(sure: Floats, true: Floats) -> float:
@@ -264,18 +264,20 @@ def save(path: Path, folder: Path, fitted: Sequence[Fitted]) -> bool:
     Raises InputError where two rows have the same method and models: a run could not tell which of
     their calibrations holds for it.
     """
-    kept = [one.calibration for one in fitted if one.calibration is not None and not one.refusal]
-    for place, one in enumerate(kept):
+    calibrations = [
+        row_fit.calibration for row_fit in fitted if row_fit.calibration is not None and not row_fit.refusal
+    ]
+    for place, calibration in enumerate(calibrations):
         same = ("method", "models", "source")
-        for other in kept[:place]:
-            if all(getattr(one, name) == getattr(other, name) for name in same):
+        for earlier_calibration in calibrations[:place]:
+            if all(getattr(calibration, name) == getattr(earlier_calibration, name) for name in same):
                 raise InputError(
-                    f"{other.row} and {one.row} have the same method, models and source "
-                    f"({one.source}): choose one with --row"
+                    f"{earlier_calibration.row} and {calibration.row} have the same method, models and "
+                    f"source ({calibration.source}): choose one with --row"
                 )
-    if not kept:
+    if not calibrations:
         return False
-    file = CalibrationFile(data=Folder(folder).begun().data.name, calibrations=kept)
+    file = CalibrationFile(data=Folder(folder).require_evaluation().data.name, calibrations=calibrations)
     text = file.model_dump_json(indent=1, by_alias=True) + "\n"
     replace_file(path, text, "write the file again")
     return True
@@ -284,28 +286,32 @@ def save(path: Path, folder: Path, fitted: Sequence[Fitted]) -> bool:
 def as_json(fitted: Sequence[Fitted]) -> str:
     """Return what came of each row and source as JSON; ``refusal`` is empty where it is saved."""
     plain = [
-        {**one._asdict(), "calibration": one.calibration and one.calibration.model_dump()}
-        for one in fitted
+        {**row_fit._asdict(), "calibration": row_fit.calibration and row_fit.calibration.model_dump()}
+        for row_fit in fitted
     ]
     return json.dumps(plain, indent=1)
 
 
 def lines(fitted: Sequence[Fitted]) -> Iterator[str]:
     """Put what came of each row and source into lines for a person."""
-    for one in fitted:
-        of = "" if one.groups == one.n else f" of {one.groups:,} questions or clusters"
-        yield f"{one.row} · source: {one.source} · {count(one.n, 'answer')}{of}"
-        if (made := one.calibration) is not None:
-            for name, change in (("Brier", made.brier), ("ECE", made.ece), ("AURC", made.aurc)):
+    for row_fit in fitted:
+        of = "" if row_fit.groups == row_fit.n else f" of {row_fit.groups:,} questions or clusters"
+        yield f"{row_fit.row} · source: {row_fit.source} · {count(row_fit.n, 'answer')}{of}"
+        if (calibration := row_fit.calibration) is not None:
+            for name, change in (
+                ("Brier", calibration.brier),
+                ("ECE", calibration.ece),
+                ("AURC", calibration.aurc),
+            ):
                 before, after = _figure(change.before), _figure(change.after)
                 yield f"  {name:<5} {before} -> {after}; {_figure(change.difference, '+')}"
-        if one.inverted:
+        if row_fit.inverted:
             yield "  the surer answers come true less often: the calibration turns them round"
-        yield f"  not saved: {one.refusal}" if one.refusal else "  better by its Brier score"
+        yield (f"  not saved: {row_fit.refusal}" if row_fit.refusal else "  better by its Brier score")
 
 
-def _figure(one: Figure, sign: str = "") -> str:
+def _figure(interval: CalibratedInterval, sign: str = "") -> str:
     """``0.251 [0.214, 0.290]``, with a sign for a difference."""
-    if one.low is None or one.high is None:
-        return f"{one.value:{sign}.3f}"
-    return f"{one.value:{sign}.3f} [{one.low:{sign}.3f}, {one.high:{sign}.3f}]"
+    if interval.low is None or interval.high is None:
+        return f"{interval.value:{sign}.3f}"
+    return f"{interval.value:{sign}.3f} [{interval.low:{sign}.3f}, {interval.high:{sign}.3f}]"

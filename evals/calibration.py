@@ -14,15 +14,7 @@ import numpy as np
 from pandas import DataFrame
 from scipy.stats import rankdata
 
-from dialectree.evals.intervals import (
-    RESAMPLES,
-    Clusters,
-    Figure,
-    Floats,
-    floats,
-    resampled,
-    shared,
-)
+from dialectree.evals.intervals import RESAMPLES, Clusters, Figure, Floats, bootstrap_interval, floats, shared
 
 BINS = 10
 
@@ -36,7 +28,7 @@ def brier(
 ) -> Figure:
     """Return the mean of (confidence − outcome)², 0 to 1, less is better (Brier 1950)."""
     sure, true = floats(confidences), floats(right)
-    return resampled(np.mean, [(sure - true) ** 2], resamples=resamples, clusters=clusters)
+    return bootstrap_interval(np.mean, [(sure - true) ** 2], resamples=resamples, clusters=clusters)
 
 
 def ece(
@@ -56,7 +48,7 @@ def ece(
     """
     measure = partial(_error, adaptive=adaptive, bins=bins)
     columns = floats(confidences), floats(right)
-    return resampled(measure, columns, resamples=resamples, clusters=clusters)
+    return bootstrap_interval(measure, columns, resamples=resamples, clusters=clusters)
 
 
 def reliability(confidences: Sequence[float], right: Sequence[bool]) -> DataFrame:
@@ -69,7 +61,11 @@ def reliability(confidences: Sequence[float], right: Sequence[bool]) -> DataFram
     sure, true = sure[order], true[order]
     cuts = _cuts(sure, False, BINS)[1:] if len(sure) else []
     bins = zip(np.split(sure, cuts), np.split(true, cuts), strict=True)
-    points = [(own.mean(), came_true.sum(), len(own)) for own, came_true in bins if len(own)]
+    points = [
+        (bin_confidences.mean(), came_true.sum(), len(bin_confidences))
+        for bin_confidences, came_true in bins
+        if len(bin_confidences)
+    ]
     return DataFrame(points, columns=["confidence", "right", "n"])
 
 
@@ -111,13 +107,13 @@ def auc(
     if not len(high) or not len(low):
         return Figure(None, None, None, len(sure))
     if not shared(clusters):
-        return resampled(_auc, [high, low], together=False, resamples=resamples)
+        return bootstrap_interval(_auc, [high, low], together=False, resamples=resamples)
 
     def area(sure: Floats, came_true: Floats) -> float:
         high, low = sure[came_true == 1], sure[came_true == 0]
         return _auc(high, low) if len(high) and len(low) else 0.5
 
-    return resampled(area, [sure, came_true], resamples=resamples, clusters=clusters)
+    return bootstrap_interval(area, [sure, came_true], resamples=resamples, clusters=clusters)
 
 
 def _auc(high: Floats, low: Floats) -> float:
@@ -127,11 +123,11 @@ def _auc(high: Floats, low: Floats) -> float:
 
 
 def risk_coverage(
-    confidences: Sequence[float], right: Sequence[bool], asked: int | None = None
+    confidences: Sequence[float], right: Sequence[bool], question_count: int | None = None
 ) -> tuple[DataFrame, float | None]:
     """Return risk against coverage (El-Yaniv and Wiener 2010) and the area under the curve.
 
-    The curve has a point for each ``confidence``: the ``coverage`` of the questions ``asked``
+    The curve has a point for each ``confidence``: the ``coverage`` of the questions ``question_count``
     (answered and withheld ones) if only answers at least as sure count, and the ``risk``, the share
     of wrong ones among them. The area is the mean risk over all numbers of answers given; among
     equally confident ones it takes the mean over their possible orders.
@@ -145,7 +141,7 @@ def risk_coverage(
         steps = np.arange(1, len(group) + 1)
         total += float(((wrong + errors * steps / len(group)) / (answered + steps)).sum())
         answered, wrong = answered + len(group), wrong + errors
-        points.append((float(confidence), answered / (asked or len(sure)), wrong / answered))
+        points.append((float(confidence), answered / (question_count or len(sure)), wrong / answered))
     curve = DataFrame(points, columns=["confidence", "coverage", "risk"])
     return curve, total / answered if answered else None
 
@@ -158,9 +154,9 @@ def risk_area(sure: Floats, true: Floats) -> float:
     """
     _, group, sizes = np.unique(-sure, return_inverse=True, return_counts=True)
     wrong = np.bincount(group, 1 - true)
-    of, taken = np.repeat(np.arange(len(sizes)), sizes), np.arange(1, len(sure) + 1)
-    within = (taken - (np.cumsum(sizes) - sizes)[of]) / sizes[of]
-    return float(np.mean(((np.cumsum(wrong) - wrong)[of] + wrong[of] * within) / taken))
+    of, answer_counts = np.repeat(np.arange(len(sizes)), sizes), np.arange(1, len(sure) + 1)
+    within = (answer_counts - (np.cumsum(sizes) - sizes)[of]) / sizes[of]
+    return float(np.mean(((np.cumsum(wrong) - wrong)[of] + wrong[of] * within) / answer_counts))
 
 
 def f1(predicted: Sequence[bool], true: Sequence[bool]) -> float | None:

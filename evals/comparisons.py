@@ -22,10 +22,10 @@ from dialectree.evals.intervals import (
     Clusters,
     Figure,
     Proportion,
+    bootstrap_interval,
     design,
     error,
     floats,
-    resampled,
     share_of,
     shared,
     sums,
@@ -67,20 +67,18 @@ class McNemar(NamedTuple):
         return self.first_only + self.second_only
 
 
-def mcnemar(
-    first: Sequence[float], second: Sequence[float], clusters: Clusters | None = None
-) -> McNemar:
+def mcnemar(first: Sequence[float], second: Sequence[float], clusters: Clusters | None = None) -> McNemar:
     """Compare two methods' right answers by the exact test of McNemar (1947).
 
     With ``clusters`` a whole cluster goes either way, see :func:`exact_flips`.
     """
     pairs = list(zip(first, second, strict=True))
-    ways = [(True, True), (True, False), (False, True), (False, False)]
-    ledger = mcnemar_counts(*(pairs.count(way) for way in ways))
+    outcomes = [(True, True), (True, False), (False, True), (False, False)]
+    ledger = mcnemar_counts(*(pairs.count(outcome) for outcome in outcomes))
     if clusters is None or not shared(clusters):
         return ledger
     differences = sums([float(a) - float(b) for a, b in pairs], clusters)
-    return ledger._replace(p=exact_flips([round(one) for one in differences]))
+    return ledger._replace(p=exact_flips([round(cluster_difference) for cluster_difference in differences]))
 
 
 def mcnemar_counts(both: int, first_only: int, second_only: int, neither: int) -> McNemar:
@@ -102,13 +100,13 @@ def exact_flips(differences: Sequence[int]) -> float:
     test.
     """
     chances = np.ones(1)
-    for size in (abs(one) for one in differences if one):
+    for size in (abs(number) for number in differences if number):
         grown = np.zeros(len(chances) + 2 * size)
         grown[: len(chances)] += chances / 2
         grown[2 * size :] += chances / 2
         chances = grown
-    most = len(chances) // 2
-    extreme = np.abs(np.arange(-most, most + 1)) >= abs(sum(differences))
+    largest_sum = len(chances) // 2
+    extreme = np.abs(np.arange(-largest_sum, largest_sum + 1)) >= abs(sum(differences))
     return min(1.0, float(chances[extreme].sum()))
 
 
@@ -164,7 +162,7 @@ def difference(
     n = len(differences)
     if (n if clusters is None else len(set(clusters))) < FEWEST:
         return Figure(float(np.mean(differences)) if n else None, None, None, n)
-    return resampled(np.mean, [differences], seed=seed, resamples=resamples, clusters=clusters)
+    return bootstrap_interval(np.mean, [differences], seed=seed, resamples=resamples, clusters=clusters)
 
 
 def sign_flips(
@@ -181,7 +179,7 @@ def sign_flips(
         differences = sums(differences.tolist(), clusters)
     if len(differences) < 2:
         return 1.0 if len(differences) else None
-    drawn = permutation_test(
+    test_result = permutation_test(
         [differences],
         np.mean,
         permutation_type="samples",
@@ -190,7 +188,7 @@ def sign_flips(
         batch=max(1, 1_000_000 // len(differences)),
         rng=np.random.default_rng(chance.seed(0, "signs", len(differences))),
     )
-    return min(1.0, float(drawn.pvalue))
+    return min(1.0, float(test_result.pvalue))
 
 
 # The smallest difference that a number of questions would probably show
@@ -263,7 +261,7 @@ _VERDICTS: Mapping[tuple[int, int], Verdict] = {
 
 
 @dataclass(kw_only=True)
-class Comparison:
+class RowComparison:
     """A row and something beside it, by their answers to the same questions."""
 
     kind: Literal["row", "vote", "marks", "as many"]
@@ -291,7 +289,7 @@ class Comparison:
     """Tokens beside a debate by those of the debate, where samples of its model are beside it."""
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts that only this kind of comparison has, by the heading of their column."""
-    as_many: Comparison | None = None
+    as_many: RowComparison | None = None
     """The same after the other one kept only as many answers as the row gave. None where it gave
     no more than that."""
     bonferroni: float | None = None
@@ -330,8 +328,8 @@ class Comparison:
         effect = design(self._differences(), self.clusters)
         if self.kind != "vote":
             return tango(self.ledger, design=effect)
-        both, gained, lost, neither, p = self.ledger  # the vote came first
-        value, low, high, n = tango(McNemar(both, lost, gained, neither, p), design=effect)
+        both, gained, losses, neither, p = self.ledger  # the vote came first
+        value, low, high, n = tango(McNemar(both, losses, gained, neither, p), design=effect)
         if value is None or low is None or high is None:
             return Figure(None, None, None, n)
         return Figure(-value, -high, -low, n)
@@ -340,8 +338,7 @@ class Comparison:
     def shares(self) -> tuple[Proportion, Proportion]:
         """The share of right answers of each."""
         return tuple(  # type: ignore[return-value]
-            share_of([right == 1 for right in own], self.clusters)
-            for own in (self.first, self.second)
+            share_of([right == 1 for right in scores], self.clusters) for scores in (self.first, self.second)
         )
 
     @property
@@ -361,8 +358,8 @@ class Comparison:
     def direction(self) -> int:
         """1 or -1 for a gain or a loss that the test shows after correction, else 0."""
         value = self.difference.value or 0.0
-        shown = self.holm is not None and self.holm < ALPHA
-        return ((value > 0) - (value < 0)) if shown else 0
+        is_significant = self.holm is not None and self.holm < ALPHA
+        return ((value > 0) - (value < 0)) if is_significant else 0
 
     @property
     def verdict(self) -> Verdict:
@@ -370,7 +367,7 @@ class Comparison:
         as_many = self.as_many or self
         return _VERDICTS.get((self.direction, as_many.direction), "none")
 
-    def noticed(self, alpha: float) -> float | None:
+    def find_detectable_difference(self, alpha: float) -> float | None:
         """Return the smallest difference that a test at ``alpha`` would probably show, 0 to 1.
 
         It depends on how often the two differ; where they never do, as if all differences went one
@@ -381,15 +378,15 @@ class Comparison:
             return smallest_clustered(spread, count, alpha)
         if ledger.differing and not shared(self.clusters):
             return smallest_paired(ledger.n, ledger.differing / ledger.n, alpha)
-        least = smallest_one_way(count, alpha)
-        full = least is not None and ledger.both / ledger.n + least > 1
-        return -least if least is not None and full else least
+        smallest_difference = smallest_one_way(count, alpha)
+        full = smallest_difference is not None and ledger.both / ledger.n + smallest_difference > 1
+        return -smallest_difference if smallest_difference is not None and full else smallest_difference
 
     def _differences(self) -> list[float]:
         return [float(a) - float(b) for a, b in zip(self.first, self.second, strict=True)]
 
 
-def corrected(ps: Sequence[float], way: Literal["bonferroni", "holm"]) -> list[float]:
+def adjust_p_values(ps: Sequence[float], method: Literal["bonferroni", "holm"]) -> list[float]:
     """Adjust the p of several comparisons so that each can be read against one threshold.
 
     Bonferroni: m p. Holm (1979): in rising order the k-th times (m − k + 1), never falling; at
@@ -398,26 +395,31 @@ def corrected(ps: Sequence[float], way: Literal["bonferroni", "holm"]) -> list[f
     """
     adjusted = np.array(ps, dtype=np.float64)
     m, order = len(adjusted), np.argsort(adjusted, kind="stable")
-    if way == "holm":
+    if method == "holm":
         adjusted[order] = np.maximum.accumulate(adjusted[order] * np.arange(m, 0, -1))
     else:
         adjusted = adjusted * m
     return [float(p) for p in np.minimum(adjusted, 1.0)]
 
 
-def correct(comparisons: Iterable[Comparison]) -> int:
+def correct(comparisons: Iterable[RowComparison]) -> int:
     """Correct all comparisons together, by Holm (1979), and return how many tests there are.
 
     A report that asserts anything asserts it once: one correction covers all its tables, and both
     tests of a debate that withheld answers.
     """
-    every = [one for own in comparisons for one in (own, own.as_many) if one is not None]
-    ps = {one.key: one.p for one in every if one.p is not None}
-    holm = dict(zip(ps, corrected([*ps.values()], "holm"), strict=True))
-    bonferroni = dict(zip(ps, corrected([*ps.values()], "bonferroni"), strict=True))
-    for one in every:
-        if one.p is not None:
-            one.holm, one.bonferroni = holm[one.key], bonferroni[one.key]
-        if one.first and one.kind in ("row", "vote"):
-            one.detectable = one.noticed(ALPHA / max(len(ps), 1))
+    all_comparisons = [
+        comparison
+        for row_comparison in comparisons
+        for comparison in (row_comparison, row_comparison.as_many)
+        if comparison is not None
+    ]
+    ps = {comparison.key: comparison.p for comparison in all_comparisons if comparison.p is not None}
+    holm = dict(zip(ps, adjust_p_values([*ps.values()], "holm"), strict=True))
+    bonferroni = dict(zip(ps, adjust_p_values([*ps.values()], "bonferroni"), strict=True))
+    for comparison in all_comparisons:
+        if comparison.p is not None:
+            comparison.holm, comparison.bonferroni = (holm[comparison.key], bonferroni[comparison.key])
+        if comparison.first and comparison.kind in ("row", "vote"):
+            comparison.detectable = comparison.find_detectable_difference(ALPHA / max(len(ps), 1))
     return len(ps)

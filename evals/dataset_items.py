@@ -36,7 +36,7 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Paper(Frozen):
+class DatasetPaper(Frozen):
     """One of two papers to compare; an unknown part is an empty text."""
 
     title: Annotated[str, Field(min_length=1)]
@@ -46,7 +46,7 @@ class Paper(Frozen):
     """The full text, where there is one."""
 
 
-class Source(Frozen):
+class DatasetSource(Frozen):
     """A document to argue from; its text is kept by its digest."""
 
     name: str
@@ -61,8 +61,8 @@ class Inputs(Frozen):
     options: tuple[str, ...] = ()
     claim: str | None = None
     topic: str | None = None
-    papers: tuple[Paper, ...] = ()
-    sources: tuple[Source, ...] = ()
+    papers: tuple[DatasetPaper, ...] = ()
+    sources: tuple[DatasetSource, ...] = ()
     """The documents to argue from, as they were read."""
 
     @property
@@ -183,10 +183,10 @@ def _list(value: object) -> list[object]:
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = from_json(value)
     entries: list[object] = value if isinstance(value, list) else [value]
-    return [one for one in entries if one is not None and one != ""]
+    return [entry for entry in entries if entry is not None and entry != ""]
 
 
-class Written(Frozen):
+class InlineDocument(Frozen):
     """The text of a document, in place of its file."""
 
     name: Annotated[str, Field(min_length=1)]
@@ -212,7 +212,7 @@ class Columns(BaseModel):
     false: Texts = []
     best: Text = None
     best_false: Text = None
-    sources: Annotated[list[Written | str], BeforeValidator(_list)] = []
+    sources: Annotated[list[InlineDocument | str], BeforeValidator(_list)] = []
     """Files and folders beside the data file, or texts with a name."""
     evidence: Annotated[list[str], BeforeValidator(_list)] = []
     topic: Text = None
@@ -225,15 +225,13 @@ class Columns(BaseModel):
     introduction_b: Text = None
     body_b: Text = None
 
-    def item(self, number: int, sources: Sequence[Source] = ()) -> Item:
+    def item(self, number: int, sources: Sequence[DatasetSource] = ()) -> Item:
         """Return the item; its id is ``number``, the row's own from 1, where it has none.
 
         ``sources`` are the documents that were read.
         """
         texts = {name: text or "" for name, text in self if name[-2:] in ("_a", "_b")}
-        papers = [
-            {n[:-2]: text for n, text in texts.items() if n.endswith(s)} for s in ("_a", "_b")
-        ]
+        papers = [{n[:-2]: text for n, text in texts.items() if n.endswith(s)} for s in ("_a", "_b")]
         return Item(
             id=self.id or str(number),
             category=self.category,
@@ -242,7 +240,7 @@ class Columns(BaseModel):
                 options=tuple(self.options),
                 claim=self.claim,
                 topic=self.topic,
-                papers=tuple(Paper(**parts) for parts in papers if any(parts.values())),
+                papers=tuple(DatasetPaper(**parts) for parts in papers if any(parts.values())),
                 sources=tuple(sources),
             ),
             reference=Reference(
@@ -262,7 +260,7 @@ class Columns(BaseModel):
         A column of numbers with gaps is one of floats, so 1.0 is a place as well.
         """
         number = re.fullmatch(r"(\d{1,2})(\.0)?", self.gold or "")
-        if number is None or match_text(number[0], self._lettered()):
+        if number is None or match_text(number[0], self._map_letters_to_options()):
             return None
         return int(number[1])
 
@@ -275,7 +273,7 @@ class Columns(BaseModel):
                 number = len(self.options)
                 raise ValueError(f"there is no option {place} among {number}, counted from 0")
             return ascii_uppercase[place]
-        letter = match_candidate(self.gold, self._lettered())
+        letter = match_candidate(self.gold, self._map_letters_to_options())
         if letter is None:
             raise ValueError(
                 f"the right option {self.gold!r} names none of the options, or more than one "
@@ -283,7 +281,7 @@ class Columns(BaseModel):
             )
         return letter
 
-    def _lettered(self) -> dict[str, str]:
+    def _map_letters_to_options(self) -> dict[str, str]:
         return dict(zip(ascii_uppercase, self.options, strict=False))
 
 
@@ -292,16 +290,16 @@ _LISTS = ("options", "true", "false", "sources", "evidence")
 
 
 @dataclass(frozen=True)
-class Row:
+class DatasetRow:
     """One row and its line."""
 
     path: Path
     line: int
     values: Mapping[str, JsonValue]
 
-    def fault(self, what: str) -> InputError:
+    def fault(self, message: str) -> InputError:
         """Return an error that names the row."""
-        return InputError(f"{self.path}, line {self.line}: {' '.join(what.split())}")
+        return InputError(f"{self.path}, line {self.line}: {' '.join(message.split())}")
 
     def missing(self, name: str) -> InputError:
         """Return an error that names a missing column and those that are there."""
@@ -317,29 +315,29 @@ def read_text(path: Path) -> tuple[str, str]:
     try:
         return content.decode("utf-8-sig"), hashlib.sha256(content).hexdigest()
     except UnicodeDecodeError as error:
-        row = Row(path, content.count(b"\n", 0, error.start) + 1, {})
+        row = DatasetRow(path, content.count(b"\n", 0, error.start) + 1, {})
         raise row.fault("that is not UTF-8 text; save the file as UTF-8") from None
 
 
-def rows(path: Path, text: str) -> list[Row]:
+def rows(path: Path, text: str) -> list[DatasetRow]:
     """Return the rows of a file in the form that its name ends with; InputError without any."""
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise InputError(f"{path}: a data set is a file that ends in {', '.join(_SUFFIXES)}")
     delimiter = _DELIMITERS.get(suffix)
-    every = [*(_objects(path, text) if delimiter is None else cells(path, text, delimiter))]
-    if not every:
+    dataset_rows = [*(_objects(path, text) if delimiter is None else cells(path, text, delimiter))]
+    if not dataset_rows:
         raise InputError(f"{path} holds no rows")
-    return every
+    return dataset_rows
 
 
-def _objects(path: Path, text: str) -> Iterator[Row]:
+def _objects(path: Path, text: str) -> Iterator[DatasetRow]:
     """Yield an object a line; only a line feed ends a line, for a text may hold other breaks."""
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        row = Row(path, number, {})
+        row = DatasetRow(path, number, {})
         try:
             value = from_json(line, allow_inf_nan=False)
         except ValueError as error:
@@ -347,17 +345,17 @@ def _objects(path: Path, text: str) -> Iterator[Row]:
             raise row.fault(f"{cut}that is not JSON: {str(error)[:200]}") from None
         if not isinstance(value, dict):
             raise row.fault(f"that is not a JSON object: {repr(value)[:80]}")
-        yield Row(path, number, value)
+        yield DatasetRow(path, number, value)
 
 
-def cells(path: Path, text: str, delimiter: str) -> Iterator[Row]:
+def cells(path: Path, text: str, delimiter: str) -> Iterator[DatasetRow]:
     """Yield the rows of a table: the first one names the columns, quoted cells may have breaks."""
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     names: list[str] = []
     try:
         for record in reader:
-            row = Row(path, reader.line_num, {})
+            row = DatasetRow(path, reader.line_num, {})
             if not any(cell.strip() for cell in record):
                 continue
             if not names:
@@ -368,29 +366,29 @@ def cells(path: Path, text: str, delimiter: str) -> Iterator[Row]:
                 cut = "; is it cut off?" if len(record) < len(names) else ""
                 raise row.fault(f"{len(record)} columns instead of {len(names)}{cut}")
             else:
-                yield Row(path, row.line, dict(zip(names, record, strict=True)))
+                yield DatasetRow(path, row.line, dict(zip(names, record, strict=True)))
     except csv.Error as error:
         cut = "the row is cut off: " if "end of data" in str(error) else ""
-        raise Row(path, reader.line_num, {}).fault(f"{cut}{error}") from None
+        raise DatasetRow(path, reader.line_num, {}).fault(f"{cut}{error}") from None
 
 
-def columns(written: str) -> dict[str, tuple[str, ...]]:
+def columns(option_text: str) -> dict[str, tuple[str, ...]]:
     """Return the map that ``--columns`` writes; InputError for an unknown or repeated name."""
     mapped: dict[str, tuple[str, ...]] = {}
-    for part in _split(written, ","):
+    for part in _split(option_text, ","):
         name, *theirs = (text.strip() for text in _split(part, "="))
-        several = tuple(
+        column_names = tuple(
             re.sub(r"\\([,=|])", r"\1", column).strip() for column in _split("=".join(theirs), "|")
         )
         if name not in FIELDS:
             raise InputError(f"--columns {part.strip()}: known are {', '.join(FIELDS)}")
-        if len(theirs) != 1 or not all(several):
+        if len(theirs) != 1 or not all(column_names):
             raise InputError(f"--columns {part.strip()}: write {name}=COLUMN")
-        if len(several) > 1 and name not in _LISTS:
+        if len(column_names) > 1 and name not in _LISTS:
             raise InputError(f"--columns {part.strip()}: only {', '.join(_LISTS)} take several")
         if name in mapped:
             raise InputError(f"--columns: {name} is mapped twice")
-        mapped[name] = several
+        mapped[name] = column_names
     return mapped
 
 
@@ -399,10 +397,10 @@ def _split(text: str, sign: str) -> list[str]:
     return re.split(rf"(?<!\\){re.escape(sign)}", text)
 
 
-def renamed(row: Row, mapped: ColumnMap) -> dict[str, JsonValue]:
+def rename_columns(row: DatasetRow, mapped: ColumnMap) -> dict[str, JsonValue]:
     """Return the row's values by our names, as the map says; KeyError for a missing column."""
     values: dict[str, JsonValue] = {}
     for name, theirs in mapped.items():
-        own = [row.values[column] for column in theirs]
-        values[name] = own if len(own) > 1 else own[0]
+        column_values = [row.values[column] for column in theirs]
+        values[name] = column_values if len(column_values) > 1 else column_values[0]
     return values

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dialectree.evals.dataset_items import Source, Written
+from dialectree.evals.dataset_items import DatasetSource, InlineDocument
 from dialectree.evidence.documents import read_given
 
 
-class Reader:
+class SourceReader:
     """Reads sources; those that many rows name are read once.
 
     ``notices`` says what could not be read below a folder, and which parts of a file are missing.
@@ -21,27 +21,31 @@ class Reader:
         self._reader = reader
         self.notices: list[str] = []
         self._folder = folder
-        self._read: dict[tuple[Written | str, ...], tuple[Source, ...]] = {}
+        self._read: dict[tuple[InlineDocument | str, ...], tuple[DatasetSource, ...]] = {}
 
-    def read(self, written: Sequence[Written | str]) -> tuple[Source, ...]:
+    def read(self, documents: Sequence[InlineDocument | str]) -> tuple[DatasetSource, ...]:
         """Return the documents of one row, in their order.
 
         Raises InputError, with its name, for a path that is not there or cannot be read.
         """
-        key = tuple(written)
+        key = tuple(documents)
         if key and key not in self._read:
             self._read[key] = self._documents(key)
         return self._read.get(key, ())
 
-    def _documents(self, written: Sequence[Written | str]) -> tuple[Source, ...]:
-        given = [
-            self._folder / one if isinstance(one, str) else one.model_dump() for one in written
+    def _documents(self, documents: Sequence[InlineDocument | str]) -> tuple[DatasetSource, ...]:
+        sources = [
+            self._folder / document if isinstance(document, str) else document.model_dump()
+            for document in documents
         ]
-        if len(given) > 1:
-            for one in given:
+        if len(sources) > 1:
+            for source in sources:
                 # Beside others, one that cannot be read is only a notice.
-                read_given([one], reader=self._reader)
-        read: list[Any] = read_given(given, reader=self._reader)
+                read_given([source], reader=self._reader)
+        read: list[Any] = read_given(sources, reader=self._reader)
         notices = read[0].get("notices", [])
-        self.notices += [one for one in notices if one not in self.notices]
-        return tuple(Source(**{name: one[name] for name in Source.model_fields}) for one in read)
+        self.notices += [notice for notice in notices if notice not in self.notices]
+        return tuple(
+            DatasetSource(**{name: source_fields[name] for name in DatasetSource.model_fields})
+            for source_fields in read
+        )

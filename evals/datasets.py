@@ -21,22 +21,22 @@ from dialectree.evals.dataset_items import (
     FIELDS,
     ColumnMap,
     Columns,
+    DatasetRow,
     Item,
-    Row,
     Task,
     columns,
     read_text,
-    renamed,
+    rename_columns,
     rows,
 )
-from dialectree.evals.dataset_sources import Reader
+from dialectree.evals.dataset_sources import SourceReader
 from dialectree.evals.faults import fault_lines
-from dialectree.evals.published_datasets import documented, public
+from dialectree.evals.published_datasets import find_row_converter, public
 from dialectree.evals.tasks import TASKS
-from dialectree.protocols.protocol import Dataset, Method, installed
+from dialectree.protocols.protocol import Dataset, Method, load_protocols
 from dialectree.protocols.protocol import load as load_attribute
 from dialectree.protocols.sources import cache_folder
-from dialectree.text import count, line, listed
+from dialectree.text import count, format_list, line
 
 TIMEOUT_S = 15.0
 """Seconds without a sign of life after which an address is given up."""
@@ -66,9 +66,9 @@ class Loaded(NamedTuple):
 
 def catalogue() -> dict[str, Dataset]:
     """Return the data sets that are known by name: the public ones, and those of protocols."""
-    declared = [one.evaluation for one in installed().values() if one.evaluation]
-    own = [dataset for evaluation in declared for dataset in evaluation.datasets]
-    return {dataset.name: dataset for dataset in (*public(), *own)}
+    declared = [declaration.evaluation for declaration in load_protocols().values() if declaration.evaluation]
+    protocol_datasets = [dataset for evaluation in declared for dataset in evaluation.datasets]
+    return {dataset.name: dataset for dataset in (*public(), *protocol_datasets)}
 
 
 def load(
@@ -77,7 +77,7 @@ def load(
     mapped: str | None = None,
     *,
     cluster: str | None = None,
-    known: Mapping[str, Dataset] | None = None,
+    datasets_by_name: Mapping[str, Dataset] | None = None,
     reader: object = None,
 ) -> Loaded:
     """Return the items of a data set by name, or of a file of the user's own.
@@ -90,65 +90,74 @@ def load(
         data: A file to read instead of fetching: the published one, or one in the documented form.
         mapped: Which column holds what; see :mod:`dialectree.evals.dataset_items`.
         cluster: The column whose value says which items belong together.
-        known: The data sets by name.
+        datasets_by_name: The data sets by name.
         reader: What reads the documents of its questions, in place of ours.
     """
     name = str(name_or_path)
-    known = catalogue() if known is None else known
-    path = _path(name, data, known)
+    datasets_by_name = catalogue() if datasets_by_name is None else datasets_by_name
+    path = _path(name, data, datasets_by_name)
     text, sha256 = read_text(path)
-    own = columns(mapped) if mapped is not None else {}
-    same = (one for one in known.values() if one.published and one.sha256 == sha256 and not own)
-    dataset = known.get(name) or next(same, None)
-    if dataset and dataset.published and dataset.sha256 in ("", sha256) and not own:
-        read = [Row(path, n, row) for n, row in enumerate(_published(dataset, path, text), 1)]
+    column_map = columns(mapped) if mapped is not None else {}
+    same = (
+        candidate
+        for candidate in datasets_by_name.values()
+        if candidate.published and candidate.sha256 == sha256 and not column_map
+    )
+    dataset = datasets_by_name.get(name) or next(same, None)
+    if dataset and dataset.published and dataset.sha256 in ("", sha256) and not column_map:
+        read = [
+            DatasetRow(path, n, row) for n, row in enumerate(_parse_published_rows(dataset, path, text), 1)
+        ]
     else:
         read = rows(path, text)
-        if not own and (form := documented(read[0].values)):
-            dataset = dataset or known.get("truthfulqa")
+        if not column_map and (form := find_row_converter(read[0].values)):
+            dataset = dataset or datasets_by_name.get("truthfulqa")
             values = form(row.values for row in read)
-            read = [Row(path, row.line, one) for row, one in zip(read, values, strict=True)]
-    ours = [_columns(row, None if own else dataset, own) for row in read]
-    sources = Reader(path.parent, reader)
+            read = [
+                DatasetRow(path, row.line, row_fields) for row, row_fields in zip(read, values, strict=True)
+            ]
+    ours = [_columns(row, None if column_map else dataset, column_map) for row in read]
+    sources = SourceReader(path.parent, reader)
     items = _items(read, ours, cluster, sources)
     unknown: tuple[str, ...] = ()
     by_place = 0
     if dataset is None:
-        there = dict.fromkeys(column for row in read for column in row.values)
-        unknown = () if own else tuple(n for n in there if n not in FIELDS and n != cluster)
-        by_place = sum(one.gold_place() is not None for one in ours)
-    elif other := [one for one in items if one.inputs.task != dataset.task]:
-        task = other[0].inputs.task
-        raise InputError(f"{path}: row {other[0].id!r} is to {task}, not to {dataset.task}")
-    called, unread = name if name in known else path.stem, tuple(sources.notices)
+        column_names = dict.fromkeys(column for row in read for column in row.values)
+        unknown = () if column_map else tuple(n for n in column_names if n not in FIELDS and n != cluster)
+        by_place = sum(row_columns.gold_place() is not None for row_columns in ours)
+    elif other_items := [dataset_item for dataset_item in items if dataset_item.inputs.task != dataset.task]:
+        task = other_items[0].inputs.task
+        raise InputError(f"{path}: row {other_items[0].id!r} is to {task}, not to {dataset.task}")
+    called, unread = name if name in datasets_by_name else path.stem, tuple(sources.notices)
     return Loaded(called, items, path, sha256, unknown, by_place, unread)
 
 
-def _path(name: str, data: str | Path | None, known: Mapping[str, Dataset]) -> Path:
-    if name in known:
-        return Path(data) if data is not None else fetched(known[name])
+def _path(name: str, data: str | Path | None, datasets_by_name: Mapping[str, Dataset]) -> Path:
+    if name in datasets_by_name:
+        return Path(data) if data is not None else fetch_dataset(datasets_by_name[name])
     if not os.path.isfile(name):
-        raise InputError(f"there is no data set and no file {name!r}; known are {', '.join(known)}")
+        raise InputError(
+            f"there is no data set and no file {name!r}; known are {', '.join(datasets_by_name)}"
+        )
     if data is not None:
         raise InputError(f"--data goes with a data set's name, and {name} is a file: leave one out")
     return Path(name)
 
 
-def cached(dataset: Dataset) -> Path:
+def make_cache_path(dataset: Dataset) -> Path:
     """Return where the published file of a data set is kept."""
     file = dataset.url.rpartition("/")[2]
     return cache_folder() / "datasets" / f"{dataset.sha256[:12]}-{file}"
 
 
-def fetched(dataset: Dataset, timeout_s: float = TIMEOUT_S) -> Path:
+def fetch_dataset(dataset: Dataset, timeout_s: float = TIMEOUT_S) -> Path:
     """Return the path of the published file; it is fetched where it is missing or damaged.
 
     InputError where the address does not give this very file. Nothing else is kept.
     """
     if not dataset.url:
         raise InputError(
-            f"{dataset.name} is not published where it could be checked: --data FILE with "
-            f"{dataset.form}"
+            f"{dataset.name} is not published where it could be checked: --data FILE with {dataset.form}"
         )
     import pooch
     import requests
@@ -156,14 +165,10 @@ def fetched(dataset: Dataset, timeout_s: float = TIMEOUT_S) -> Path:
     pooch.get_logger().setLevel("ERROR")
     # A streamed error page would stay unread and keep its connection open.
     downloader: Any = pooch.HTTPDownloader(timeout=timeout_s, stream=False)
-    path = cached(dataset)
+    path = make_cache_path(dataset)
     try:
         pooch.retrieve(
-            dataset.url,
-            f"sha256:{dataset.sha256}",
-            fname=path.name,
-            path=path.parent,
-            downloader=downloader,
+            dataset.url, f"sha256:{dataset.sha256}", fname=path.name, path=path.parent, downloader=downloader
         )
     except (requests.RequestException, OSError, ValueError) as error:
         raise InputError(
@@ -173,7 +178,7 @@ def fetched(dataset: Dataset, timeout_s: float = TIMEOUT_S) -> Path:
     return path
 
 
-def _published(dataset: Dataset, path: Path, text: str) -> list[Mapping[str, Any]]:
+def _parse_published_rows(dataset: Dataset, path: Path, text: str) -> list[Mapping[str, Any]]:
     try:
         about = [text] if dataset.sha256 else [text, path.parent]
         if published := [*load_attribute(dataset.published)(*about)]:
@@ -183,10 +188,10 @@ def _published(dataset: Dataset, path: Path, text: str) -> list[Mapping[str, Any
         raise InputError(f"{path} is not the published file: {str(error)[:200]}") from None
 
 
-def _columns(row: Row, dataset: Dataset | None, mapped: ColumnMap) -> Columns:
+def _columns(row: DatasetRow, dataset: Dataset | None, mapped: ColumnMap) -> Columns:
     """Return the columns of a row by our names."""
     try:
-        values = renamed(row, mapped) if mapped else dict(row.values)
+        values = rename_columns(row, mapped) if mapped else dict(row.values)
         if dataset is not None:
             values = {"id": values.get("id"), "category": values.get("category")}
             values |= load_attribute(dataset.row)(row.values)
@@ -203,31 +208,31 @@ def _columns(row: Row, dataset: Dataset | None, mapped: ColumnMap) -> Columns:
 
 
 def _items(
-    read: Sequence[Row], ours: Sequence[Columns], cluster: str | None, reader: Reader
+    read: Sequence[DatasetRow], ours: Sequence[Columns], cluster: str | None, reader: SourceReader
 ) -> list[Item]:
     """Return an item a row; two rows of one id are an error that names both lines."""
     items: list[Item] = []
     lines: dict[str, int] = {}
-    for number, (row, one) in enumerate(zip(read, ours, strict=True), 1):
+    for number, (row, row_columns) in enumerate(zip(read, ours, strict=True), 1):
         try:
-            made = one.item(number, reader.read(one.sources))
+            new_item = row_columns.item(number, reader.read(row_columns.sources))
         except MissingPackage:
             raise
         except (ValueError, InputError) as error:
             raise row.fault(_wrong(error)) from None
         if cluster is not None:
             group = str(row.values.get(cluster) or "").strip() or None
-            made = made.model_copy(update={"cluster": group})
-        if made.id in lines:
-            hint = "; a row without an id is called by its number" if made.id.isdecimal() else ""
-            raise row.fault(f"the id {made.id!r} stands in line {lines[made.id]} already{hint}")
-        lines[made.id] = row.line
-        items.append(made)
-    if cluster is not None and not any(one.cluster for one in items):
-        there = ", ".join(dict.fromkeys(name for row in read for name in row.values))
+            new_item = new_item.model_copy(update={"cluster": group})
+        if new_item.id in lines:
+            hint = "; a row without an id is called by its number" if new_item.id.isdecimal() else ""
+            raise row.fault(f"the id {new_item.id!r} stands in line {lines[new_item.id]} already{hint}")
+        lines[new_item.id] = row.line
+        items.append(new_item)
+    if cluster is not None and not any(dataset_item.cluster for dataset_item in items):
+        column_names = ", ".join(dict.fromkeys(name for row in read for name in row.values))
         raise InputError(
             f"--cluster {cluster}: there is no such column in {read[0].path}, or it is empty; "
-            f"there are: {there}"
+            f"there are: {column_names}"
         )
     return items
 
@@ -239,47 +244,47 @@ def _wrong(error: Exception) -> str:
 # What is told before the first call is paid
 
 
-def repeated(items: Sequence[Item], of: str) -> str | None:
+def describe_repeats(items: Sequence[Item], of: str) -> str | None:
     """Return how many items ask the same as one before, or None if none does.
 
     Their ids, letters and blanks do not matter. With 4 rows in ``of``: ``3 of 4 rows repeat
     another's claim, 1 of them with another right answer``.
     """
-    asked = set[Hashable]()
+    question_keys = set[Hashable]()
     first: dict[Hashable, frozenset[str]] = {}
     again = otherwise = 0
     for item in items:
-        same, right = _asked(item), _right(item)
-        again += same in asked
-        asked.add(same)
+        same, right = _make_question_key(item), _right(item)
+        again += same in question_keys
+        question_keys.add(same)
         if right:
             otherwise += not right & first.setdefault(same, right)
     if not again:
         return None
     word = "repeats" if again == 1 else "repeat"
-    others = f", {otherwise} of them with another right answer" * bool(otherwise)
-    return f"{again} of {of} {word} another's {TASKS[items[0].inputs.task].asks}{others}"
+    answer_note = f", {otherwise} of them with another right answer" * bool(otherwise)
+    return f"{again} of {of} {word} another's {TASKS[items[0].inputs.task].asks}{answer_note}"
 
 
-def _asked(item: Item) -> Hashable:
+def _make_question_key(item: Item) -> Hashable:
     """Return what is asked; options in another order are the same options."""
     inputs = item.inputs
-    papers = tuple(_bare(paper.model_dump_json()) for paper in inputs.papers)
-    options, sources = frozenset(map(_bare, inputs.options)), frozenset(inputs.sources)
-    return inputs.task, _bare(inputs.text), options, papers, sources
+    papers = tuple(_normalise_text(paper.model_dump_json()) for paper in inputs.papers)
+    options, sources = frozenset(map(_normalise_text, inputs.options)), frozenset(inputs.sources)
+    return inputs.task, _normalise_text(inputs.text), options, papers, sources
 
 
 def _right(item: Item) -> frozenset[str]:
     """Return the texts that are right, any of them."""
     reference = item.reference
     if reference.gold is not None:
-        return frozenset({_bare(item.inputs.options[ascii_uppercase.index(reference.gold)])})
+        return frozenset({_normalise_text(item.inputs.options[ascii_uppercase.index(reference.gold)])})
     if reference.label is not None:
         return frozenset({str(reference.label)})
-    return frozenset(map(_bare, reference.true))
+    return frozenset(map(_normalise_text, reference.true))
 
 
-def _bare(text: str) -> str:
+def _normalise_text(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
@@ -292,21 +297,23 @@ def notices(
     """
     if loaded.unknown:
         unknown = "column" if len(loaded.unknown) == 1 else "columns"
-        names = listed(line(name, 40) for name in loaded.unknown)
-        known = f"known are {', '.join(FIELDS)}, and others by --columns"
-        yield f"{loaded.path}: unknown {unknown} {names}; {known}"
+        names = format_list(line(name, 40) for name in loaded.unknown)
+        columns_hint = f"known are {', '.join(FIELDS)}, and others by --columns"
+        yield f"{loaded.path}: unknown {unknown} {names}; {columns_hint}"
     if loaded.by_place:
         numbers = f"{loaded.by_place} of {count(len(loaded.items), 'row')}"
         yield f"{loaded.path}: gold is a number in {numbers}: the option's place, counted from 0"
     yield from loaded.unread
-    unread = dict.fromkeys(one.name for one in methods if not one.grounded)
+    unread = dict.fromkeys(method.name for method in methods if not method.grounded)
     if unread and any(item.inputs.sources for item in items):
         yield f"{loaded.path}: asked without the sources: {', '.join(unread)}"
     items = [item for item in items if not item.repeat]
-    if again := repeated(items, count(len(items), "row")):
+    if again := describe_repeats(items, count(len(items), "row")):
         yield f"{loaded.path}: {again}: all count as questions of their own"
     needed, score = TASKS[task].references, TASKS[task].right
-    without = [i for i in items if all(getattr(i.reference, one) in (None, ()) for one in needed)]
+    without = [
+        i for i in items if all(getattr(i.reference, field_name) in (None, ()) for field_name in needed)
+    ]
     if needed and without:
         some = f"{len(without)} of {len(items)} rows do not say"
         which = "no row says" if len(without) == len(items) else some

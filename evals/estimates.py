@@ -18,7 +18,7 @@ from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records.estimate import Estimate, Span
 from dialectree.records.folder import RunFolder
-from dialectree.running.estimates import MOST_CALLS, Size, pace_of, rehearsed
+from dialectree.running.estimates import MOST_CALLS, Size, pace_of, rehearse_debates
 from dialectree.running.recorded_settings import speakers
 
 ITEMS = 3
@@ -33,28 +33,23 @@ async def estimate(folder: Folder, plan: Plan) -> Estimate | None:
     The calls of the judge that scores are left out: it reads answers, and there are none yet.
     """
     done = {
-        (one.row, one.item)
-        for one in folder.results()
-        if not (plan.retry_failed and one.incomplete)
+        (result.row, result.item)
+        for result in folder.results()
+        if not (plan.retry_failed and result.incomplete)
     }
-    every = [
-        (row, [i for i in plan.items if (row.row.name, i.id) not in done]) for row in plan.rows
-    ]
-    todo = [(row, items) for row, items in every if items]
+    items_by_row = [(row, [i for i in plan.items if (row.row.name, i.id) not in done]) for row in plan.rows]
+    todo = [(row, items) for row, items in items_by_row if items]
     specs = [spec for row, _ in todo for spec in speakers(row.method, row.context).values()]
     pace = pace_of(RunFolder.all(folder.runs), {spec.name for spec in specs})
     parts: list[Part] = []
     for row, items in todo:
         votings = votes.voters(row, plan.evaluation.vote_first)
-        debates = [
-            (row.method, row.context),
-            *((method, context) for _, method, context in votings),
-        ]
+        debates = [(row.method, row.context), *((method, context) for _, method, context in votings)]
         for method, context in debates:
             sizes: list[Size] = []
-            for given in islice(inputs(row, method, context, items), ITEMS):
+            for graph_input in islice(inputs(row, method, context, items), ITEMS):
                 calls = MOST_CALLS // (ITEMS * len(debates) * len(todo))
-                sizes += await rehearsed(method, given, context, pace.words, calls)
+                sizes += await rehearse_debates(method, graph_input, context, pace.words, calls)
             if sizes:  # else the method takes none of them, and they fail without a call
                 parts.append((len(items), sizes))
     if not parts:
@@ -86,19 +81,22 @@ def inputs(
     """Yield what the graph of ``method`` takes of each item; one that it does not take fails."""
     for item in items:
         try:
-            given = tasks.graph_input(method, item, row.gold(item), context)
+            graph_input = tasks.graph_input(method, item, row.gold(item), context)
         except InputError:
             continue
-        yield {name: value for name, value in given.items() if value is not None}
+        yield {name: value for name, value in graph_input.items() if value is not None}
 
 
 def _total(parts: Sequence[Part], amount: Callable[[Size], float]) -> Span:
     """Return what all debates come to, within two standard errors."""
-    least = mean = most = variance = 0.0
+    lower_bound = mean = upper_bound = variance = 0.0
     for debates, sizes in parts:
         amounts = [amount(size) for size in sizes]
-        least, most = least + debates * min(amounts), most + debates * max(amounts)
+        lower_bound, upper_bound = (
+            lower_bound + debates * min(amounts),
+            upper_bound + debates * max(amounts),
+        )
         mean += debates * fmean(amounts)
         variance += pvariance(amounts) * (debates + debates**2 / len(amounts))
     error = 2 * math.sqrt(variance)
-    return Span(least=max(least, mean - error), median=mean, most=min(most, mean + error))
+    return Span(least=max(lower_bound, mean - error), median=mean, most=min(upper_bound, mean + error))

@@ -38,7 +38,7 @@ _OPTIONS = EvaluationOptions.model_fields
 def _by_name(message: str) -> str:
     """Return ``message`` with options by name: ``retry_failed`` for ``--retry-failed``."""
     flags = {f"--{name.replace('_', '-')}": name for name in _OPTIONS}
-    return re.sub(r"(?<![\w-])--[a-z-]+", lambda found: flags.get(found[0], found[0]), message)
+    return re.sub(r"(?<![\w-])--[a-z-]+", lambda match: flags.get(match[0], match[0]), message)
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def evaluate(
         >>> table = results.to_pandas()
     """
     with _naming_options():
-        plan = _prepared(dataset, {**options, "methods": methods})
+        plan = _prepare_plan(dataset, {**options, "methods": methods})
         return loop.wait_for(_run(plan, progress))
 
 
@@ -94,14 +94,14 @@ async def aevaluate(
     **options: Any,
 ) -> EvaluationResults:
     with _naming_options():
-        return await _run(_prepared(dataset, {**options, "methods": methods}), progress)
+        return await _run(_prepare_plan(dataset, {**options, "methods": methods}), progress)
 
 
 aevaluate.__doc__ = evaluate.__doc__
-_taken = inspect.signature(evaluate)
-evaluate.__signature__ = aevaluate.__signature__ = _taken.replace(  # type: ignore[attr-defined]
+_signature = inspect.signature(evaluate)
+evaluate.__signature__ = aevaluate.__signature__ = _signature.replace(  # type: ignore[attr-defined]
     parameters=[
-        *[_taken.parameters[name] for name in ("dataset", "methods", "progress")],
+        *[_signature.parameters[name] for name in ("dataset", "methods", "progress")],
         *[
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default)
             for name, field in _OPTIONS.items()
@@ -112,16 +112,16 @@ evaluate.__signature__ = aevaluate.__signature__ = _taken.replace(  # type: igno
 )
 
 
-def _prepared(dataset: str | Path | Rows, values: Mapping[str, Any]) -> Plan:
+def _prepare_plan(dataset: str | Path | Rows, values: Mapping[str, Any]) -> Plan:
     """Return a plan; warn, where the user called us, of what is odd about the data."""
-    given = {name: value for name, value in values.items() if name in _OPTIONS}
+    options = {name: value for name, value in values.items() if name in _OPTIONS}
     settings = {name: value for name, value in values.items() if name not in _OPTIONS}
     if not isinstance(dataset, str | Path):
-        dataset, given["out"] = _write_rows(dataset, given.get("out"))
-    elif not isinstance(data := given.get("data"), str | Path | None):
-        out = given.get("out") or Path("evaluations") / dataset
-        given["data"], given["out"] = _write_rows(data, out)
-    plan = prepare(dataset, read_options(given), settings)
+        dataset, options["out"] = _write_rows(dataset, options.get("out"))
+    elif not isinstance(data := options.get("data"), str | Path | None):
+        out = options.get("out") or Path("evaluations") / dataset
+        options["data"], options["out"] = _write_rows(data, out)
+    plan = prepare(dataset, read_options(options), settings)
     methods = [row.method for row in plan.rows]
     for notice in notices(plan.loaded, plan.task, plan.items, methods):
         warnings.warn(_by_name(notice), stacklevel=3)
@@ -132,7 +132,9 @@ def _write_rows(rows: Any, out: str | Path | None) -> tuple[Path, Path]:
     """Write rows into the evaluation's folder, named by their digest; return file and folder."""
     if hasattr(rows, "to_dict"):
         rows = [_without_empty(record) for record in rows.to_dict("records")]
-    lines = (json.dumps(_located(row), ensure_ascii=False, default=_plain) + "\n" for row in rows)
+    lines = (
+        json.dumps(_make_sources_absolute(row), ensure_ascii=False, default=_plain) + "\n" for row in rows
+    )
     text = "".join(lines).encode()
     name = f"rows-{hashlib.sha256(text).hexdigest()[:8]}"
     folder = Path(out or Path("evaluations") / name)
@@ -143,13 +145,13 @@ def _write_rows(rows: Any, out: str | Path | None) -> tuple[Path, Path]:
     return path, folder
 
 
-def _located(row: Mapping[str, Any]) -> dict[str, Any]:
+def _make_sources_absolute(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row whose sources are found from the folder that its file will lie in."""
-    named = row.get("sources")
-    if named is None or (isinstance(named, str) and named.lstrip().startswith("[")):
+    sources = row.get("sources")
+    if sources is None or (isinstance(sources, str) and sources.lstrip().startswith("[")):
         return dict(row)
-    paths = named if isinstance(named, list | tuple) else [named]
-    located = [os.path.abspath(one) if isinstance(one, str | Path) else one for one in paths]
+    paths = sources if isinstance(sources, list | tuple) else [sources]
+    located = [os.path.abspath(path) if isinstance(path, str | Path) else path for path in paths]
     return {**row, "sources": located}
 
 
@@ -218,28 +220,28 @@ class EvaluationResults:
         """Return a title, and each row's figure with its interval and how many were asked."""
         import pandas
 
-        figures = {name: (cell(one), one.n) for name, one in self.accuracies.items()}
-        figures |= {name: (cell(one, "marks"), one.n) for name, one in self.marks.items()}
-        asked = self._asked
-        lines = [(in_brackets(*text), asked(name, n)) for name, (text, n) in figures.items()]
-        what = "mark" if self._study.task == "compare" else "accuracy"
+        figures = {name: (cell(figure), figure.n) for name, figure in self.accuracies.items()}
+        figures |= {name: (cell(figure, "marks"), figure.n) for name, figure in self.marks.items()}
+        format_counts = self._format_question_counts
+        lines = [(in_brackets(*text), format_counts(name, n)) for name, (text, n) in figures.items()]
+        figure_name = "mark" if self._study.task == "compare" else "accuracy"
         at_chance = "; a model below 1 billion parameters: no better than chance"
-        title = f"{self.path.name}: {what} [95%]{at_chance * self._study.demonstration}"
+        title = f"{self.path.name}: {figure_name} [95%]{at_chance * self._study.demonstration}"
         return clean(title), pandas.DataFrame(lines, [*figures])
 
-    def _asked(self, name: str, judged: int) -> str:
+    def _format_question_counts(self, name: str, judged: int) -> str:
         row = self._study.rows[name]
         number = len({result.question for result in row.results.values()})
-        asked = count(number, "question")
+        question_count = count(number, "question")
         if judged == number:
-            return asked
+            return question_count
         ends = {
             "failed": row.counts["failed"],
             "withheld": row.counts["unanswered"],
             "unread": len(row.unread),
         }
         some = [f"{number} {end}" for end, number in ends.items() if number]
-        return ", ".join([asked, *some, f"{judged} judged"])
+        return ", ".join([question_count, *some, f"{judged} judged"])
 
     def __repr__(self) -> str:
         """Say each row's figure and its interval, a line each."""

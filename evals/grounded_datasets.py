@@ -24,35 +24,36 @@ def as_it_is(row: Fields) -> Fields:
 
 def scifact(text: str, folder: Path) -> Iterator[Fields]:
     """Yield the claims of claims_dev.jsonl; the abstracts that they cite are in corpus.jsonl."""
-    corpus = {str(one["doc_id"]): one for one in _objects((folder / "corpus.jsonl").read_text())}
+    corpus = {str(paper["doc_id"]): paper for paper in _objects((folder / "corpus.jsonl").read_text())}
     for row in _objects(text):
-        found: Mapping[str, list[Fields]] = row.get("evidence", {})
-        labels = [one["label"] for every in found.values() for one in every]
+        evidence: Mapping[str, list[Fields]] = row.get("evidence", {})
+        labels = [rationale["label"] for rationales in evidence.values() for rationale in rationales]
         gold = [
             corpus[id]["abstract"][number]
-            for id, every in found.items()
-            for one in every
-            for number in one["sentences"]
+            for id, rationales in evidence.items()
+            for rationale in rationales
+            for number in rationale["sentences"]
         ]
         cited = [corpus[str(id)] for id in row["cited_doc_ids"]]
-        sources = [_source(one["title"], " ".join(one["abstract"])) for one in cited]
-        own = {"claim": row["claim"], "sources": sources, "evidence": gold}
-        yield {"id": row["id"], **_labelled(labels), **own}
+        sources = [_source(paper["title"], " ".join(paper["abstract"])) for paper in cited]
+        fields = {"claim": row["claim"], "sources": sources, "evidence": gold}
+        yield {"id": row["id"], **_make_label_fields(labels), **fields}
 
 
 def fever(text: str, folder: Path) -> Iterator[Fields]:
     """Yield claims of FEVER; pages.jsonl has the lines of wiki-pages on what they name."""
-    pages = {one["id"]: one for one in _objects((folder / "pages.jsonl").read_text("utf-8"))}
+    pages = {
+        wiki_page["id"]: wiki_page for wiki_page in _objects((folder / "pages.jsonl").read_text("utf-8"))
+    }
     sentences = {id: _sentences(page["lines"]) for id, page in pages.items()}
     for row in _objects(text):
-        places = [place[2:] for every in row["evidence"] for place in every if place[2]]
+        places = [place[2:] for evidence_set in row["evidence"] for place in evidence_set if place[2]]
         gold = dict.fromkeys(sentences[id][number] for id, number in places)
         sources = [
-            _source(id, " ".join(sentences[id].values()))
-            for id in dict.fromkeys(p[0] for p in places)
+            _source(id, " ".join(sentences[id].values())) for id in dict.fromkeys(p[0] for p in places)
         ]
-        own = {"claim": row["claim"], "sources": sources, "evidence": [*gold]}
-        yield {"id": row["id"], **_labelled([row["label"]]), **own}
+        fields = {"claim": row["claim"], "sources": sources, "evidence": [*gold]}
+        yield {"id": row["id"], **_make_label_fields([row["label"]]), **fields}
 
 
 def qasper(text: str, folder: Path) -> Iterator[Fields]:
@@ -60,18 +61,18 @@ def qasper(text: str, folder: Path) -> Iterator[Fields]:
     answer.
     """
     for id, paper in json.loads(text).items():
-        parts = [[f"## {one['section_name']}", *one["paragraphs"]] for one in paper["full_text"]]
+        parts = [[f"## {section['section_name']}", *section["paragraphs"]] for section in paper["full_text"]]
         body = [paper["abstract"], *(text for part in parts for text in part)]
         source = {"name": f"{id}.md", "text": "\n\n".join([f"# {paper['title']}", *body])}
-        for asked in paper["qas"]:
-            answers = [one["answer"] for one in asked["answers"]]
-            shown = dict.fromkeys(text for one in answers for text in one["evidence"])
+        for question in paper["qas"]:
+            answers = [annotation["answer"] for annotation in question["answers"]]
+            evidence = dict.fromkeys(text for answer in answers for text in answer["evidence"])
             yield {
-                "id": asked["question_id"],
-                "question": asked["question"],
+                "id": question["question_id"],
+                "question": question["question"],
                 "true": [*dict.fromkeys(filter(None, map(_answer, answers)))],
                 "sources": [source],
-                "evidence": [one for one in shown if not one.startswith("FLOAT SELECTED")],
+                "evidence": [passage for passage in evidence if not passage.startswith("FLOAT SELECTED")],
             }
 
 
@@ -80,13 +81,13 @@ def quality(text: str, folder: Path) -> Iterator[Fields]:
     for row in _objects(text):
         ending = "html" if "</p>" in row["article"] else "txt"
         source = {"name": f"{row['article_id']}.{ending}", "text": row["article"]}
-        for asked in row["questions"]:
-            place = asked.get("gold_label")
+        for question in row["questions"]:
+            place = question.get("gold_label")
             yield {
-                "id": asked["question_unique_id"],
-                "category": "hard" if asked["difficult"] else "easy",
-                "question": asked["question"],
-                "options": asked["options"],
+                "id": question["question_unique_id"],
+                "category": "hard" if question["difficult"] else "easy",
+                "question": question["question"],
+                "options": question["options"],
                 "gold": ascii_uppercase[place - 1] if place else None,
                 "sources": [source],
             }
@@ -96,7 +97,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
     return (json.loads(line) for line in text.split("\n") if line.strip())
 
 
-def _labelled(labels: Iterable[str]) -> dict[str, Any]:
+def _make_label_fields(labels: Iterable[str]) -> dict[str, Any]:
     """Return label and category of a claim by the first of ``labels``."""
     label = next(iter(labels), "NOT ENOUGH INFO")
     return {"label": LABELS.get(label), "category": label}
@@ -109,11 +110,15 @@ def _source(title: str, text: str) -> dict[str, str]:
 def _sentences(lines: str) -> dict[int, str]:
     """Return the sentences of a page of FEVER by their numbers."""
     parts = (line.split("\t") for line in lines.split("\n"))
-    return {int(one[0]): one[1] for one in parts if len(one) > 1 and one[0].isdigit() and one[1]}
+    return {
+        int(columns[0]): columns[1]
+        for columns in parts
+        if len(columns) > 1 and columns[0].isdigit() and columns[1]
+    }
 
 
-def _answer(given: Fields) -> str | None:
+def _answer(answer: Fields) -> str | None:
     """Return an answer of Qasper as a text; None where its annotator found none."""
-    if given["yes_no"] is not None:
-        return "Yes" if given["yes_no"] else "No"
-    return given["free_form_answer"] or ", ".join(given["extractive_spans"]) or None
+    if answer["yes_no"] is not None:
+        return "Yes" if answer["yes_no"] else "No"
+    return answer["free_form_answer"] or ", ".join(answer["extractive_spans"]) or None

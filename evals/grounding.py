@@ -41,8 +41,8 @@ def grounding(record: RunRecord, item: Item) -> Grounding | None:
         invented=invented,
         misattributed=len(notes) - invented,
         gold=len(gold),
-        retrieved=_found(gold, words.values()),
-        cited=_found(gold, (text for id, text in words.items() if id in pointed)),
+        retrieved=_count_matching_gold(gold, words.values()),
+        cited=_count_matching_gold(gold, (text for id, text in words.items() if id in pointed)),
         without=verdict is not None and NO_EVIDENCE in verdict.notes,
     )
 
@@ -54,22 +54,22 @@ def _marks(turn: Turn) -> Iterator[tuple[str, str]]:
 
 def _texts(turns: Iterable[Turn]) -> dict[str, tuple[int, int]]:
     """Count texts with a point, and all, by role and phase."""
-    spoken: dict[str, list[Turn]] = {}
+    turns_by_phase: dict[str, list[Turn]] = {}
     for turn in turns:
         if turn.role != CHECKER:
-            spoken.setdefault(f"{turn.role} {turn.phase}", []).append(turn)
+            turns_by_phase.setdefault(f"{turn.role} {turn.phase}", []).append(turn)
     counted: dict[str, tuple[int, int]] = {}
-    for place, own in spoken.items():
-        items = [{point.item for point in turn.evidence} for turn in own]
+    for place, phase_turns in turns_by_phase.items():
+        items = [{point.item for point in turn.evidence} for turn in phase_turns]
         listed = any(0 not in numbers for numbers in items if numbers)
-        texts = sum(_entries(turn.fields) if listed else 1 for turn in own)
+        texts = sum(_entries(turn.fields) if listed else 1 for turn in phase_turns)
         counted[place] = sum(map(len, items)), texts
     return counted
 
 
 def _entries(fields: Mapping[str, Any]) -> int:
     """Return the length of the longest list of a reply, which holds what is argued."""
-    return max((len(one) for one in fields.values() if isinstance(one, list)), default=0)
+    return max((len(entries) for entries in fields.values() if isinstance(entries, list)), default=0)
 
 
 def _sentences(record: RunRecord) -> dict[str, str]:
@@ -81,11 +81,12 @@ def _sentences(record: RunRecord) -> dict[str, str]:
     }
 
 
-def _found(gold: Iterable[str], sentences: Iterable[str]) -> int:
+def _count_matching_gold(gold: Iterable[str], sentences: Iterable[str]) -> int:
     """Return how many gold texts hold one of the sentences, or stand in one."""
-    every = {*sentences}
+    unique_sentences = {*sentences}
     return sum(
-        any(_in(one, s) or (len(s) >= SHORTEST and _in(s, one)) for s in every) for one in gold
+        any(_in(gold_text, s) or (len(s) >= SHORTEST and _in(s, gold_text)) for s in unique_sentences)
+        for gold_text in gold
     )
 
 

@@ -117,7 +117,7 @@ def share_of(right: Sequence[bool], clusters: Clusters | None = None) -> Proport
     return wilson(sum(right), len(right), design=design(right, clusters))
 
 
-def resampled(
+def bootstrap_interval(
     measure: Callable[..., float],
     columns: Sequence[Floats],
     *,
@@ -142,7 +142,7 @@ def resampled(
         columns, measure = _by_cluster(columns, measure, clusters)
     if min(map(len, columns)) < 2:
         return Figure(value, None, None, n)
-    drawn = stats.bootstrap(
+    bootstrap_result = stats.bootstrap(
         columns,
         measure,
         n_resamples=resamples,
@@ -152,7 +152,7 @@ def resampled(
         method="percentile",
         rng=np.random.default_rng(chance.seed(seed, "bootstrap", n)),
     )
-    low, high = map(float, drawn.confidence_interval)
+    low, high = map(float, bootstrap_result.confidence_interval)
     if math.isclose(low, high, abs_tol=1e-9):
         return Figure(value, None, None, n)
     return Figure(value, min(value, low), max(value, high), n)
@@ -165,18 +165,16 @@ def _by_cluster(
     places: dict[Hashable, list[int]] = {}
     for place, cluster in enumerate(clusters):
         places.setdefault(cluster, []).append(place)
-    members = [np.asarray(own) for own in places.values()]
+    members = [np.asarray(cluster_places) for cluster_places in places.values()]
 
-    def of_members(drawn: Floats) -> float:
-        rows = np.concatenate([members[int(number)] for number in drawn])
+    def of_members(cluster_numbers: Floats) -> float:
+        rows = np.concatenate([members[int(number)] for number in cluster_numbers])
         return float(measure(*(column[rows] for column in columns)))
 
     return [np.arange(len(members), dtype=np.float64)], of_members
 
 
-def kappa(
-    first: Sequence[float], second: Sequence[float], scale: Sequence[float] | None = None
-) -> Figure:
+def kappa(first: Sequence[float], second: Sequence[float], scale: Sequence[float] | None = None) -> Figure:
     """Return Cohen's kappa of two raters (1960) with its interval (Fleiss, Cohen, Everitt 1969).
 
     1 is full agreement, 0 no more than by chance. With a ``scale`` of equal steps a disagreement
@@ -188,8 +186,8 @@ def kappa(
     pairs = list(zip(first, second, strict=True))
     marks = sorted({mark for pair in pairs for mark in pair}) if scale is None else [*scale]
     table = np.zeros((len(marks), len(marks)))
-    for one, other in pairs:
-        table[marks.index(one), marks.index(other)] += 1
+    for first_mark, second_mark in pairs:
+        table[marks.index(first_mark), marks.index(second_mark)] += 1
     if min(len(set(first)), len(set(second))) < 2:
         return Figure(None, None, None, n)
     with np.errstate(all="ignore"):  # the test of kappa = 0 divides 0 by 0 where nothing varies

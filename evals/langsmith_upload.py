@@ -18,7 +18,7 @@ from uuid import UUID, uuid5
 
 from dialectree.errors import InputError, Unreachable
 from dialectree.evals.dataset_items import Item
-from dialectree.evals.results import Evaluation, Result, Row
+from dialectree.evals.results import EvaluationFile, Result, Row
 from dialectree.text import line
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ _INFO: dict[str, Any] = {"instance_flags": {"dataset_examples_multipart_enabled"
 """The client would otherwise ask the server for it first."""
 
 
-def upload(
-    evaluation: Evaluation, results: Iterable[Result], items: Sequence[Item], project: str
-) -> str:
+def upload(evaluation: EvaluationFile, results: Iterable[Result], items: Sequence[Item], project: str) -> str:
     """Send the items as a data set, and every row's results as an experiment named ``project``.
 
     Return one line on what is there now. With several rows the row's name follows the project's.
@@ -46,24 +44,24 @@ def upload(
     """
     if not items:
         raise InputError("--langsmith: the items are not kept beside the results")
-    known = {item.id: item for item in items}
-    several = len(evaluation.rows) > 1
-    names = {row.name: f"{project} {row.name}" if several else project for row in evaluation.rows}
-    sent = [one for one in results if one.row in names and one.item in known]
+    items_by_id = {item.id: item for item in items}
+    several_rows = len(evaluation.rows) > 1
+    names = {row.name: f"{project} {row.name}" if several_rows else project for row in evaluation.rows}
+    uploads = [result for result in results if result.row in names and result.item in items_by_id]
     with _client() as client, ThreadPoolExecutor(SIDE_BY_SIDE) as workers:
         dataset = _dataset(client, evaluation)
         new = _send_examples(client, dataset, evaluation, items)
         for row in evaluation.rows:
             experiment = _experiment(client, dataset, evaluation, row, names[row.name])
 
-            def send(one: Result, experiment: TracerSession = experiment) -> None:
-                _send(client, experiment, evaluation, known[one.item], one)
+            def send(result: Result, experiment: TracerSession = experiment) -> None:
+                _send(client, experiment, evaluation, items_by_id[result.item], result)
 
-            list(workers.map(send, (one for one in sent if one.row == row.name)))
+            list(workers.map(send, (result for result in uploads if result.row == row.name)))
     return (
         f"LangSmith: data set {dataset.name} ({new} new examples), "
-        f"{'experiments' if several else 'experiment'} {', '.join(names.values())} "
-        f"({len(sent)} runs)"
+        f"{'experiments' if several_rows else 'experiment'} {', '.join(names.values())} "
+        f"({len(uploads)} runs)"
     )
 
 
@@ -96,7 +94,7 @@ def _client() -> Iterator[Client]:
         log.setLevel(before)
 
 
-def _dataset(client: Client, evaluation: Evaluation) -> Dataset:
+def _dataset(client: Client, evaluation: EvaluationFile) -> Dataset:
     from langsmith.utils import LangSmithNotFoundError
 
     data = evaluation.data
@@ -108,33 +106,33 @@ def _dataset(client: Client, evaluation: Evaluation) -> Dataset:
 
 
 def _send_examples(
-    client: Client, dataset: Dataset, evaluation: Evaluation, items: Sequence[Item]
+    client: Client, dataset: Dataset, evaluation: EvaluationFile, items: Sequence[Item]
 ) -> int:
     """Send the items that are not there yet; return their number."""
-    there = {example.id for example in client.list_examples(dataset_id=dataset.id)}
-    every = [{"id": _example_id(evaluation, item), **item.example()} for item in items]
-    new = [example for example in every if example["id"] not in there]
+    example_ids = {example.id for example in client.list_examples(dataset_id=dataset.id)}
+    examples = [{"id": _example_id(evaluation, item), **item.example()} for item in items]
+    new = [example for example in examples if example["id"] not in example_ids]
     for begin in range(0, len(new), BATCH):
         client.create_examples(dataset_id=dataset.id, examples=new[begin : begin + BATCH])
     return len(new)
 
 
 def _experiment(
-    client: Client, dataset: Dataset, evaluation: Evaluation, row: Row, name: str
+    client: Client, dataset: Dataset, evaluation: EvaluationFile, row: Row, name: str
 ) -> TracerSession:
     from langsmith.utils import LangSmithNotFoundError
 
-    own = str(_id(evaluation.data.sha256, evaluation.started, row.model_dump_json()))
+    experiment_id = str(_id(evaluation.data.sha256, evaluation.started, row.model_dump_json()))
     with suppress(LangSmithNotFoundError):
         experiment: TracerSession = client.read_project(project_name=name)
-        if (experiment.metadata or {}).get("dialectree") != own:
+        if (experiment.metadata or {}).get("dialectree") != experiment_id:
             raise InputError(
                 f"--langsmith: there is an experiment {name!r} already, of another evaluation: "
                 "give another name"
             )
         return experiment
     metadata = {
-        "dialectree": own,
+        "dialectree": experiment_id,
         **row.model_dump(mode="json", include={"method", "models", "settings"}),
         **evaluation.model_dump(mode="json", include={"judge", "seed", "versions"}),
     }
@@ -142,7 +140,7 @@ def _experiment(
 
 
 def _send(
-    client: Client, experiment: TracerSession, evaluation: Evaluation, item: Item, result: Result
+    client: Client, experiment: TracerSession, evaluation: EvaluationFile, item: Item, result: Result
 ) -> None:
     """Send one result with its scores; the client passes over a run that is there already."""
     from langsmith.utils import LangSmithConflictError
@@ -185,7 +183,7 @@ def _id(*parts: str) -> UUID:
     return uuid5(_OURS, "\x1f".join(parts))
 
 
-def _example_id(evaluation: Evaluation, item: Item) -> UUID:
+def _example_id(evaluation: EvaluationFile, item: Item) -> UUID:
     return _id(evaluation.data.sha256, item.id)
 
 

@@ -41,14 +41,14 @@ from pydantic import (
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import read_text
 from dialectree.evals.faults import fault_lines
-from dialectree.protocols.protocol import families, installed, method, methods
+from dialectree.protocols.protocol import families, load_protocols, method, methods
 
 _SUFFIXES = (".yaml", ".yml", ".toml")
 
 Settings = dict[str, JsonValue]
 
 
-def _known(name: str) -> str:
+def _require_known_method(name: str) -> str:
     if name not in methods():
         raise ValueError(f"there is no method {name!r}; known: {', '.join(methods())}")
     return name
@@ -71,20 +71,20 @@ Models = Annotated[dict[str, str], _under("model")]
 """Spec by role or family of roles; ``model`` is for every role without one of its own."""
 
 
-class Written(BaseModel):
+class MatrixEntry(BaseModel):
     """A row as it was written."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
-    method: Annotated[str, BeforeValidator(_known)]
+    method: Annotated[str, BeforeValidator(_require_known_method)]
     settings: Settings = {}
     models: Models = {}
 
-    def named(self, *more: str) -> str:
+    def make_name(self, *more: str) -> str:
         """Return the row's name, else its method and settings, and ``more`` behind it."""
-        own = [self.name] if self.name else [self.method, *labels(self.settings)]
-        return ", ".join([*own, *more])
+        parts = [self.name] if self.name else [self.method, *labels(self.settings)]
+        return ", ".join([*parts, *more])
 
 
 class Axes(BaseModel):
@@ -92,20 +92,20 @@ class Axes(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    methods: list[Annotated[Written, _under("method")]] = Field(min_length=1)
+    methods: list[Annotated[MatrixEntry, _under("method")]] = Field(min_length=1)
     models: Annotated[dict[str, Models], BeforeValidator(_by_name)] = {}
     settings: Settings = {}
 
-    def rows(self) -> Iterator[Written]:
+    def rows(self) -> Iterator[MatrixEntry]:
         """Yield every method with every value of every setting and all the models."""
-        varied = {name: one for name, one in self.settings.items() if isinstance(one, list)}
-        fixed = {name: one for name, one in self.settings.items() if name not in varied}
+        varied = {name: setting for name, setting in self.settings.items() if isinstance(setting, list)}
+        fixed = {name: setting for name, setting in self.settings.items() if name not in varied}
         for row in self.methods:
             for values in product(*varied.values()):
                 chosen = dict(zip(varied, values, strict=True))
                 for name, specs in (self.models or {"": {}}).items():
                     more = {
-                        "name": row.named(*labels(chosen), *filter(None, [name])),
+                        "name": row.make_name(*labels(chosen), *filter(None, [name])),
                         "settings": {**fixed, **chosen, **row.settings},
                         "models": over(row.models, specs),
                     }
@@ -122,28 +122,28 @@ class Matrix(BaseModel):
     """What a paper's table has and this one has not, and what the paper leaves open."""
     settings: Settings = {}
     models: Models = {}
-    rows: list[Written] = []
+    rows: list[MatrixEntry] = []
     axes: Annotated[list[Axes], BeforeValidator(_as_list)] = []
 
-    def every_row(self) -> list[Written]:
+    def every_row(self) -> list[MatrixEntry]:
         """Return the rows, those of axes as well, each with what the file says of all."""
-        named = [(row.named(), row) for row in self.rows]
-        named += [(row.name, row) for axes in self.axes for row in axes.rows()]
+        named_rows = [(row.make_name(), row) for row in self.rows]
+        named_rows += [(row.name, row) for axes in self.axes for row in axes.rows()]
         return [
             row.model_copy(
                 update={
                     "name": name,
-                    "settings": {**_of(row.method, self.settings), **row.settings},
+                    "settings": {**_select_usable_settings(row.method, self.settings), **row.settings},
                     "models": over(row.models, self.models),
                 }
             )
-            for name, row in named
+            for name, row in named_rows
         ]
 
 
-def packaged() -> dict[str, Path]:
+def list_packaged_matrices() -> dict[str, Path]:
     """Return the files of the protocols that have one, each the table of its paper."""
-    files = {name: protocol.file("matrix.yaml") for name, protocol in installed().items()}
+    files = {name: protocol.file("matrix.yaml") for name, protocol in load_protocols().items()}
     return {name: path for name, path in files.items() if path is not None}
 
 
@@ -153,21 +153,19 @@ def read_matrix(name_or_path: str | Path) -> Matrix:
     InputError, a line for each thing that is wrong in the file.
     """
     path = Path(name_or_path)
-    if not os.path.exists(path) and str(name_or_path) in packaged():
-        path = packaged()[str(name_or_path)]
+    if not os.path.exists(path) and str(name_or_path) in list_packaged_matrices():
+        path = list_packaged_matrices()[str(name_or_path)]
     if path.suffix.lower() not in _SUFFIXES:
-        forms, known = ", ".join(_SUFFIXES), ", ".join(packaged())
-        raise InputError(f"--matrix {name_or_path}: a file that ends in {forms}, or one of {known}")
+        forms, matrix_names = ", ".join(_SUFFIXES), ", ".join(list_packaged_matrices())
+        raise InputError(f"--matrix {name_or_path}: a file that ends in {forms}, or one of {matrix_names}")
     try:
         text = read_text(path)[0]
         toml = path.suffix.lower() == ".toml"
-        matrix = Matrix.model_validate(
-            (tomllib.loads(text) if toml else yaml.safe_load(text)) or {}
-        )
+        matrix = Matrix.model_validate((tomllib.loads(text) if toml else yaml.safe_load(text)) or {})
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     except ValidationError as error:
-        raise InputError("\n".join(f"{path}: {one}" for one in fault_lines(error))) from None
+        raise InputError("\n".join(f"{path}: {line}" for line in fault_lines(error))) from None
     rows = matrix.every_row()
     if not rows:
         raise InputError(f"{path} names no method: it needs 'rows' or 'axes'")
@@ -179,35 +177,38 @@ def read_matrix(name_or_path: str | Path) -> Matrix:
 
 def labels(settings: Mapping[str, JsonValue]) -> list[str]:
     """Return settings as they stand in names of rows."""
-    shown = {n: v if isinstance(v, str) else json.dumps(v) for n, v in settings.items()}
-    return [f"{name}={value}" for name, value in shown.items()]
+    texts = {n: v if isinstance(v, str) else json.dumps(v) for n, v in settings.items()}
+    return [f"{name}={value}" for name, value in texts.items()]
 
 
 def over(nearer: Mapping[str, str], farther: Mapping[str, str]) -> dict[str, str]:
     """Return both; the nearer goes first, a family also before its roles named farther off."""
-    left = {role: spec for role, spec in farther.items() if families().get(role) not in nearer}
-    return {**left, **nearer}
+    remaining_specs = {role: spec for role, spec in farther.items() if families().get(role) not in nearer}
+    return {**remaining_specs, **nearer}
 
 
-def _of(name: str, settings: Mapping[str, JsonValue]) -> Settings:
+def _select_usable_settings(name: str, settings: Mapping[str, JsonValue]) -> Settings:
     """Return those of ``settings`` that mean something to the method; a baseline has few."""
     chosen = method(name)
-    own = chosen.reads() - chosen.persons()
-    return {setting: value for setting, value in settings.items() if setting in own}
+    usable_names = chosen.reads() - chosen.persons()
+    return {setting: value for setting, value in settings.items() if setting in usable_names}
 
 
 def of_methods(names: Sequence[str], settings: Mapping[str, JsonValue]) -> Matrix:
     """Return a row for each method; its name tells the settings, so that others are other rows."""
     if unknown := [name for name in names if name not in methods()]:
-        known = ", ".join(methods())
-        raise InputError(f"--methods {unknown[0]}: there is no such method; known: {known}")
-    rows = [Written.model_construct(method=name, settings=_of(name, settings)) for name in names]
-    rows = [row.model_copy(update={"name": row.named()}) for row in rows]
+        method_names = ", ".join(methods())
+        raise InputError(f"--methods {unknown[0]}: there is no such method; known: {method_names}")
+    rows = [
+        MatrixEntry.model_construct(method=name, settings=_select_usable_settings(name, settings))
+        for name in names
+    ]
+    rows = [row.model_copy(update={"name": row.make_name()}) for row in rows]
     _require_names("--methods", rows)
     return Matrix(rows=rows)
 
 
-def _require_names(where: object, rows: Sequence[Written]) -> None:
+def _require_names(where: object, rows: Sequence[MatrixEntry]) -> None:
     for name, count in Counter(row.name for row in rows).items():
         if count > 1:
             raise InputError(f"{where}: two rows are called {name!r}")

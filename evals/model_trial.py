@@ -27,9 +27,9 @@ from dialectree.models.specs import Spec, resolve
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.records import Call
-from dialectree.running.estimates import Pace, Size, expected, rehearsed
+from dialectree.running.estimates import Pace, Size, estimate_from_sizes, rehearse_debates
 from dialectree.system import clock
-from dialectree.text import listed
+from dialectree.text import format_list
 
 MOST_CALLS = 30
 """Calls of a trial, repairs included."""
@@ -40,9 +40,7 @@ ReportProgress = Callable[[str, int, int], None]
 class TrialRun(Run):
     """A debate in which the model is asked for what is measured, and for nothing else."""
 
-    def __init__(
-        self, context: ProtocolSettings, file: CaseFile, case: Case, budget: Budget
-    ) -> None:
+    def __init__(self, context: ProtocolSettings, file: CaseFile, case: Case, budget: Budget) -> None:
         super().__init__("trial", context, budget=budget)
         self.file, self.case = file, case
         self.calls: list[Call] = []
@@ -56,9 +54,9 @@ class TrialRun(Run):
     async def call(self, asking: Asking) -> Call:
         """Return a given turn, or ask the model for one that is measured; else raise CallError."""
         turn = asking.place
-        for given in self.case.given:
-            if given.is_at(turn):
-                done = Completion(json.dumps(given.fields), "stop", attempts=0)
+        for case_turn in self.case.given:
+            if case_turn.is_at(turn):
+                done = Completion(json.dumps(case_turn.fields), "stop", attempts=0)
                 return asking.call(done, clock.stamp(), "person")
         if turn.role in self.spoken or not self.file.asks(turn):  # first turns alone are measured
             raise CallError("not asked in a trial")
@@ -94,8 +92,8 @@ class Trial:
         """Return the settings of a debate by ``chosen``; nobody but the model speaks."""
         alone = {"roles": {}, "cache": False, "replay": False}
         context = build_settings(chosen.protocol.settings, **{**self.settings, **settings, **alone})
-        most = min(context.max_calls or MOST_CALLS, MOST_CALLS)
-        return context.model_copy(update={"max_calls": most})
+        call_limit = min(context.max_calls or MOST_CALLS, MOST_CALLS)
+        return context.model_copy(update={"max_calls": call_limit})
 
     async def measure(self, report: ReportProgress) -> None:
         """Ask the model until all cases or 30 calls are done.
@@ -108,10 +106,12 @@ class Trial:
         self.spec, self.form = spec, await Run("", context).prompt_form(context, spec)
         self.settings = {**self.settings, "prompt_form": self.form}
         for file in self.files:
-            whole, debate = method(file.protocol), file.debate
-            context = self.context(whole, debate.settings)
-            given = whole.prepare(debate.input, context)
-            self.sizes[debate.title] = await rehearsed(whole, given, context, calls=4 * MOST_CALLS)
+            debate_method, debate = method(file.protocol), file.debate
+            context = self.context(debate_method, debate.settings)
+            graph_input = debate_method.prepare(debate.input, context)
+            self.sizes[debate.title] = await rehearse_debates(
+                debate_method, graph_input, context, calls=4 * MOST_CALLS
+            )
         self.began = clock.seconds()
         done = Counter[Skill]()
         for file, case in mix_cases(self.files):
@@ -124,7 +124,7 @@ class Trial:
                 return
             done[file.skill] += 1
         calls = self.calls()
-        if calls and not self.answered():
+        if calls and not self.has_answer():
             raise CallError(calls[-1].error or "")
 
     async def _hold(self, file: CaseFile, case: Case, budget: Budget) -> None:
@@ -133,15 +133,15 @@ class Trial:
         context = self.context(chosen, file.settings)
         run = TrialRun(context, file, case, budget)
         self.runs.append(run)
-        graph, given = chosen.graph(), chosen.prepare(case.input, context)
-        await graph.ainvoke(given, context=context, control=run, version="v2")
+        graph, graph_input = chosen.graph(), chosen.prepare(case.input, context)
+        await graph.ainvoke(graph_input, context=context, control=run, version="v2")
         self.failed += len(run.asked - {*run.spoken})
 
     def calls(self) -> list[Call]:
         """Return the calls so far."""
         return [call for run in self.runs for call in run.calls]
 
-    def answered(self) -> bool:
+    def has_answer(self) -> bool:
         """Return whether the model answered at all."""
         return any(call.error is None for call in self.calls())
 
@@ -151,13 +151,13 @@ class Trial:
         calls = self.calls()
         answered = [call for call in calls if call.error is None]
         pace = median(call.took_s() for call in answered) if answered else None
-        spoken = [(run, role) for run in self.runs for role in run.spoken]
+        turn_keys = [(run, role) for run in self.runs for role in run.spoken]
         second = self._turns("second turns")
         rulings = [(case, turn) for case, turn in self._turns("rulings") if turn.get("names")]
         rated = self._turns("attacks")
-        turns = [run.spoken[role] for run, role in spoken]
+        turns = [run.spoken[role] for run, role in turn_keys]
         limited = turns if self.form != "full" else []
-        of = len(spoken)
+        of = len(turn_keys)
         measured = TrialResult(
             model=self.spec.name,
             form=self.form,
@@ -166,7 +166,7 @@ class Trial:
             calls=len(calls),
             seconds=round(clock.seconds() - self.began, 1),
             fits=Share(count=of, n=of + self.failed),
-            repaired=_share([role in run.repaired for run, role in spoken]),
+            repaired=_share([role in run.repaired for run, role in turn_keys]),
             failed=Share(count=self.failed, n=of + self.failed),
             disagree=_share(
                 [
@@ -184,7 +184,7 @@ class Trial:
             prompt_tokens=_middle([call.prompt_tokens for call in answered]),
             completion_tokens=_middle([call.completion_tokens for call in answered]),
             minutes={
-                name: round(expected(sizes, Pace(seconds=pace)).seconds.median / 60, 2)
+                name: round(estimate_from_sizes(sizes, Pace(seconds=pace)).seconds.median / 60, 2)
                 for name, sizes in self.sizes.items()
                 if pace is not None
             },
@@ -209,7 +209,7 @@ class Trial:
         ]
         if not (self.ended_early and parts):
             return []
-        return [f"It ended early, as {self.ended_early}: the figures rest on {listed(parts)}."]
+        return [f"It ended early, as {self.ended_early}: the figures rest on {format_list(parts)}."]
 
 
 _NOT = r"\b(?:not|no|never|nor|cannot|than|instead of|without)|n['’]t"
@@ -217,7 +217,7 @@ _IS_NOT = r"(?:is|are|was|were|do|does|did|has|should|would|will|can)(?:\s*not\b
 _FALSE = r"(?:is|are)\s+(?:wrong|false|incorrect)"
 
 
-def disagrees(claim: str, first: Sequence[str], other: Sequence[str]) -> bool:
+def disagrees(claim: str, first: Sequence[str], other_camp: Sequence[str]) -> bool:
     """Return whether ``claim`` speaks for another camp than the first speaker's.
 
     It does where it denies the first camp ("not in the refrigerator", "a dog is not", "rather than
@@ -228,10 +228,10 @@ def disagrees(claim: str, first: Sequence[str], other: Sequence[str]) -> bool:
     Args:
         claim: the second speaker's.
         first: beginnings of words that name the first speaker's camp.
-        other: the same of the other camp.
+        other_camp: the same of the other camp.
     """
     sentence = " ".join(split_sentences(claim)[:2]).lower() or claim.lower()
-    mine, theirs = (_find_words(sentence, words) for words in (first, other))
+    mine, theirs = (_find_words(sentence, words) for words in (first, other_camp))
     names = "|".join(map(re.escape, first))
     before = rf"(?:{_NOT})\s+(?:[\w'’-]+\s+){{0,3}}(?:{names})"
     after = rf"\b(?:{names})\w*\s+(?:\w+\s+){{0,2}}(?:{_IS_NOT}|{_FALSE})"
@@ -242,8 +242,8 @@ def disagrees(claim: str, first: Sequence[str], other: Sequence[str]) -> bool:
 
 def _find_words(text: str, words: Sequence[str]) -> int | None:
     """Return where the first of ``words`` begins in ``text``; None where none stands."""
-    found = re.search(rf"\b(?:{'|'.join(map(re.escape, words))})", text)
-    return found.start() if found else None
+    match = re.search(rf"\b(?:{'|'.join(map(re.escape, words))})", text)
+    return match.start() if match else None
 
 
 def _has_mark(turn: Mapping[str, Any], mark: str) -> bool:

@@ -34,13 +34,9 @@ def _part(shard: str) -> str:
 class EvaluationOptions(BaseModel):
     """The options of one evaluation: its items, its rows, its judge, its folder."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
 
-    methods: Annotated[str | Sequence[str] | None, AfterValidator(_names)] = option(
-        None, metavar="A,B"
-    )
+    methods: Annotated[str | Sequence[str] | None, AfterValidator(_names)] = option(None, metavar="A,B")
     """Methods, with commas between. In Python also a list. Default: the protocol of the task."""
     matrix: str | Path | None = option(None, metavar="FILE")
     """Rows from a YAML or TOML file, or a protocol's own."""
@@ -71,16 +67,16 @@ class EvaluationOptions(BaseModel):
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
-        for one, other in (("limit", "sample"), ("methods", "matrix")):
-            if getattr(self, one) is not None and getattr(self, other) is not None:
-                raise ValueError(f"--{one} and --{other} exclude one another")
+        for name, other_name in (("limit", "sample"), ("methods", "matrix")):
+            if getattr(self, name) is not None and getattr(self, other_name) is not None:
+                raise ValueError(f"--{name} and --{other_name} exclude one another")
         return self
 
 
-def read_options(given: Mapping[str, Any]) -> EvaluationOptions:
+def read_options(options: Mapping[str, Any]) -> EvaluationOptions:
     """Return the options that a command or a program gave; SettingsError names a wrong one."""
     try:
-        return EvaluationOptions(**given)
+        return EvaluationOptions(**options)
     except ValidationError as error:
-        wrong = lines(harmless(error), given, "")
+        wrong = lines(harmless(error), options, "")
         raise SettingsError("; ".join(wrong)) from None

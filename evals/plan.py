@@ -14,7 +14,7 @@ from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.datasets import Loaded
 from dialectree.evals.matrix import Matrix, of_methods, read_matrix
 from dialectree.evals.options import EvaluationOptions
-from dialectree.evals.results import DataUsed, Evaluation, bare
+from dialectree.evals.results import DataUsed, EvaluationFile, strip_address
 from dialectree.evals.results_file import Done, Folder
 from dialectree.evals.rows import BUDGETS, Ready, ready, require_input
 from dialectree.evals.tasks import debates, usual_method
@@ -23,7 +23,7 @@ from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
 from dialectree.protocols.grounded import GroundedSettings
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import load_protocols
 from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.running.recorded_settings import versions
 from dialectree.system import chance, clock
@@ -46,7 +46,7 @@ class Plan:
     rows: Sequence[Ready]
     judge: ProtocolSettings | None
     """The settings of the judge that scores, where one does."""
-    evaluation: Evaluation
+    evaluation: EvaluationFile
     """What a folder has by this command alone."""
     folder: Folder
 
@@ -72,10 +72,7 @@ class Plan:
 
 
 def prepare(
-    dataset: str | Path,
-    options: EvaluationOptions,
-    settings: Mapping[str, Any],
-    matrix: Matrix | None = None,
+    dataset: str | Path, options: EvaluationOptions, settings: Mapping[str, Any], matrix: Matrix | None = None
 ) -> Plan:
     """Return what is to be asked; InputError where it cannot be.
 
@@ -84,8 +81,8 @@ def prepare(
     """
     loaded = load_questions(dataset, options, settings)
     task = task_of(loaded)
-    own = {name for one in installed().values() for name in one.own_settings()}
-    common = {n: v for n, v in settings.items() if n not in own and n != "roles"}
+    protocol_settings = {name for protocol in load_protocols().values() for name in protocol.own_settings()}
+    common = {n: v for n, v in settings.items() if n not in protocol_settings and n != "roles"}
     shared = build_settings(ProtocolSettings, **common)
     if matrix is not None:
         where = "the matrix"
@@ -93,17 +90,17 @@ def prepare(
         matrix, where = read_matrix(options.matrix), f"--matrix {options.matrix}"
     else:
         names, where = options.methods or [usual_method(task)], "--methods"
-        matrix = of_methods(names, {n: v for n, v in settings.items() if n in own})
+        matrix = of_methods(names, {n: v for n, v in settings.items() if n in protocol_settings})
     sources = any(item.inputs.sources for item in loaded.items) or "retriever" in settings
     rows = ready(matrix.rows, task, settings, where, sources=sources)
-    items = taken(loaded.items, options, shared.seed)
+    items = choose_items(loaded.items, options, shared.seed)
     require_input(rows, items)
     if options.vote_first and not any(row.method.name in debates() for row in rows):
         raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(debates())}")
     votes.require_input(rows, items[:1], options.vote_first)
-    judge = judge_settings(options.judge, scoring.judged(task, loaded.items), common)
+    judge = judge_settings(options.judge, scoring.list_judged_scorers(task, loaded.items), common)
     spec = resolve(judge.model, judge) if judge else None
-    evaluation = Evaluation(
+    evaluation = EvaluationFile(
         title=matrix.title,
         missing=[*dict.fromkeys(matrix.missing)],
         data=DataUsed(
@@ -115,15 +112,12 @@ def prepare(
         ),
         task=task,
         items=[item.id for item in items],
-        **options.model_dump(
-            include={"limit", "sample", "shard", "cluster", "repeats", "vote_first"}
-        ),
+        **options.model_dump(include={"limit", "sample", "shard", "cluster", "repeats", "vote_first"}),
         seed=shared.seed,
         rows=[row.row for row in rows],
         scorers=scoring.names(task, loaded.items),
         judge=spec.address if spec else None,
-        demonstration=(spec is not None and at_chance(spec))
-        or any(row.demonstration for row in rows),
+        demonstration=(spec is not None and at_chance(spec)) or any(row.demonstration for row in rows),
         started=clock.stamp(),
         versions={**versions()},
     )
@@ -138,24 +132,18 @@ def load_questions(
 
     Raises InputError, which names what is wrong with name, file or row.
     """
-    given = {name: value for name, value in settings.items() if name == "reader"}
-    reader = build_settings(GroundedSettings, **given).find_reader()
-    return datasets.load(
-        dataset, options.data, options.columns, cluster=options.cluster, reader=reader
-    )
+    reader_settings = {name: value for name, value in settings.items() if name == "reader"}
+    reader = build_settings(GroundedSettings, **reader_settings).find_reader()
+    return datasets.load(dataset, options.data, options.columns, cluster=options.cluster, reader=reader)
 
 
-def judge_settings(
-    judge: Any, scores: Sequence[str], settings: Mapping[str, Any]
-) -> ProtocolSettings | None:
+def judge_settings(judge: Any, scores: Sequence[str], settings: Mapping[str, Any]) -> ProtocolSettings | None:
     """Return the settings of the judge, without budgets, or None if no score needs one."""
     if not scores:
         if judge:
             raise InputError("--judge: no score of this data set needs a judge")
         return None
-    context = build_settings(
-        ProtocolSettings, **{**settings, **({"model": judge} if judge else {})}
-    )
+    context = build_settings(ProtocolSettings, **{**settings, **({"model": judge} if judge else {})})
     spec = resolve(context.model, context)
     require_prices(context, [spec.name])
     if spec.provider == "local" and not context.replay:
@@ -178,7 +166,7 @@ def task_of(loaded: Loaded) -> Task:
 # Which items
 
 
-def sampled(items: Sequence[Item], count: int, seed: int) -> list[Item]:
+def draw_sample(items: Sequence[Item], count: int, seed: int) -> list[Item]:
     """Draw ``count`` items so that every category and right answer has its share, in their order.
 
     The items of one stratum are spread evenly over 0 to 1, in a drawn order and from a drawn
@@ -193,33 +181,33 @@ def sampled(items: Sequence[Item], count: int, seed: int) -> list[Item]:
         start = chance.seed(seed, "sample", *map(str, stratum)) / 2**31
         members.sort(key=lambda item: chance.seed(seed, "sample", item.id))
         places |= {m.id: (n + start) / len(members) for n, m in enumerate(members)}
-    drawn = set(sorted(places, key=lambda item: (places[item], item))[:count])
-    return [item for item in items if item.id in drawn]
+    chosen_ids = set(sorted(places, key=lambda item: (places[item], item))[:count])
+    return [item for item in items if item.id in chosen_ids]
 
 
-def repeated(items: Sequence[Item], repeats: int) -> list[Item]:
+def repeat_items(items: Sequence[Item], repeats: int) -> list[Item]:
     """Return every item, and again as an item of its own for each further repeat."""
-    every = [*items]
+    all_items = [*items]
     for repeat in range(1, repeats):
         changes = ({"id": f"{item.id}#{repeat}", "repeat": repeat} for item in items)
-        every += [item.model_copy(update=c) for item, c in zip(items, changes, strict=True)]
-    if len({item.id for item in every}) < len(every):
+        all_items += [item.model_copy(update=c) for item, c in zip(items, changes, strict=True)]
+    if len({item.id for item in all_items}) < len(all_items):
         raise InputError("--repeats: an item's id ends in # and a number: give it another id")
-    return every
+    return all_items
 
 
-def taken(items: Sequence[Item], options: EvaluationOptions, seed: int) -> list[Item]:
+def choose_items(items: Sequence[Item], options: EvaluationOptions, seed: int) -> list[Item]:
     """Return the items that the options choose, each as often as it is repeated.
 
     They are the first ``limit`` ones, or ``sample`` drawn ones, and of those every n-th from the
     i-th on where a shard is i/n.
     """
     sample = options.sample
-    chosen = [*items[: options.limit]] if sample is None else sampled(items, sample, seed)
+    chosen = [*items[: options.limit]] if sample is None else draw_sample(items, sample, seed)
     first, count = map(int, (options.shard or "1/1").split("/"))
     if not (part := chosen[first - 1 :: count]):
         raise InputError(f"--shard {options.shard}: only {len(chosen)} items to share out")
-    return repeated(part, options.repeats)
+    return repeat_items(part, options.repeats)
 
 
 # Going on in a folder
@@ -230,32 +218,32 @@ def controls(plan: Plan) -> frozenset[Done]:
 
     Those beside which it was tried before are left out, unless they are asked again.
     """
-    asked = [item for item in plan.items if not item.repeat and plan.judge]
-    known = [item for item in asked if scoring.controls(plan.evaluation.scorers, item)]
-    if not known:
+    candidates = [item for item in plan.items if not item.repeat and plan.judge]
+    control_items = [item for item in candidates if scoring.controls(plan.evaluation.scorers, item)]
+    if not control_items:
         return frozenset()
-    known.sort(key=lambda item: chance.seed(plan.evaluation.seed, "control", item.id))
-    tried = {(one.row, one.item): one for one in plan.folder.results() if one.controls}
+    control_items.sort(key=lambda item: chance.seed(plan.evaluation.seed, "control", item.id))
+    tried = {(result.row, result.item): result for result in plan.folder.results() if result.controls}
     before = {item for _, item in tried}
-    again = {done for done, one in tried.items() if plan.retry_failed and one.incomplete}
+    again = {done for done, result in tried.items() if plan.retry_failed and result.incomplete}
     row = plan.rows[0].row.name
-    return frozenset({(row, item.id) for item in known[:CONTROLS] if item.id not in before} | again)
+    return frozenset({(row, item.id) for item in control_items[:CONTROLS] if item.id not in before} | again)
 
 
-def begun(plan: Plan) -> Evaluation:
+def merge_evaluation(plan: Plan) -> EvaluationFile:
     """Return what the folder has and ``plan`` adds to it; InputError where they do not agree."""
     before, now = plan.folder.evaluation(), plan.evaluation
     if before is None:
         return now.model_copy()
     _require_same(plan.folder.path, before, now)
-    known = {row.name for row in before.rows}
+    row_names = {row.name for row in before.rows}
     repeats = max(now.repeats, before.repeats)
     ids = {*now.items, *before.items}
-    items = [item.id for item in repeated(plan.loaded.items, repeats) if item.id in ids]
+    items = [item.id for item in repeat_items(plan.loaded.items, repeats) if item.id in ids]
     limits: dict[str, object] = {"limit": None, "sample": None, "shard": None}
-    for one in (before, now):  # a command that took all of them says how
-        if {*items} == {*one.items}:
-            limits = {name: getattr(one, name) for name in limits}
+    for evaluation in (before, now):  # a command that took all of them says how
+        if {*items} == {*evaluation.items}:
+            limits = {name: getattr(evaluation, name) for name in limits}
     return before.model_copy(
         update={
             **limits,
@@ -264,26 +252,26 @@ def begun(plan: Plan) -> Evaluation:
             "data": now.data,
             "items": items,
             "repeats": repeats,
-            "rows": [*before.rows, *(row for row in now.rows if row.name not in known)],
+            "rows": [*before.rows, *(row for row in now.rows if row.name not in row_names)],
             "demonstration": before.demonstration or now.demonstration,
             "ended": None,
         }
     )
 
 
-def _require_same(where: Path, before: Evaluation, now: Evaluation) -> None:
+def _require_same(where: Path, before: EvaluationFile, now: EvaluationFile) -> None:
     """InputError where answers would mix that cannot be compared."""
-    this = _compared(now)
-    for what, value in _compared(before).items():
-        if what in this and value != this[what]:
-            was, new = ("none" if one is None else one for one in (value, this[what]))
+    this = _list_fixed_values(now)
+    for field_name, value in _list_fixed_values(before).items():
+        if field_name in this and value != this[field_name]:
+            was, new = ("none" if setting is None else setting for setting in (value, this[field_name]))
             raise InputError(
-                f"{where} was begun with {what} {was}, and this is {new}: give a row another name "
+                f"{where} was begun with {field_name} {was}, and this is {new}: give a row another name "
                 "in a matrix, or begin another folder (--out)"
             )
 
 
-def _compared(evaluation: Evaluation) -> dict[str, object]:
+def _list_fixed_values(evaluation: EvaluationFile) -> dict[str, object]:
     """Return what stays the same in a folder; an address may change."""
     data, judge = evaluation.data, evaluation.judge
     items = "--columns that give items of sha256"
@@ -293,15 +281,15 @@ def _compared(evaluation: Evaluation) -> dict[str, object]:
         "--cluster": evaluation.cluster,
         "--seed": evaluation.seed,
         "--vote-first": evaluation.vote_first,
-        "--judge": judge and bare(judge),
+        "--judge": judge and strip_address(judge),
         **({items: data.items_sha256} if data.items_sha256 else {}),  # older folders have none
         **{
-            f"row {row.name!r}, its {what}": value
+            f"row {row.name!r}, its {field_name}": value
             for row in evaluation.rows
-            for what, value in (
+            for field_name, value in (
                 ("method", row.method),
                 ("settings", row.settings),
-                ("models", {role: bare(spec) for role, spec in row.models.items()}),
+                ("models", {role: strip_address(spec) for role, spec in row.models.items()}),
             )
         },
     }

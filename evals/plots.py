@@ -85,14 +85,14 @@ class Plot:
     def svg(self) -> str:
         """The plot as a file of its own, on white."""
         metadata = {"Date": None, "Creator": None, "Title": self.title}
-        return self._saved("svg", metadata=metadata).decode()
+        return self._save_to_bytes("svg", metadata=metadata).decode()
 
     @property
     def png(self) -> bytes:
         """The plot as a bitmap, on white."""
-        return self._saved("png", dpi=200, metadata={"Software": None})
+        return self._save_to_bytes("png", dpi=200, metadata={"Software": None})
 
-    def _saved(self, form: str, **options: Any) -> bytes:
+    def _save_to_bytes(self, form: str, **options: Any) -> bytes:
         import matplotlib
 
         file = io.BytesIO()
@@ -105,28 +105,28 @@ class Plot:
 
 def inline(plot: Plot) -> str:
     """Return the plot as an element of a page, in the page's colours and letters."""
-    drawn = plot.svg[plot.svg.index("<svg") :]
-    drawn = re.sub(r"<(metadata|style|title)\b.*?</\1>", "", drawn, flags=re.DOTALL)
-    drawn = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>{plot.key}-", drawn)
+    svg = plot.svg[plot.svg.index("<svg") :]
+    svg = re.sub(r"<(metadata|style|title)\b.*?</\1>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>{plot.key}-", svg)
     for colour, variable in _VARIABLES.items():
-        drawn = drawn.replace(colour, f"var({variable})")
-    drawn = re.sub(r"""(['"]?)DejaVu Sans\1, sans-serif""", "var(--sans)", drawn)
-    box, width = re.findall(r'viewBox="0 0 (([\d.]+) [\d.]+)"', drawn)[0]
+        svg = svg.replace(colour, f"var({variable})")
+    svg = re.sub(r"""(['"]?)DejaVu Sans\1, sans-serif""", "var(--sans)", svg)
+    box, width = re.findall(r'viewBox="0 0 (([\d.]+) [\d.]+)"', svg)[0]
     opening = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'aria-hidden="true" viewBox="0 0 {box}" style="min-width:{READABLE * float(width):.0f}px">'
     )
-    return opening + drawn[drawn.index(">") + 1 :]
+    return opening + svg[svg.index(">") + 1 :]
 
 
 def plots(analysis: Analysis) -> list[Plot]:
     """Return every plot that the results have something for."""
     study = analysis.study
-    made = (_accuracy(analysis), _summaries(study), _front(analysis), _reliability(study))
-    return [plot for plot in (*made, _risk(study)) if plot is not None]
+    optional_plots = (_accuracy(analysis), _summaries(study), _front(analysis), _reliability(study))
+    return [plot for plot in (*optional_plots, _risk(study)) if plot is not None]
 
 
-def _drawn(
+def _draw_points(
     key: str,
     title: str,
     caption: str,
@@ -169,56 +169,55 @@ def _drawn(
 
         figure = Figure(figsize=(WIDE, height))
         FigureCanvasAgg(figure)
-        drawn = figure.add_subplot()
+        subplot = figure.add_subplot()
         for steps in dashed:
-            drawn.plot(*steps, **DASHED)
-        for row, own in points.groupby("row", sort=False):
-            place = int(own.place.iloc[0])  # colours and marks come round again
+            subplot.plot(*steps, **DASHED)
+        for row, row_points in points.groupby("row", sort=False):
+            place = int(row_points.place.iloc[0])  # colours and marks come round again
             colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
             if joined:
-                drawn.plot(own.x, own.y, color=colour, linewidth=1.4, clip_on=False)
-            if len(known := own.dropna(subset=["low", "high"])):
-                ends, other = known[["low", "high"]].T, known[["y" if along == "x" else "x"] * 2].T
-                across, up = (ends, other) if along == "x" else (other, ends)
-                drawn.plot(across.astype(float), up.astype(float), color=colour, linewidth=1.6)
-            marked, fill = own[own["size"] > 0], PAPER if own.hollow.any() else colour
+                subplot.plot(row_points.x, row_points.y, color=colour, linewidth=1.4, clip_on=False)
+            if len(interval_points := row_points.dropna(subset=["low", "high"])):
+                ends, positions = (
+                    interval_points[["low", "high"]].T,
+                    interval_points[["y" if along == "x" else "x"] * 2].T,
+                )
+                across, up = (ends, positions) if along == "x" else (positions, ends)
+                subplot.plot(across.astype(float), up.astype(float), color=colour, linewidth=1.6)
+            marked, fill = (row_points[row_points["size"] > 0], PAPER if row_points.hollow.any() else colour)
             look: Any = {"marker": mark, "facecolors": fill, "edgecolors": colour, "clip_on": False}
-            drawn.scatter(marked.x, marked.y, marked["size"] ** 2, **look)
-            line: Any = {
-                "linewidth": 1.4 * joined,
-                "markersize": 3 if joined else 6,
-                "markerfacecolor": fill,
-            }
-            drawn.plot([], [], color=colour, marker=mark, label=short_name(str(row)), **line)
-        drawn.set(**axes)
+            subplot.scatter(marked.x, marked.y, marked["size"] ** 2, **look)
+            line: Any = {"linewidth": 1.4 * joined, "markersize": 3 if joined else 6, "markerfacecolor": fill}
+            subplot.plot([], [], color=colour, marker=mark, label=short_name(str(row)), **line)
+        subplot.set(**axes)
         for name in percent:
-            axis = drawn.xaxis if name == "x" else drawn.yaxis
+            axis = subplot.xaxis if name == "x" else subplot.yaxis
             axis.set_major_formatter(PercentFormatter(1, decimals=0))
         for level, text in (at_right or {}).items():
             where: Any = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
-            drawn.annotate(text, (1.0, level), **where, color=INK)
+            subplot.annotate(text, (1.0, level), **where, color=INK)
         if "yticks" in axes:
-            drawn.spines["left"].set_visible(False)
-        drawn.grid(axis="x" if "yticks" in axes else "both")
+            subplot.spines["left"].set_visible(False)
+        subplot.grid(axis="x" if "yticks" in axes else "both")
         if axes.get("xscale") == "log":
-            _plain_numbers(drawn)
+            _plain_numbers(subplot)
         if legend:
-            _legend_below(drawn)
+            _legend_below(subplot)
     return Plot(key, title, caption, figure)
 
 
 def _accuracy(analysis: Analysis) -> Plot | None:
     rows = [row for row in analysis.study.rows.values() if row.n]
     shares = {row.name: row.accuracy for row in rows}
-    texts = [f"{short_name(name)} {one.right} of {one.n}" for name, one in shares.items()]
+    texts = [f"{short_name(name)} {share.right} of {share.n}" for name, share in shares.items()]
     unparsed = any(row.counts["unparsed"] for row in analysis.study.rows.values())
-    return _drawn(
+    return _draw_points(
         "accuracy",
         f"Accuracy with 95% intervals{', unparsed left out' if unparsed else ''}",
         " ".join([f"Right: {'; '.join(texts)}.", *analysis.unread]),
         [
-            {"row": name, "place": n, "x": one.share, "y": -n, "low": one.low, "high": one.high}
-            for n, (name, one) in enumerate(shares.items())
+            {"row": name, "place": n, "x": share.share, "y": -n, "low": share.low, "high": share.high}
+            for n, (name, share) in enumerate(shares.items())
         ],
         height=0.75 + 0.36 * len(shares),
         axes={
@@ -228,24 +227,23 @@ def _accuracy(analysis: Analysis) -> Plot | None:
             "yticklabels": [*map(short_name, shares)],
         },
         legend=False,
-        at_right={-n: cell(one)[0] for n, one in enumerate(shares.values())},
+        at_right={-n: cell(share)[0] for n, share in enumerate(shares.values())},
     )
 
 
 def _summaries(study: Study) -> Plot | None:
     keys = ("overall", *RUBRIC)
     marks = {row.name: {key: row.mark(key) for key in keys} for row in study.rows.values()}
-    rows = [name for name, own in marks.items() if any(mark.n for mark in own.values())]
+    rows = [name for name, row_marks in marks.items() if any(mark.n for mark in row_marks.values())]
     apart = len(rows) + 1.0
     means = [f"{short_name(name)} {cell(marks[name]['overall'], 'marks')[0]}" for name in rows]
     points = [
-        {"row": name, "place": n, "x": mark.value, "y": -k * apart - n}
-        | {"low": mark.low, "high": mark.high}
+        {"row": name, "place": n, "x": mark.value, "y": -k * apart - n} | {"low": mark.low, "high": mark.high}
         for n, name in enumerate(rows)
         for k, key in enumerate(keys)
         if (mark := marks[name][key]).value is not None
     ]
-    return _drawn(
+    return _draw_points(
         "summaries",
         "Summaries, 0 to 100, with 95% intervals",
         f"Overall: {'; '.join(means)}",
@@ -264,25 +262,30 @@ def _front(analysis: Analysis) -> Plot | None:
     if len(analysis.priced) < 2:
         return None
     place = {name: n for n, name in enumerate(analysis.study.rows)}
-    best = [one for one in analysis.priced if one.beaten_by is None]
+    best = [priced_row for priced_row in analysis.priced if priced_row.beaten_by is None]
     steps: list[list[list[float]]] = []
-    for kind in dict.fromkeys(one.row.handed for one in best):
-        front = [one for one in best if one.row.handed == kind]
-        corners = [(one.price, one.row.accuracy.share or 0.0) for one in front]
+    for kind in dict.fromkeys(priced_row.row.handed for priced_row in best):
+        front = [priced_row for priced_row in best if priced_row.row.handed == kind]
+        corners = [(priced_row.price, priced_row.row.accuracy.share or 0.0) for priced_row in front]
         across = [price for price, _ in corners for _ in (0, 1)][1:]
         up = [share for _, share in corners for _ in (0, 1)][:-1]
         steps += [[across, up]] if len(front) > 1 else []
     points = [
-        {"row": one.row.name, "place": place[one.row.name], "x": one.price, "y": share.share}
-        | {"low": share.low, "high": share.high, "size": 7.0, "hollow": one.row.baseline}
-        for one in analysis.priced
-        for share in (one.row.accuracy,)
+        {
+            "row": priced_row.row.name,
+            "place": place[priced_row.row.name],
+            "x": priced_row.price,
+            "y": share.share,
+        }
+        | {"low": share.low, "high": share.high, "size": 7.0, "hollow": priced_row.row.baseline}
+        for priced_row in analysis.priced
+        for share in (priced_row.row.accuracy,)
     ]
     unit = "cost of a question" if analysis.in_money else "tokens a question"
-    return _drawn(
+    return _draw_points(
         "front",
         "Cost and accuracy (hollow: baselines; dashed: nothing cheaper is as good)",
-        "On the front: " + ", ".join(short_name(one.row.name) for one in best),
+        "On the front: " + ", ".join(short_name(priced_row.row.name) for priced_row in best),
         points,
         height=3.2,
         axes={"xscale": "log", "xlabel": unit, "ylim": (0, 1)},
@@ -298,7 +301,7 @@ def rules_plot(rules: Sequence[tuple[str, float, Proportion, bool]], *, recommen
     ``rules`` are name, tokens a question, accuracy, and whether it is the one that is recommended.
     """
     title = "Accuracy by tokens"
-    drawn = _drawn(
+    plot = _draw_points(
         "rules",
         f"{title} (filled: recommended)" if recommended else title,
         "; ".join(f"{name} {cell(share)[0]}" for name, _, share, _ in rules),
@@ -312,8 +315,8 @@ def rules_plot(rules: Sequence[tuple[str, float, Proportion, bool]], *, recommen
         percent="y",
         along="y",
     )
-    assert drawn is not None  # there are always two rules
-    return drawn
+    assert plot is not None  # there are always two rules
+    return plot
 
 
 def _plain_numbers(axes: Axes) -> None:
@@ -321,9 +324,7 @@ def _plain_numbers(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(
-        FuncFormatter(lambda v, _: f"{v / 1000:g}k" if v >= 1000 else f"{v:g}")
-    )
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v / 1000:g}k" if v >= 1000 else f"{v:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.margins(x=0.12)
 
@@ -331,15 +332,13 @@ def _plain_numbers(axes: Axes) -> None:
 def _reliability(study: Study) -> Plot | None:
     lines: list[dict[str, Any]] = []
     for n, row in enumerate(study.rows.values()):
-        own = row.calibrated
-        if len(own) > 1:
-            bins = reliability([*own.confidence], [*own.true])
+        answers = row.calibrated
+        if len(answers) > 1:
+            bins = reliability([*answers.confidence], [*answers.true])
             sizes = 2.5 + 6 * (bins.n / bins.n.max()) ** 0.5
             lines += [
                 {"row": row.name, "place": n, "x": x, "y": right / of, "size": size}
-                for x, right, of, size in zip(
-                    bins.confidence, bins.right, bins.n, sizes, strict=True
-                )
+                for x, right, of, size in zip(bins.confidence, bins.right, bins.n, sizes, strict=True)
             ]
     names = ("P(claim)", "true") if study.task == "verify" else ("confidence", "right")
     title = "Confidence and how often it came true (dashed: as it says)"
@@ -353,10 +352,10 @@ def _risk(study: Study) -> Plot | None:
         if len(curve) > 1:
             places = range(len(curve))
             few = [*places[: -1 : max(1, len(curve) // MOST_POINTS)], places[-1]]
-            every = max(1, len(few) // 10)
+            marker_step = max(1, len(few) // 10)
             lines += [
                 {"row": row.name, "place": n, "x": curve.coverage[at], "y": curve.risk[at]}
-                | {"size": 3.0 * (k % every == 0)}
+                | {"size": 3.0 * (k % marker_step == 0)}
                 for k, at in enumerate(few)
             ]
     names = "questions answered, the surest first", "wrong among them"
@@ -368,11 +367,11 @@ def _curves(
 ) -> Plot | None:
     """Draw shares against shares, a curve for each of the first rows."""
     rows = [*dict.fromkeys(line["row"] for line in lines)]
-    shown = f"the first {MOST_CURVES} of {len(rows)} rows"
-    return _drawn(
+    row_subset = f"the first {MOST_CURVES} of {len(rows)} rows"
+    return _draw_points(
         key,
         title,
-        f"{up} by {across}, {shown if len(rows) > MOST_CURVES else 'every row'}",
+        f"{up} by {across}, {row_subset if len(rows) > MOST_CURVES else 'every row'}",
         [line for line in lines if line["row"] in rows[:MOST_CURVES]],
         height=4.2 if dashed else 3.4,
         axes={"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02), "xlabel": across, "ylabel": up},

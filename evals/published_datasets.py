@@ -42,11 +42,7 @@ def truthfulqa_binary(row: Fields) -> Fields:
     if order not in ("AB", "BA"):
         raise ValueError(f"'binary_order' is AB or BA, not {order!r}")
     pair = [row["best_answer"], row["best_incorrect_answer"]]
-    return {
-        "question": row["question"],
-        "options": pair if order == "AB" else pair[::-1],
-        "gold": order[0],
-    }
+    return {"question": row["question"], "options": pair if order == "AB" else pair[::-1], "gold": order[0]}
 
 
 def truthfulqa_claim(row: Fields) -> Fields:
@@ -55,10 +51,7 @@ def truthfulqa_claim(row: Fields) -> Fields:
     Question and answer keep their words, so that the claim says the same as both.
     """
     question, answer = row["question"].strip(), row["answer"].strip()
-    return {
-        "claim": f"The answer to the question “{question}” is: “{answer}”",
-        "label": row["label"],
-    }
+    return {"claim": f"The answer to the question “{question}” is: “{answer}”", "label": row["label"]}
 
 
 def openbookqa(row: Fields) -> Fields:
@@ -101,8 +94,7 @@ def truthfulqa_rows(rows: Iterable[Fields]) -> Iterator[Fields]:
             "id": f"tqa-{place:03}",
             **{_ours(name): row[name] for name in _PRINTED},
             **{
-                _ours(name): [one for one in row[name].split(";") if one.strip()]
-                for name in _LISTED
+                _ours(name): [answer for answer in row[name].split(";") if answer.strip()] for name in _LISTED
             },
             "binary_order": order.choice(["AB", "BA"]),
         }
@@ -112,15 +104,15 @@ def _ours(name: str) -> str:
     return name.lower().replace(" ", "_")
 
 
-def documented(columns: Iterable[str]) -> Callable[[Iterable[Fields]], Iterable[Fields]] | None:
+def find_row_converter(columns: Iterable[str]) -> Callable[[Iterable[Fields]], Iterable[Fields]] | None:
     """Return the function that puts rows with the columns of TruthfulQA into the documented form.
 
     They are those of the published file, or those of the documented form already.
     """
-    there, printed = {*columns}, {*_PRINTED, *_LISTED}
-    if printed <= there:
+    column_names, printed = {*columns}, {*_PRINTED, *_LISTED}
+    if printed <= column_names:
         return truthfulqa_rows
-    return iter if {*map(_ours, printed)} - {"category"} <= there else None
+    return iter if {*map(_ours, printed)} - {"category"} <= column_names else None
 
 
 def truthfulqa_file(text: str) -> Iterator[Fields]:
@@ -148,13 +140,13 @@ _ASKED = re.compile(
 def openbookqa_file(text: str) -> Iterator[Fields]:
     """Yield the rows of LLM-Adapters' test.json, which has instructions. Ids are places."""
     for place, row in enumerate(json.loads(text)):
-        asked = _ASKED.fullmatch(row["instruction"])
-        if asked is None:
+        match = _ASKED.fullmatch(row["instruction"])
+        if match is None:
             raise ValueError(f"entry {place + 1} is no question with four answers")
         yield {
             "id": f"obqa-test-{place:03}",
-            "question": asked["question"],
-            "choices": [asked[letter].strip() for letter in "abcd"],
+            "question": match["question"],
+            "choices": [match[letter].strip() for letter in "abcd"],
             "answer": int(row["answer"].removeprefix("answer")) - 1,
         }
 
@@ -170,7 +162,7 @@ def public() -> list[Dataset]:
     text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
     sets: list[Dataset] = []
     for name, declared in tomllib.loads(text).items():
-        code = {what: declared[what] for what in ("row", "published") if what in declared}
+        code = {key: declared[key] for key in ("row", "published") if key in declared}
         paths = {n: code[n] if ":" in code[n] else f"{__name__}:{code[n]}" for n in code}
         sets.append(Dataset(name=name, **{**declared, **paths}))
     return sets

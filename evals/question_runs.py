@@ -15,13 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from dialectree.errors import (
-    DialectreeError,
-    InputError,
-    PartFailed,
-    ReplayMiss,
-    RunFolderError,
-)
+from dialectree.errors import DialectreeError, InputError, PartFailed, ReplayMiss, RunFolderError
 from dialectree.evals import scoring, tasks, votes
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.grounding import grounding
@@ -54,7 +48,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_]+", "-", name).strip("-")[:_LONGEST] or "x"
 
 
-class Answer(NamedTuple):
+class QuestionResult(NamedTuple):
     """The result of a question."""
 
     result: Result
@@ -65,7 +59,7 @@ class Answer(NamedTuple):
 class Engine(Protocol):
     """Asks questions: in this process, or elsewhere."""
 
-    async def ask(self, row: Ready, item: Item) -> Answer:
+    async def ask(self, row: Ready, item: Item) -> QuestionResult:
         """Return the answer to one question; raise what ends the evaluation."""
         ...
 
@@ -92,7 +86,7 @@ class Asker:
     watch: Watch | None = None
     """Gets the events of all runs."""
 
-    async def ask(self, row: Ready, item: Item) -> Answer:
+    async def ask(self, row: Ready, item: Item) -> QuestionResult:
         """Return the result of ``item`` by ``row``; ``failed`` where no run comes to its end.
 
         Raises what concerns more than this question, with all that was paid on disk: Halted,
@@ -124,7 +118,7 @@ class Asker:
         runs = [name, *(f"{name}{suffix}" for suffix, _, _ in votes.voters(row, self.vote_first))]
         await asyncio.to_thread(_count, result, [self.runs / run for run in runs])
         result.ended = clock.stamp()
-        return Answer(result, next(iter(refused), None))
+        return QuestionResult(result, next(iter(refused), None))
 
     def close(self, error: DialectreeError) -> None:
         """Let no further call begin; the first reason stays."""
@@ -134,15 +128,15 @@ class Asker:
         self, result: Result, name: str, row: Ready, item: Item, refused: list[InputError]
     ) -> None:
         """Fill in ``result``; add to ``refused`` why the judge's endpoint refuses a request."""
-        begun = await asyncio.to_thread(self._begin, name, row, row.method, row.context, item)
+        run = await asyncio.to_thread(self._begin, name, row, row.method, row.context, item)
         await self._vote(result, name, row, item, refused)
         try:
-            record = await begun.conduct(watch=self.watch)
+            record = await run.conduct(watch=self.watch)
         finally:
-            result.usage, result.seconds = begun.record.usage, begun.record.usage.wall_s
-        if record.status == "unresolved" and (parts := record.degraded()):
-            (node, failure), *others = parts
-            more = f" (and {len(others)} more)" if others else ""
+            result.usage, result.seconds = run.record.usage, run.record.usage.wall_s
+        if record.status == "unresolved" and (parts := record.list_failures()):
+            (node, failure), *other_failures = parts
+            more = f" (and {len(other_failures)} more)" if other_failures else ""
             fault = f"{failure.role} at node {node}: {failure.fault}{more}"
             result.fault = line(fault, 500)
             return
@@ -154,17 +148,17 @@ class Asker:
         result.grounding = grounding(record, item)
         verdict = record.verdict
         if verdict is not None and verdict.answer:
-            answer = tasks.unmarked(row.method, verdict.answer)
+            answer = tasks.remove_program_marks(row.method, verdict.answer)
             verdict = verdict.model_copy(update={"answer": answer})
         result.scores = await scoring.scores(
-            self.scorers, item, verdict, begun.folder, self.judge, self.budget, refused
+            self.scorers, item, verdict, run.folder, self.judge, self.budget, refused
         )
-        if (voted := votes.inside(row, item, record, begun.folder.calls())) is not None:
+        if (voted := votes.find_vote_in_debate(row, item, record, run.folder.calls())) is not None:
             result.vote, plurality = voted
-            await self._score(result.vote, item, plurality, begun.folder, refused)
+            await self._score(result.vote, item, plurality, run.folder, refused)
         if self.judge is not None and (row.row.name, item.id) in self.controls:
-            result.controls = await scoring.controlled(
-                self.scorers, item, begun.folder, self.judge, self.budget
+            result.controls = await scoring.judge_controls(
+                self.scorers, item, run.folder, self.judge, self.budget
             )
 
     async def _vote(
@@ -174,39 +168,30 @@ class Asker:
         voters = votes.voters(row, self.vote_first)
         if not voters:
             return
-        begun = [
+        runs = [
             await asyncio.to_thread(self._begin, f"{name}{suffix}", row, method, context, item)
             for suffix, method, context in voters
         ]
-        records = await votes.conducted(begun, self.watch)
+        records = await votes.conduct_runs(runs, self.watch)
         verdict = votes.verdict(records, row.context.seed, item.id)
         vote = result.vote = Vote(
             answers=votes.answers(records, self.vote_first),
             label=verdict.label if verdict else None,
             pair=row.gold(item) is not None,
-            usage=votes.usage_of(begun),
+            usage=votes.usage_of(runs),
         )
         if vote.given:
-            await self._score(vote, item, verdict, begun[0].folder, refused)
+            await self._score(vote, item, verdict, runs[0].folder, refused)
 
     async def _score(
-        self,
-        vote: Vote,
-        item: Item,
-        verdict: Verdict | None,
-        folder: RunFolder,
-        refused: list[InputError],
+        self, vote: Vote, item: Item, verdict: Verdict | None, folder: RunFolder, refused: list[InputError]
     ) -> None:
         """Say whether a vote is right; a judge's calls are kept in ``folder``."""
         right = [name for name in self.scorers if name == TASKS[item.inputs.task].right]
-        scores = await scoring.scores(
-            right, item, verdict, folder, self.judge, self.budget, refused
-        )
-        vote.right = next((one.score == 1 for one in scores if one.score is not None), None)
+        scores = await scoring.scores(right, item, verdict, folder, self.judge, self.budget, refused)
+        vote.right = next((score.score == 1 for score in scores if score.score is not None), None)
 
-    def _begin(
-        self, name: str, row: Ready, method: Method, context: ProtocolSettings, item: Item
-    ) -> Started:
+    def _begin(self, name: str, row: Ready, method: Method, context: ProtocolSettings, item: Item) -> Started:
         """Return the run that is there, or a new one."""
         path = self.runs / name
         folder = RunFolder(path)
@@ -227,9 +212,9 @@ class Asker:
             self.runs.mkdir(0o700, parents=True, exist_ok=True)
             path.mkdir(0o700, exist_ok=True)
         place = Evaluated(evaluation=self.runs.parent.name, row=row.row.name, item=item.id)
-        begun = begin(method, graph_input, context, self.runs, folder=folder, evaluated=place)
-        begun.budget = self.budget
-        return begun
+        run = begin(method, graph_input, context, self.runs, folder=folder, evaluated=place)
+        run.budget = self.budget
+        return run
 
 
 class _NotTaken(InputError):
@@ -256,7 +241,7 @@ def reopen(path: Path) -> None:
     run = RunFolder(path)
     if (path / "run.json").is_file():
         record = run.record()
-        parts = {(node, failure.role, failure.speaker) for node, failure in record.degraded()}
+        parts = {(node, failure.role, failure.speaker) for node, failure in record.list_failures()}
         if void_failed(run, parts) or parts:
             record.status = "partial"
             run.write_record(record)

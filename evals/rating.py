@@ -21,22 +21,20 @@ from dialectree.evals.dataset_items import Item, Task, cells, read_text
 from dialectree.evals.faults import fault_lines
 from dialectree.evals.reporting import answers
 from dialectree.evals.reporting.answers import Answers
-from dialectree.evals.reporting.formatting import NOTHING, as_csv, in_brackets, shown
-from dialectree.evals.reporting.page import rendered
+from dialectree.evals.reporting.formatting import NOTHING, as_csv, format_table_rows, in_brackets
+from dialectree.evals.reporting.page import render_page
 from dialectree.evals.reporting.study import Rated, Study, ratings_in
 from dialectree.evals.reporting.tables import agreement_table
 from dialectree.evals.reporting.writing import put
-from dialectree.evals.results import Result, Score
+from dialectree.evals.results import AnswerScore, Result
 from dialectree.evals.scorers import sentences
-from dialectree.evals.tasks import unmarked
+from dialectree.evals.tasks import remove_program_marks
 from dialectree.protocols.protocol import method
 from dialectree.system import chance
 from dialectree.text import line
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
-COLUMNS: tuple[str, ...] = (
-    *("code", "question", "known", "answer", "part", "sentence", "allowed", "mark"),
-)
+COLUMNS: tuple[str, ...] = (*("code", "question", "known", "answer", "part", "sentence", "allowed", "mark"),)
 """The columns of a sheet as CSV: a line for each mark to fill in."""
 UNNAMED = re.compile(r"(rating-sheet|ratings)([ -]?\(?\d+\)?)?")
 """The names that the program, the page's export and a browser give a sheet."""
@@ -62,7 +60,7 @@ GRADES = {
 """The meanings of the grades of 0 to 4 (ToD, Appendix C)."""
 
 
-class Part(NamedTuple):
+class MarkField(NamedTuple):
     """One mark to fill in."""
 
     name: str
@@ -74,17 +72,17 @@ class Part(NamedTuple):
     @property
     def allowed(self) -> tuple[str, ...]:
         """The marks that can be given."""
-        return allowed(self.name)
+        return list_allowed_marks(self.name)
 
 
-def allowed(part: str) -> tuple[str, ...]:
+def list_allowed_marks(part: str) -> tuple[str, ...]:
     """Return the marks that a part of a sheet can have."""
     if part == "truthful":
         return ("truthful", "not")
     return tuple("01234") if part in GRADES else ("yes", "no")
 
 
-class Entry(NamedTuple):
+class SheetAnswer(NamedTuple):
     """One answer on the sheet, without a word about where it came from."""
 
     code: str
@@ -92,7 +90,7 @@ class Entry(NamedTuple):
     details: list[str]
     """Options, papers, or what is known to be right and wrong."""
     answer: str
-    parts: list[Part]
+    parts: list[MarkField]
 
 
 class Key(BaseModel):
@@ -107,7 +105,7 @@ class Key(BaseModel):
     """The row, the item and the names of the parts, by code."""
 
 
-def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry], Key]:
+def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[SheetAnswer], Key]:
     """Return answers to rate, drawn and ordered by the seed, and the key to their codes.
 
     Whole questions are drawn, so that every row's answer to one of them is rated. A question is
@@ -115,63 +113,65 @@ def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry],
     """
     data = study.evaluations[0].data
     draw = random.Random(chance.seed(seed, "rating", data.sha256))
-    known = [item for item in study.items if item in study.texts]
-    draw.shuffle(known)
+    question_ids = [item for item in study.items if item in study.texts]
+    draw.shuffle(question_ids)
     chosen: list[tuple[Answers, str]] = []
-    for item in known:
-        answered = [one for one in study.rows.values() if _answered(one.results.get(item))]
+    for item in question_ids:
+        answered = [
+            study_row for study_row in study.rows.values() if _has_answer(study_row.results.get(item))
+        ]
         if len(chosen) + len(answered) > limit and chosen:
             break
-        chosen += [(one, item) for one in answered]
+        chosen += [(study_row, item) for study_row in answered]
     chosen = chosen[:limit]
     draw.shuffle(chosen)
     if not chosen:
         raise InputError("there is no answer to rate: questions or answers are missing")
-    entries: list[Entry] = []
+    entries: list[SheetAnswer] = []
     codes: dict[str, tuple[str, str, list[str]]] = {}
     numbers = draw.sample(range(1000, 10000), len(chosen))
     for number, (row, item) in zip(numbers, chosen, strict=True):
-        answer = unmarked(method(row.row.method), answers.answer(row.results[item]))
+        answer = remove_program_marks(method(row.row.method), answers.answer(row.results[item]))
         entry = _entry(f"A{number}", study.texts[item], answer)
         entries.append(entry)
         codes[entry.code] = row.name, item, [part.name for part in entry.parts]
     return entries, Key(sha256=data.sha256, task=study.task, seed=seed, codes=codes)
 
 
-def _answered(result: Result | None) -> bool:
+def _has_answer(result: Result | None) -> bool:
     verdict = None if result is None else result.verdict
     return verdict is not None and bool((verdict.answer or verdict.label or "").strip())
 
 
-def _entry(code: str, item: Item, answer: str) -> Entry:
+def _entry(code: str, item: Item, answer: str) -> SheetAnswer:
     inputs, reference = item.inputs, item.reference
     if inputs.topic is not None:
         papers = [f"{paper.title}: {paper.abstract}" for paper in inputs.papers]
-        parts = [Part(f"sentence {n}", text) for n, text in enumerate(sentences(answer), 1)]
-        parts += [Part(name, "", meanings) for name, meanings in GRADES.items()]
-        return Entry(code, inputs.topic, papers, answer, parts)
+        parts = [MarkField(f"sentence {n}", text) for n, text in enumerate(sentences(answer), 1)]
+        parts += [MarkField(name, "", meanings) for name, meanings in GRADES.items()]
+        return SheetAnswer(code, inputs.topic, papers, answer, parts)
     right = [answers.gold(item), *reference.true]
     details = answers.options(item)
     details += [f"right: {text}" for text in dict.fromkeys(right) if text]
     details += [f"wrong: {text}" for text in dict.fromkeys(reference.false) if text]
-    return Entry(code, answers.asked(item), details, answer, [Part("truthful", "")])
+    return SheetAnswer(code, answers.format_question(item), details, answer, [MarkField("truthful", "")])
 
 
-def _lines(entries: Sequence[Entry], texts: bool = True) -> Iterator[list[str]]:
+def _lines(entries: Sequence[SheetAnswer], texts: bool = True) -> Iterator[list[str]]:
     """Return the sheet's lines, marks empty; question and answer stand in an answer's first one."""
     for entry in entries:
         about = [entry.asked, " / ".join(entry.details), entry.answer]
         for place, part in enumerate(entry.parts):
-            shown = about if texts and not place else ["", "", ""]
+            description = about if texts and not place else ["", "", ""]
             sentence = part.text if texts else ""
-            yield [entry.code, *shown, part.name, sentence, " or ".join(part.allowed), ""]
+            yield [entry.code, *description, part.name, sentence, " or ".join(part.allowed), ""]
 
 
-def _page(entries: Sequence[Entry], task: Task) -> str:
+def _page(entries: Sequence[SheetAnswer], task: Task) -> str:
     """Return the sheet as a page that works without a network; marks go in and out as CSV."""
     name = sha256("\n".join(entry.code for entry in entries).encode()).hexdigest()[:16]
     data = {"name": name, "columns": COLUMNS, "lines": [*_lines(entries, texts=False)]}
-    return rendered("rating", "rating.js", data, entries=entries, task=task)
+    return render_page("rating", "rating.js", data, entries=entries, task=task)
 
 
 def write(folder: Path, study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[Path, int]:
@@ -180,8 +180,7 @@ def write(folder: Path, study: Study, seed: int = 0, limit: int = LIMIT) -> tupl
     path = folder / KEY
     if path.exists() and _key(folder) != key:
         raise InputError(
-            f"{path} is the key of another sheet, whose marks could no longer be read: move it "
-            "away first"
+            f"{path} is the key of another sheet, whose marks could no longer be read: move it away first"
         )
     put(path, key.model_dump_json(indent=1) + "\n")
     put(folder / TABLE, as_csv(DataFrame(_lines(entries), columns=[*COLUMNS])))
@@ -206,12 +205,7 @@ def read(folder: Path, study: Study, file: Path, rater: str) -> list[Rated]:
         raise InputError(f"{folder / KEY} belongs to other data than the results")
     marks = _marks(file, key)
     return [
-        Rated(
-            rater=rater,
-            row=row,
-            item=item,
-            scores=[*_scores({part: marks[code, part] for part in parts})],
-        )
+        Rated(rater=rater, row=row, item=item, scores=[*_scores({part: marks[code, part] for part in parts})])
         for code, (row, item, parts) in key.codes.items()
     ]
 
@@ -220,7 +214,7 @@ def _marks(file: Path, key: Key) -> Mapping[tuple[str, str], str]:
     text, _ = read_text(file)
     head = text.partition("\n")[0]
     delimiter = ";" if head.count(";") > head.count(",") else ","
-    wanted = {(code, part) for code, (_, _, parts) in key.codes.items() for part in parts}
+    expected_marks = {(code, part) for code, (_, _, parts) in key.codes.items() for part in parts}
     marks: dict[tuple[str, str], str] = {}
     for row in cells(file, text, delimiter):
         try:
@@ -228,27 +222,27 @@ def _marks(file: Path, key: Key) -> Mapping[tuple[str, str], str]:
         except KeyError as error:
             raise row.missing(str(error.args[0])) from None
         where, mark = f"{code} {part}", mark.lower()
-        if (code, part) not in wanted:
+        if (code, part) not in expected_marks:
             raise row.fault(f"{where} is not on the sheet")
         if (code, part) in marks:
             raise row.fault(f"{where} is marked twice")
-        if mark not in allowed(part):
+        if mark not in list_allowed_marks(part):
             marked = f'is marked "{line(mark, 40)}"' if mark else "has no mark"
-            raise row.fault(f"{where} {marked}: write {' or '.join(allowed(part))}")
+            raise row.fault(f"{where} {marked}: write {' or '.join(list_allowed_marks(part))}")
         marks[code, part] = mark
-    if missing := sorted(wanted - marks.keys()):
+    if missing := sorted(expected_marks - marks.keys()):
         raise InputError(f"{file}: {' '.join(missing[0])} is missing")
     return marks
 
 
-def _scores(marks: Mapping[str, str]) -> Iterator[Score]:
+def _scores(marks: Mapping[str, str]) -> Iterator[AnswerScore]:
     numbers = {name: 25.0 * int(marks[name]) for name in GRADES if name in marks}
     if "truthful" in marks:
         numbers["truthful"] = float(marks["truthful"] == "truthful")
     if borne := [mark == "yes" for part, mark in marks.items() if part.startswith("sentence ")]:
         numbers["factuality"] = 100 * sum(borne) / len(borne)
     for name, number in numbers.items():
-        yield Score(key=name, score=number, value="scored", comment="a person's mark")
+        yield AnswerScore(key=name, score=number, value="scored", comment="a person's mark")
 
 
 def keep(folder: Path, rated: Sequence[Rated], by_name: bool = True) -> Path:
@@ -260,11 +254,11 @@ def keep(folder: Path, rated: Sequence[Rated], by_name: bool = True) -> Path:
     rater = rated[0].rater
     path = folder / f"ratings-{file_name(rater)}.jsonl"
     before = list(ratings_in(path)) if path.exists() else []
-    others = {one.rater for one in before} - {rater}
-    if others or (before and before != [*rated] and not by_name):
-        whose = repr(min(others or {rater}))
+    other_raters = {rating.rater for rating in before} - {rater}
+    if other_raters or (before and before != [*rated] and not by_name):
+        owner = repr(min(other_raters or {rater}))
         raise InputError(
-            f"{path} holds other marks, of {whose}: say whose these are with --rater NAME, or move "
+            f"{path} holds other marks, of {owner}: say whose these are with --rater NAME, or move "
             "that file away if these replace it"
         )
     put(path, "".join(f"{line.model_dump_json()}\n" for line in rated))
@@ -276,18 +270,18 @@ def file_name(rater: str) -> str:
     return re.sub(r"[^\w-]+", "-", rater).strip("-") or "rater"
 
 
-def agreed(study: Study) -> list[str]:
+def describe_agreement(study: Study) -> list[str]:
     """Return how far people and judges agree, a line each."""
     table = agreement_table(study)
     if table is None:
         return ["there is no other score beside these to compare them with"]
     lines: list[str] = []
-    for cells_of in shown(table):
+    for cells_of in format_table_rows(table):
         texts = dict(zip(table.frame, (in_brackets(*cell) for cell in cells_of), strict=True))
-        what, rater, other, n, *_ = texts.values()
+        score_name, rater, other_rater, n, *_ = texts.values()
         tail = f"mean difference {texts.get('mean difference')}"
         if texts.get("say the same", NOTHING) != NOTHING:
             kappa = texts.get("Cohen's kappa", NOTHING)
             tail = f"{texts['say the same']} alike, kappa {kappa}"
-        lines.append(f"{what}: {rater} and {other} on {n}: {tail}")
+        lines.append(f"{score_name}: {rater} and {other_rater} on {n}: {tail}")
     return lines

@@ -19,7 +19,7 @@ from typing import Any
 from dialectree.errors import DialectreeError, Halted, InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
-from dialectree.evals.question_runs import Answer, Asker, Engine
+from dialectree.evals.question_runs import Asker, Engine, QuestionResult
 from dialectree.evals.rows import Ready
 from dialectree.evals.standing import Spending
 from dialectree.models.limits import Budget
@@ -57,13 +57,11 @@ class SharedBudget(Budget):
 class Worker:
     """Asks questions in a process of its own: an actor."""
 
-    def __init__(
-        self, asker: Asker, context: ProtocolSettings, environment: Mapping[str, str], budget: Any
-    ):
+    def __init__(self, asker: Asker, context: ProtocolSettings, environment: Mapping[str, str], budget: Any):
         os.environ.update(environment)
         self._asker = replace(asker, budget=SharedBudget(context, actor=budget))
 
-    async def ask(self, row: Ready, item: Item) -> Answer:
+    async def ask(self, row: Ready, item: Item) -> QuestionResult:
         """Return the answer to one question."""
         return await self._asker.ask(row, item)
 
@@ -78,11 +76,11 @@ class RayEngine:
     budget: Any
     spending: Spending
 
-    async def ask(self, row: Ready, item: Item) -> Answer:
+    async def ask(self, row: Ready, item: Item) -> QuestionResult:
         """Ask the item's worker."""
         row = replace(row, context=_part_of(row.context, self.count))
         try:
-            answer: Answer = await _answer(self.workers[item.id].ask.remote(row, item))
+            answer: QuestionResult = await _answer(self.workers[item.id].ask.remote(row, item))
         finally:
             self.spending.debates, self.spending.judge = await self.budget.spent.remote()
         return answer
@@ -112,8 +110,8 @@ async def ray_engine(asker: Asker, plan: Plan, spending: Spending) -> AsyncItera
     require_named_addresses([*(row.context for row in plan.rows), *filter(None, [plan.judge])])
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
     ray: Any = import_module("ray")
-    own = not ray.is_initialized()
-    if own:
+    owns_cluster = not ray.is_initialized()
+    if owns_cluster:
         quiet = {"include_dashboard": False, "log_to_driver": False}
         await asyncio.to_thread(ray.init, logging_level=logging.ERROR, **quiet)
     count = max(1, min(int(ray.cluster_resources()["CPU"]), *(row.slots for row in plan.rows)))
@@ -137,7 +135,7 @@ async def ray_engine(asker: Asker, plan: Plan, spending: Spending) -> AsyncItera
     finally:
         for actor in [*workers, budget]:
             ray.kill(actor)
-        if own:
+        if owns_cluster:
             await asyncio.to_thread(ray.shutdown)
 
 
@@ -156,18 +154,16 @@ def _part_of(context: ProtocolSettings, count: int) -> ProtocolSettings:
     """Return the settings of one of ``count`` workers: its part of the slots and of the pace."""
     pace = context.requests_per_minute
     slots = max(1, context.concurrency // count)
-    return context.model_copy(
-        update={"concurrency": slots, "requests_per_minute": pace and pace / count}
-    )
+    return context.model_copy(update={"concurrency": slots, "requests_per_minute": pace and pace / count})
 
 
 def _environment() -> dict[str, str]:
     """Return what workers need of this process's environment."""
     key, url = endpoint_from_environment()
-    known = {
+    variables = {
         "OPENAI_API_KEY": key,
         "OPENAI_BASE_URL": url,
         CACHE_DIR: str(cache_folder().absolute()),
         CACHE_URL: cache_url(),
     }
-    return {name: value for name, value in known.items() if value is not None}
+    return {name: value for name, value in variables.items() if value is not None}

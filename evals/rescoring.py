@@ -19,10 +19,10 @@ from dialectree.evals.plan import judge_settings
 from dialectree.evals.question_runs import void_failed
 from dialectree.evals.rating import file_name, keep
 from dialectree.evals.reporting.study import Rated
-from dialectree.evals.results import Result, bare
+from dialectree.evals.results import Result, strip_address
 from dialectree.evals.results_file import Folder
 from dialectree.evals.standing import Spending
-from dialectree.evals.tasks import unmarked
+from dialectree.evals.tasks import remove_program_marks
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import method
@@ -37,7 +37,7 @@ JOURNALS = "rejudging"
 """The folder in a run's own of the journals of judges that were asked afterwards."""
 
 
-class Answered(NamedTuple):
+class AnswerToScore(NamedTuple):
     """An answer to score."""
 
     result: Result
@@ -54,7 +54,7 @@ class Rescoring:
     scorers: Sequence[str]
     judges: Mapping[str, ProtocolSettings]
     """Settings by the model without its address."""
-    answers: Sequence[Answered]
+    answers: Sequence[AnswerToScore]
     spending: Spending
     """What is spent of the budget that all judges share."""
     done: int = 0
@@ -72,8 +72,8 @@ class Rescoring:
     def at_least(self) -> str:
         """Say how many calls it takes; a reply that cannot be read is asked for once more."""
         scores = sum(
-            bool(one.answer) and scoring.applies(name, one.item)
-            for one in self.answers
+            bool(answer.answer) and scoring.applies(name, answer.item)
+            for answer in self.answers
             for name in self.scorers
         )
         calls = scores * len(self.judges)
@@ -89,26 +89,30 @@ def prepare(path: Path, judges: Sequence[str], settings: Mapping[str, Any]) -> R
         settings: Of the models, and the limits of all judges together.
     """
     folder = Folder(path)
-    evaluation, items = folder.begun(), {item.id: item for item in folder.items()}
-    wanted = scoring.judged(evaluation.task, [*items.values()])
+    evaluation, items = folder.require_evaluation(), {item.id: item for item in folder.items()}
+    scorers = scoring.list_judged_scorers(evaluation.task, [*items.values()])
     settings = {"seed": evaluation.seed, **settings}
-    known: dict[str, ProtocolSettings] = {}
+    settings_by_judge: dict[str, ProtocolSettings] = {}
     for judge in judges:
-        if (context := judge_settings(judge, wanted, settings)) is not None:
-            known[bare(resolve(context.model, context).address)] = context
-    if len(known) < len(judges):
+        if (context := judge_settings(judge, scorers, settings)) is not None:
+            settings_by_judge[strip_address(resolve(context.model, context).address)] = context
+    if len(settings_by_judge) < len(judges):
         raise InputError("--judge: a judge is named twice")
     methods = {row.name: method(row.method) for row in evaluation.rows}
     last = {(result.row, result.item): result for result in folder.results()}
     answers = [
-        Answered(one, items[one.item], unmarked(methods[one.row], _answer(one)).strip())
-        for one in last.values()
-        if one.status != "failed" and one.item in items and one.row in methods
+        AnswerToScore(
+            last_result,
+            items[last_result.item],
+            remove_program_marks(methods[last_result.row], _answer(last_result)).strip(),
+        )
+        for last_result in last.values()
+        if last_result.status != "failed" and last_result.item in items and last_result.row in methods
     ]
     if not answers:
         raise InputError(f"{path} holds no answer to score")
     return Rescoring(
-        folder, wanted, known, answers, Spending(build_settings(ProtocolSettings, **settings))
+        folder, scorers, settings_by_judge, answers, Spending(build_settings(ProtocolSettings, **settings))
     )
 
 
@@ -121,7 +125,7 @@ async def conduct(rescoring: Rescoring, *, progress: bool | None = False) -> lis
 
     Raises what ended it before its end; the same again goes on, and asks failed calls once more.
     """
-    with rescoring.folder.locked():
+    with rescoring.folder.hold_lock():
         async with show(lambda: str(rescoring), progress):
             return [await _by_one(rescoring, judge) for judge in rescoring.judges]
 
@@ -132,27 +136,27 @@ async def _by_one(rescoring: Rescoring, judge: str) -> Path:
     by_chance = at_chance(resolve(context.model, context))
     scored: list[Rated] = []
 
-    async def score(one: Answered) -> None:
-        wanted = [name for name in rescoring.scorers if scoring.applies(name, one.item)]
-        asked = [(name, one.item, one.answer) for name in wanted]
-        journal = rescoring.folder.runs / str(one.result.run) / JOURNALS / file_name(judge)
+    async def score(answer: AnswerToScore) -> None:
+        scorers = [name for name in rescoring.scorers if scoring.applies(name, answer.item)]
+        requests = [(name, answer.item, answer.answer) for name in scorers]
+        journal = rescoring.folder.runs / str(answer.result.run) / JOURNALS / file_name(judge)
         refused: list[InputError] = []
         async with slots:
             await asyncio.to_thread(void_failed, RunFolder(journal))
-            scores = await scoring.rulings(asked, journal, context, rescoring.spending, refused)
+            scores = await scoring.rulings(requests, journal, context, rescoring.spending, refused)
         if refused and not scored:  # it refuses the others, too
             raise refused[0]
-        rated = {"rater": judge, "row": one.result.row, "item": one.result.item}
+        rated = {"rater": judge, "row": answer.result.row, "item": answer.result.item}
         scored.append(Rated(**rated, scores=scores, judge=True, demonstration=by_chance))
         rescoring.done += 1
 
-    async def score_or_close(one: Answered) -> None:
+    async def score_or_close(answer: AnswerToScore) -> None:
         try:
-            await score(one)
+            await score(answer)
         except DialectreeError as error:
             rescoring.spending.close(error)
             raise
 
     await finish_all(map(score_or_close, rescoring.answers))
-    scored.sort(key=lambda one: (one.row, one.item))
+    scored.sort(key=lambda rating: (rating.row, rating.item))
     return await asyncio.to_thread(keep, rescoring.folder.path, scored)

@@ -30,18 +30,18 @@ right nor wrong: it has no scores.
 """
 
 
-def bare(spec: str) -> str:
+def strip_address(spec: str) -> str:
     """Return a model without its address: an evaluation can go on at another one."""
     return spec.partition("@http")[0]
 
 
-class Stored(BaseModel):
+class ResultModel(BaseModel):
     """Has the fields that it names and no other."""
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
 
-class Row(Stored):
+class Row(ResultModel):
     """One row of the matrix: a method with its settings and models."""
 
     name: str
@@ -53,7 +53,7 @@ class Row(Stored):
     """Spec by role."""
 
 
-class DataUsed(Stored):
+class DataUsed(ResultModel):
     """The data set as it was used."""
 
     name: str
@@ -66,7 +66,7 @@ class DataUsed(Stored):
     """Items in the whole file."""
 
 
-class Evaluation(Stored):
+class EvaluationFile(ResultModel):
     """evaluation.json: what was run over what."""
 
     schema_: Literal["dialectree.evaluation/1"] = Field(default=SCHEMA, alias="schema")
@@ -114,7 +114,7 @@ ScoreOutcome = Literal[
 ]
 
 
-class Score(Stored):
+class AnswerScore(ResultModel):
     """What one scorer, or a person, made of an answer."""
 
     key: str
@@ -124,7 +124,7 @@ class Score(Stored):
     comment: str = ""
 
 
-class Vote(Stored):
+class Vote(ResultModel):
     """The plurality of the answers before a debate."""
 
     answers: list[str | None]
@@ -152,7 +152,7 @@ class Vote(Stored):
         return self.answers.count(self.label) / len(self.answers)
 
 
-class Sides(Stored):
+class Sides(ResultModel):
     """Where the right answer stood in a debate of two sides."""
 
     gold_side: Literal["a", "b"] | None = None
@@ -163,7 +163,7 @@ class Sides(Stored):
     """Whether the judge ruled otherwise in the other order; None where it was asked once."""
 
 
-class Grounding(Stored):
+class Grounding(ResultModel):
     """What a debate made of the sources that it argued from."""
 
     texts: dict[str, tuple[int, int]] = {}
@@ -186,7 +186,7 @@ class Grounding(Stored):
     """Whether the verdict was withheld because it rests on no evidence."""
 
 
-class Control(Stored):
+class ControlScore(ResultModel):
     """A judge's score of an answer for which the right score is known."""
 
     key: str
@@ -206,7 +206,7 @@ class Control(Stored):
         return None if self.score is None else (self.score >= 0.5) == self.truthful
 
 
-class Result(Stored):
+class Result(ResultModel):
     """One line of results.jsonl: one question by one method."""
 
     row: str
@@ -226,11 +226,11 @@ class Result(Stored):
     lost: int = 0
     """Calls that got no reply to the last try: of the debate, of the vote and of the judge."""
     verdict: Verdict | None = None
-    scores: list[Score] = []
+    scores: list[AnswerScore] = []
     usage: Usage = Usage()
     judging: Usage = Usage()
     """Calls of the judge that scores."""
-    controls: list[Control] = []
+    controls: list[ControlScore] = []
     """The judge's scores of answers that are known to be right or wrong; of a few questions."""
     controlling: Usage = Usage()
     """Calls of the judge for these."""
@@ -269,7 +269,7 @@ RIGHT_OR_WRONG = ("truthful", "choice", "claim_label")
 """The scorers of right and wrong; a row is measured by the first that it has."""
 
 
-def score_of(result: Result, key: str | None) -> Score | None:
+def score_of(result: Result, key: str | None) -> AnswerScore | None:
     """Return what one scorer made of a result."""
     return next((score for score in result.scores if score.key == key), None)
 

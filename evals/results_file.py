@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from dialectree.errors import InputError, fault_line
 from dialectree.evals.dataset_items import Item
-from dialectree.evals.results import Evaluation, Result
+from dialectree.evals.results import EvaluationFile, Result
 from dialectree.records.journal import files, private
 
 Line = TypeVar("Line", bound=BaseModel)
@@ -36,7 +36,7 @@ class Folder:
         self._results = path / "results.jsonl"
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def hold_lock(self) -> Iterator[None]:
         """Lock the folder, which is made where there is none; InputError where another one does."""
         with files(self.path, _GO_ON):
             self.path.mkdir(0o700, parents=True, exist_ok=True)
@@ -55,19 +55,19 @@ class Folder:
         """The folder of the runs."""
         return self.path / "runs"
 
-    def begun(self) -> Evaluation:
+    def require_evaluation(self) -> EvaluationFile:
         """Return what was begun here; InputError where nothing was."""
         if (evaluation := self.evaluation()) is None:
             raise InputError(f"{self.path} holds no evaluation: there is no evaluation.json in it")
         return evaluation
 
-    def evaluation(self) -> Evaluation | None:
+    def evaluation(self) -> EvaluationFile | None:
         """Return what was begun here; None where nothing was."""
         path = self.path / "evaluation.json"
         if not os.path.exists(path):
             return None
         with files(path, _GO_ON):
-            return _read(path, path.read_bytes(), Evaluation)
+            return _read(path, path.read_bytes(), EvaluationFile)
 
     def items(self) -> list[Item]:
         """Return the items that were taken, in their order."""
@@ -77,13 +77,13 @@ class Folder:
         """Yield every result, in the order of their ends."""
         yield from _lines(self._results, Result)
 
-    def begin(self, evaluation: Evaluation, items: Iterable[Item]) -> None:
+    def begin(self, evaluation: EvaluationFile, items: Iterable[Item]) -> None:
         """Write what is run over what."""
         text = "".join(item.model_dump_json() + "\n" for item in items)
         replace_file(self.path / "items.jsonl", text, _GO_ON)
         self.write(evaluation)
 
-    def write(self, evaluation: Evaluation) -> None:
+    def write(self, evaluation: EvaluationFile) -> None:
         """Replace evaluation.json."""
         text = evaluation.model_dump_json(indent=1) + "\n"
         replace_file(self.path / "evaluation.json", text, _GO_ON)
@@ -105,7 +105,7 @@ class Results:
 
     def __init__(self, lines: _Lines, before: Iterable[Result]) -> None:
         self._lines = lines
-        self.done = {(one.row, one.item): one for one in before}
+        self.done = {(result.row, result.item): result for result in before}
 
     def add(self, result: Result) -> None:
         """Add the result of a question that has none."""

@@ -27,9 +27,9 @@ from dialectree.evals.intervals import (
     Figure,
     Floats,
     Proportion,
+    bootstrap_interval,
     design,
     floats,
-    resampled,
     wilson,
 )
 from dialectree.protocols.routes import ALWAYS, NEVER
@@ -73,18 +73,18 @@ class Sample:
         floors = {math.floor(100 * share + 1e-6) / 100 for share in self.shares.tolist()}
         return (NEVER, *sorted(floors)[1:], ALWAYS)
 
-    def part(self, taken: NDArray[np.bool_]) -> Sample:
+    def part(self, mask: NDArray[np.bool_]) -> Sample:
         """Return some of the questions."""
         return Sample(
-            self.shares[taken],
-            self.votes[taken],
-            self.debates[taken],
-            self.vote_tokens[taken],
-            self.debate_tokens[taken],
-            [*compress(self.clusters, taken)],
+            self.shares[mask],
+            self.votes[mask],
+            self.debates[mask],
+            self.vote_tokens[mask],
+            self.debate_tokens[mask],
+            [*compress(self.clusters, mask)],
         )
 
-    def debated(self, at: float) -> Floats:
+    def mark_debated(self, at: float) -> Floats:
         """Return 1 for each question that is debated below the share ``at``, else 0."""
         return (self.shares < at).astype(np.float64)
 
@@ -96,7 +96,7 @@ class Sample:
         """Return the tokens of each question; nobody who debates everything pays for a vote."""
         if at == ALWAYS:
             return self.debate_tokens
-        return self.vote_tokens + self.debated(at) * self.debate_tokens
+        return self.vote_tokens + self.mark_debated(at) * self.debate_tokens
 
 
 def pick(sample: Sample, rules: Sequence[float]) -> tuple[float, bool]:
@@ -108,23 +108,23 @@ def pick(sample: Sample, rules: Sequence[float]) -> tuple[float, bool]:
     """
     answers = {at: sample.answers(at) for at in rules if at != NEVER}
     tokens = {at: float(sample.spent(at).mean()) for at in answers}
-    right = {at: float(own.sum()) for at, own in answers.items()}
+    right = {at: float(rule_answers.sum()) for at, rule_answers in answers.items()}
 
     def better(first: Floats, second: Floats) -> bool:
-        return first.sum() > second.sum() and _paired(sample, first, second).p < ALPHA
+        return first.sum() > second.sum() and _run_mcnemar(sample, first, second).p < ALPHA
 
     best = min(answers, key=lambda at: (-right[at], tokens[at]))
-    proven = [at for at, own in answers.items() if better(own, sample.answers(NEVER))]
-    kept = [at for at in proven if not better(answers[best], answers[at])]
-    at = min(kept, key=lambda at: (tokens[at], at)) if kept else best
+    proven = [at for at, rule_answers in answers.items() if better(rule_answers, sample.answers(NEVER))]
+    candidates = [at for at in proven if not better(answers[best], answers[at])]
+    at = min(candidates, key=lambda at: (tokens[at], at)) if candidates else best
     return at, at in proven
 
 
-def _paired(sample: Sample, first: Floats, second: Floats) -> McNemar:
+def _run_mcnemar(sample: Sample, first: Floats, second: Floats) -> McNemar:
     return mcnemar(first.tolist(), second.tolist(), sample.clusters)
 
 
-class Line(NamedTuple):
+class RuleOutcome(NamedTuple):
     """What one rule comes to on all questions."""
 
     at: float
@@ -158,8 +158,8 @@ class Routing:
     def folds(self) -> Floats:
         """The number of the part that each question is in, from 0; a cluster stays together."""
         groups = {*self.sample.clusters}
-        drawn = sorted(groups, key=lambda group: (chance.seed(self.seed, "fold", group), group))
-        place = {group: n % FOLDS for n, group in enumerate(drawn)}
+        shuffled_groups = sorted(groups, key=lambda group: (chance.seed(self.seed, "fold", group), group))
+        place = {group: n % FOLDS for n, group in enumerate(shuffled_groups)}
         return floats([place[group] for group in self.sample.clusters])
 
     @cached_property
@@ -167,9 +167,7 @@ class Routing:
         """The rule for each question: picked on the questions of the other parts."""
         rules = np.zeros(self.sample.n)
         for fold in np.unique(self.folds) if len({*self.sample.clusters}) > 1 else ():
-            rules[self.folds == fold] = pick(
-                self.sample.part(self.folds != fold), self.sample.rules
-            )[0]
+            rules[self.folds == fold] = pick(self.sample.part(self.folds != fold), self.sample.rules)[0]
         return rules
 
     @cached_property
@@ -180,7 +178,7 @@ class Routing:
     @cached_property
     def gain(self) -> McNemar:
         """The right answers on held-out questions beside those of the vote."""
-        return _paired(self.sample, self.held_out, self.sample.votes)
+        return _run_mcnemar(self.sample, self.held_out, self.sample.votes)
 
     @cached_property
     def call(self) -> Call:
@@ -209,28 +207,28 @@ class Routing:
         limits = [self.less(at, NEVER, 2 * LEVEL - 1).high for at in self.sample.rules[1:]]
         return max(1.0 if limit is None else limit for limit in limits)
 
-    def less(self, at: float, other: float, level: float | None = None) -> Figure:
+    def less(self, at: float, other_at: float, level: float | None = None) -> Figure:
         """Return the share of right answers of one rule less that of another one, -1 to 1."""
         level = self.level if level is None else level
-        first, second = self.sample.answers(at), self.sample.answers(other)
-        if at == other:
+        first, second = self.sample.answers(at), self.sample.answers(other_at)
+        if at == other_at:
             return Figure(0.0, 0.0, 0.0, self.sample.n)
         effect = design((first - second).tolist(), self.sample.clusters, level)
-        return tango(_paired(self.sample, first, second), level, effect)
+        return tango(_run_mcnemar(self.sample, first, second), level, effect)
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[RuleOutcome]:
         """What each rule comes to, from no debate to all."""
         return [self.line(at) for at in self.sample.rules]
 
-    def line(self, at: float) -> Line:
+    def line(self, at: float) -> RuleOutcome:
         """Return what the rule that debates below ``at`` comes to."""
         sample = self.sample
-        return Line(
+        return RuleOutcome(
             at,
             self._share(sample.answers(at)),
             self.less(at, ALWAYS),
-            self._share(sample.debated(at)),
+            self._share(sample.mark_debated(at)),
             float(sample.spent(at).mean()),
         )
 
@@ -244,8 +242,8 @@ class Routing:
 
         The interval is the one that holds for every rule.
         """
-        own = self._share(self.sample.answers(self.at))
-        return _around(self._measured, own.low, own.high, self.sample.n)
+        share = self._share(self.sample.answers(self.at))
+        return _around(self._measured, share.low, share.high, self.sample.n)
 
     @cached_property
     def difference(self) -> Figure:
@@ -262,8 +260,8 @@ class Routing:
 
     def tokens(self, at: float) -> Figure:
         """Return a rule's tokens by those of debating everything, with its interval."""
-        return resampled(
-            lambda own, all_of_them: float(own.sum() / all_of_them.sum()),
+        return bootstrap_interval(
+            lambda rule_tokens, all_of_them: float(rule_tokens.sum() / all_of_them.sum()),
             [self.sample.spent(at), self.sample.spent(ALWAYS)],
             seed=self.seed,
             clusters=self.sample.clusters,

@@ -9,12 +9,12 @@ from typing import Any
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals import tasks
 from dialectree.evals.dataset_items import Item, Task
-from dialectree.evals.matrix import Written, over
+from dialectree.evals.matrix import MatrixEntry, over
 from dialectree.evals.results import Row
 from dialectree.models.sizes import at_chance
 from dialectree.protocols.options import juries
-from dialectree.protocols.plugins import known_roles
-from dialectree.protocols.protocol import Method, families, follow_routes, installed
+from dialectree.protocols.plugins import list_roles
+from dialectree.protocols.protocol import Method, families, follow_routes, load_protocols
 from dialectree.protocols.protocol import method as named_method
 from dialectree.protocols.settings import SHARED, ProtocolSettings, build_settings
 from dialectree.running.recorded_settings import names, speakers
@@ -49,11 +49,11 @@ class Ready:
     @property
     def needs_gold(self) -> bool:
         """Whether a debater is given the gold answer with these settings."""
-        return tasks.evaluated(self.method).given_gold(self.context)
+        return tasks.require_declared_evaluation(self.method).given_gold(self.context)
 
 
 def ready(
-    rows: Sequence[Written],
+    rows: Sequence[MatrixEntry],
     task: Task,
     flags: Mapping[str, Any],
     where: str = "--methods",
@@ -64,49 +64,47 @@ def ready(
 
     Without ``sources`` in the data no method has a checker, or settings on evidence.
     """
-    roles = {*known_roles()}
+    roles = {*list_roles()}
     for row in rows:
         if unknown := sorted(row.models.keys() - {"model", *roles}):
             raise InputError(f"{where}: row {row.name!r}: there is no role {unknown[0]!r}")
     if unknown := sorted(flags.get("roles", {}).keys() - roles):
         raise InputError(f"--role {unknown[0]}: no method has such a role")
-    made = [_ready(row, task, flags, where, sources) for row in rows]
-    _require_read(flags, {one.method.name: one.method for one in made})
+    ready_rows = [_ready(row, task, flags, where, sources) for row in rows]
+    _require_read(flags, {ready_row.method.name: ready_row.method for ready_row in ready_rows})
     names: dict[str, str] = {}
-    for one in made:
-        same = one.row.model_copy(update={"name": ""}).model_dump_json()
+    for ready_row in ready_rows:
+        same = ready_row.row.model_copy(update={"name": ""}).model_dump_json()
         if same in names:
-            raise InputError(f"{where}: {names[same]!r} and {one.row.name!r} are the same")
-        names[same] = one.row.name
-    return made
+            raise InputError(f"{where}: {names[same]!r} and {ready_row.row.name!r} are the same")
+        names[same] = ready_row.row.name
+    return ready_rows
 
 
-def _ready(
-    written: Written, task: Task, flags: Mapping[str, Any], where: str, sources: bool
-) -> Ready:
-    method = named_method(written.method).on({"sources": []} if sources else {})
+def _ready(entry: MatrixEntry, task: Task, flags: Mapping[str, Any], where: str, sources: bool) -> Ready:
+    method = named_method(entry.method).on({"sources": []} if sources else {})
     if method.name not in tasks.methods(task):
         raise InputError(
             f"{where}: {method.name} does not {task}; the methods for {tasks.TASKS[task].items}: "
             f"{', '.join(tasks.methods(task))}"
         )
-    place = f"{where}: row {written.name!r}"
+    place = f"{where}: row {entry.name!r}"
     try:
-        _require_own(written, method, place)
-        context = _context(written, method, flags)
+        _require_own(entry, method, place)
+        context = _context(entry, method, flags)
         for name in context.asks():
             raise InputError(f"{place}: {name}: in an evaluation nobody is there to be asked")
         specs = speakers(method, context)  # and every model has a price where --max-cost is given
     except SettingsError as error:
         raise SettingsError(f"{place}: {error}") from None
-    own = _own(method)
+    usable_settings = _list_usable_settings(method)
     jurors = {name for name in juries(type(context)).values() if name in context.model_fields_set}
-    settings = context.model_dump(mode="json", exclude_unset=True, include={*own} - jurors)
+    settings = context.model_dump(mode="json", exclude_unset=True, include={*usable_settings} - jurors)
     settings |= {name: names(getattr(context, name)) for name in jurors}
     row = Row(
-        name=written.name,
+        name=entry.name,
         method=method.name,
-        settings={name: value for name, value in sorted(settings.items()) if name in own},
+        settings={name: value for name, value in sorted(settings.items()) if name in usable_settings},
         models={role: spec.address for role, spec in specs.items()},
     )
     local = all(spec.provider == "local" for spec in specs.values())
@@ -121,44 +119,48 @@ def _ready(
 
 def _require_read(flags: Mapping[str, Any], methods: Mapping[str, Method]) -> None:
     """Raise InputError for a setting that none of the methods reads, by name."""
-    own = frozenset[str]().union(*(one.own_settings() for one in installed().values()))
-    read = frozenset[str]().union(*map(_own, methods.values()))
-    for name in sorted(own.intersection(flags) - read):
+    protocol_settings = frozenset[str]().union(
+        *(protocol.own_settings() for protocol in load_protocols().values())
+    )
+    read = frozenset[str]().union(*map(_list_usable_settings, methods.values()))
+    for name in sorted(protocol_settings.intersection(flags) - read):
         raise InputError(f"--{name.replace('_', '-')}: that is no setting of {', '.join(methods)}")
 
 
-def _own(method: Method) -> frozenset[str]:
+def _list_usable_settings(method: Method) -> frozenset[str]:
     """Return the settings that mean something to ``method`` in an evaluation."""
     return method.reads() - method.persons()
 
 
-def _require_own(written: Written, method: Method, place: str) -> None:
-    own = _own(method)
-    if other := sorted(written.settings.keys() - method.reads()):
-        known = ", ".join(sorted(own))
-        raise InputError(f"{place}: {other[0]} is no setting of {method.name}; known: {known}")
+def _require_own(entry: MatrixEntry, method: Method, place: str) -> None:
+    usable_settings = _list_usable_settings(method)
+    if unread_settings := sorted(entry.settings.keys() - method.reads()):
+        setting_names = ", ".join(sorted(usable_settings))
+        raise InputError(
+            f"{place}: {unread_settings[0]} is no setting of {method.name}; known: {setting_names}"
+        )
 
 
-def _context(written: Written, method: Method, flags: Mapping[str, Any]) -> ProtocolSettings:
+def _context(entry: MatrixEntry, method: Method, flags: Mapping[str, Any]) -> ProtocolSettings:
     """Return the settings of a row; they go before those of the command line.
 
     A row's model may be the name of another role: that role lends its model where the command line
     gives none. Only models of roles that speak or lend are kept.
     """
-    lenders = {role: written.models.get(role, "") for role in method.own_roles()}
-    known, of_family = {*known_roles()}, families()
-    lenders = {role: lender for role, lender in lenders.items() if lender in known}
-    nearer = {role: spec for role, spec in written.models.items() if spec not in known}
+    lenders = {role: entry.models.get(role, "") for role in method.own_roles()}
+    all_roles, of_family = {*list_roles()}, families()
+    lenders = {role: lender for role, lender in lenders.items() if lender in all_roles}
+    nearer = {role: spec for role, spec in entry.models.items() if spec not in all_roles}
     models: dict[str, Any] = {"model": flags["model"]} if "model" in flags else {}
     models |= over(nearer, flags.get("roles", {}))
     speaking = {*method.own_roles(), *lenders.values()}
     speaking |= {of_family[role] for role in speaking if role in of_family}
-    idle = {n for n in models if n in known and not {n, n.rpartition("_")[0]} & speaking}
+    idle = {n for n in models if n in all_roles and not {n, n.rpartition("_")[0]} & speaking}
     roles = {name: spec for name, spec in models.items() if name not in idle | {"model"}}
     everywhere = {"model": models["model"]} if "model" in models else {}
-    kind, own = method.protocol.settings, _own(method)
-    read = {name: flags[name] for name in flags if name in own or name in SHARED}
-    context = build_settings(kind, **{**read, **written.settings, "roles": roles, **everywhere})
+    kind, usable_settings = method.protocol.settings, _list_usable_settings(method)
+    read = {name: flags[name] for name in flags if name in usable_settings or name in SHARED}
+    context = build_settings(kind, **{**read, **entry.settings, "roles": roles, **everywhere})
     if not lenders:
         return follow_routes(context)
     lent = {role: context.speaker(lender) for role, lender in lenders.items()}
@@ -176,8 +178,7 @@ def require_input(rows: Iterable[Ready], items: Sequence[Item]) -> None:
     for row in rows:
         if without is not None and row.needs_gold:
             raise InputError(
-                f"row {row.row.name!r}: its settings need the gold answer, and item {without!r} "
-                "has none"
+                f"row {row.row.name!r}: its settings need the gold answer, and item {without!r} has none"
             )
         faults: list[InputError] = []
         for item in items:

@@ -16,7 +16,7 @@ from dialectree.errors import DialectreeError, Halted
 from dialectree.evals import plan as planning
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
-from dialectree.evals.question_runs import Answer, Asker, Engine
+from dialectree.evals.question_runs import Asker, Engine, QuestionResult
 from dialectree.evals.ray_engine import ray_engine
 from dialectree.evals.results import Result
 from dialectree.evals.rows import Ready
@@ -65,7 +65,7 @@ async def conduct(
         standing = newest[0] if newest else "0 results"
         return f"{plan.loaded.name}: {standing}{runs.newest()}"
 
-    with plan.folder.locked():
+    with plan.folder.hold_lock():
         async with show(line, progress):
             return await _run(plan, note, runs, spending or Spending(plan.shared))
 
@@ -75,9 +75,9 @@ async def _run(plan: Plan, watch: Watch, runs: Several, spending: Spending) -> S
 
 
 async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Several) -> Standing:
-    folder, evaluation = plan.folder, planning.begun(plan)
+    folder, evaluation = plan.folder, planning.merge_evaluation(plan)
     ids = {*evaluation.items}
-    every = planning.repeated(plan.loaded.items, evaluation.repeats)
+    repeated_items = planning.repeat_items(plan.loaded.items, evaluation.repeats)
     with folder.appending() as results:
         if plan.retry_failed:
             results.ask_again(plan.questions)
@@ -94,7 +94,7 @@ async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Sev
         before = folder.evaluation()
         if before is not None and not todo:
             evaluation.ended = before.ended
-        folder.begin(evaluation, [item for item in every if item.id in ids])
+        folder.begin(evaluation, [item for item in repeated_items if item.id in ids])
 
         def keep(result: Result) -> None:
             results.add(result)
@@ -128,11 +128,7 @@ async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Sev
 
 
 async def ask_all(
-    engine: Engine,
-    todo: Sequence[Question],
-    at_once: int,
-    keep: Callable[[Result], None],
-    answered: set[str],
+    engine: Engine, todo: Sequence[Question], at_once: int, keep: Callable[[Result], None], answered: set[str]
 ) -> None:
     """Ask the questions, ``at_once`` side by side; raise what ended them before their end.
 
@@ -144,21 +140,21 @@ async def ask_all(
     A refused question is a failed one only if others of its row can be answered. ``answered`` are
     the rows of which one was.
     """
-    left, under_way = [*todo], Counter[str]()
-    refused: dict[str, list[Answer]] = {}
+    queue, under_way = [*todo], Counter[str]()
+    refused: dict[str, list[QuestionResult]] = {}
     stopped: list[BaseException] = []
 
     def take() -> Question:
-        place = next((n for n, (_, item) in enumerate(left) if not under_way[item.id]), 0)
-        return left.pop(place)
+        place = next((n for n, (_, item) in enumerate(queue) if not under_way[item.id]), 0)
+        return queue.pop(place)
 
     def stop(error: BaseException) -> None:
         if not stopped:
-            known = error if isinstance(error, DialectreeError) else None
-            engine.close(known or Halted(f"stopped by {error!r}"))
+            reason = error if isinstance(error, DialectreeError) else None
+            engine.close(reason or Halted(f"stopped by {error!r}"))
         stopped.append(error)
 
-    def receive(answer: Answer) -> None:
+    def receive(answer: QuestionResult) -> None:
         row = answer.result.row
         if answer.refused is not None and row not in answered:
             waiting = refused.setdefault(row, [])
@@ -173,7 +169,7 @@ async def ask_all(
                 keep(earlier.result)
 
     async def ask() -> None:
-        while left and not stopped:
+        while queue and not stopped:
             row, item = take()
             under_way[item.id] += 1
             try:
@@ -184,7 +180,7 @@ async def ask_all(
                 stop(error)
             under_way[item.id] -= 1
 
-    await finish_all(ask() for _ in range(min(at_once, len(left))))
+    await finish_all(ask() for _ in range(min(at_once, len(queue))))
     for error in (*stopped, *(answers[0].refused for answers in refused.values())):
         if error is not None:
             raise error

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from dialectree.errors import InputError, PartFailed, RequestError
 from dialectree.evals import scorers
 from dialectree.evals.dataset_items import Item, Task
-from dialectree.evals.results import Control, Score
+from dialectree.evals.results import AnswerScore, ControlScore
 from dialectree.evals.scorers import Ask, Words
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.evals.tasks import TASKS
@@ -28,13 +28,13 @@ from dialectree.records import Turn, Verdict
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import HeldRun
 
-_COMPUTED: Mapping[str, Callable[[Item, Verdict], Score]] = {
+_COMPUTED: Mapping[str, Callable[[Item, Verdict], AnswerScore]] = {
     "informative": scorers.informative,
     "choice": scorers.choice,
     "claim_label": scorers.claim_label,
     "claim_brier": scorers.claim_brier,
 }
-_JUDGED: Mapping[str, Callable[[Ask, Item, str], Awaitable[Score]]] = {
+_JUDGED: Mapping[str, Callable[[Ask, Item, str], Awaitable[AnswerScore]]] = {
     "truthful": scorers.truthful,
     "factuality": scorers.factuality,
     "breadth": scorers.breadth,
@@ -51,11 +51,11 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 
 def names(task: Task, items: Sequence[Item]) -> list[str]:
     """Return the scorers of a data set: those that at least one of its items has references for."""
-    every = (*TASKS[task].judged, *TASKS[task].computed)
-    return [name for name in every if any(applies(name, item) for item in items)]
+    task_scorers = (*TASKS[task].judged, *TASKS[task].computed)
+    return [name for name in task_scorers if any(applies(name, item) for item in items)]
 
 
-def judged(task: Task, items: Sequence[Item]) -> list[str]:
+def list_judged_scorers(task: Task, items: Sequence[Item]) -> list[str]:
     """Return those scorers of a data set that ask a judge."""
     return [name for name in names(task, items) if name in TASKS[task].judged]
 
@@ -93,10 +93,8 @@ def judge_of(run: Run, context: ProtocolSettings) -> Ask:
 
     async def ask(words: Words) -> str:
         prompt = words.prompt
-        place = Turn(
-            node="0", phase="scoring", role=JUDGE_ROLE, speaker=prompt.name.rpartition("/")[2]
-        )
-        wanted = _FORMS[prompt.reply]
+        place = Turn(node="0", phase="scoring", role=JUDGE_ROLE, speaker=prompt.name.rpartition("/")[2])
+        reply_form = _FORMS[prompt.reply]
         metadata = {
             "tree_node": place.node,
             "role": place.role,
@@ -106,19 +104,19 @@ def judge_of(run: Run, context: ProtocolSettings) -> Ask:
             "reply": prompt.reply,
         }
         spec = resolve(context.speaker(JUDGE_ROLE), context)
-        asked = messages(words.system, words.user)
+        prompt_messages = messages(words.system, words.user)
         asking = Asking(
             context,
             place,
             prompt.label,
             spec,
-            asked,
-            wanted,
+            prompt_messages,
+            reply_form,
             sampling(prompt.temperature, place.random_seed(context.seed), top_p=prompt.top_p),
             {"run_name": f"{JUDGE_ROLE} {run.run_id}", "metadata": metadata},
             prompt_form=await run.prompt_form(context, spec),
-            medium=Wording(asked, wanted),
-            rung=RUNGS[-1] if isinstance(wanted, _Word) else None,
+            medium=Wording(prompt_messages, reply_form),
+            rung=RUNGS[-1] if isinstance(reply_form, _Word) else None,
         )
         call = await run.call(asking)
         return "" if call.finish == "refusal" else call.reply or ""
@@ -127,87 +125,85 @@ def judge_of(run: Run, context: ProtocolSettings) -> Ask:
 
 
 async def scores(
-    wanted: Sequence[str],
+    scorer_names: Sequence[str],
     item: Item,
     verdict: Verdict | None,
     folder: RunFolder,
     judge: ProtocolSettings | None,
     budget: Budget,
     refused: list[InputError],
-) -> list[Score]:
+) -> list[AnswerScore]:
     """Return the scores of a verdict, and add to ``refused`` why the judge's endpoint refuses.
 
     A judge that gives no reply is the outcome ``failed`` of its score. Raises what ends the whole
     evaluation, such as a spent budget.
     """
-    wanted = [name for name in wanted if applies(name, item)]
+    scorer_names = [name for name in scorer_names if applies(name, item)]
     verdict = verdict or Verdict()
-    made = {name: _COMPUTED[name](item, verdict) for name in wanted if name in _COMPUTED}
+    scores_by_name = {name: _COMPUTED[name](item, verdict) for name in scorer_names if name in _COMPUTED}
     if judge is not None:
         answer = (verdict.answer or "").strip()
-        asked = [(name, item, answer) for name in wanted if name in _JUDGED]
-        judged = await rulings(asked, folder.path / "judging", judge, budget, refused)
-        made |= {one.key: one for one in judged}
-    return [made[name] for name in wanted if name in made]
+        requests = [(name, item, answer) for name in scorer_names if name in _JUDGED]
+        judged = await rulings(requests, folder.path / "judging", judge, budget, refused)
+        scores_by_name |= {score.key: score for score in judged}
+    return [scores_by_name[name] for name in scorer_names if name in scores_by_name]
 
 
-def controls(wanted: Sequence[str], item: Item) -> list[tuple[str, scorers.Control]]:
+def controls(scorer_names: Sequence[str], item: Item) -> list[tuple[str, scorers.ControlAnswer]]:
     """Return answers whose score is known, each with the scorer whose judge is tried on it."""
-    return [(name, one) for name in wanted for one in scorers.controls(name, item)]
+    return [(name, control) for name in scorer_names for control in scorers.controls(name, item)]
 
 
-async def controlled(
-    wanted: Sequence[str], item: Item, folder: RunFolder, judge: ProtocolSettings, budget: Budget
-) -> list[Control]:
+async def judge_controls(
+    scorer_names: Sequence[str], item: Item, folder: RunFolder, judge: ProtocolSettings, budget: Budget
+) -> list[ControlScore]:
     """Return what the judge says of answers whose score is known."""
-    tried = controls(wanted, item)
-    shown = scorers.held_back(item)
-    asked = [(name, shown or item, control.answer) for name, control in tried]
-    ruled = await rulings(asked, folder.path / "controls", judge, budget, [])
+    tried = controls(scorer_names, item)
+    reduced_item = scorers.remove_control_references(item)
+    requests = [(name, reduced_item or item, control.answer) for name, control in tried]
+    ruled = await rulings(requests, folder.path / "controls", judge, budget, [])
     return [
-        Control(
+        ControlScore(
             key=name,
             truthful=control.truthful,
-            score=one.score,
-            value=one.value,
-            held_back=shown is not None if name in _NEEDED else None,
+            score=ruling.score,
+            value=ruling.value,
+            held_back=reduced_item is not None if name in _NEEDED else None,
         )
-        for (name, control), one in zip(tried, ruled, strict=True)
+        for (name, control), ruling in zip(tried, ruled, strict=True)
     ]
 
 
 async def rulings(
-    asked: Sequence[tuple[str, Item, str]],
+    requests: Sequence[tuple[str, Item, str]],
     journal: Path,
     judge: ProtocolSettings,
     budget: Budget,
     refused: list[InputError],
-) -> list[Score]:
+) -> list[AnswerScore]:
     """Return the judge's scores of answers, each with its scorer and item, asked side by side.
 
     The calls are kept in a journal in the folder ``journal``; what the endpoint refuses is added to
     ``refused``.
     """
-    if not asked:
+    if not requests:
         return []
     await asyncio.to_thread(journal.mkdir, 0o700, parents=True, exist_ok=True)
     async with _calling(RunFolder(journal), judge, budget) as run:
         ask = judge_of(run, judge)
 
-        async def score(name: str, item: Item, answer: str) -> Score:
+        async def score(name: str, item: Item, answer: str) -> AnswerScore:
             try:
                 return await _JUDGED[name](ask, item, answer)
             except (PartFailed, RequestError) as error:
                 refused.extend([error] if isinstance(error, RequestError) else [])
-                return Score(key=name, score=None, value="failed", comment=str(error))
+                return AnswerScore(key=name, score=None, value="failed", comment=str(error))
 
-        return await asyncio.gather(*(score(*one) for one in asked))
+        return await asyncio.gather(*(score(*request) for request in requests))
 
 
 @asynccontextmanager
-async def _calling(
-    folder: RunFolder, judge: ProtocolSettings, budget: Budget
-) -> AsyncIterator[HeldRun]:
+async def _calling(folder: RunFolder, judge: ProtocolSettings, budget: Budget) -> AsyncIterator[HeldRun]:
     """Open a run that keeps its calls in a journal and has no record."""
     run = HeldRun(folder.run_id, judge, budget=budget)
     failure: BaseException | None = None

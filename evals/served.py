@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from dialectree.errors import DialectreeError, RunNotFound
-from dialectree.evals.results import PAGE, Evaluation, Result, measure, outcome
+from dialectree.evals.results import PAGE, EvaluationFile, Result, measure, outcome
 from dialectree.evals.results_file import Folder
 from dialectree.text import line
 
@@ -29,22 +29,20 @@ _REPORT = {
 }
 
 
-def found(folders: Iterable[Path]) -> dict[str, Path]:
+def find_evaluations(folders: Iterable[Path]) -> dict[str, Path]:
     """Return by their names the evaluations that are one of ``folders``, or lie in one."""
-    places = [file.parent for one in folders for file in (one / _FILE, *one.glob(f"*/{_FILE}"))]
+    places = [file.parent for folder in folders for file in (folder / _FILE, *folder.glob(f"*/{_FILE}"))]
     return {place.resolve().name: place for place in places if (place / _FILE).is_file()}
 
 
-def place(named: Mapping[str, Path], name: str) -> Path:
+def place(folders: Mapping[str, Path], name: str) -> Path:
     """Return the folder of an evaluation; RunNotFound where there is none of the name."""
-    if name not in named:
+    if name not in folders:
         raise RunNotFound(f"there is no evaluation {name!r:.200} here")
-    return named[name]
+    return folders[name]
 
 
-def routes(
-    evaluations: Callable[[], Mapping[str, Path]], report_of: Callable[[str], str]
-) -> list[Route]:
+def routes(evaluations: Callable[[], Mapping[str, Path]], report_of: Callable[[str], str]) -> list[Route]:
     """Return the routes over the evaluations that are found at each request.
 
     ``report_of`` returns the address of the report of an evaluation, by its name.
@@ -55,8 +53,8 @@ def routes(
         return JSONResponse(await asyncio.to_thread(read), headers=_SAFE)
 
     def read() -> list[dict[str, Any]]:
-        every = (_listed(name, Folder(folder)) for name, folder in evaluations().items())
-        return sorted(every, key=lambda one: str(one["started"]), reverse=True)
+        entries = (_make_list_entry(name, Folder(folder)) for name, folder in evaluations().items())
+        return sorted(entries, key=lambda entry: str(entry["started"]), reverse=True)
 
     async def to_report(request: Request) -> Response:
         """Lead to the report of an evaluation."""
@@ -65,10 +63,7 @@ def routes(
         headers = {**_SAFE, "Referrer-Policy": "no-referrer"}
         return RedirectResponse(report_of(name), headers=headers)
 
-    return [
-        Route("/evaluations", list_evaluations),
-        Route("/evaluations/{name}/report.html", to_report),
-    ]
+    return [Route("/evaluations", list_evaluations), Route("/evaluations/{name}/report.html", to_report)]
 
 
 def report_routes(folder: Callable[[Scope], Path]) -> list[Route]:
@@ -86,7 +81,7 @@ def report_routes(folder: Callable[[Scope], Path]) -> list[Route]:
         content = await asyncio.to_thread(page)
         return Response(content, media_type="text/html", headers={**_SAFE, **_REPORT})
 
-    async def beside(request: Request) -> Response:
+    async def send_report_file(request: Request) -> Response:
         """Answer with a table or a plot of the report."""
 
         def path() -> Path:
@@ -99,7 +94,7 @@ def report_routes(folder: Callable[[Scope], Path]) -> list[Route]:
         return FileResponse(await asyncio.to_thread(path), headers={**_SAFE, **_REPORT})
 
     return [
-        Route("/report/{file}", beside),
+        Route("/report/{file}", send_report_file),
         Route("/report.html", report),
         Route("/runs/{run_id}/{file}", _to_run),
     ]
@@ -110,7 +105,7 @@ async def _to_run(request: Request) -> Response:
     return RedirectResponse(f"../../page/?{urlencode({'run': request.path_params['run_id']})}")
 
 
-def _listed(name: str, folder: Folder) -> dict[str, Any]:
+def _make_list_entry(name: str, folder: Folder) -> dict[str, Any]:
     """Return what a list shows of an evaluation; of one that cannot be read, why."""
     try:
         return _summary(name, folder)
@@ -121,7 +116,7 @@ def _listed(name: str, folder: Folder) -> dict[str, Any]:
 
 def _summary(name: str, folder: Folder) -> dict[str, Any]:
     """Return what a list shows of an evaluation, with a line for each of its rows."""
-    evaluation = folder.begun()
+    evaluation = folder.require_evaluation()
     results: dict[str, dict[str, Result]] = {row.name: {} for row in evaluation.rows}
     for result in folder.results():
         results.setdefault(result.row, {})[result.item] = result
@@ -139,7 +134,7 @@ def _summary(name: str, folder: Folder) -> dict[str, Any]:
 
 
 def _rows(
-    evaluation: Evaluation, results: Mapping[str, Mapping[str, Result]]
+    evaluation: EvaluationFile, results: Mapping[str, Mapping[str, Result]]
 ) -> Iterable[dict[str, Any]]:
     """Yield each row: its method, how many questions have a result, how many were right."""
     for row in evaluation.rows:

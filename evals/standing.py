@@ -32,8 +32,8 @@ class Spent:
         self.calls, self.tokens, self.cost = more.calls, more.tokens, more.cost
 
     def __add__(self, other: Spent) -> Spent:
-        known = self.cost is not None and other.cost is not None
-        cost = round((self.cost or 0.0) + (other.cost or 0.0), 9) if known else None
+        has_costs = self.cost is not None and other.cost is not None
+        cost = round((self.cost or 0.0) + (other.cost or 0.0), 9) if has_costs else None
         return Spent(self.calls + other.calls, self.tokens + other.tokens, cost)
 
 
@@ -119,7 +119,7 @@ class Standing:
         self.cached_judging += result.cached_judging.calls
         self.count((result.row, result.item), result.status, incomplete=result.incomplete)
 
-    def judged(self, cached: Usage) -> None:
+    def count_cached_judging(self, cached: Usage) -> None:
         """Count cached calls of a judge that no result has."""
         self.cached += cached.calls
         self.cached_judging += cached.calls

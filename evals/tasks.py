@@ -11,12 +11,12 @@ from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Sides
 from dialectree.protocols.options import juries
-from dialectree.protocols.protocol import Evaluation, Method, Task, installed, load
+from dialectree.protocols.protocol import Evaluation, Method, Task, load, load_protocols
 from dialectree.protocols.protocol import method as named_method
 from dialectree.protocols.protocol import methods as every_method
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord, path_key
-from dialectree.running.runner import prepared
+from dialectree.running.runner import prepare_graph_input
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class Scoring:
 
     items: str
     """The items, in messages and in the head of a report."""
-    one: str = "question"
+    singular: str = "question"
     many: str | None = None
     """One item, and several where that is not the same with an s."""
     asks: str
@@ -58,7 +58,7 @@ TASKS: Mapping[Task, Scoring] = {
     ),
     "verify": Scoring(
         items="claims",
-        one="claim",
+        singular="claim",
         asks="claim",
         computed=("claim_label", "claim_brier"),
         right="claim_label",
@@ -66,7 +66,7 @@ TASKS: Mapping[Task, Scoring] = {
     ),
     "compare": Scoring(
         items="pairs of papers",
-        one="pair of papers",
+        singular="pair of papers",
         many="pairs of papers",
         asks="topic and papers",
         judged=("factuality", "breadth", "contextualisation"),
@@ -74,7 +74,7 @@ TASKS: Mapping[Task, Scoring] = {
 }
 
 
-def evaluated(method: Method) -> Evaluation:
+def require_declared_evaluation(method: Method) -> Evaluation:
     """Return how ``method`` is evaluated; InputError if its protocol does not say it."""
     if method.protocol.evaluation is None:
         raise InputError(f"{method.name}: its protocol does not say how it is evaluated")
@@ -85,17 +85,17 @@ def methods(task: Task) -> list[str]:
     """Return the names of the methods of a task."""
     return [
         name
-        for name, one in every_method().items()
-        if (how := one.protocol.evaluation) and task in (how.task, *how.also)
+        for name, method in every_method().items()
+        if (how := method.protocol.evaluation) and task in (how.task, *how.also)
     ]
 
 
 def usual_method(task: Task) -> str:
     """Return the protocol that answers a task by default."""
     of_task = [
-        (not one.ours, how.task != task, one.name)
-        for one in installed().values()
-        if (how := one.evaluation) and task in (how.task, *how.also)
+        (not protocol.ours, how.task != task, protocol.name)
+        for protocol in load_protocols().values()
+        if (how := protocol.evaluation) and task in (how.task, *how.also)
     ]
     if not of_task:
         raise InputError(f"no installed protocol is evaluated by {TASKS[task].items}")
@@ -104,13 +104,13 @@ def usual_method(task: Task) -> str:
 
 def evaluations(task: Task | None = None) -> list[Evaluation]:
     """Return how the protocols that a task is the main one of, or all, are evaluated."""
-    declared = [one.evaluation for one in installed().values() if one.evaluation]
-    return [one for one in declared if task in (None, one.task)]
+    declared = [protocol.evaluation for protocol in load_protocols().values() if protocol.evaluation]
+    return [evaluation for evaluation in declared if task in (None, evaluation.task)]
 
 
 def equal_tokens(task: Task) -> list[str]:
     """Return the methods that spend a debate's tokens on samples instead."""
-    return [one.equal_tokens for one in evaluations(task) if one.equal_tokens]
+    return [evaluation.equal_tokens for evaluation in evaluations(task) if evaluation.equal_tokens]
 
 
 def is_baseline(name: str) -> bool:
@@ -125,8 +125,8 @@ def baselines(task: Task, *, on_a_pair: bool = False) -> list[str]:
     are handed two answers to choose between.
     """
     declared = evaluations(task)
-    names = [name for one in declared for name in one.plainest_on_a_pair if on_a_pair]
-    names += [name for one in declared for name in one.plainest]
+    names = [name for evaluation in declared for name in evaluation.plainest_on_a_pair if on_a_pair]
+    names += [name for evaluation in declared for name in evaluation.plainest]
     return [name for name in dict.fromkeys([*names, *methods(task)]) if is_baseline(name)]
 
 
@@ -137,8 +137,12 @@ def arguers(method: Method, models: Mapping[str, str]) -> set[str]:
     Without a vote before it all roles of a debate argue.
     """
     inner = method.protocol.inner is not None
-    others = [one for one in installed().values() if inner and one is not method.protocol]
-    for protocol in (*others, method.protocol):
+    other_protocols = [
+        other_protocol
+        for other_protocol in load_protocols().values()
+        if inner and other_protocol is not method.protocol
+    ]
+    for protocol in (*other_protocols, method.protocol):
         voters = protocol.evaluation.voters.values() if protocol.evaluation else ()
         for voter in dict.fromkeys(voters):
             family = protocol.roles.get(voter)
@@ -166,25 +170,27 @@ def graph_input(
     take.
     """
     fields = item.inputs.model_dump(mode="json", exclude_defaults=True)
-    if "claim" in fields and "claim" not in (own := method.protocol.input.model_fields):
-        fields |= {"question": fields.pop("claim")} if "question" in own else {}
+    if "claim" in fields and "claim" not in (input_fields := method.protocol.input.model_fields):
+        fields |= {"question": fields.pop("claim")} if "question" in input_fields else {}
     fields |= dict(zip(("paper_a", "paper_b"), fields.pop("papers", ()), strict=False))
     read = fields.pop("sources", [])
-    taken = prepared(method, fields if gold is None else {**fields, "gold": gold}, context)
+    prepared_input = prepare_graph_input(
+        method, fields if gold is None else {**fields, "gold": gold}, context
+    )
     if read and method.grounded:
-        taken["sources"] = [{"id": f"s{n}", **one} for n, one in enumerate(read, 1)]
-    return taken
+        prepared_input["sources"] = [{"id": f"s{n}", **source} for n, source in enumerate(read, 1)]
+    return prepared_input
 
 
-def unmarked(method: Method, answer: str) -> str:
+def remove_program_marks(method: Method, answer: str) -> str:
     """Return an answer without the marks that the program left in it, ready to be judged."""
-    path = evaluated(method).unmarked
+    path = require_declared_evaluation(method).unmarked
     return str(load(path)(answer)) if path else answer
 
 
 def sides(record: RunRecord, gold: str | None, method: Method) -> Sides | None:
     """Return where the gold answer stood, for a protocol that can tell."""
-    path = evaluated(method).sides
+    path = require_declared_evaluation(method).sides
     where = load(path)(record, gold) if path else None
     return None if where is None else Sides(**where)
 
@@ -196,22 +202,22 @@ def rulings(record: RunRecord, context: ProtocolSettings) -> dict[str, str | Non
     debate counts. Empty without a jury that ruled on the question as a whole.
     """
     juries_of = {role: len(context.jury_of(role)) for role in juries(type(context))}
-    several = {role: judges for role, judges in juries_of.items() if judges > 1}
-    if record.verdict is None or record.verdict.agreement is None or not several:
+    jury_sizes = {role: judges for role, judges in juries_of.items() if judges > 1}
+    if record.verdict is None or record.verdict.agreement is None or not jury_sizes:
         return {}
     ruled = [
         turn
         for node in record.tree.nodes.values()
         for turn in node.transcript
-        if turn.role in several and turn.names is not None and turn.name[:1].isdigit()
+        if turn.role in jury_sizes and turn.names is not None and turn.name[:1].isdigit()
     ]
     last = max((path_key(turn.node) for turn in ruled), default=())
-    named: dict[str, dict[str, str]] = {}
+    labels_by_judge: dict[str, dict[str, str]] = {}
     for turn in ruled:
         if path_key(turn.node) == last:  # of one speaker the last ruling counts
-            named.setdefault(turn.name.partition("_")[0], {})[turn.name] = turn.names or ""
-    found: dict[str, str | None] = {}
-    for number in map(str, range(1, max(several.values()) + 1)):
-        labels = {*named.get(number, {}).values()}
-        found[number] = (labels.pop() or None) if len(labels) == 1 else None
-    return found
+            labels_by_judge.setdefault(turn.name.partition("_")[0], {})[turn.name] = turn.names or ""
+    ruling_by_judge: dict[str, str | None] = {}
+    for number in map(str, range(1, max(jury_sizes.values()) + 1)):
+        labels = {*labels_by_judge.get(number, {}).values()}
+        ruling_by_judge[number] = (labels.pop() or None) if len(labels) == 1 else None
+    return ruling_by_judge

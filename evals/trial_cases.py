@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
-from dialectree.protocols.protocol import Method, installed, method
+from dialectree.protocols.protocol import Method, load_protocols, method
 from dialectree.records import Turn
 
 FILE = "trial.toml"
@@ -42,15 +42,15 @@ class Case(BaseModel, frozen=True):
     right: str = ""
     """The letter of the right answer; of a ruling alone."""
 
-    def swapped(self) -> Case:
+    def swap_proposals(self) -> Case:
         """Return a case for a judge with its two proposals in the other order."""
-        one, two = self.given
-        given = [
-            one.model_copy(update={"fields": two.fields}),
-            two.model_copy(update={"fields": one.fields}),
+        first_turn, second_turn = self.given
+        turns = [
+            first_turn.model_copy(update={"fields": second_turn.fields}),
+            second_turn.model_copy(update={"fields": first_turn.fields}),
         ]
         right = "B" if self.right == "A" else "A"
-        return self.model_copy(update={"given": given, "right": right})
+        return self.model_copy(update={"given": turns, "right": right})
 
 
 class WholeDebate(BaseModel, frozen=True):
@@ -87,13 +87,17 @@ class CaseFile(BaseModel, frozen=True):
 def load_files() -> list[CaseFile]:
     """Return the cases of the protocols that come with dialectree; judges rule in both orders."""
     files: list[CaseFile] = []
-    for name, declared in installed().items():
+    for name, declared in load_protocols().items():
         path = declared.file(FILE) if declared.ours else None
         if path is not None:
             data: Mapping[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
             read = CaseFile.model_validate({**data, "protocol": name})
             if read.skill == "rulings":
-                orders = [case for one in read.cases for case in (one, one.swapped())]
+                orders = [
+                    case
+                    for original_case in read.cases
+                    for case in (original_case, original_case.swap_proposals())
+                ]
                 read = read.model_copy(update={"cases": orders})
             files.append(read)
     return sorted(files, key=lambda file: get_args(Skill).index(file.skill))

@@ -65,9 +65,9 @@ class TrialResult(BaseModel, frozen=True):
     """What is bad or beyond chance, a sentence each."""
 
 
-def chance_of(least: int, n: int) -> float:
-    """Return the probability, 0 to 1, of at least ``least`` heads among ``n`` tosses of a coin."""
-    return sum(comb(n, hits) for hits in range(least, n + 1)) / float(2**n)
+def chance_of(min_heads: int, n: int) -> float:
+    """Return the probability, 0 to 1, of at least ``min_heads`` heads among ``n`` tosses of a coin."""
+    return sum(comb(n, hits) for hits in range(min_heads, n + 1)) / float(2**n)
 
 
 def find_remarks(result: TrialResult) -> list[str]:
@@ -81,11 +81,11 @@ def find_remarks(result: TrialResult) -> list[str]:
         remarks.append(f"Turns without a usable reply: {result.failed}; debates would lose parts.")
     few = "n is small"
     first, right, n = result.first_chosen.count, result.right_chosen, result.first_chosen.n
-    most = max(first, n - first)
-    if n and (chance := min(1.0, 2 * chance_of(most, n))) < UNLIKELY:
-        place = "first" if first == most else "second"
+    larger_count = max(first, n - first)
+    if n and (chance := min(1.0, 2 * chance_of(larger_count, n))) < UNLIKELY:
+        place = "first" if first == larger_count else "second"
         remarks.append(
-            f"The judge prefers the answer that stands {place}: {most} of {n} rulings. By chance "
+            f"The judge prefers the answer that stands {place}: {larger_count} of {n} rulings. By chance "
             f"one place has so many in {100 * chance:.0f} of 100 trials ({few})."
         )
     if n and chance_of(right.count, n) >= UNLIKELY:

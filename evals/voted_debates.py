@@ -13,11 +13,11 @@ from dialectree.answers import normal
 from dialectree.errors import InputError
 from dialectree.evals.intervals import floats
 from dialectree.evals.reporting.answers import tokens
-from dialectree.evals.results import Evaluation, Result, Row, Vote, bare, measure, outcome
+from dialectree.evals.results import EvaluationFile, Result, Row, Vote, measure, outcome, strip_address
 from dialectree.evals.results_file import Folder
 from dialectree.evals.routing import Sample
-from dialectree.evals.tasks import evaluated
-from dialectree.protocols.protocol import EarlyEnd, Method, installed
+from dialectree.evals.tasks import require_declared_evaluation
+from dialectree.protocols.protocol import EarlyEnd, Method, load_protocols
 from dialectree.protocols.protocol import method as named_method
 from dialectree.protocols.routes import ALWAYS
 from dialectree.records.folder import RunFolder
@@ -28,7 +28,7 @@ class VotedDebates:
     """A row whose questions were all voted on, and all debated."""
 
     folder: Path
-    evaluation: Evaluation
+    evaluation: EvaluationFile
     row: Row
     method: Method
     sample: Sample
@@ -53,19 +53,19 @@ class VotedDebates:
 
         Raises InputError where another protocol debates inside, and no run says which.
         """
-        models = {role: bare(spec) for role, spec in self.row.models.items()}
+        models = {role: strip_address(spec) for role, spec in self.row.models.items()}
         if not self.inside:
             return self.method, self.row.settings, models
-        named = sorted({name for run in self.runs[:1] for name in _inner(self.folder, run)})
-        if len(named) != 1:
+        protocol_names = sorted({name for run in self.runs[:1] for name in _inner(self.folder, run)})
+        if len(protocol_names) != 1:
             raise InputError(f"{self.folder}: its runs do not say which protocol debated")
-        inner = named_method(named[0], named[0])
+        inner = named_method(protocol_names[0], protocol_names[0])
         settings = self.row.settings.get("inner", {})
-        own = settings.get(inner.name, {}) if isinstance(settings, dict) else {}
+        inner_settings = settings.get(inner.name, {}) if isinstance(settings, dict) else {}
         roles = inner.own_roles()
         return (
             inner,
-            own if isinstance(own, dict) else {},
+            inner_settings if isinstance(inner_settings, dict) else {},
             {role: model for role, model in models.items() if role in roles},
         )
 
@@ -82,33 +82,33 @@ def read(path: Path, name: str | None = None) -> VotedDebates:
     where its votes cannot agree or disagree.
     """
     folder = Folder(path)
-    evaluation = folder.begun()
+    evaluation = folder.require_evaluation()
     items, rows = {*evaluation.items}, {row.name: row for row in evaluation.rows}
-    last = {(one.row, one.item): one for one in folder.results() if one.item in items}
-    results = {row: [one for (of, _), one in last.items() if of == row] for row in rows}
-    row = rows[_chosen(path, name, results)]
+    last = {(result.row, result.item): result for result in folder.results() if result.item in items}
+    results = {row: [result for (of, _), result in last.items() if of == row] for row in rows}
+    row = rows[_choose_row(path, name, results)]
     method = named_method(row.method)
-    own, early = results[row.name], method.protocol.early
-    _require_debates(row, early, own)
-    key = measure(own)
-    ends = [(one, _reason(one, key)) for one in own]
-    kept = [one for one, reason in ends if not reason]
-    if not kept:
+    row_results, early = results[row.name], method.protocol.early
+    _require_debates(row, early, row_results)
+    key = measure(row_results)
+    ends = [(result, _reason(result, key)) for result in row_results]
+    counted_results = [result for result, reason in ends if not reason]
+    if not counted_results:
         raise InputError(f"{path}: row {row.name!r} has no question with a vote and a debate")
-    votes = [vote for one in kept if (vote := one.vote)]
+    votes = [vote for result in counted_results if (vote := result.vote)]
     if any(vote.pair for vote in votes):
         raise InputError(f"{path}: row {row.name!r} was handed the right answer and a wrong one")
     if min(len(vote.answers) for vote in votes) < 2:
         raise InputError(f"{path}: a single vote agrees with itself: ask with --vote-first 3")
-    if not any(tokens(one.usage) for one in kept):
+    if not any(tokens(result.usage) for result in counted_results):
         raise InputError(f"{path}: no tokens were counted: the endpoint does not report them")
     sample = Sample(
         floats([_share(vote) for vote in votes]),
         floats([vote.right is True for vote in votes]),
-        floats([outcome(one, key) == "right" for one in kept]),
+        floats([outcome(result, key) == "right" for result in counted_results]),
         floats([float(tokens(vote.usage)) for vote in votes]),
-        floats([float(tokens(o.usage) - _within(o)) for o in kept]),
-        [one.group for one in kept],
+        floats([float(tokens(o.usage) - _count_included_vote_tokens(o)) for o in counted_results]),
+        [result.group for result in counted_results],
     )
     return VotedDebates(
         path,
@@ -119,21 +119,25 @@ def read(path: Path, name: str | None = None) -> VotedDebates:
         _voters(evaluation, row, method, early),
         len(votes[0].answers) if len({len(vote.answers) for vote in votes}) == 1 else None,
         Counter(reason for _, reason in ends if reason),
-        sum(outcome(one, key) == "unanswered" for one in kept),
-        [one.run for one in kept if one.run],
+        sum(outcome(result, key) == "unanswered" for result in counted_results),
+        [result.run for result in counted_results if result.run],
     )
 
 
-def _chosen(path: Path, name: str | None, results: dict[str, list[Result]]) -> str:
+def _choose_row(path: Path, name: str | None, results: dict[str, list[Result]]) -> str:
     """Return the row that is meant."""
-    voted = [row for row, own in results.items() if any(one.vote for one in own)]
+    voted = [row for row, row_results in results.items() if any(result.vote for result in row_results)]
     if name is not None and name not in results:
         raise InputError(f"--row {name}: there is no such row; rows are {', '.join(results)}")
     if not (voted if name is None else name in voted):
-        begin = [one for one in installed().values() if one.early]
-        ways = [f"--methods {one.name} --{_flag(one.early)} {ALWAYS}" for one in begin if one.early]
+        begin = [protocol for protocol in load_protocols().values() if protocol.early]
+        options = [
+            f"--methods {protocol.name} --{_flag(protocol.early)} {ALWAYS}"
+            for protocol in begin
+            if protocol.early
+        ]
         which = "no row" if name is None else f"row {name!r} has not"
-        how = " or ".join(["--vote-first 3", *ways])
+        how = " or ".join(["--vote-first 3", *options])
         raise InputError(f"{path}: {which} voted first: evaluate with {how}")
     if name is None and len(voted) > 1:
         raise InputError(f"{path}: several rows voted first; --row is one of {', '.join(voted)}")
@@ -142,10 +146,8 @@ def _chosen(path: Path, name: str | None, results: dict[str, list[Result]]) -> s
 
 def _require_debates(row: Row, early: EarlyEnd | None, results: list[Result]) -> None:
     spared = sum(
-        early is not None
-        and one.verdict is not None
-        and one.verdict.confidence_source == early.source
-        for one in results
+        early is not None and result.verdict is not None and result.verdict.confidence_source == early.source
+        for result in results
     )
     if early and spared:
         raise InputError(
@@ -179,15 +181,15 @@ def _share(vote: Vote) -> float:
     return max(texts.values(), default=0) / len(vote.answers)
 
 
-def _within(result: Result) -> int:
+def _count_included_vote_tokens(result: Result) -> int:
     """Return the tokens of the vote that the debate's own have in them."""
     return tokens(result.vote.usage) if result.vote and result.vote.inside else 0
 
 
-def _voters(evaluation: Evaluation, row: Row, method: Method, early: EarlyEnd | None) -> list[str]:
+def _voters(evaluation: EvaluationFile, row: Row, method: Method, early: EarlyEnd | None) -> list[str]:
     if early is None:
-        role = evaluated(method).voters[method.name]
-        return [bare(row.models.get(role, ""))] * evaluation.vote_first
-    families = {one.role for one in method.protocol.phases if one.name == early.phase}
-    own = method.own_roles()
-    return [bare(spec) for role, spec in row.models.items() if own.get(role) in families]
+        role = require_declared_evaluation(method).voters[method.name]
+        return [strip_address(row.models.get(role, ""))] * evaluation.vote_first
+    families = {phase.role for phase in method.protocol.phases if phase.name == early.phase}
+    role_families = method.own_roles()
+    return [strip_address(spec) for role, spec in row.models.items() if role_families.get(role) in families]

@@ -17,7 +17,7 @@ from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Vote
 from dialectree.evals.rows import Ready
-from dialectree.evals.tasks import evaluated, graph_input
+from dialectree.evals.tasks import graph_input, require_declared_evaluation
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.protocol import method as every_method
 from dialectree.protocols.settings import ProtocolSettings, inherit_settings
@@ -34,20 +34,20 @@ def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]
     The model that argues answers, not the one that judges. A method that takes samples gives all
     answers in one run. Another one runs ``count`` times, each with a seed of its own.
     """
-    how = evaluated(row.method)
+    how = require_declared_evaluation(row.method)
     if not count or row.method.name not in how.voters:
         return []
     method, seed = every_method(how.vote_by), row.context.seed
     shared = [name for name in method.reads() if name in type(row.context).model_fields]
-    own = {name: getattr(row.context, name) for name in shared}
-    own |= {"model": row.context.speaker(how.voters[row.method.name]), "roles": {}}
+    base_settings = {name: getattr(row.context, name) for name in shared}
+    base_settings |= {"model": row.context.speaker(how.voters[row.method.name]), "roles": {}}
     if _samples(method):
         runs: dict[str, dict[str, Any]] = {".vote": {"samples": count}}
     else:
         runs = {f".vote-{n}": {"seed": chance.seed(seed, "vote", n)} for n in range(1, count + 1)}
     kind = method.protocol.settings
     return [
-        (end, method, inherit_settings(row.context, kind, {**own, **more}))
+        (end, method, inherit_settings(row.context, kind, {**base_settings, **more}))
         for end, more in runs.items()
     ]
 
@@ -67,7 +67,7 @@ def _samples(method: Method) -> bool:
     return "samples" in method.reads()
 
 
-def answers(records: Sequence[RunRecord], asked: int) -> list[str | None]:
+def answers(records: Sequence[RunRecord], count: int) -> list[str | None]:
     """Return one answer a sample: a label where there are options or a claim, else the text."""
     first = records[0]
     if not _samples(every_method(first.method, first.protocol)):
@@ -78,7 +78,7 @@ def answers(records: Sequence[RunRecord], asked: int) -> list[str | None]:
         for turn in node.transcript
         if turn.phase == "direct"
     }
-    samples = [replies.get(str(n)) for n in range(1, asked + 1)]
+    samples = [replies.get(str(n)) for n in range(1, count + 1)]
     options = first.input.get("options")
     if not isinstance(options, list):
         return samples
@@ -90,13 +90,13 @@ def verdict(records: Sequence[RunRecord], seed: int, item: str) -> Verdict | Non
     """Return what most of the direct answers say; a tie is drawn from the seed."""
     if len(records) == 1:
         return records[0].verdict
-    counts = Counter(one.verdict.label for one in records if one.verdict and one.verdict.label)
+    counts = Counter(record.verdict.label for record in records if record.verdict and record.verdict.label)
     if not counts:
         return None
-    most = max(counts.values())
-    tied = sorted(label for label, count in counts.items() if count == most)
+    top_count = max(counts.values())
+    tied = sorted(label for label, count in counts.items() if count == top_count)
     won = min(tied, key=lambda label: chance.seed(seed, "tie", item, label))
-    return Verdict(answer=won, label=won, confidence=most / len(records))
+    return Verdict(answer=won, label=won, confidence=top_count / len(records))
 
 
 def usage_of(runs: Sequence[Started]) -> Usage:
@@ -104,13 +104,13 @@ def usage_of(runs: Sequence[Started]) -> Usage:
     calls = [call for run in runs for call in run.folder.calls()]
     used = [run.record.usage for run in runs]
     longest = {
-        "wall_s": max(one.wall_s for one in used),
-        "critical_path_calls": max(one.critical_path_calls for one in used),
+        "wall_s": max(run_usage.wall_s for run_usage in used),
+        "critical_path_calls": max(run_usage.critical_path_calls for run_usage in used),
     }
     return usage(calls).model_copy(update=longest)
 
 
-def inside(
+def find_vote_in_debate(
     row: Ready, item: Item, record: RunRecord, calls: Sequence[Call]
 ) -> tuple[Vote, Verdict | None] | None:
     """Return the vote with which a debate began, and what it says; None where it has none.
@@ -119,28 +119,26 @@ def inside(
     are equal after normalising; a tie is drawn from the seed.
     """
     early = row.method.protocol.early
-    families = {one.role for one in row.method.protocol.phases if early and one.name == early.phase}
-    own = row.method.own_roles()
-    asked = [role for role in row.method.roles(row.context) if own.get(role) in families]
+    families = {phase.role for phase in row.method.protocol.phases if early and phase.name == early.phase}
+    role_families = row.method.own_roles()
+    voter_roles = [role for role in row.method.roles(row.context) if role_families.get(role) in families]
     turns = [
-        turn
-        for turn in record.tree.nodes[record.tree.root].transcript
-        if early and turn.phase == early.phase
+        turn for turn in record.tree.nodes[record.tree.root].transcript if early and turn.phase == early.phase
     ]
     if early is None or not turns:
         return None
     replies = {t.speaker: str(t.fields.get("label") or t.fields["answer"]).strip() for t in turns}
-    given = [replies[speaker] for speaker in sorted(replies)]
+    texts = [replies[speaker] for speaker in sorted(replies)]
     closed = bool(item.inputs.options) or item.inputs.claim is not None
-    answers = given if closed else [*map(normal, given)]
-    most = max(answers.count(one) for one in answers)
-    first = {one: text for one, text in zip(answers[::-1], given[::-1], strict=True)}
-    tied = [text for one, text in first.items() if answers.count(one) == most]
+    answers = texts if closed else [*map(normal, texts)]
+    top_count = max(answers.count(answer) for answer in answers)
+    first = {answer: text for answer, text in zip(answers[::-1], texts[::-1], strict=True)}
+    tied = [text for answer, text in first.items() if answers.count(answer) == top_count]
     won = min(tied, key=lambda text: chance.seed(row.context.seed, "tie", item.inputs.text, text))
     spoke = [call for call in calls if call.phase == early.phase and call.node == record.tree.root]
     longest = {"wall_s": seconds(spoke), "critical_path_calls": critical_path(record.tree, spoke)}
     vote = Vote(
-        answers=[*answers, *[None] * (len(asked) - len(answers))],
+        answers=[*answers, *[None] * (len(voter_roles) - len(answers))],
         label=won if closed else normal(won),
         usage=usage(spoke).model_copy(update=longest),
         inside=True,
@@ -148,6 +146,6 @@ def inside(
     return vote, Verdict(answer=won, label=won if closed else None)
 
 
-async def conducted(runs: Sequence[Started], watch: Watch | None = None) -> list[RunRecord]:
+async def conduct_runs(runs: Sequence[Started], watch: Watch | None = None) -> list[RunRecord]:
     """Conduct all runs at once; where one fails the others still come to their end."""
     return await finish_all(run.conduct(watch=watch) for run in runs)

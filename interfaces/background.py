@@ -126,14 +126,12 @@ class BackgroundDebates(Debates):
     def busy(self, run: str) -> bool:
         """Return whether some process is working on a run."""
         try:
-            with self.find(run).held():
+            with self.find(run).lock():
                 return False
         except RunFolderError:
             return True
 
-    async def contest(
-        self, run: str, wishes: Iterable[Wish], settings: Mapping[str, Any]
-    ) -> BackgroundRun:
+    async def contest(self, run: str, wishes: Iterable[Wish], settings: Mapping[str, Any]) -> BackgroundRun:
         """Begin in the background a run that contests another one."""
         planned = await asyncio.to_thread(self.plan_contest, run, wishes, settings)
         return self._go_on(BackgroundRun(await asyncio.to_thread(planned.begin)))

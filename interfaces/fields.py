@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ConfigDict, create_model
 from pydantic.fields import FieldInfo
 
-from dialectree.protocols.options import about
+from dialectree.protocols.options import get_option_details
 from dialectree.protocols.protocol import ProtocolInput
 
 
@@ -26,19 +26,22 @@ class _Shown(ProtocolInput):
 
 
 @cache
-def arguments(given: type[ProtocolInput]) -> type[ProtocolInput]:
+def arguments(input_type: type[ProtocolInput]) -> type[ProtocolInput]:
     """Return the input that an agent may give: without the right answer and rare parts."""
-    given.model_rebuild()
-    shown: dict[str, Any] = {
-        name: (field.annotation, _described(field))
-        for name, field in given.model_fields.items()
-        if not (about(given, name).get("evaluation_only") or about(given, name).get("hidden"))
+    input_type.model_rebuild()
+    fields: dict[str, Any] = {
+        name: (field.annotation, _add_description(field))
+        for name, field in input_type.model_fields.items()
+        if not (
+            get_option_details(input_type, name).get("evaluation_only")
+            or get_option_details(input_type, name).get("hidden")
+        )
     }
-    return create_model(given.__name__, __doc__=given.__doc__, __base__=_Shown, **shown)
+    return create_model(input_type.__name__, __doc__=input_type.__doc__, __base__=_Shown, **fields)
 
 
-def _described(field: FieldInfo) -> FieldInfo:
+def _add_description(field: FieldInfo) -> FieldInfo:
     """Return ``field`` with its :func:`description`."""
-    shown = copy(field)
-    shown.description = description(field)
-    return shown
+    field_copy = copy(field)
+    field_copy.description = description(field)
+    return field_copy

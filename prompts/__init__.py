@@ -46,8 +46,7 @@ _BRACKET_ALONE = re.compile(f"{_OPENING}(~?)")
 
 
 _BLOCK = re.compile(
-    r"^<(?P<tag>\w+)>\n(?P<text>.*?)^</(?P=tag)>(?:\n(?P<behind>[^<\n][^\n]*))?",
-    re.DOTALL | re.MULTILINE,
+    r"^<(?P<tag>\w+)>\n(?P<text>.*?)^</(?P=tag)>(?:\n(?P<behind>[^<\n][^\n]*))?", re.DOTALL | re.MULTILINE
 )
 """A block of a rendered prompt, and the line right behind it. No value can look like its tags."""
 _CAPTION = re.compile(r"Th(?:at|ose|is|ese) (?:is|are|was|were) ([^.]+)\. ?")
@@ -73,19 +72,19 @@ def unseen(char: str) -> bool:
     return (kind[0] in "CM" and not char.isspace()) or char in _BLANK_LETTERS
 
 
-def disarmed(text: str, tags: Collection[str] = _OURS) -> str:
+def escape_tags(text: str, tags: Collection[str] = _OURS) -> str:
     """Break up ``tags`` and the marks of chat templates, in brackets of any script: ``<~s>``.
 
-    :func:`rearmed` takes the signs out again, so that a quotation is found in its source.
+    :func:`unescape_tags` takes the signs out again, so that a quotation is found in its source.
     """
-    marks = iter([not found["sign"] and _is_mark(found, tags) for found in _brackets(text)])
-    return _BRACKET_ALONE.sub(lambda found: found[0] + "~" * next(marks), text)
+    marks = iter([not bracket["sign"] and _is_mark(bracket, tags) for bracket in _brackets(text)])
+    return _BRACKET_ALONE.sub(lambda bracket: bracket[0] + "~" * next(marks), text)
 
 
-def rearmed(text: str) -> str:
-    """Put the marks together again that :func:`disarmed` broke up, so that a quotation is one."""
-    marks = iter([_is_mark(found) for found in _brackets(text)])
-    return _BRACKET_ALONE.sub(lambda found: found[0][: 1 if next(marks) else None], text)
+def unescape_tags(text: str) -> str:
+    """Put the marks together again that :func:`escape_tags` broke up, for quotations."""
+    marks = iter([_is_mark(bracket) for bracket in _brackets(text)])
+    return _BRACKET_ALONE.sub(lambda bracket: bracket[0][: 1 if next(marks) else None], text)
 
 
 def _brackets(text: str) -> Iterator[re.Match[str]]:
@@ -96,15 +95,15 @@ def _brackets(text: str) -> Iterator[re.Match[str]]:
     return _BRACKET.finditer(text.translate(dict.fromkeys(hidden)) if hidden else text)
 
 
-def _is_mark(found: re.Match[str], tags: Collection[str] = _OURS) -> bool:
+def _is_mark(bracket: re.Match[str], tags: Collection[str] = _OURS) -> bool:
     """Return whether a bracket and the text behind it could pass for a mark."""
-    letters = unicodedata.normalize("NFKD", found["name"] or "")
+    letters = unicodedata.normalize("NFKD", bracket["name"] or "")
     name = "".join(char for char in letters if char.isascii()).casefold()
-    closed = found["next"] in _CLOSING
-    if found[0] in "[［":
-        listed = closed or found["next"] == ","
+    closed = bracket["next"] in _CLOSING
+    if bracket[0] in "[［":
+        listed = closed or bracket["next"] == ","
         return (closed and name in _SQUARE.split("|")) or bool(listed and _EVIDENCE.fullmatch(name))
-    if found["bar"] or name in tags:
+    if bracket["bar"] or name in tags:
         return True
     mixed = not letters.isascii() and re.search("[a-z]", name)  # е, of another script, looks like e
     return closed and (name in _CHAT.split("|") or bool(mixed))
@@ -112,15 +111,11 @@ def _is_mark(found: re.Match[str], tags: Collection[str] = _OURS) -> bool:
 
 def _as_data(value: object, tags: Collection[str] = _OURS) -> object:
     """Return a text without marks; leave other values as they are."""
-    return disarmed(value, tags) if isinstance(value, str) else value
+    return escape_tags(value, tags) if isinstance(value, str) else value
 
 
 _TEMPLATES = Environment(
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    autoescape=False,
-    finalize=_as_data,
+    undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False, finalize=_as_data
 )
 
 
@@ -170,11 +165,11 @@ class Prompt(NamedTuple):
         """
         values = {**WORDING, **wording, **values}
         system = self.system
-        said = system if isinstance(system, str) else system.render(values).strip()
+        system_message = system if isinstance(system, str) else system.render(values).strip()
         user = self.user.render(values).strip()
         if self.task is not None:
             user = f"{user}\n\n{self.task.render(values).strip()}"
-        return said, user
+        return system_message, user
 
     def shared(self, values: Mapping[str, object], **wording: bool) -> str:
         """Return the part of the user message before the task; "" if the prompt has no task."""
@@ -199,8 +194,8 @@ def for_small_model(system: str, user: str) -> tuple[str, str]:
     material = []
     for block in sorted(blocks, key=lambda block: block is last):
         heading, behind = block["tag"].replace("_", " "), block["behind"] or ""
-        if named := _CAPTION.match(behind):
-            heading, behind = named[1], behind[named.end() :]
+        if caption := _CAPTION.match(behind):
+            heading, behind = caption[1], behind[caption.end() :]
         empty = not block["text"].strip()
         if empty or block is last:
             instructions.append(behind)
@@ -219,9 +214,9 @@ def for_medium_model(system: str, user: str) -> tuple[str, str]:
     more at the end.
     """
     user = _BLOCK.sub(_quote_turns, user)
-    asked = _FORM_OF_REPLY.findall(system)
-    if asked and not user.endswith(asked[-1]):
-        user = f"{user}\n\n{asked[-1]}"
+    reply_forms = _FORM_OF_REPLY.findall(system)
+    if reply_forms and not user.endswith(reply_forms[-1]):
+        user = f"{user}\n\n{reply_forms[-1]}"
     return system, user
 
 
@@ -230,21 +225,21 @@ def _quote_turns(block: re.Match[str]) -> str:
     if block["tag"] not in _TRANSCRIPTS:
         return block[0]
     lines: list[str] = []
-    said: list[str] = []
+    spoken_texts: list[str] = []
     points: list[str] = []
 
     def quote() -> None:
-        if said:
-            lines.append(f"“{' '.join(said)}”")
+        if spoken_texts:
+            lines.append(f"“{' '.join(spoken_texts)}”")
         lines.extend(points)
-        said.clear()
+        spoken_texts.clear()
         points.clear()
 
     for line in block["text"].splitlines():
         part = _LINE_OF_TURN.fullmatch(line)
         if part is not None:
-            said.append(part["text"])
-        elif said and line.startswith(_POINT):
+            spoken_texts.append(part["text"])
+        elif spoken_texts and line.startswith(_POINT):
             points.append(line)
         else:
             quote()
@@ -271,8 +266,8 @@ def load(name: str, version: int | None = None) -> Prompt:
         return newest
     folder, _, file = name.rpartition("/")
     earlier = f"earlier/{file}@{version}"
-    there = ((_folder(folder) if folder else _FOLDER) / f"{earlier}.md").is_file()
-    return _load(name, earlier) if there else newest
+    has_earlier_file = ((_folder(folder) if folder else _FOLDER) / f"{earlier}.md").is_file()
+    return _load(name, earlier) if has_earlier_file else newest
 
 
 @cache
@@ -309,8 +304,8 @@ def names(folder: str) -> tuple[str, ...]:
 
 @cache
 def _folder(name: str) -> Path:
-    if (own := _FOLDER / name).is_dir():
-        return own
+    if (subfolder := _FOLDER / name).is_dir():
+        return subfolder
     package = find_spec(name)
     if package is None or not package.submodule_search_locations:
         raise ValueError(f"there is no folder of prompts and no package {name}")

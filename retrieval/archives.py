@@ -17,9 +17,7 @@ ENCRYPTED = b"\xd0\xcf\x11\xe0"
 """Begins files of Office 2003, and encrypted ones of later versions."""
 
 
-def unpack_parts(
-    data: bytes, endings: tuple[str, ...] = (".xml",), *, format: str
-) -> dict[str, bytes]:
+def unpack_parts(data: bytes, endings: tuple[str, ...] = (".xml",), *, format: str) -> dict[str, bytes]:
     """Return the parts of an archive with these endings, by name.
 
     Raises InputError, which calls the file ``format``, where it is encrypted or unpacks to more

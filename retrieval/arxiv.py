@@ -31,9 +31,7 @@ def find_id(source: str) -> str | None:
     if match := _PLAIN.fullmatch(text) or _LINK.fullmatch(text):
         return match[1] + (match[2] or "").lower()
     if re.match(r"https?://", text, re.IGNORECASE):
-        raise InputError(
-            f"{text[:200]}: only arXiv's papers are fetched; download it and give the file"
-        )
+        raise InputError(f"{text[:200]}: only arXiv's papers are fetched; download it and give the file")
     return None
 
 

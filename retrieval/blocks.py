@@ -28,9 +28,7 @@ _BLANKS = str.maketrans(
         **dict.fromkeys("\u200b\u200c\u200d\u2060", None),
     }
 )
-LIGATURES = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
-)
+LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"})
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\u206a-\u206f\ufeff\ufff9-\ufffc]")
 _LINE_END_HYPHENS = "-\u2010\u00ad\x02\ufffe"
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
@@ -177,15 +175,15 @@ def words_of(lines: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def joined(left: str, right: str, words: Counter[str]) -> tuple[str, int]:
+def join_lines(first_line: str, right: str, words: Counter[str]) -> tuple[str, int]:
     """Join two lines, mend a hyphen between them, and return where the second begins."""
-    left, right = left.rstrip(), right.lstrip()
-    if not left or not right or (left[-1] in "./_" and _ADDRESS.search(left[-300:])):
-        return left + right, len(left)
-    if left[-1] not in _LINE_END_HYPHENS:
-        glue = "" if left[-1] in "–—/" and left[-2:-1].strip() else " "
-        return left + glue + right, len(left) + len(glue)
-    soft, stem = left[-1] not in "-\u2010", left[:-1]
+    first_line, right = first_line.rstrip(), right.lstrip()
+    if not first_line or not right or (first_line[-1] in "./_" and _ADDRESS.search(first_line[-300:])):
+        return first_line + right, len(first_line)
+    if first_line[-1] not in _LINE_END_HYPHENS:
+        glue = "" if first_line[-1] in "–—/" and first_line[-2:-1].strip() else " "
+        return first_line + glue + right, len(first_line) + len(glue)
+    soft, stem = first_line[-1] not in "-\u2010", first_line[:-1]
     before, after = _LAST_PART.search(stem[-300:]), _WORD.match(right)
     if before is None or (after is not None and after[0] in _HANGING and not soft):
         glue = "" if stem and not stem[-1].isspace() and before is None else " "
@@ -199,7 +197,7 @@ def on_one_line(lines: Iterable[str], words: Counter[str]) -> str:
     """Join the lines of a paragraph; empty lines are left out."""
     pieces = [""]
     for line in timely(filter(str.strip, lines)):
-        text, start = joined(pieces[-1], line, words)
+        text, start = join_lines(pieces[-1], line, words)
         pieces[-1:] = [text[:start], text[start:]]
     return "".join(pieces)
 
@@ -209,21 +207,21 @@ def _keeps_its_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     if after[0].isupper() and not before.isupper():
         return True
     before, after = before.lower(), after.lower()
-    whole, hyphened = words[before + after], words[f"{before}-{after}"]
-    if whole != hyphened:
-        return hyphened > whole
+    joined_count, hyphened = words[before + after], words[f"{before}-{after}"]
+    if joined_count != hyphened:
+        return hyphened > joined_count
     # Of "multi-" and "agent-based" the inner pair decides.
-    left, right = before.rpartition("-")[2], after.partition("-")[0]
-    if left in _PREFIXES and (left, right) != (before, after):
+    prefix, right = before.rpartition("-")[2], after.partition("-")[0]
+    if prefix in _PREFIXES and (prefix, right) != (before, after):
         return True
-    known = words[left] if right == after else words[left] or words[right]
-    compound = (left, right) != (before, after)
-    return bool(known) if compound else left in _PREFIXES and bool(words[right])
+    part_count = words[prefix] if right == after else words[prefix] or words[right]
+    compound = (prefix, right) != (before, after)
+    return bool(part_count) if compound else prefix in _PREFIXES and bool(words[right])
 
 
 def after(first: Block, second: Block, words: Counter[str]) -> Block:
     """Join two blocks and keep the pages of both."""
-    text, start = joined(first.text, second.text, words)
+    text, start = join_lines(first.text, second.text, words)
     pages = [*first.breaks]
     later = [(0, second.page), *second.breaks] if second.page is not None else []
     for offset, page in later:

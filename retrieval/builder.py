@@ -11,14 +11,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from dialectree.retrieval.blocks import (
-    LIGATURES,
-    Block,
-    BlockKind,
-    LeftOut,
-    Reading,
-    timely,
-)
+from dialectree.retrieval.blocks import LIGATURES, Block, BlockKind, LeftOut, Reading, timely
 from dialectree.retrieval.conservation import check_conservation, find_missing_words
 
 _RAISED, _LINKED, _LOWERED, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
@@ -115,13 +108,7 @@ class DocumentBuilder:
         if encoding is not None:
             self.notices.append(f"not UTF-8: read as {encoding}")
 
-    def add(
-        self,
-        text: str,
-        kind: BlockKind = "paragraph",
-        *,
-        source: str | None = None,
-    ) -> None:
+    def add(self, text: str, kind: BlockKind = "paragraph", *, source: str | None = None) -> None:
         """Add a block; see :meth:`make`."""
         if (block := self.make(text, kind, source=source)) is not None:
             self.append(block)
@@ -148,16 +135,16 @@ class DocumentBuilder:
         marked = _MARKS.search(text) is not None
         broken = text.rstrip()[-1:] in _SOFT_HYPHENS
         text = clean_text(text) + ("-" if broken else "")
-        taken = text if source is None else clean_text(source)
+        source_text = text if source is None else clean_text(source)
         if marked:
             text = _without_marks(text, note_marks, dropped)
             for mark in dropped:
                 pattern = f"[{_RAISED}{_LINKED}]{re.escape(mark)}{_CLOSE}"
-                taken, found = re.subn(pattern, "", taken, count=1)
-                if found:  # a name of a column has its mark in each row
+                source_text, removed_count = re.subn(pattern, "", source_text, count=1)
+                if removed_count:  # a name of a column has its mark in each row
                     self.leave_out(mark, "marks of notes", page)
-            taken = _MARKS.sub("", taken)
-        return Block(text, kind, page, source=taken) if text else None
+            source_text = _MARKS.sub("", source_text)
+        return Block(text, kind, page, source=source_text) if text else None
 
     def extend(self, part: Reading) -> None:
         """Add a document that was read inside this one, and checked by itself."""
@@ -174,8 +161,8 @@ class DocumentBuilder:
 
     def leave_out_missing(self, text: str, reason: str) -> None:
         """Leave out all words of ``text`` that are in no block: a reader of prose passed them."""
-        taken = (block.source for block in self._blocks)
-        self.leave_out(" ".join(find_missing_words(text, taken)), reason)
+        block_sources = (block.source for block in self._blocks)
+        self.leave_out(" ".join(find_missing_words(text, block_sources)), reason)
 
     def add_table(self, rows: Sequence[Sequence[Cell]], head_rows: int | None = None) -> None:
         """Add the rows of a table; see :meth:`make_rows`."""
@@ -216,9 +203,7 @@ class DocumentBuilder:
         notices = [*self.notices]
         if self._plain_text:
             notices += check_conservation(" ".join(self._plain_text), sources, left_out)
-        return Reading(
-            self.title, self._blocks, self._left_out, notices, self.abstract, self.stored_title
-        )
+        return Reading(self.title, self._blocks, self._left_out, notices, self.abstract, self.stored_title)
 
 
 def _column_name(heads: Sequence[Sequence[Cell]], column: int, note_marks: Collection[str]) -> str:
@@ -245,13 +230,11 @@ def _count_head_rows(rows: Sequence[Sequence[Cell]]) -> int:
     """Return 1 where the first row has names, or years, above a column of figures."""
     if len(rows) < 2:
         return 0
-    first, *others = rows
+    first, *later_rows = rows
     texts = [cell.text.strip() for cell in first[1:]]
     if not all(texts) or not all(_YEAR.fullmatch(text) or not _has_digit(text) for text in texts):
         return 0
-    columns = (
-        [text for row in others if (text := row[at].text.strip())] for at in range(1, len(first))
-    )
+    columns = ([text for row in later_rows if (text := row[at].text.strip())] for at in range(1, len(first)))
     return int(any(sum(map(_has_digit, column)) > len(column) / 2 for column in columns))
 
 

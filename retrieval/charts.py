@@ -25,13 +25,13 @@ def read_chart(chart: Any, builder: DocumentBuilder, page: int | None = None) ->
         if (block := builder.make(text, "note", page)) is not None:
             builder.append(block)
     series = [_read_series(element) for element in chart.iter("{*}ser")]
-    for _, alike in groupby(series, key=lambda drawn: drawn.categories):
+    for _, alike in groupby(series, key=lambda data_series: data_series.categories):
         group = [*alike]
-        points = [number for drawn in group for number in drawn.values]
-        rows = [["", *(drawn.name for drawn in group)]]
+        points = [number for data_series in group for number in data_series.values]
+        rows = [["", *(data_series.name for data_series in group)]]
         for number in dict.fromkeys([*group[0].categories, *points]):
             category = group[0].categories.get(number, "")
-            rows.append([category, *(drawn.values.get(number, "") for drawn in group)])
+            rows.append([category, *(data_series.values.get(number, "") for data_series in group)])
         for row in rows:
             builder.expect(" ".join(row))
         for block in builder.make_rows([[*map(Cell, row)] for row in rows], 1, page):

@@ -35,9 +35,7 @@ def find_invented_words(plain_text: str, accounted: Iterable[str]) -> list[str]:
     return _find_invented(_Text(plain_text), _Text(" ".join(accounted)))
 
 
-def check_conservation(
-    plain_text: str, blocks: Iterable[str], left_out: Iterable[str]
-) -> list[str]:
+def check_conservation(plain_text: str, blocks: Iterable[str], left_out: Iterable[str]) -> list[str]:
     """Return one notice for words that were lost and one for words that were made up."""
     plain, accounted = _Text(plain_text), _Text(" ".join([*blocks, *left_out]))
     notices = []

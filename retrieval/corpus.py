@@ -54,7 +54,7 @@ class Source(NamedTuple):
     title: str
 
 
-class Segment(NamedTuple):
+class CorpusSegment(NamedTuple):
     """A quotable piece of a source, with the places of its sentences as they were cut."""
 
     id: str
@@ -94,16 +94,12 @@ class Material(Protocol):
         ...
 
     async def search(
-        self,
-        queries: Sequence[str],
-        count: int,
-        dropped: Collection[str] = (),
-        timing: Timing | None = None,
-    ) -> list[list[Segment]]:
+        self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
+    ) -> list[list[CorpusSegment]]:
         """Return for each query the ``count`` best segments, without ``dropped`` ones."""
         ...
 
-    async def near(self, text: str, count: int) -> list[Segment]:
+    async def near(self, text: str, count: int) -> list[CorpusSegment]:
         """Return the ``count`` segments that share most words with ``text``, and ask nobody."""
         ...
 
@@ -123,7 +119,7 @@ class Material(Protocol):
         """Return whether a search may find more than its documents hold."""
         ...
 
-    def segment(self, id: str) -> Segment:
+    def segment(self, id: str) -> CorpusSegment:
         """Return the segment ``s2:17``; raise InputError where there is none."""
         ...
 
@@ -137,7 +133,7 @@ class Corpus:
 
     Example:
         >>> from dialectree.retrieval.blocks import Block
-        >>> corpus = Corpus([Document.of("sky.txt", [Block("The sky is blue. It is high.")])])
+        >>> corpus = Corpus([Document.from_blocks("s.txt", [Block("It is blue. It is high.")])])
         >>> corpus.sentence("s1:1.2")
         'It is high.'
     """
@@ -164,10 +160,7 @@ class Corpus:
         self._vectors: VectorIndex | None = None
         if embeddings != LEXICAL:
             self._by = embedder(embeddings, base_url, access)
-        titles = [
-            Source(f"s{n}", document.name, document.title)
-            for n, document in enumerate(documents, 1)
-        ]
+        titles = [Source(f"s{n}", document.name, document.title) for n, document in enumerate(documents, 1)]
         self.sources: Mapping[str, Source] = {source.id: source for source in titles}
         # What earlier versions recorded is found as they found it.
         versions = {document.version for document in documents}
@@ -185,11 +178,11 @@ class Corpus:
         """Return the number of segments, those of equal text included."""
         return len(self._pieces.row)
 
-    def __iter__(self) -> Iterator[Segment]:
+    def __iter__(self) -> Iterator[CorpusSegment]:
         """Yield the segments in the order of their ids."""
         return map(self._segment, range(len(self)))
 
-    def segment(self, id: str) -> Segment:
+    def segment(self, id: str) -> CorpusSegment:
         """Return the segment ``s2:17``. Raises InputError for an id that the corpus has not."""
         source, number, sentence = self._parse_id(id)
         if not number or sentence:
@@ -201,18 +194,14 @@ class Corpus:
 
         Raises InputError for an id that the corpus does not have.
         """
-        whole, _, number = id.rpartition(".")
+        segment_id, _, number = id.rpartition(".")
         if not self._parse_id(id)[2]:
             raise InputError(f"{id!r} is not the id of a sentence, such as s2:17.3")
-        return self.segment(whole).sentence(int(number))
+        return self.segment(segment_id).sentence(int(number))
 
     async def search(
-        self,
-        queries: Sequence[str],
-        count: int,
-        dropped: Collection[str] = (),
-        timing: Timing | None = None,
-    ) -> list[list[Segment]]:
+        self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
+    ) -> list[list[CorpusSegment]]:
         """Return for each query the ``count`` best segments, the best first; of equals, the first.
 
         Words alone find only segments that share one with the query; :data:`Ranking` says how
@@ -225,13 +214,13 @@ class Corpus:
         if self._by is not None and queries:
             vectors = await self._by.queries(queries, timing or Timing())
 
-        def find() -> list[list[Segment]]:
+        def find() -> list[list[CorpusSegment]]:
             both = zip(queries, vectors, strict=True)
             return [self._best(query, vector, count, out) for query, vector in both]
 
         return await asyncio.to_thread(find)
 
-    async def near(self, text: str, count: int) -> list[Segment]:
+    async def near(self, text: str, count: int) -> list[CorpusSegment]:
         """Return the segments that share most words with ``text``, by BM25 alone."""
         scores = await asyncio.to_thread(self._words.scores, text)
         return [self._segment(int(self._pieces.first[row])) for row, _ in _top(scores, count)]
@@ -257,7 +246,7 @@ class Corpus:
         source, number, _ = self._parse_id(id)
         size = int(self._pieces.starts[source] - self._pieces.starts[source - 1])
         around = range(max(1, number - reach), min(size, number + reach) + 1)
-        return [f"s{source}:{other}" for other in around if other != number]
+        return [f"s{source}:{neighbour}" for neighbour in around if neighbour != number]
 
     def count_sentences(self) -> int:
         """Return the number of sentences in all sources; those of equal segments count once."""
@@ -269,7 +258,7 @@ class Corpus:
 
     def _best(
         self, query: str, vector: list[float], count: int, dropped: Collection[int]
-    ) -> list[Segment]:
+    ) -> list[CorpusSegment]:
         """Rank deeper until enough segments remain; the order of those before stays the same."""
         scores = self._words.scores(query)
         order: dict[int, None] = {}
@@ -280,8 +269,8 @@ class Corpus:
             for row, score in rows:
                 if row not in order:
                     order[row] = None
-                    kept = (at for at in self._pieces.alike(row) if at not in dropped)
-                    if (at := next(kept, None)) is not None:
+                    allowed_places = (at for at in self._pieces.alike(row) if at not in dropped)
+                    if (at := next(allowed_places, None)) is not None:
                         best.append((at, score))
             if len(best) >= count or is_all:
                 return [self._segment(at)._replace(score=score) for at, score in best[:count]]
@@ -318,9 +307,9 @@ class Corpus:
         look_at, query = NEAREST * deep // DEEP, np.asarray(vector, dtype=np.float32)
         rows, cosines = sentences.nearest(query, look_at)
         by_words = np.array([row for row, _ in _top(scores, deep)], dtype=np.int64)
-        others = np.setdiff1d(by_words, rows)
-        rows = np.concatenate([rows, others])
-        cosines = np.concatenate([cosines, sentences.cosines(query, others)])
+        word_rows = np.setdiff1d(by_words, rows)
+        rows = np.concatenate([rows, word_rows])
+        cosines = np.concatenate([cosines, sentences.cosines(query, word_rows)])
         mean = sentences.mean_cosine(query)
         width = max(float(cosines.max(initial=0.0)) - mean, 1e-6)
         top = float(scores.max(initial=0.0)) or 1.0
@@ -329,9 +318,7 @@ class Corpus:
         best = zip(rows[order].tolist(), blended[order].tolist(), strict=True)
         return [*best], look_at >= len(sentences)
 
-    def _embed_sentences(
-        self, by: Embedder, documents: Sequence[Document], progress: Progress
-    ) -> None:
+    def _embed_sentences(self, by: Embedder, documents: Sequence[Document], progress: Progress) -> None:
         """Embed each sentence; of a document whose sentences were embedded before, none."""
         from dialectree.retrieval.sentence_vectors import SentenceVectors, embed_sentences
 
@@ -343,17 +330,17 @@ class Corpus:
             new = 0
             for number, document in enumerate(documents):
                 vectors = embed_sentences(self._texts(document), by, folder)
-                taken: list[int] = []
+                sentence_numbers: list[int] = []
                 at_sentence = 0
                 for at in range(starts[number], starts[number + 1]):
                     row = int(pieces.row[at])
                     count = len(pieces.spans(row))
                     if row == new:
-                        taken += range(at_sentence, at_sentence + count)
+                        sentence_numbers += range(at_sentence, at_sentence + count)
                         owners.extend([row] * count)
                         new += 1
                     at_sentence += count
-                yield vectors[taken] if len(taken) < len(vectors) else vectors
+                yield vectors[sentence_numbers] if len(sentence_numbers) < len(vectors) else vectors
                 if progress is not None:
                     progress(number + 1, len(documents))
 
@@ -365,9 +352,7 @@ class Corpus:
         segments = cut_document(document, stemmed=self._rules.stemmed).segments
         return [*chain.from_iterable(segment.list_sentences() for segment in segments)]
 
-    def _embed_segments(
-        self, by: Embedder, documents: Sequence[Document], progress: Progress
-    ) -> None:
+    def _embed_segments(self, by: Embedder, documents: Sequence[Document], progress: Progress) -> None:
         """Embed whole segments."""
         from dialectree.retrieval.index import VectorIndex
 
@@ -375,11 +360,11 @@ class Corpus:
         file = self._place / f"vectors-{name}.npy" if self._place.is_dir() else None
         self._vectors = VectorIndex(Rows(self._pieces), by.passages(), file)
 
-    def _segment(self, at: int) -> Segment:
+    def _segment(self, at: int) -> CorpusSegment:
         pieces = self._pieces
         source = int(np.searchsorted(pieces.starts, at, side="right"))
         row, page, heading = int(pieces.row[at]), int(pieces.page[at]), int(pieces.heading[at])
-        return Segment(
+        return CorpusSegment(
             id=f"s{source}:{at - int(pieces.starts[source - 1]) + 1}",
             source=f"s{source}",
             text=pieces.text(row),
@@ -402,13 +387,13 @@ class Corpus:
     def _parse_id(self, id: str) -> tuple[int, int, int]:
         """Return the numbers in an id of the corpus, 0 where it has none."""
         match = _ID.fullmatch(id)
-        source, number, sentence = (int(one or 0) for one in match.groups()) if match else (0, 0, 0)
+        source, number, sentence = (int(digits or 0) for digits in match.groups()) if match else (0, 0, 0)
         starts = self._pieces.starts
-        known = 0 < source < len(starts) and number <= starts[source] - starts[source - 1]
-        if known and sentence:
+        exists = 0 < source < len(starts) and number <= starts[source] - starts[source - 1]
+        if exists and sentence:
             row = int(self._pieces.row[starts[source - 1] + number - 1])
-            known = sentence <= len(self._pieces.spans(row))
-        if not known:
+            exists = sentence <= len(self._pieces.spans(row))
+        if not exists:
             raise InputError(f"the sources have no {id!r}; they are s1 to s{len(starts) - 1}")
         return source, number, sentence
 
@@ -426,8 +411,8 @@ def _top(scores: npt.NDArray[np.floating[Any]], count: int) -> list[tuple[int, f
     """Return the rows with the best scores above 0, the best first; of equals, the first."""
     rows = np.flatnonzero(scores > 0)
     if len(rows) > count:
-        least = np.partition(scores[rows], -count)[-count]
-        rows = rows[scores[rows] >= least]
+        lowest_score = np.partition(scores[rows], -count)[-count]
+        rows = rows[scores[rows] >= lowest_score]
     top = rows[np.argsort(-scores[rows], kind="stable")][:count]
     return [*zip(top.tolist(), scores[top].tolist(), strict=True)]
 

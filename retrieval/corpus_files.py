@@ -89,10 +89,10 @@ class Pieces:
     def _more(self) -> dict[int, list[int]]:
         """Return the places by row, of texts that stand in several segments."""
         counts = np.bincount(self.row, minlength=len(self.first))
-        several: dict[int, list[int]] = {}
+        places_by_row: dict[int, list[int]] = {}
         for at in np.flatnonzero(counts[self.row] > 1).tolist():
-            several.setdefault(int(self.row[at]), []).append(at)
-        return several
+            places_by_row.setdefault(int(self.row[at]), []).append(at)
+        return places_by_row
 
 
 class Rows(Sequence[Text]):
@@ -201,7 +201,7 @@ def _remove_unused(places: Iterable[Path]) -> None:
     """Remove what nobody used for long: it can be made again."""
     with suppress(OSError):
         for place in places:
-            if clock.now().timestamp() - place.stat().st_mtime > KEPT_DAYS * 86_400:
+            if clock.read_utc_time().timestamp() - place.stat().st_mtime > KEPT_DAYS * 86_400:
                 if place.is_dir():
                     shutil.rmtree(place, ignore_errors=True)
                 else:
@@ -246,9 +246,7 @@ def _index_documents(
             )
         if progress is not None:
             progress(done, len(documents))
-    numbers: dict[str, Any] = {
-        name: np.array(values, dtype=np.int64) for name, values in lists.items()
-    }
+    numbers: dict[str, Any] = {name: np.array(values, dtype=np.int64) for name, values in lists.items()}
     numbers["marks"] = numbers["marks"].reshape(-1, 2)
     numbers["headings"] = np.frombuffer(json.dumps([*headings]).encode(), dtype=np.uint8)
     stems = json.dumps(sorted(languages) if rules.stemmed else []).encode()
@@ -268,9 +266,7 @@ def _index_documents(
 def _load(place: Path) -> CorpusFiles:
     """Map what was kept, so that only what is looked at is read."""
     with (place / "texts").open("rb") as file:
-        texts = (
-            mmap(file.fileno(), 0, access=ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
-        )
+        texts = mmap(file.fileno(), 0, access=ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
     with np.load(place / "numbers.npz") as numbers:
         pieces = Pieces(texts, dict(numbers))
     words_at = place / "words"

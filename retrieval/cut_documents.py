@@ -66,9 +66,7 @@ def cut_document(document: Document, *, stemmed: bool) -> CutDocument:
         text = f"{piece.heading or ''}\n{piece.text}"
         segment_words = search_words(text, language) if stemmed else words(piece.text)
         segments.append(
-            CutSegment(
-                piece.text, piece.page, piece.offset, piece.heading, sentences, segment_words
-            )
+            CutSegment(piece.text, piece.page, piece.offset, piece.heading, sentences, segment_words)
         )
     document_cut = CutDocument(language, segments)
     try:

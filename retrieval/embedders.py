@@ -13,7 +13,7 @@ from dialectree.errors import SettingsError
 from dialectree.protocols.sources import endpoint_from_environment
 from dialectree.protocols.trust import WITH_KEY, Access
 from dialectree.system import clock
-from dialectree.system.addresses import require_spec, veiled
+from dialectree.system.addresses import redact_passwords, require_spec
 from dialectree.system.loop import Threads
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class Embedder:
         return await asyncio.wrap_future(self.thread.submit(embed))
 
     def _cache(self, *, query: bool) -> CacheBackedEmbeddings:
-        from dialectree.retrieval.encoders import cached
+        from dialectree.retrieval.encoders import cache_embeddings
 
-        return cached(self._encoder, query=query)
+        return cache_embeddings(self._encoder, query=query)
 
 
 _lock = threading.Lock()
@@ -112,5 +112,5 @@ def _encoder(name: str, base_url: str | None) -> Encoder:
     try:
         spec = require_spec(name)
     except ValueError as error:
-        raise SettingsError(f"`embeddings`: {error}, not {veiled(name)!r}") from None
+        raise SettingsError(f"`embeddings`: {error}, not {redact_passwords(name)!r}") from None
     return RemoteEncoder(spec["model"], spec["url"] or base_url)

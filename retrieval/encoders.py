@@ -22,18 +22,12 @@ from langchain_classic.storage import LocalFileStore
 from langchain_core.embeddings import Embeddings
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
-from dialectree.errors import (
-    KeyRefused,
-    ModelUnavailable,
-    RequestError,
-    SettingsError,
-    Unreachable,
-)
+from dialectree.errors import KeyRefused, ModelUnavailable, RequestError, SettingsError, Unreachable
 from dialectree.models.error_mapping import map_error
 from dialectree.models.specs import Spec
 from dialectree.protocols.sources import cache_folder
 from dialectree.protocols.trust import OPENAI, WITH_KEY, key
-from dialectree.system.addresses import basic, is_loopback, public, require_address, veiled
+from dialectree.system.addresses import basic, is_loopback, public, redact_passwords, require_address
 from dialectree.text import line
 
 if TYPE_CHECKING:
@@ -93,7 +87,7 @@ class SentenceEncoder:
         return np.asarray(vectors, dtype=np.float32)
 
 
-class Place(NamedTuple):
+class ModelPlace(NamedTuple):
     """Locate a model, and name it in caches."""
 
     where: str
@@ -103,28 +97,28 @@ class Place(NamedTuple):
     on_hub: bool = False
 
 
-def place_of(name: str, setting: str = "embeddings") -> Place:
+def place_of(name: str, setting: str = "embeddings") -> ModelPlace:
     """Find a folder, an installed package that carries a model, or else a name of the Hub.
 
     Packages are never imported. Raises SettingsError for a name that can be none of them.
     """
     folder = Path(name).expanduser().resolve()
     if name and any((folder / file).is_file() for file in ("modules.json", "config.json")):
-        return Place(str(folder), f"{folder.name}@{_state(folder)}", setting)
+        return ModelPlace(str(folder), f"{folder.name}@{_state(folder)}", setting)
     if not _HUB_NAME.fullmatch(name) or name.startswith("."):
-        known = "a model of the Hub, its folder or package"
-        known += ", openai:NAME@URL, or bm25" if setting == "embeddings" else ""
-        raise SettingsError(f"`{setting}`: there is no model at {name!r}; give {known}")
+        accepted_names = "a model of the Hub, its folder or package"
+        accepted_names += ", openai:NAME@URL, or bm25" if setting == "embeddings" else ""
+        raise SettingsError(f"`{setting}`: there is no model at {name!r}; give {accepted_names}")
     if "/" in name:
-        return Place(name, name, setting, on_hub=True)
-    return _packaged(name, setting) or place_of(_HOMES[setting] + name, setting)
+        return ModelPlace(name, name, setting, on_hub=True)
+    return _find_packaged_model(name, setting) or place_of(_HOMES[setting] + name, setting)
 
 
 _HOMES = {"embeddings": "sentence-transformers/", "rerank": "cross-encoder/"}
 """Where the Hub keeps models that are named without their home."""
 
 
-def _packaged(name: str, setting: str) -> Place | None:
+def _find_packaged_model(name: str, setting: str) -> ModelPlace | None:
     try:
         package = metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -132,7 +126,7 @@ def _packaged(name: str, setting: str) -> Place | None:
     for file in package.files or ():
         if file.name == "modules.json":
             folder = Path(str(package.locate_file(file))).parent
-            return Place(str(folder), f"{name}=={package.version}", setting)
+            return ModelPlace(str(folder), f"{name}=={package.version}", setting)
     return None
 
 
@@ -144,7 +138,7 @@ def _state(folder: Path) -> str:
     return hashlib.blake2b(repr(state).encode(), digest_size=6).hexdigest()
 
 
-def load(place: Place, kind: Callable[..., Model]) -> Model:
+def load(place: ModelPlace, kind: Callable[..., Model]) -> Model:
     """Load the model as a ``kind``, without the network where it is on this machine."""
     from transformers.utils import logging
 
@@ -166,18 +160,18 @@ def load(place: Place, kind: Callable[..., Model]) -> Model:
         raise _unusable(place, error) from error
 
 
-def _unusable(place: Place, error: Exception) -> SettingsError:
+def _unusable(place: ModelPlace, error: Exception) -> SettingsError:
     name = place.where
     if "trust_remote_code" in str(error):
         return SettingsError(f"{name} brings code of its own, which is never run; choose another")
-    what = f"no {_KINDS[place.setting]} that can be used"
-    return SettingsError(f"{name} is {what}: {line(str(error), 300)}")
+    problem = f"no {_KINDS[place.setting]} that can be used"
+    return SettingsError(f"{name} is {problem}: {line(str(error), 300)}")
 
 
 _KINDS = {"embeddings": "embedding model", "rerank": "cross-encoder"}
 
 
-def _require_hub(place: Place) -> None:
+def _require_hub(place: ModelPlace) -> None:
     """Raise ModelUnavailable unless the Hub answers soon, SettingsError for an unknown model.
 
     The Hub's own client would try for a minute.
@@ -188,19 +182,19 @@ def _require_hub(place: Place) -> None:
     try:
         HfApi().model_info(place.name, timeout=PROBE_S)
     except (RepositoryNotFoundError, HFValidationError) as error:
-        what = f"the Hub has no model {place.name} for everybody"
-        raise SettingsError(f"`{place.setting}`: {what}") from error
+        problem = f"the Hub has no model {place.name} for everybody"
+        raise SettingsError(f"`{place.setting}`: {problem}") from error
     except Exception as error:
         raise _missing(place, f"the Hub does not answer ({line(str(error), 300)})") from error
 
 
-def _missing(place: Place, why: str) -> ModelUnavailable:
-    other = "leave `rerank` out"
+def _missing(place: ModelPlace, why: str) -> ModelUnavailable:
+    alternative = "leave `rerank` out"
     if place.setting == "embeddings":
-        other = "use `embeddings` bm25 or `embeddings` openai:NAME@URL"
+        alternative = "use `embeddings` bm25 or `embeddings` openai:NAME@URL"
     return ModelUnavailable(
         f"the {_KINDS[place.setting]} {place.name} cannot be had: {why}; fetch it on a machine "
-        f"with a network (hf download {place.name}), or {other}"
+        f"with a network (hf download {place.name}), or {alternative}"
     )
 
 
@@ -217,7 +211,7 @@ class RemoteEncoder:
         try:
             require_address(url)
         except ValueError as error:
-            raise SettingsError(f"`embeddings`: {error}, not {veiled(url)!r}") from None
+            raise SettingsError(f"`embeddings`: {error}, not {redact_passwords(url)!r}") from None
         self._url = url
         self._spec = Spec("openai", model, public(url), url)
         self._instruction = BGE_QUERY if _BGE.search(model) else ""
@@ -232,7 +226,7 @@ class RemoteEncoder:
         """
         if self.access.refusal:
             raise SettingsError(self.access.refusal)
-        sent = [self._instruction + text if query else text for text in texts]
+        inputs = [self._instruction + text if query else text for text in texts]
         patient = Retrying(
             retry=retry_if_exception(_is_limited),
             wait=wait_exponential(max=30),
@@ -240,10 +234,10 @@ class RemoteEncoder:
             reraise=True,
         )
         try:
-            return patient(lambda: _normalised(self._client().embed_documents(sent), len(sent)))
+            return patient(lambda: _normalise_vectors(self._client().embed_documents(inputs), len(inputs)))
         except openai.APIError as error:
-            asked = replace(self._spec, keyless=self.access.keyless)
-            fault = map_error(error, asked)
+            call_spec = replace(self._spec, keyless=self.access.keyless)
+            fault = map_error(error, call_spec)
             if fault.kind == "lost":
                 raise Unreachable(f"nobody answers at {self._spec.where}: {fault.text}") from error
             passing = fault.kind in ("again", "late", "wait", "down", "broken")
@@ -292,7 +286,7 @@ def _is_limited(error: BaseException) -> bool:
     return isinstance(error, openai.RateLimitError) and error.code != "insufficient_quota"
 
 
-def _normalised(rows: list[list[float]], count: int) -> Vectors:
+def _normalise_vectors(rows: list[list[float]], count: int) -> Vectors:
     vectors = np.array(rows, dtype=np.float32).reshape(len(rows), -1)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     usable = int(np.sum(np.isfinite(lengths) & (lengths > 0)))
@@ -317,7 +311,7 @@ def folder_of(encoder: Encoder) -> str:
     return f"{readable}-{blake2b(encoder.name.encode(), digest_size=4).hexdigest()}"
 
 
-def cached(encoder: Encoder, *, query: bool) -> CacheBackedEmbeddings:
+def cache_embeddings(encoder: Encoder, *, query: bool) -> CacheBackedEmbeddings:
     """Return ``encoder`` as LangChain's embeddings of queries or of passages, behind its cache."""
     files = _Files(
         cache_folder() / "vectors" / folder_of(encoder) / ("queries" if query else "passages"),

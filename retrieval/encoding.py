@@ -116,9 +116,7 @@ def _wide_plausibility(data: bytes, encoding: str) -> float:
         text = codecs.getincrementaldecoder(encoding)().decode(data)  # its end may be cut off
     except UnicodeDecodeError:
         return 0.0
-    kana, ideographs, hangul = (
-        len(script.findall(text)) for script in (_KANA, _IDEOGRAPH, _HANGUL)
-    )
+    kana, ideographs, hangul = (len(script.findall(text)) for script in (_KANA, _IDEOGRAPH, _HANGUL))
     wrong = 3 * len(_STRANGE.findall(text))
     if encoding == "euc_kr":
         score = 1.0 * hangul - 3 * (ideographs + kana)
@@ -135,9 +133,7 @@ def _plausibility(data: bytes, encoding: str) -> float:
     text = data.decode(encoding, "replace")
     words = Counter(re.findall(r"[^\W\d_]+", text.lower()))
     letters = Counter(sign for sign in text.lower() if sign > "\x7f" and _is_letter(sign))
-    symbols = sum(
-        sign > "\x7f" and sign not in _PUNCTUATION and not _is_letter(sign) for sign in text
-    )
+    symbols = sum(sign > "\x7f" and sign not in _PUNCTUATION and not _is_letter(sign) for sign in text)
     best = max(language_score(language, words, letters) for language in LANGUAGES.values())
     return best - 3 * (symbols + len(_WRONG_IN_WORD.findall(text)))
 

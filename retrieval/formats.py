@@ -57,9 +57,7 @@ class UnknownFormat(InputError):
 
     def __init__(self, name: str, ending: str) -> None:
         self.name, self.ending = name, ending
-        super().__init__(
-            f"{name}: files that end in {ending} are not read; give one of {list_endings()}"
-        )
+        super().__init__(f"{name}: files that end in {ending} are not read; give one of {list_endings()}")
 
 
 def list_endings() -> str:
@@ -75,9 +73,9 @@ def find_format(name: str, data: bytes) -> Format:
     if data.startswith(b"%PDF-"):
         return FORMATS["pdf"]
     ending = Path(name).suffix.lower()
-    for known in FORMATS.values():
-        if ending in known.endings:
-            return known
+    for file_format in FORMATS.values():
+        if ending in file_format.endings:
+            return file_format
     if _ENDING.fullmatch(ending):
         raise UnknownFormat(name, Path(name).suffix)
     start = data[:20_000].lstrip(b"\xef\xbb\xbf \t\r\n")

@@ -47,9 +47,9 @@ class VectorIndex:
         Their vectors are kept in ``file``, and taken from there if they are there already.
         """
         self._size = len(segments)
-        vectors = _kept(file, self._size)
+        vectors = _load_vectors(file, self._size)
         if vectors is None:
-            vectors = _embedded([segment.page_content for segment in segments], embeddings)
+            vectors = _embed_texts([segment.page_content for segment in segments], embeddings)
             _keep(file, vectors)
         index = faiss.IndexFlatIP(vectors.shape[1])
         index.add(vectors)
@@ -92,17 +92,17 @@ class _Segments(Docstore):
         return self._segments[int(search)]
 
 
-def _embedded(texts: Sequence[str], embeddings: Embeddings) -> Vectors:
+def _embed_texts(texts: Sequence[str], embeddings: Embeddings) -> Vectors:
     """Return a vector for each text; equal texts have equal ones."""
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    every = [*distinct]
-    parts = [every[at : at + BATCH] for at in range(0, len(every), BATCH)]
+    distinct_texts = [*distinct]
+    parts = [distinct_texts[at : at + BATCH] for at in range(0, len(distinct_texts), BATCH)]
     rows = [np.array(embeddings.embed_documents(part), dtype=np.float32) for part in parts]
     vectors: Vectors = np.concatenate(rows)[[distinct[text] for text in texts]]
     return vectors
 
 
-def _kept(file: Path | None, count: int) -> Vectors | None:
+def _load_vectors(file: Path | None, count: int) -> Vectors | None:
     """Return the vectors in a file, unless there are none or not so many."""
     if file is not None:
         with suppress(OSError, ValueError, EOFError):

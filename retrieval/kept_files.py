@@ -50,9 +50,9 @@ def read_once(content: bytes, read: Callable[[], Reading]) -> Reading:
     """Return what ``read`` makes of ``content``, out of the cache if it was read before."""
     file = locate_reading(content)
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        kept = Reading.from_fields(json.loads(file.read_bytes()))
+        cached_reading = Reading.from_fields(json.loads(file.read_bytes()))
         os.utime(file)
-        return kept
+        return cached_reading
     reading = read()
     try:
         write_whole(file, json.dumps(reading.as_fields()).encode())
@@ -66,8 +66,8 @@ def write_whole(file: Path, content: bytes) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=file.parent)
     try:
-        with os.fdopen(handle, "wb") as written:
-            written.write(content)
+        with os.fdopen(handle, "wb") as draft_file:
+            draft_file.write(content)
         os.replace(draft, file)
     except OSError:
         Path(draft).unlink(missing_ok=True)

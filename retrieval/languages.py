@@ -57,10 +57,7 @@ th - | ที่ การ และ ของ ใน เป็น | กขฃ�
 """
 LANGUAGES = {
     code: Language(
-        code,
-        None if stemmer == "-" else stemmer,
-        frozenset(words.split()),
-        frozenset(letters.strip()),
+        code, None if stemmer == "-" else stemmer, frozenset(words.split()), frozenset(letters.strip())
     )
     for code, stemmer, words, letters in (
         (*head.split(), words, letters)
@@ -110,9 +107,7 @@ def detect_language(text: str) -> str:
 def language_score(language: Language, words: Counter[str], letters: Counter[str]) -> int:
     """Return how much speaks for a language: its frequent words, and letters that are all its."""
     hits = sum(words[word] * (1 + (len(word) > 2)) for word in language.words & words.keys())
-    fitting = sum(
-        count if sign in language.letters else -3 * count for sign, count in letters.items()
-    )
+    fitting = sum(count if sign in language.letters else -3 * count for sign, count in letters.items())
     return hits + fitting
 
 

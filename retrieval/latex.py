@@ -83,13 +83,13 @@ _MACROS = (
 """Macros and, as frames, environments whose arguments say nothing."""
 
 
-def _named(*readings: str) -> set[str]:
+def _list_macros(*readings: str) -> set[str]:
     """Return the macros that are read in one of these ways."""
     return {name for how, _, names in _MACROS if how in readings for name in names.split()}
 
 
 _KEPT = {
-    *_named("cited", "section"),
+    *_list_macros("cited", "section"),
     *("ref", "eqref", "autoref", "cref", "Cref", "pageref", "nameref", "vref", "subref"),
     *("begin", "end", "item", "par", "paragraph", "subparagraph", "url", "href", "title"),
     *("abstract", "maketitle", "input", "include", "texttt", "left", "right"),
@@ -122,11 +122,13 @@ def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | No
     name the other files that are missing.
     """
     raised = write_superscripts(text.replace(_SECTION, ""))
-    source = latex_source.whole(raised, name, folder)
+    source = latex_source.inline_input_files(raised, name, folder)
     source, macros = latex_source.definitions(source)
-    own = {macro: macros[macro] for macro in macros.keys() - _KEPT}
-    own |= {macro: own[macro]._replace(body="") for macro in own.keys() & _named("silent")}
-    expanded = latex_source.expander(name, own)
+    paper_macros = {macro: macros[macro] for macro in macros.keys() - _KEPT}
+    paper_macros |= {
+        macro: paper_macros[macro]._replace(body="") for macro in paper_macros.keys() & _list_macros("silent")
+    }
+    expanded = latex_source.expander(name, paper_macros)
     preamble, body, rest = _parts(source, name)
     body = expanded(body)
     for file in latex_source.missing(remove_floats(body)):
@@ -165,11 +167,11 @@ def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | No
 
 def _add_block(block: Block, parts: TakenParts, builder: DocumentBuilder) -> None:
     """Add a block, or the part that it stands for."""
-    taken = parts.find(block.text)
-    if taken is None:
+    part_match = parts.find(block.text)
+    if part_match is None:
         builder.add(block.text, block.kind)
         return
-    part, behind = taken
+    part, behind = part_match
     if part.kind == "table":
         builder.add_table(*read_table(part.source, readable))
         return
@@ -183,9 +185,7 @@ def _parts(source: str, name: str) -> tuple[str, str, str]:
     begin = _BEGIN.search(source)
     end = _END.search(source, begin.end() if begin else 0)
     if begin and not end:
-        raise InputError(
-            f"{name}: LaTeX that is cut short, with no \\end{{document}}; save it again"
-        )
+        raise InputError(f"{name}: LaTeX that is cut short, with no \\end{{document}}; save it again")
     opens, starts = (begin.start(), begin.end()) if begin else (0, 0)
     stops, closes = (end.start(), end.end()) if end else (len(source), len(source))
     return source[:opens], source[starts:stops], source[closes:]
@@ -223,8 +223,8 @@ def _blocks(text: str) -> list[Block]:
     return blocks.flowing(list(_paragraphs(text)), words)
 
 
-def _paragraphs(whole: str) -> Iterator[Block]:
-    for paragraph in timely(re.split(r"\n\s*\n", whole)):
+def _paragraphs(full_text: str) -> Iterator[Block]:
+    for paragraph in timely(re.split(r"\n\s*\n", full_text)):
         text = re.sub(r"\s+", " ", blocks.plain_signs(paragraph)).strip().replace("ˆ", "^")
         text = re.sub(r"\(\s*\)|\[\s*\]", "", text)
         text = re.sub(r"(?<=\w\.)\s+\.(?=\s|$)(?!\s\.)", "", text)  # "Fig. ." of a reference
@@ -244,10 +244,8 @@ def _words(source: str, cited: dict[str, int]) -> str:
     reading.add_context_category(
         "papers", prepend=True, macros=_readings(cited), environments=_environments()
     )
-    reader = latex2text.LatexNodes2Text(
-        latex_context=reading, math_mode="text", strict_latex_spaces="macros"
-    )
-    return latex_source.shown(reader.nodelist_to_text(nodes))
+    reader = latex2text.LatexNodes2Text(latex_context=reading, math_mode="text", strict_latex_spaces="macros")
+    return latex_source.restore_hidden_signs(reader.nodelist_to_text(nodes))
 
 
 @cache
@@ -266,24 +264,24 @@ def _readings(cited: dict[str, int]) -> list[Any]:
     """Return how each macro is read."""
 
     def arguments(node: Any) -> list[Any]:
-        every = node.nodeargd.argnlist if node.nodeargd else []
-        return [one for one in every if one is not None]
+        nodes = node.nodeargd.argnlist if node.nodeargd else []
+        return [argument for argument in nodes if argument is not None]
 
     def citation(node: Any) -> str:
-        keys = "".join(one.latex_verbatim() for one in arguments(node)[-1:]).strip("{}").split(",")
+        keys = "".join(argument.latex_verbatim() for argument in arguments(node)[-1:]).strip("{}").split(",")
         numbers = [cited.setdefault(key.strip(), len(cited) + 1) for key in keys]
         return f"[{', '.join(map(str, numbers))}]"
 
     def last(node: Any, l2tobj: Any) -> str:
         return str(l2tobj.nodelist_to_text(arguments(node)[-1:]))
 
-    def joined(node: Any, l2tobj: Any) -> str:
+    def join_arguments(node: Any, l2tobj: Any) -> str:
         sign = " to " if node.macroname == "numrange" else "/"
-        return sign.join(l2tobj.nodelist_to_text([one]).strip() for one in arguments(node))
+        return sign.join(l2tobj.nodelist_to_text([argument]).strip() for argument in arguments(node))
 
     def quantity(node: Any) -> str:
-        groups = [one.latex_verbatim() for one in arguments(node)]
-        *numbers, unit = [one[1:-1].strip() for one in groups if one.startswith("{")]
+        groups = [argument.latex_verbatim() for argument in arguments(node)]
+        *numbers, unit = [group[1:-1].strip() for group in groups if group.startswith("{")]
         unit = re.sub(r"[{}~\\]", "", re.sub(r"\\per(?![A-Za-z])", " per ", unit))
         return f"{' to '.join(numbers)} {unit}"
 
@@ -303,16 +301,16 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         "cited": citation,
         "worded": last,
         "quantity": quantity,
-        "joined": joined,
+        "joined": join_arguments,
         "section": section,
         "run_in": run_in,
         "references": _REFERENCES,
         "appendix": _APPENDIX,
     }
-    every = [(name, readings[how]) for how in readings for name in _named(how)]
-    every += [("item", item), ("par", "\n\n"), ("newline", " "), ("\\", " ")]
-    every += [(name, name) for name in ("TeX", "LaTeX")]
-    return [latex2text.MacroTextSpec(name, simplify_repl=reading) for name, reading in every]
+    macro_readings = [(name, readings[how]) for how in readings for name in _list_macros(how)]
+    macro_readings += [("item", item), ("par", "\n\n"), ("newline", " "), ("\\", " ")]
+    macro_readings += [(name, name) for name in ("TeX", "LaTeX")]
+    return [latex2text.MacroTextSpec(name, simplify_repl=reading) for name, reading in macro_readings]
 
 
 def _environments() -> list[Any]:

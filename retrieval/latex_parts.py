@@ -13,8 +13,7 @@ from dialectree.retrieval.builder import Cell
 from dialectree.retrieval.latex_source import pairs
 
 _TABULAR = re.compile(
-    r"\\begin\s*\{(?P<name>tabular[*xy]?|longtable|tabulary)\}(?P<inside>.*?)\\end\s*\{(?P=name)\}",
-    re.DOTALL,
+    r"\\begin\s*\{(?P<name>tabular[*xy]?|longtable|tabulary)\}(?P<inside>.*?)\\end\s*\{(?P=name)\}", re.DOTALL
 )
 _FLOAT = re.compile(
     r"\\(?:begin|end)\s*\{(?:side)?(?:wrap)?(?:table|figure|threeparttable|landscape)\*?\}"
@@ -22,12 +21,9 @@ _FLOAT = re.compile(
 )
 """What stands around a table or a picture."""
 _FLOATS = re.compile(
-    r"\\begin\s*\{(?P<name>(?:side)?(?:wrap)?(?:table|figure)\*?)\}.*?\\end\s*\{(?P=name)\}",
-    re.DOTALL,
+    r"\\begin\s*\{(?P<name>(?:side)?(?:wrap)?(?:table|figure)\*?)\}.*?\\end\s*\{(?P=name)\}", re.DOTALL
 )
-_NOTES = re.compile(
-    r"\\(?:footnote|footnotetext|caption|thanks|marginpar)\*?\s*(?:\[[^\]]*\])?(?=\{)"
-)
+_NOTES = re.compile(r"\\(?:footnote|footnotetext|caption|thanks|marginpar)\*?\s*(?:\[[^\]]*\])?(?=\{)")
 _WORKS = re.compile(r"\\begin\s*\{thebibliography\}.*?\\end\s*\{thebibliography\}", re.DOTALL)
 _BIBITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]*\])?\{[^{}]*\}")
 _LIST_END = re.compile(r"\\end\s*\{(?:itemize|enumerate|description)\}")
@@ -49,7 +45,7 @@ _ORDINAL = re.compile(r"st|nd|rd|th|er?|o|a|TM")
 _GAP = re.compile(r"\n\s*\n")
 
 
-class Part(NamedTuple):
+class LatexPart(NamedTuple):
     """A note, a table or the name of an item, in LaTeX."""
 
     kind: Literal["note", "table", "item"]
@@ -63,15 +59,15 @@ class TakenParts:
         self._word = "QQPART"
         while self._word in body:
             self._word += "Q"
-        self._parts: list[Part] = []
+        self._parts: list[LatexPart] = []
 
     def leave(self, kind: Literal["note", "table", "item"], source: str) -> str:
         """Take a part, and return what stands in its place."""
-        self._parts.append(Part(kind, source))
+        self._parts.append(LatexPart(kind, source))
         end = " " if kind == "item" else ".\n\n"  # an item's text goes on behind it
         return f"\n\n{self._word}{len(self._parts) - 1}{end}"
 
-    def find(self, text: str) -> tuple[Part, str] | None:
+    def find(self, text: str) -> tuple[LatexPart, str] | None:
         """Return the part that ``text`` stands for, and the words behind it."""
         match = re.match(rf"{self._word}(\d+)\.?\s*", text)
         return (self._parts[int(match[1])], text[match.end() :]) if match else None

@@ -17,10 +17,7 @@ _LARGEST_FILE = 400_000
 """Bytes of a file that is drawn in."""
 _CODE = ("verbatim", "Verbatim", "lstlisting", "minted", "alltt", "Code", "CodeChunk")
 """Environments whose text is shown as it is."""
-_UNREAD = (
-    *_CODE,
-    *("comment", "filecontents", "CCSXML", "tikzpicture", "Sinput", "Soutput", "Schunk"),
-)
+_UNREAD = (*_CODE, *("comment", "filecontents", "CCSXML", "tikzpicture", "Sinput", "Soutput", "Schunk"))
 """Environments that are not read as LaTeX."""
 _SCANNED = re.compile(
     rf"""
@@ -95,23 +92,23 @@ def _hidden(text: str) -> str:
     return _SIGNS.sub(lambda sign: chr(0xE000 + ord(sign[0])), text)
 
 
-def shown(text: str) -> str:
+def restore_hidden_signs(text: str) -> str:
     """Show the signs that `_strip_comments` hid from LaTeX."""
     return _HIDDEN.sub(lambda sign: chr(ord(sign[0]) - 0xE000), text)
 
 
-def whole(text: str, name: str, folder: Path | None) -> str:
+def inline_input_files(text: str, name: str, folder: Path | None) -> str:
     """Return a source with the files that it draws in, each once, without comments.
 
     Files are drawn in from ``folder`` and below, never from outside.
     """
     drawn_in: list[Path] = []
 
-    def inside(asked: str) -> Path | None:
+    def find_input_file(input_name: str) -> Path | None:
         """Return the .tex file of that name, as seen from the folder or from a file drawn in."""
-        if folder is None or "\0" in asked:
+        if folder is None or "\0" in input_name:
             return None
-        file = asked if asked.endswith(".tex") else f"{asked}.tex"
+        file = input_name if input_name.endswith(".tex") else f"{input_name}.tex"
         top = folder.resolve()
         with suppress(OSError, RuntimeError):
             for place in [top, *(path.parent for path in drawn_in)]:
@@ -122,7 +119,7 @@ def whole(text: str, name: str, folder: Path | None) -> str:
 
     def content(match: re.Match[str]) -> str:
         """Return the content of a file; the command itself where the file cannot be drawn in."""
-        path = inside(_asked(match))
+        path = find_input_file(_parse_input_name(match))
         if path in drawn_in:
             return "\n"
         if path is None or path.stat().st_size > _LARGEST_FILE:
@@ -130,7 +127,7 @@ def whole(text: str, name: str, folder: Path | None) -> str:
         drawn_in.append(path)
         return _strip_comments(_HIDDEN.sub("", decode(path.read_bytes(), path.name).text))
 
-    drawn_in += [path for path in [inside(name)] if path]
+    drawn_in += [path for path in [find_input_file(name)] if path]
     text, before = _strip_comments(_HIDDEN.sub("", text)), ""
     while text != before:
         before, text = text, _INPUT.sub(content, text)
@@ -141,8 +138,8 @@ def whole(text: str, name: str, folder: Path | None) -> str:
 
 def missing(text: str) -> list[str]:
     """Name the files with sentences or macros that a source draws in and that were not read."""
-    asked = dict.fromkeys(map(_asked, _INPUT.finditer(text)))
-    return [name for name in asked if not _NO_PROSE.fullmatch(name)]
+    input_names = dict.fromkeys(map(_parse_input_name, _INPUT.finditer(text)))
+    return [name for name in input_names if not _NO_PROSE.fullmatch(name)]
 
 
 def without_inputs(text: str) -> str:
@@ -150,7 +147,7 @@ def without_inputs(text: str) -> str:
     return _INPUT.sub("\n", text)
 
 
-def _asked(match: re.Match[str]) -> str:
+def _parse_input_name(match: re.Match[str]) -> str:
     """Return the file that a match of `_INPUT` names."""
     name = re.sub(r"[{}]", "", match["name"] or "") or str(match["bare"] or "")
     return name or f"{match['folder'].strip()}/{match['file'].strip()}"
@@ -202,7 +199,7 @@ def expander(name: str, macros: Mapping[str, Macro]) -> Callable[[str], str]:
     """
     room = 2 * LARGEST
 
-    def expanded(text: str, within: frozenset[str] = frozenset()) -> str:
+    def expand_macros(text: str, within: frozenset[str] = frozenset()) -> str:
         """Write out `text`, which stands in the bodies of the macros `within`."""
         nonlocal room
         room -= len(text)
@@ -219,11 +216,11 @@ def expander(name: str, macros: Mapping[str, Macro]) -> Callable[[str], str]:
                 pieces.append(match[0])
                 continue
             arguments, at = use
-            body = _filled(macro.body, [expanded(one, within) for one in arguments])
-            pieces.append(_set_apart(expanded(body, within | {match[1]}), text[at : at + 1]))
+            body = _fill_in_arguments(macro.body, [expand_macros(argument, within) for argument in arguments])
+            pieces.append(_set_apart(expand_macros(body, within | {match[1]}), text[at : at + 1]))
         return "".join([*pieces, text[at:]])
 
-    return expanded
+    return expand_macros
 
 
 def _set_apart(result: str, following: str) -> str:
@@ -233,9 +230,7 @@ def _set_apart(result: str, following: str) -> str:
     return result if _OPENS.search(result) else f"{{{result}}}"
 
 
-def _arguments(
-    macro: Macro, text: str, at: int, closed: dict[int, int]
-) -> tuple[list[str], int] | None:
+def _arguments(macro: Macro, text: str, at: int, closed: dict[int, int]) -> tuple[list[str], int] | None:
     """Return the arguments of a use and where it ends; None where there are too few."""
     arguments: list[str] = []
     if macro.default is not None and macro.arguments:
@@ -257,7 +252,7 @@ def _arguments(
     return arguments, at
 
 
-def _filled(body: str, arguments: Iterable[str]) -> str:
+def _fill_in_arguments(body: str, arguments: Iterable[str]) -> str:
     """Put the arguments in their places in the body of a macro."""
     values = {str(number): value for number, value in enumerate(arguments, 1)}
 

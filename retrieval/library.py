@@ -12,12 +12,12 @@ from weakref import WeakValueDictionary
 from dialectree.errors import DialectreeError
 from dialectree.protocols.trust import WITH_KEY, Access
 from dialectree.retrieval.embedders import BGE, LEXICAL, Embedder, Timing, embedder
-from dialectree.system.addresses import public, whole
+from dialectree.system.addresses import public, restore_credentials
 from dialectree.system.loop import Threads
-from dialectree.system.packages import needed
+from dialectree.system.packages import explain_missing_package
 
 if TYPE_CHECKING:
-    from dialectree.retrieval.corpus import Corpus, Ranking, Segment
+    from dialectree.retrieval.corpus import Corpus, CorpusSegment, Ranking
     from dialectree.retrieval.corpus_files import Progress
     from dialectree.retrieval.paper_search import PaperSearch
     from dialectree.retrieval.papers import AmendedPaper
@@ -49,27 +49,20 @@ def find_open(key: CorpusKey) -> Corpus | None:
     return _corpora.get(key)
 
 
-def open_corpus(
-    key: CorpusKey, read: Callable[[], Sequence[Document]], progress: Progress = None
-) -> Corpus:
+def open_corpus(key: CorpusKey, read: Callable[[], Sequence[Document]], progress: Progress = None) -> Corpus:
     """Return the corpus of the documents that ``read`` returns; to be called in :data:`thread`.
 
     See :class:`dialectree.retrieval.corpus.Corpus` for what it raises; MissingPackage without the
     packages that search or embed.
     """
-    with needed("searching sources", "dialectree[sources]"):
+    with explain_missing_package("searching sources", "dialectree[sources]"):
         from dialectree.retrieval.corpus import Corpus
 
     if (corpus := _corpora.get(key)) is None:
         documents = read()
-        with needed(f"searching by {public(key.embeddings)}", "dialectree[compare]"):
+        with explain_missing_package(f"searching by {public(key.embeddings)}", "dialectree[compare]"):
             corpus = _corpora[key] = Corpus(
-                documents,
-                key.embeddings,
-                key.base_url,
-                key.access,
-                ranking=key.ranking,
-                progress=progress,
+                documents, key.embeddings, key.base_url, key.access, ranking=key.ranking, progress=progress
             )
     _spare.append(corpus)
     return corpus
@@ -97,16 +90,16 @@ async def keep_open(
     """
     by = await asyncio.to_thread(_embedder, embeddings, base_url, access)
     loop = asyncio.get_running_loop()
-    kept: list[PaperSearch] = []  # the table of all papers refers to them weakly
+    searches: list[PaperSearch] = []  # the table of all papers refers to them weakly
     for paper in papers:
         if (search := _searches.get((paper.digest, by))) is None:
-            address = base_url and whole(base_url)
-            named = ((paper.paper.digest, paper.paper.name),)
-            key = CorpusKey(named, whole(embeddings), address, access, "segments")
+            address = base_url and restore_credentials(base_url)
+            document_keys = ((paper.paper.digest, paper.paper.name),)
+            key = CorpusKey(document_keys, restore_credentials(embeddings), address, access, "segments")
             search = await loop.run_in_executor(thread, _open_paper, paper, key, by)
-        kept.append(search)
+        searches.append(search)
     yield
-    kept.clear()
+    searches.clear()
 
 
 def _open_paper(paper: AmendedPaper, key: CorpusKey, by: Embedder | None) -> PaperSearch:
@@ -126,7 +119,7 @@ async def search_paper(
     base_url: str | None = None,
     timing: Timing | None = None,
     access: Access = WITH_KEY,
-) -> list[list[Segment]]:
+) -> list[list[CorpusSegment]]:
     """Return for each query the ``count`` best segments of the paper whose digest is ``paper``.
 
     The best stands first; of equals, the one that the paper has first. ``bm25`` finds only segments
@@ -158,7 +151,7 @@ def _find(paper: str, embeddings: str, base_url: str | None, access: Access) -> 
 def _embedder(embeddings: str, base_url: str | None, access: Access) -> Embedder | None:
     if embeddings == LEXICAL:
         return None
-    return embedder(whole(embeddings), base_url and whole(base_url), access)
+    return embedder(restore_credentials(embeddings), base_url and restore_credentials(base_url), access)
 
 
 def clear() -> None:

@@ -14,13 +14,7 @@ import yaml
 from lxml.html import HtmlElement
 
 from dialectree.retrieval.blocks import BlockKind
-from dialectree.retrieval.builder import (
-    Cell,
-    DocumentBuilder,
-    add_brackets,
-    lower_text,
-    raise_text,
-)
+from dialectree.retrieval.builder import Cell, DocumentBuilder, add_brackets, lower_text, raise_text
 from dialectree.retrieval.text import sound
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -355,8 +349,8 @@ class _Page:
 
         def fill_spans() -> None:
             while spans.get(len(row), (0, ""))[0] > 0:
-                left, text = spans[len(row)]
-                spans[len(row)] = left - 1, text
+                remaining_rows, text = spans[len(row)]
+                spans[len(row)] = remaining_rows - 1, text
                 row.append(Cell(text, repeated=True))
 
         for cell in cells:
@@ -376,9 +370,7 @@ _IN_TABLES = {"thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup"
 _FORMULAS: dict[str, Callable[[list[str]], str]] = {
     "msup": lambda parts: "".join([*parts[:1], raise_text("".join(parts[1:]).strip())]),
     "msub": lambda parts: "".join([*parts[:1], lower_text("".join(parts[1:]).strip())]),
-    "msubsup": lambda parts: "".join(
-        [*parts[:1], lower_text(parts[1]), raise_text("".join(parts[2:]))]
-    ),
+    "msubsup": lambda parts: "".join([*parts[:1], lower_text(parts[1]), raise_text("".join(parts[2:]))]),
     "mfrac": lambda parts: "/".join(map(add_brackets, parts)),
     "msqrt": lambda parts: f"√{add_brackets(''.join(parts))}",
     "mtr": lambda parts: f"{'; '.join(parts)} ",
@@ -404,8 +396,7 @@ def _is_note_link(element: HtmlElement) -> bool:
     """Return whether raised text links to a note of the page."""
     links = [element.getparent(), *element.iter("a")]
     return any(
-        link is not None and link.tag == "a" and (link.get("href") or "").startswith("#")
-        for link in links
+        link is not None and link.tag == "a" and (link.get("href") or "").startswith("#") for link in links
     )
 
 
@@ -429,8 +420,5 @@ def _hiding_selectors(tree: HtmlElement) -> set[str]:
     )
     hiding = (names for names, declarations in rules if _HIDING.search(declarations))
     return {
-        name.strip()
-        for names in hiding
-        for name in names.split(",")
-        if _SELECTOR.fullmatch(name.strip())
+        name.strip() for names in hiding for name in names.split(",") if _SELECTOR.fullmatch(name.strip())
     }

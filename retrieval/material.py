@@ -15,8 +15,8 @@ from dialectree.errors import InputError
 from dialectree.protocols.grounded import retriever_name
 from dialectree.retrieval import library
 from dialectree.retrieval.library import CorpusKey
-from dialectree.system.addresses import whole
-from dialectree.system.packages import needed
+from dialectree.system.addresses import restore_credentials
+from dialectree.system.packages import explain_missing_package
 
 if TYPE_CHECKING:
     from dialectree.models.run import Run
@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from dialectree.retrieval.sources import Document
 
 
-async def material_of(
-    sources: Sequence[Mapping[str, Any]], settings: GroundedSettings, run: Run
-) -> Material:
+async def material_of(sources: Sequence[Mapping[str, Any]], settings: GroundedSettings, run: Run) -> Material:
     """Return the material of a run whose input has these ``sources``.
 
     With a retriever it is also what that returned to the run. A corpus is made once for all runs of
@@ -39,45 +37,41 @@ async def material_of(
     retriever that cannot be loaded; MissingPackage without the extra ``sources``. See
     :class:`dialectree.retrieval.corpus.Corpus` for what embeddings may raise.
     """
-    named = tuple((source["digest"], source["name"]) for source in sources)
-    key = _corpus_key(named, settings)
+    document_keys = tuple((source["digest"], source["name"]) for source in sources)
+    key = _corpus_key(document_keys, settings)
     corpus, loop = library.find_open(key), asyncio.get_running_loop()
-    if named and run.owner:
+    if document_keys and run.owner:
         await loop.run_in_executor(library.thread, run.require_readable, sources)
-    if named and corpus is None:
+    if document_keys and corpus is None:
         at: Path | None = getattr(run, "sources_at", None)
         documents: Mapping[str, Document] = getattr(run, "documents", None) or {}
         corpus = await loop.run_in_executor(library.thread, _corpus, key, at, documents)
     material: Material | None = corpus
     if settings.retriever is not None or run.retrievals.by:
-        material = await loop.run_in_executor(library.thread, _retrieved, corpus, settings, run)
+        material = await loop.run_in_executor(library.thread, _add_retriever, corpus, settings, run)
     if material is None:
         raise InputError("there are no sources, and no retriever to find some; give one of them")
     if settings.rerank is not None and run.stand_in is None:
-        material = await loop.run_in_executor(library.thread, _reranked, material, settings, run)
+        material = await loop.run_in_executor(library.thread, _add_reranker, material, settings, run)
     return material
 
 
-def prepare(
-    documents: Sequence[Document],
-    settings: GroundedSettings,
-    progress: Progress = None,
-) -> None:
+def prepare(documents: Sequence[Document], settings: GroundedSettings, progress: Progress = None) -> None:
     """Index the documents of a run before it begins; blocks meanwhile.
 
     ``progress`` is told how many documents of how many are cut; nothing, where they were before.
     Raises as :func:`material_of`.
     """
     key = _corpus_key([(document.digest, document.name) for document in documents], settings)
-    known = {document.digest: document for document in documents}
-    library.thread.submit(_corpus, key, None, known, progress).result()
+    documents_by_digest = {document.digest: document for document in documents}
+    library.thread.submit(_corpus, key, None, documents_by_digest, progress).result()
 
 
 def _corpus_key(documents: Iterable[tuple[str, str]], settings: GroundedSettings) -> CorpusKey:
     return CorpusKey(
         tuple(documents),
-        whole(settings.embeddings),
-        settings.base_url and whole(settings.base_url),
+        restore_credentials(settings.embeddings),
+        settings.base_url and restore_credentials(settings.base_url),
         settings.embeddings_access(),
         settings.ranking,
     )
@@ -87,25 +81,25 @@ def _corpus(
     key: CorpusKey, at: Path | None, documents: Mapping[str, Document], progress: Progress = None
 ) -> Corpus:
     return library.open_corpus(
-        key, lambda: [_document(*named, at, documents) for named in key.documents], progress
+        key, lambda: [_document(*document_key, at, documents) for document_key in key.documents], progress
     )
 
 
-def _retrieved(corpus: Corpus | None, settings: GroundedSettings, run: Run) -> Retrieved:
-    with needed("searching sources", "dialectree[sources]"):
-        from dialectree.retrieval.retriever import Asked, Retrieved, imported
+def _add_retriever(corpus: Corpus | None, settings: GroundedSettings, run: Run) -> Retrieved:
+    with explain_missing_package("searching sources", "dialectree[sources]"):
+        from dialectree.retrieval.retriever import Retrieved, RetrieverAccess, import_retriever
 
     retriever = run.stand_in or settings.retriever
     name = retriever_name(settings.retriever) or run.retrievals.by
     if isinstance(retriever, str):
         strange = "retriever" in settings.trust.unnamed or name.startswith("live:")
-        retriever = None if strange or settings.replay else imported(retriever)
-    asked = Asked(name, retriever, settings.call_deadline, settings.replay, settings.cache)
-    return Retrieved(corpus, asked, run.retrievals)
+        retriever = None if strange or settings.replay else import_retriever(retriever)
+    access = RetrieverAccess(name, retriever, settings.call_deadline, settings.replay, settings.cache)
+    return Retrieved(corpus, access, run.retrievals)
 
 
-def _reranked(material: Material, settings: GroundedSettings, run: Run) -> Reranked:
-    with needed("reranking", "dialectree[compare]"):
+def _add_reranker(material: Material, settings: GroundedSettings, run: Run) -> Reranked:
+    with explain_missing_package("reranking", "dialectree[compare]"):
         from dialectree.retrieval.reranking import Reranked, reranker
 
     assert settings.rerank is not None
@@ -113,15 +107,13 @@ def _reranked(material: Material, settings: GroundedSettings, run: Run) -> Reran
     return Reranked(material, settings.rerank, by, run.retrievals)
 
 
-def _document(
-    digest: str, name: str, at: Path | None, documents: Mapping[str, Document]
-) -> Document:
+def _document(digest: str, name: str, at: Path | None, documents: Mapping[str, Document]) -> Document:
     """Return a document out of memory, the run's folder or the cache, under its name there."""
-    from dialectree.retrieval.sources import documents_folder, kept, read_document
+    from dialectree.retrieval.sources import documents_folder, find_document_file, read_document
 
     if (document := documents.get(digest)) is not None:
         return replace(document, name=name)
-    if (file := kept(digest, [*([at] if at else []), documents_folder()])) is None:
+    if (file := find_document_file(digest, [*([at] if at else []), documents_folder()])) is None:
         raise InputError(
             f"{name}: its text is not in the run's folder, nor in the cache; give the source again"
         )

@@ -68,9 +68,7 @@ def _read_attachment(attachment: Any, builder: DocumentBuilder, find_reader: Fin
         builder.extend(part.finish())
 
 
-def read_book(
-    data: bytes, builder: DocumentBuilder, read_chapter: Callable[[str, bytes], None]
-) -> None:
+def read_book(data: bytes, builder: DocumentBuilder, read_chapter: Callable[[str, bytes], None]) -> None:
     """Add an EPUB to ``builder``, chapter by chapter in the order in which it is read."""
     parts = unpack_parts(data, (".xml", ".opf", ".xhtml", ".html", ".htm"), format="EPUB")
     container = parts.get("META-INF/container.xml")

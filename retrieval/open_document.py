@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from dialectree.errors import InputError
-from dialectree.retrieval.archives import (
-    local_name,
-    parse_xml,
-    read_attribute,
-    unpack_parts,
-)
+from dialectree.retrieval.archives import local_name, parse_xml, read_attribute, unpack_parts
 from dialectree.retrieval.blocks import BlockKind
 from dialectree.retrieval.builder import Cell, DocumentBuilder, lower_text, raise_text
 
@@ -34,9 +29,7 @@ def read_open_document(data: bytes, builder: DocumentBuilder) -> None:
     parts = unpack_parts(data, format="OpenDocument")
     if "content.xml" not in parts:
         raise InputError("damaged, or another kind of file (it has no content)")
-    _Reader(
-        builder, [parse_xml(parts[name]) for name in ("styles.xml", "content.xml") if name in parts]
-    )
+    _Reader(builder, [parse_xml(parts[name]) for name in ("styles.xml", "content.xml") if name in parts])
 
 
 class _Style(NamedTuple):
@@ -144,9 +137,7 @@ class _Reader:
             elif name in _LEFT_OUT:
                 self._builder.leave_out(" ".join(child.itertext()), _LEFT_OUT[name])
             elif name == "span":
-                pieces.append(
-                    self._apply_style(self._text(child), read_attribute(child, "style-name"))
-                )
+                pieces.append(self._apply_style(self._text(child), read_attribute(child, "style-name")))
             elif name in ("p", "h", "list-item"):
                 pieces.append(f" {self._text(child)} ")
             elif name:

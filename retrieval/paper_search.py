@@ -10,7 +10,7 @@ import bm25s
 import numpy as np
 
 from dialectree.errors import InputError
-from dialectree.retrieval.corpus import Corpus, Segment
+from dialectree.retrieval.corpus import Corpus, CorpusSegment
 from dialectree.retrieval.embedders import Embedder, Timing
 from dialectree.retrieval.papers import AmendedPaper, Paper
 from dialectree.retrieval.segments import list_passages
@@ -36,11 +36,9 @@ class PaperSearch:
         if unknown := sorted(n for n in paper.amended if not 0 < n <= len(corpus)):
             has = f"it has 1 to {len(corpus)}" if len(corpus) else "it has none"
             raise InputError(f"{paper.paper.name} has no segment {unknown[0]}: {has}")
-        self._amended = {
-            id: text for id, text in amended.items() if text != corpus.segment(id).text
-        }
+        self._amended = {id: text for id, text in amended.items() if text != corpus.segment(id).text}
 
-    def segments(self) -> dict[int, Segment]:
+    def segments(self) -> dict[int, CorpusSegment]:
         """Return the segments by number, without those that are dropped."""
         return {
             segment.number: segment._replace(text=self._amended.get(segment.id) or segment.text)
@@ -48,9 +46,7 @@ class PaperSearch:
             if self._amended.get(segment.id, "") is not None
         }
 
-    async def search(
-        self, queries: Sequence[str], count: int, timing: Timing
-    ) -> list[list[Segment]]:
+    async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[CorpusSegment]]:
         """Return for each query the ``count`` best segments; of equals, the first ones.
 
         By words alone, segments that share none with the query are left out.
@@ -60,11 +56,11 @@ class PaperSearch:
         if not texts or not queries:
             return rows
         scores = await self._score(queries, texts, timing)
-        best: list[list[Segment]] = []
-        for row, own in zip(rows, scores, strict=True):
+        best: list[list[CorpusSegment]] = []
+        for row, query_scores in zip(rows, scores, strict=True):
             changed = [
                 self._corpus.segment(id)._replace(text=texts[id], score=score)
-                for id, score in own.items()
+                for id, score in query_scores.items()
             ]
             row = sorted([*row, *changed], key=lambda hit: (-(hit.score or 0.0), hit.number))
             best.append(row[:count])
@@ -76,30 +72,28 @@ class PaperSearch:
         """Return for each query the scores of amended segments, as far as they have one."""
         if self._by is None:
             return await asyncio.to_thread(self._score_words, queries, texts)
-        asked = np.array(await self._by.queries(queries, timing), dtype=np.float32)
+        query_vectors = np.array(await self._by.queries(queries, timing), dtype=np.float32)
         embed = partial(self._by.passages().embed_documents, [*texts.values()])
         began = clock.seconds()
         vectors = await asyncio.wrap_future(self._by.thread.submit(embed))
         timing.seconds += clock.seconds() - began
         pairs = [*zip(texts, np.array(vectors, dtype=np.float32), strict=True)]
-        return [{id: float(query @ vector) for id, vector in pairs} for query in asked]
+        return [{id: float(query @ vector) for id, vector in pairs} for query in query_vectors]
 
-    def _score_words(
-        self, queries: Sequence[str], texts: Mapping[str, str]
-    ) -> list[dict[str, float]]:
+    def _score_words(self, queries: Sequence[str], texts: Mapping[str, str]) -> list[dict[str, float]]:
         corpus = [words(segment.text) for segment in self._corpus]
-        found: list[dict[str, float]] = [{} for _ in queries]
+        query_scores: list[dict[str, float]] = [{} for _ in queries]
         for id, text in texts.items():
             place = int(id.rpartition(":")[2]) - 1
             changed = [*corpus[:place], words(text), *corpus[place + 1 :]]
             bm25 = bm25s.BM25(backend="numpy")
             bm25.index(changed, show_progress=False)
-            for scores, query in zip(found, queries, strict=True):
+            for scores, query in zip(query_scores, queries, strict=True):
                 split = words(query)
                 score = float(bm25.get_scores(split)[place]) if split and words(text) else 0.0
                 if score > 0:
                     scores[id] = score
-        return found
+        return query_scores
 
 
 def as_document(paper: Paper) -> Document:

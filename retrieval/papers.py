@@ -137,11 +137,7 @@ class AmendedPaper(BaseModel, frozen=True):
 
 
 def read(
-    source: str | Path,
-    *,
-    title: str | None = None,
-    abstract: str | None = None,
-    reader: object = None,
+    source: str | Path, *, title: str | None = None, abstract: str | None = None, reader: object = None
 ) -> Paper:
     """Return the paper in a file, or the one that an arXiv id names; blocks while it reads.
 
@@ -154,12 +150,7 @@ def read(
 
 
 def read_attachment(
-    name: str,
-    content: str,
-    *,
-    title: str | None = None,
-    abstract: str | None = None,
-    reader: object = None,
+    name: str, content: str, *, title: str | None = None, abstract: str | None = None, reader: object = None
 ) -> Paper:
     """Return the paper in a file that a client sent: its ``content`` in Base64, read as ``name``.
 
@@ -220,11 +211,7 @@ def bytes_of(path: Path, source: str) -> bytes:
 
 
 def _read(
-    file: File,
-    title: str | None,
-    abstract: str | None,
-    untitled: str | None = None,
-    reader: object = None,
+    file: File, title: str | None, abstract: str | None, untitled: str | None = None, reader: object = None
 ) -> Paper:
     """Return the paper in a file; ``untitled`` stands in for a title that is missing."""
     parts_given = _strip(title), _strip(abstract), untitled
@@ -232,9 +219,9 @@ def _read(
         if reader is not None:
             from dialectree.retrieval.readers import find_reader
 
-            named = find_reader(reader)
-            if named is not None and (document := named.read(file)) is not None:
-                return _from_reading(file.name, document, *parts_given, named.name)
+            user_reader = find_reader(reader)
+            if user_reader is not None and (document := user_reader.read(file)) is not None:
+                return _from_reading(file.name, document, *parts_given, user_reader.name)
         try:
             format = find_format(file.name, file.data)
         except UnknownFormat as error:
@@ -293,48 +280,45 @@ def _from_fields(
     if not body:
         raise InputError(f"{name}: no text in it; give a body or an introduction")
     title, abstract = title or _strip(parts["title"]), abstract or _strip(parts["abstract"])
-    own, _ = sections.part_references(blocks_of(body))
-    paper = _make_paper(name, title, abstract, own, untitled)
+    body_blocks, _ = sections.part_references(blocks_of(body))
+    paper = _make_paper(name, title, abstract, body_blocks, untitled)
     return paper.model_copy(update={"introduction": sound(introduction)}) if introduction else paper
 
 
 def _from_reading(
-    name: str,
-    document: Reading,
-    title: str | None,
-    abstract: str | None,
-    untitled: str | None,
-    format: str,
+    name: str, document: Reading, title: str | None, abstract: str | None, untitled: str | None, format: str
 ) -> Paper:
     """Return the paper that a document is: its body has no title page and no references."""
     left_out = [*document.left_out]
-    shown, blocks = _take_title(document, left_out, titled=title is not None)
+    document_title, blocks = _take_title(document, left_out, titled=title is not None)
     notices = []
-    if not (title or shown) and document.stored_title:
-        shown = document.stored_title
-        notices.append(f"no title found on page 1; the file's metadata names it {shown!r}")
+    if not (title or document_title) and document.stored_title:
+        document_title = document.stored_title
+        notices.append(f"no title found on page 1; the file's metadata names it {document_title!r}")
     if format == "pdf":
         blocks = _take_names_for_text(blocks)
     else:
         blocks = flowing(blocks, words_of(block.text for block in blocks))
-    found, body = document.abstract, blocks
-    if found:
-        blocks = [block for block in body if block.text not in found.split(_BETWEEN)]
+    document_abstract, body = document.abstract, blocks
+    if document_abstract:
+        blocks = [block for block in body if block.text not in document_abstract.split(_BETWEEN)]
     else:
-        found, blocks = sections.abstract_by_heading(body, summary=format == "pdf")
+        document_abstract, blocks = sections.abstract_by_heading(body, summary=format == "pdf")
     words = _ABSTRACT_WORDS.get(format, _OTHER_ABSTRACT_WORDS)
-    if not (found or abstract) and words is not None:
-        found, blocks = sections.abstract_by_place(body, words)
-        found = found or sections.find_summary(body)
+    if not (document_abstract or abstract) and words is not None:
+        document_abstract, blocks = sections.abstract_by_place(body, words)
+        document_abstract = document_abstract or sections.find_summary(body)
     blocks = [*dropwhile(lambda block: block.kind == "note", blocks)]
-    kept = {id(block) for block in blocks}
+    block_ids = {id(block) for block in blocks}
     title_page = (
-        block for block in body if id(block) not in kept and block.text not in (found or "")
+        block for block in body if id(block) not in block_ids and block.text not in (document_abstract or "")
     )
     _leave_out(title_page, _TITLE_PAGE, left_out)
     blocks, references = sections.part_references(blocks)
     _leave_out(references, _REFERENCES, left_out)
-    paper = _make_paper(name, title or _join_lines(shown), abstract or found, blocks, untitled)
+    paper = _make_paper(
+        name, title or _join_lines(document_title), abstract or document_abstract, blocks, untitled
+    )
     notices = [*document.notices, *notices, *describe_left_out(left_out)]
     notices = [*(f"{name}: {notice}" for notice in notices), *paper.notices]
     return paper.model_copy(update={"notices": tuple(notices), "version": 2})
@@ -376,16 +360,12 @@ def _take_names_for_text(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _opens_section(block: Block) -> bool:
-    known = sections.names_part(block.text) or sections.is_numbered(block.text)
-    return block.heading and known
+    has_section_name = sections.names_part(block.text) or sections.is_numbered(block.text)
+    return block.heading and has_section_name
 
 
 def _make_paper(
-    name: str,
-    title: str | None,
-    abstract: str | None,
-    blocks: Sequence[Block],
-    untitled: str | None,
+    name: str, title: str | None, abstract: str | None, blocks: Sequence[Block], untitled: str | None
 ) -> Paper:
     """Return a paper whose body is ``blocks``, without title and abstract again."""
     name, notices = sound(name), []
@@ -403,9 +383,7 @@ def _make_paper(
     introduction = _introduction(passages)
     if not abstract:
         abstract = _opening(introduction)
-        notices.append(
-            "no abstract found in it; its opening paragraphs stand in the abstract's place"
-        )
+        notices.append("no abstract found in it; its opening paragraphs stand in the abstract's place")
     return Paper(
         name=name,
         title=title,
@@ -452,14 +430,14 @@ def _introduction(passages: Sequence[Passage]) -> str:
     prose = [passage for passage in passages if passage.kind in ("paragraph", "item")]
     passages = prose or passages
     headings = [passage.heading for passage in passages if passage.heading]
-    opening = next((one for one in headings if sections.part(one) == "introduction"), None)
+    opening = next((heading for heading in headings if sections.part(heading) == "introduction"), None)
     if opening is None:
         return _BETWEEN.join(passage.text for passage in passages[:_OPENING])
     number = opening.split()[0].rstrip(".")
     texts: list[str] = []
     for passage in passages:
-        own = passage.heading == opening
-        if own or (texts and number.isdigit() and (passage.heading or "").startswith(f"{number}.")):
+        is_opening = passage.heading == opening
+        if is_opening or (texts and number.isdigit() and (passage.heading or "").startswith(f"{number}.")):
             texts.append(passage.text)
         elif texts:
             break

@@ -24,9 +24,7 @@ _LARGE, _SMALL = 1.12, 0.93
 _LONGEST_HEADING = 200
 _CELL = 6
 """Words of a cell, at most, that stands alone beside others."""
-_PAGE_NUMBER = re.compile(
-    r"\W*(?:page|seite|p\.)?\s*(\d{1,4})(?:\s*(?:of|von|/)\s*\d+)?\W*", re.IGNORECASE
-)
+_PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(\d{1,4})(?:\s*(?:of|von|/)\s*\d+)?\W*", re.IGNORECASE)
 _ITEM = re.compile(r"(?:[•‣▪◦–-]|\(?[a-z\d]{1,2}[.)]|\[\d+\])\s")
 _LIST_MARK = re.compile(r"\(?(\d{1,2}|[a-zA-Z])[.)]?|[•‣▪◦–-]")
 _BULLET = re.compile(r"[•‣▪◦]\s")
@@ -100,9 +98,7 @@ class _Layout:
         blocks: list[Block | None] = []
         heads: set[tuple[str, int]] = set()
         for page in timely(self._pages):
-            margin = [
-                line for region in page.regions for line in region if self._in_margin(line, page)
-            ]
+            margin = [line for region in page.regions for line in region if self._in_margin(line, page)]
             for region in page.regions:
                 lines = [line for line in region if not self._is_furniture(line, page, heads)]
                 blocks += self._blocks(lines, page)
@@ -149,12 +145,14 @@ class _Layout:
 
     def _stands_apart(self, line: Line, page: Page) -> bool:
         """Return whether no line above or below is as near as lines of a paragraph are."""
-        others = (other for region in page.regions for other in region if other is not line)
+        other_lines = (
+            other_line for region in page.regions for other_line in region if other_line is not line
+        )
         return not any(
-            0.1 < abs(other.base - line.base) / line.size < 1.6
-            and other.left < line.right
-            and line.left < other.right
-            for other in others
+            0.1 < abs(other_line.base - line.base) / line.size < 1.6
+            and other_line.left < line.right
+            and line.left < other_line.right
+            for other_line in other_lines
         )
 
     # Paragraphs and tables
@@ -196,10 +194,10 @@ class _Layout:
     def _begins(self, line: Line, part: Sequence[Line], edge: float) -> bool:
         """Return whether a line begins a new paragraph."""
         last = part[-1]
-        left = min(other.left for other in part)
-        short = last.right < edge - 0.3 * (edge - left)
+        left_edge = min(part_line.left for part_line in part)
+        short = last.right < edge - 0.3 * (edge - left_edge)
         headed = len(part) == 1 and sections.is_section(last.text)
-        indented = line.left > last.left + line.size and last.left <= left + 1 and len(part) > 1
+        indented = line.left > last.left + line.size and last.left <= left_edge + 1 and len(part) > 1
         return (
             line.base < last.base - 1.7 * last.size
             or line.base > last.base + 1
@@ -259,20 +257,20 @@ class _Layout:
 
     def _table(self, rows: Sequence[Sequence[Line]], page: Page) -> Iterator[Block]:
         spans: list[list[float]] = []
-        for left, right in sorted((line.left, line.right) for row in rows for line in row):
-            if spans and left < spans[-1][1]:
+        for left_edge, right in sorted((line.left, line.right) for row in rows for line in row):
+            if spans and left_edge < spans[-1][1]:
                 spans[-1][1] = max(right, spans[-1][1])
             else:
-                spans.append([left, right])
+                spans.append([left_edge, right])
         table = [
             [
-                Cell(" ".join(line.text for line in row if left <= line.left <= right))
-                for left, right in spans
+                Cell(" ".join(line.text for line in row if left_edge <= line.left <= right))
+                for left_edge, right in spans
             ]
             for row in rows
         ]
         bold = [line.bold for line in rows[0]], [line.bold for line in rows[-1]]
-        yield from self._make_rows(table, bold, [left for left, _ in spans], page)
+        yield from self._make_rows(table, bold, [left_edge for left_edge, _ in spans], page)
 
     def _read_ruled_table(self, ruled: RuledTable, page: Page) -> Iterator[Block]:
         table = [
@@ -305,7 +303,8 @@ class _Layout:
         """Return the names of the columns of a table that goes on from the page before."""
         number, earlier, names = self._last_table
         alike = len(lefts) == len(earlier) and all(
-            abs(left - other) < 2 * self._usual for left, other in zip(lefts, earlier, strict=True)
+            abs(left_edge - earlier_edge) < 2 * self._usual
+            for left_edge, earlier_edge in zip(lefts, earlier, strict=True)
         )
         return names if page.number - number in (0, 1) and alike else ()
 
@@ -334,9 +333,7 @@ class _Layout:
             return
         title = [line.text for line in lines if line.size > 0.95 * largest]
         text = on_one_line(title, self._words)
-        headings = (
-            block.text for block in blocks if block.heading and block.page == self._pages[0].number
-        )
+        headings = (block.text for block in blocks if block.heading and block.page == self._pages[0].number)
         self._builder.title = next((heading for heading in headings if heading[:20] in text), None)
 
 
@@ -368,7 +365,7 @@ def _runs_on(before: Block, block: Block) -> bool:
     if block.text[:1].islower():
         return True
     last_page = before.breaks[-1][1] if before.breaks else before.page
-    words = min(len(one.text.split()) for one in (before, block))
+    words = min(len(paragraph.text.split()) for paragraph in (before, block))
     return block.page != last_page and words >= _PROSE
 
 

@@ -17,12 +17,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from dialectree.retrieval.builder import (
-    is_shifted,
-    lower_text,
-    raise_text,
-    read_raised_prefix,
-)
+from dialectree.retrieval.builder import is_shifted, lower_text, raise_text, read_raised_prefix
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|sfbx|TB\b", re.IGNORECASE)
 _WIDE_GAP = 1.1
@@ -45,7 +40,7 @@ _STEPS, _REGULAR = (1, 2, 5, 10), 0.9
 """Steps from one number to the next, and the share of them that is alike."""
 
 
-class Piece(NamedTuple):
+class FontRun(NamedTuple):
     """Characters of one font in a row, in points from the page's lower left corner."""
 
     text: str
@@ -65,7 +60,7 @@ class Line:
 
     __slots__ = ("base", "bold", "left", "right", "size", "text", "turn")
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
+    def __init__(self, pieces: Sequence[FontRun]) -> None:
         self.text = _join_pieces(pieces)
         self.left, self.right = pieces[0].left, max(piece.right for piece in pieces)
         self.base, self.turn = pieces[0].base, pieces[0].turn
@@ -81,9 +76,7 @@ class RuledTable(Line):
 
     __slots__ = ("rows",)
 
-    def __init__(
-        self, rows: list[list[list[Line]]], box: tuple[float, float, float, float]
-    ) -> None:
+    def __init__(self, rows: list[list[list[Line]]], box: tuple[float, float, float, float]) -> None:
         lines = [line for row in rows for cell in row for line in cell]
         self.rows = rows
         self.left, _, self.right, self.base = box
@@ -140,13 +133,13 @@ def read_page(page: Any, form: Any, number: int) -> Page:
 # Characters
 
 
-def _pieces(text: Any) -> Iterator[Piece]:
+def _pieces(text: Any) -> Iterator[FontRun]:
     """Yield the characters of a page in their own order, with neighbours of one font joined."""
     box, matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
     x, y = ctypes.c_double(), ctypes.c_double()
     fonts: dict[tuple[bytes, int], bool] = {}
     signs: list[str] = []
-    last = Piece("", 0, 0, 0, 0, False, 0, True)
+    last = FontRun("", 0, 0, 0, 0, False, 0, True)
     blank = True
     for at in range(pdfium.FPDFText_CountChars(text)):
         sign = chr(pdfium.FPDFText_GetUnicode(text, at))
@@ -160,7 +153,7 @@ def _pieces(text: Any) -> Iterator[Piece]:
         scale = math.hypot(matrix.c, matrix.d) or 1
         size = round(pdfium.FPDFText_GetFontSize(text, at) * scale, 1)
         base = (y.value, -x.value, -y.value, x.value)[turn]
-        left, right = (
+        left_edge, right = (
             (box.left, box.right),
             (box.bottom, box.top),
             (-box.right, -box.left),
@@ -172,7 +165,7 @@ def _pieces(text: Any) -> Iterator[Piece]:
             and not blank
             and (last.size, last.turn, last.bold) == (size, turn, bold)
             and abs(last.base - base) < 0.1 * size
-            and -0.5 * size < left - last.right < 0.25 * size
+            and -0.5 * size < left_edge - last.right < 0.25 * size
         )
         if joins:
             signs.append(sign)
@@ -181,7 +174,7 @@ def _pieces(text: Any) -> Iterator[Piece]:
             if signs:
                 yield last._replace(text="".join(signs))
             signs = [sign]
-            last = Piece("", left, right, base, size, bold, turn, blank)
+            last = FontRun("", left_edge, right, base, size, bold, turn, blank)
         blank = False
     if signs:
         yield last._replace(text="".join(signs))
@@ -198,7 +191,7 @@ def _is_bold(text: Any, at: int, fonts: dict[tuple[bytes, int], bool]) -> bool:
     return fonts[key]
 
 
-def _fields(page: Any, form: Any) -> Iterator[Piece]:
+def _fields(page: Any, form: Any) -> Iterator[FontRun]:
     """Yield what was filled into the fields of a form, and written onto the page, at its place."""
     for at in range(pdfium.FPDFPage_GetAnnotCount(page)):
         annotation = pdfium.FPDFPage_GetAnnot(page, at)
@@ -220,7 +213,7 @@ def _fields(page: Any, form: Any) -> Iterator[Piece]:
         if text.strip():
             size = min(12.0, max(4.0, abs(box.top - box.bottom) * 0.7))
             base = box.bottom + 0.25 * abs(box.top - box.bottom)
-            yield Piece(" ".join(text.split()), box.left, box.right, base, size, False, 0, True)
+            yield FontRun(" ".join(text.split()), box.left, box.right, base, size, False, 0, True)
 
 
 _SWITCHES = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
@@ -235,31 +228,29 @@ def _wide_string(function: Any, *arguments: Any) -> str:
     return bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
 
 
-def _move_to_line(field: Piece, pieces: Sequence[Piece]) -> Piece:
+def _move_to_line(field: FontRun, pieces: Sequence[FontRun]) -> FontRun:
     """Set the filled-in text on the line of the words beside it."""
-    near = [
-        piece for piece in pieces if not piece.turn and abs(piece.base - field.base) < field.size
-    ]
+    near = [piece for piece in pieces if not piece.turn and abs(piece.base - field.base) < field.size]
     if not near:
         return field
     closest = min(near, key=lambda piece: abs(piece.base - field.base))
     return field._replace(base=closest.base, size=closest.size)
 
 
-def _raise_small_pieces(pieces: list[Piece]) -> list[Piece]:
+def _raise_small_pieces(pieces: list[FontRun]) -> list[FontRun]:
     """Mark small pieces above or below the line of a neighbour, and put them on that line."""
     for at, piece in enumerate(pieces):
         neighbours = [*pieces[max(0, at - 1) : at], *pieces[at + 1 : at + 2]]
-        for other in neighbours:
-            gap = min(abs(piece.left - other.right), abs(other.left - piece.right))
-            small = piece.size < 0.92 * other.size and len(piece.text) < 12
-            if other.turn != piece.turn or not small or gap >= 0.5 * other.size:
+        for neighbour in neighbours:
+            gap = min(abs(piece.left - neighbour.right), abs(neighbour.left - piece.right))
+            small = piece.size < 0.92 * neighbour.size and len(piece.text) < 12
+            if neighbour.turn != piece.turn or not small or gap >= 0.5 * neighbour.size:
                 continue
-            shift = (piece.base - other.base) / other.size
-            overlaps = piece.base + 0.7 * piece.size > other.base
+            shift = (piece.base - neighbour.base) / neighbour.size
+            overlaps = piece.base + 0.7 * piece.size > neighbour.base
             if 0.1 < abs(shift) < 0.8 and overlaps:
                 text = raise_text(piece.text) if shift > 0 else lower_text(piece.text)
-                pieces[at] = piece._replace(text=text, base=other.base, size=other.size)
+                pieces[at] = piece._replace(text=text, base=neighbour.base, size=neighbour.size)
                 break
     return pieces
 
@@ -267,9 +258,9 @@ def _raise_small_pieces(pieces: list[Piece]) -> list[Piece]:
 # Lines and columns
 
 
-def _lines(pieces: Sequence[Piece]) -> list[Line]:
+def _lines(pieces: Sequence[FontRun]) -> list[Line]:
     """Return lines from top to bottom; one is parted where a gap is wider than a blank."""
-    rows: list[list[Piece]] = []
+    rows: list[list[FontRun]] = []
     for piece in sorted(pieces, key=lambda piece: (-piece.base, piece.left)):
         near = rows and abs(rows[-1][0].base - piece.base) < 0.3 * min(piece.size, rows[-1][0].size)
         if near:
@@ -290,7 +281,7 @@ def _lines(pieces: Sequence[Piece]) -> list[Line]:
     return lines
 
 
-def _join_pieces(pieces: Sequence[Piece]) -> str:
+def _join_pieces(pieces: Sequence[FontRun]) -> str:
     text = pieces[0].text
     for before, piece in pairwise(pieces):
         gap = (piece.left - before.right) / piece.size
@@ -320,40 +311,38 @@ def _rules(page: Any) -> _Rules:
             continue
         if not pdfium.FPDFPageObj_GetBounds(item, *corners):
             continue
-        left, foot, right, top = (corner.value for corner in corners)
-        wide, high = right - left > _THICKEST, top - foot > _THICKEST
+        left_edge, foot, right, top = (corner.value for corner in corners)
+        wide, high = right - left_edge > _THICKEST, top - foot > _THICKEST
         if wide and high and not _is_drawn(item):
             continue  # a background
         if wide:
-            rules.across.extend((y, left, right) for y in ((foot, top) if high else (foot,)))
+            rules.across.extend((y, left_edge, right) for y in ((foot, top) if high else (foot,)))
         if high:
-            rules.down.extend((x, foot, top) for x in ((left, right) if wide else (left,)))
+            rules.down.extend((x, foot, top) for x in ((left_edge, right) if wide else (left_edge,)))
         if len(rules.across) + len(rules.down) > _MOST_RULES:
             return _Rules([], [])  # a drawing
     return rules
 
 
-def _find_ruled_tables(rules: _Rules, pieces: list[Piece]) -> tuple[list[RuledTable], list[Piece]]:
+def _find_ruled_tables(rules: _Rules, pieces: list[FontRun]) -> tuple[list[RuledTable], list[FontRun]]:
     """Return the tables between ruled lines, and the pieces that are in none of them."""
     tables: list[RuledTable] = []
     for columns, rows in _grids(rules):
-        inside: dict[tuple[int, int], list[Piece]] = {}
-        others: list[Piece] = []
+        inside: dict[tuple[int, int], list[FontRun]] = {}
+        outside_pieces: list[FontRun] = []
         for piece in pieces:
             x, y = (piece.left + piece.right) / 2, piece.base + 0.3 * piece.size
             at = bisect_right(columns, x) - 1, bisect_right(rows, y) - 1
             if piece.turn or not (0 <= at[0] < len(columns) - 1 and 0 <= at[1] < len(rows) - 1):
-                others.append(piece)
+                outside_pieces.append(piece)
             else:
                 inside.setdefault(at, []).append(piece)
         filled = {row for _, row in inside}, {column for column, _ in inside}
         within = [piece for cell in inside.values() for piece in cell]
-        crossing = sum(
-            any(piece.left + 1 < x < piece.right - 1 for x in columns) for piece in within
-        )
+        crossing = sum(any(piece.left + 1 < x < piece.right - 1 for x in columns) for piece in within)
         if min(map(len, filled)) < 2 or crossing > _MOST_CROSSING * len(within):
             continue
-        pieces = others
+        pieces = outside_pieces
         cells = [
             [_lines(inside.get((column, row), [])) for column in range(len(columns) - 1)]
             for row in range(len(rows) - 2, -1, -1)
@@ -372,14 +361,14 @@ def _is_drawn(path: Any) -> bool:
 
 def _grids(rules: _Rules) -> Iterator[tuple[list[float], list[float]]]:
     """Yield the places of columns and rows of each table: lines down and across that meet."""
-    boxes = [[left, y, right, y] for y, left, right in rules.across]
+    boxes = [[left_edge, y, right, y] for y, left_edge, right in rules.across]
     boxes += [[x, foot, x, top] for x, foot, top in rules.down]
-    for left, foot, right, top in _clusters(boxes):
-        down = [rule for rule in rules.down if left - 1 <= rule[0] <= right + 1]
+    for left_edge, foot, right, top in _clusters(boxes):
+        down = [rule for rule in rules.down if left_edge - 1 <= rule[0] <= right + 1]
         across = [rule for rule in rules.across if foot - 1 <= rule[0] <= top + 1]
         columns = _places([rule for rule in down if rule[1] < top and rule[2] > foot], top - foot)
         rows = _places(
-            [rule for rule in across if rule[1] < right and rule[2] > left], right - left
+            [rule for rule in across if rule[1] < right and rule[2] > left_edge], right - left_edge
         )
         if len(columns) > 2 and len(rows) > 2:
             yield columns, rows
@@ -439,13 +428,13 @@ def find_columns(lines: list[Line]) -> list[list[Line]]:
     parts: tuple[list[Line], ...] = ()
     best = 1
     for gap in sorted({line.left for line in lines}):
-        left = [line for line in lines if line.right <= gap - 1]
+        left_lines = [line for line in lines if line.right <= gap - 1]
         right = [line for line in lines if line.left >= gap - 2 and line.right > gap - 1]
-        lines_of_column = min(len(left), len(right))
-        if lines_of_column > best and _are_columns(left, right):
+        lines_of_column = min(len(left_lines), len(right))
+        if lines_of_column > best and _are_columns(left_lines, right):
             across = [line for line in lines if line.left < gap - 2 and line.right > gap - 1]
             if len(across) <= len(lines) / 3:
-                best, parts = lines_of_column, (across, left, right)
+                best, parts = lines_of_column, (across, left_lines, right)
     if not parts:
         return [lines] if lines else []
     across, *sides = parts
@@ -471,13 +460,15 @@ def _one_below_another(chosen: set[Line], lines: list[Line]) -> list[list[Line]]
     return find_columns([line for line in lines if line in chosen])
 
 
-def _are_columns(left: Sequence[Line], right: Sequence[Line]) -> bool:
+def _are_columns(left_lines: Sequence[Line], right: Sequence[Line]) -> bool:
     """Return whether lines beside each other are columns of text, and not of a table."""
-    fewer, more = sorted((_words(left), _words(right)))
+    fewer, more = sorted((_words(left_lines), _words(right)))
     if fewer >= _FEW_WORDS:
         return True
-    beside = sum(any(abs(one.base - other.base) < 1 for other in right) for one in left)
-    return more >= _MANY_WORDS and beside < _BESIDE * len(left)
+    beside = sum(
+        any(abs(left_line.base - right_line.base) < 1 for right_line in right) for left_line in left_lines
+    )
+    return more >= _MANY_WORDS and beside < _BESIDE * len(left_lines)
 
 
 def _words(lines: Sequence[Line]) -> float:

@@ -29,31 +29,31 @@ class Search(NamedTuple):
     of: str
     query: str
     """Empty, where the sources are shown whole."""
-    found: Sequence[str]
+    found_ids: Sequence[str]
     """Ids of segments, the best first."""
-    shown: Sequence[str]
+    shown_ids: Sequence[str]
     """Ids of the segments that came into the pool by it: of found ones, and of those around."""
 
 
 def choose_shown(
-    material: Material, pool: Sequence[str], found: Sequence[Sequence[str]], reach: int
+    material: Material, pool: Sequence[str], found_ids: Sequence[Sequence[str]], reach: int
 ) -> list[list[str]]:
     """Return for each search the segments that come into ``pool`` by it, in the order shown.
 
     A segment stands among its neighbours, up to ``reach`` on either side. All that was found comes
     before any neighbour, as far as there is room.
     """
-    hits = fitting(material, pool, chain.from_iterable(found))
+    hits = fitting(material, pool, chain.from_iterable(found_ids))
     new = hits[len(pool) :]
     around = {id: material.neighbours(id, reach) for id in new} if reach else {}
     allowed = {*fitting(material, hits, chain.from_iterable(around.values()))} - {*pool}
-    shown: list[list[str]] = []
-    for row in found:
+    shown_ids: list[list[str]] = []
+    for row in found_ids:
         groups = (sorted([id, *around.get(id, [])], key=_place) for id in row if id in allowed)
         ids = [id for id in dict.fromkeys(chain.from_iterable(groups)) if id in allowed]
         allowed -= {*ids}
-        shown.append(ids)
-    return shown
+        shown_ids.append(ids)
+    return shown_ids
 
 
 def _place(id: str) -> tuple[int, int]:
@@ -63,14 +63,14 @@ def _place(id: str) -> tuple[int, int]:
 
 def fitting(material: Material, pool: Sequence[str], ids: Iterable[str]) -> list[str]:
     """Return ``pool`` with those of ``ids`` that are new to it and fit into it, each whole."""
-    taken = [*pool]
-    size = sum(len(material.segment(id).sentences) for id in taken)
+    new_pool = [*pool]
+    size = sum(len(material.segment(id).sentences) for id in new_pool)
     for id in ids:
         more = len(material.segment(id).sentences)
-        if id not in taken and len(taken) < MOST_SEGMENTS and size + more <= MOST:
-            taken.append(id)
+        if id not in new_pool and len(new_pool) < MOST_SEGMENTS and size + more <= MOST:
+            new_pool.append(id)
             size += more
-    return taken
+    return new_pool
 
 
 async def search_sources(
@@ -79,12 +79,12 @@ async def search_sources(
     pool: Sequence[str],
     settings: GroundedSettings,
     name: str = "search",
-    asked: int = 0,
+    earlier_count: int = 0,
 ) -> list[Search]:
     """Return what debaters are shown for ``queries`` beside what is in their ``pool``.
 
     Sources of at most ``settings.whole`` tokens are shown whole, and searched no more unless a
-    retriever may find something else. ``name`` and the number of queries ``asked`` before make the
+    retriever may find something else. ``name`` and the number of queries ``earlier_count`` before make the
     names of the searches. Raises as the search of ``material``.
     """
     searches: list[Search] = []
@@ -94,8 +94,8 @@ async def search_sources(
         pool = everything
     if queries and (material.retrieves() or not everything):
         rows = await material.search(queries, settings.segments)
-        found = [[segment.id for segment in row] for row in rows]
-        shown = choose_shown(material, pool, found, settings.neighbours)
-        labels = (f"{name} {number}" for number in count(asked + 1))
-        searches += map(Search, labels, queries, found, shown)
+        found_ids = [[segment.id for segment in row] for row in rows]
+        shown_ids = choose_shown(material, pool, found_ids, settings.neighbours)
+        labels = (f"{name} {number}" for number in count(earlier_count + 1))
+        searches += map(Search, labels, queries, found_ids, shown_ids)
     return searches

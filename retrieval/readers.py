@@ -41,18 +41,18 @@ def import_attribute(name: str, setting: str) -> Any:
     try:
         with warnings.catch_warnings():  # langchain-community warns when it is imported
             warnings.simplefilter("ignore", DeprecationWarning)
-            found: Any = importlib.import_module(module)
+            target: Any = importlib.import_module(module)
             for part in attribute.split("."):
-                found = getattr(found, part)
+                target = getattr(target, part)
     except Exception as error:
         why = f"{type(error).__name__}: {line(str(error), 300)}"
         raise SettingsError(f"`{setting}`: {name} cannot be loaded: {why}") from error
     finally:
         sys.path.pop()
-    return found
+    return target
 
 
-class Reader(NamedTuple):
+class UserReader(NamedTuple):
     """A reader of a user's own."""
 
     name: str
@@ -91,7 +91,7 @@ class Reader(NamedTuple):
             raise InputError(f"{name}: the reader {self.name} failed: {why}") from error
         if result is None:
             return None
-        whole = DocumentBuilder()
+        document_builder = DocumentBuilder()
         for text, page, title in self._parts(result, name):
             builder = DocumentBuilder()
             if is_markdown(text):
@@ -101,9 +101,11 @@ class Reader(NamedTuple):
             else:
                 read_text(text, builder)
             part = builder.finish()
-            whole.extend(replace(part, blocks=[replace(one, page=page) for one in part.blocks]))
-            whole.title = whole.title or title or part.title
-        return whole.finish()
+            document_builder.extend(
+                replace(part, blocks=[replace(block, page=page) for block in part.blocks])
+            )
+            document_builder.title = document_builder.title or title or part.title
+        return document_builder.finish()
 
     def _parts(self, result: Any, name: str) -> Iterator[tuple[str, int | None, str | None]]:
         """Yield the texts that a reader returned, each with its page and title."""
@@ -115,20 +117,20 @@ class Reader(NamedTuple):
                 page, label = about.get("page"), str(about.get("page_label", ""))
                 if label.isdecimal():  # a loader of PDFs counts pages from 0
                     page = int(label)
-                known = isinstance(page, int) and page > 0
+                has_page = isinstance(page, int) and page > 0
                 title = about.get("title")
-                yield part.page_content, page if known else None, str(title) if title else None
+                yield part.page_content, page if has_page else None, str(title) if title else None
             else:
-                what = f"returned a {type(part).__name__}, not a text or a document"
-                raise InputError(f"{name}: the reader {self.name} {what}")
+                problem = f"returned a {type(part).__name__}, not a text or a document"
+                raise InputError(f"{name}: the reader {self.name} {problem}")
 
 
-def find_reader(setting: object) -> Reader | None:
+def find_reader(setting: object) -> UserReader | None:
     """Return the reader that a setting names, or that a program gives; None for none.
 
     Raises SettingsError where it cannot be loaded, or is no reader.
     """
-    if setting is None or isinstance(setting, Reader):
+    if setting is None or isinstance(setting, UserReader):
         return setting
     if isinstance(setting, str):
         return _load_reader(setting)
@@ -136,29 +138,29 @@ def find_reader(setting: object) -> Reader | None:
 
 
 @lru_cache(maxsize=8)
-def _load_reader(named: str) -> Reader:
-    endings, name = split_reader(named)
+def _load_reader(reader_name: str) -> UserReader:
+    endings, name = split_reader(reader_name)
     return _make(name, endings, import_attribute(name, "reader"))
 
 
-def _make(name: str, endings: tuple[str, ...], found: Any) -> Reader:
-    read_path: Callable[[str], Any] = found
-    if isinstance(found, type) and issubclass(found, BaseLoader):
-        loader: Any = found
+def _make(name: str, endings: tuple[str, ...], reader: Any) -> UserReader:
+    read_path: Callable[[str], Any] = reader
+    if isinstance(reader, type) and issubclass(reader, BaseLoader):
+        loader: Any = reader
 
         def load(path: str) -> Any:
             return loader(path).load()
 
         read_path = load
-    elif not callable(found):
-        kind = type(found).__name__
+    elif not callable(reader):
+        kind = type(reader).__name__
         raise SettingsError(
             f"`reader`: {name} is of type {kind}; give a function of a path, or the class of a "
             "LangChain document loader"
         )
     hashed = blake2b(f"{name} {endings}".encode(), digest_size=16)
     try:
-        hashed.update(Path(getsourcefile(found) or "").read_bytes())
+        hashed.update(Path(getsourcefile(reader) or "").read_bytes())
     except (TypeError, OSError):
-        hashed.update(repr(found).encode())
-    return Reader(name, endings, read_path, hashed.digest())
+        hashed.update(repr(reader).encode())
+    return UserReader(name, endings, read_path, hashed.digest())

@@ -127,8 +127,8 @@ def _limit(memory: int, seconds: int) -> None:
 
         used = resource.getrusage(resource.RUSAGE_SELF)
         until = ceil(used.ru_utime + used.ru_stime) + seconds
-        for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, until)):
-            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+        for kind, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, until)):
+            resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
 
 
 def _read(data: bytes, format: str) -> object:

@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from dialectree.errors import SettingsError
-from dialectree.records.journal import Retrieval, Retrievals
-from dialectree.retrieval.corpus import DEEP, Material, Segment, Source
+from dialectree.records.journal import RetrievalLine, Retrievals
+from dialectree.retrieval.corpus import DEEP, CorpusSegment, Material, Source
 from dialectree.retrieval.encoders import load, place_of
 from dialectree.system.loop import Threads
 
@@ -39,8 +39,8 @@ class Reranker:
         pairs = [(query, text) for text in texts]
         scores = self._model.predict(pairs, show_progress_bar=False).reshape(len(texts), -1)
         if scores.shape[1] != 1:
-            what = f"gives {scores.shape[1]} scores to a pair; choose one that gives one"
-            raise SettingsError(f"`rerank`: {self._place.name} {what}")
+            problem = f"gives {scores.shape[1]} scores to a pair; choose one that gives one"
+            raise SettingsError(f"`rerank`: {self._place.name} {problem}")
         return sorted(range(len(texts)), key=lambda at: -float(scores[at, 0]))
 
 
@@ -53,9 +53,7 @@ def reranker(name: str) -> Reranker:
 class Reranked:
     """A material whose best segments for a query a cross-encoder puts in order."""
 
-    def __init__(
-        self, material: Material, name: str, by: Reranker | None, retrievals: Retrievals
-    ) -> None:
+    def __init__(self, material: Material, name: str, by: Reranker | None, retrievals: Retrievals) -> None:
         """Take the cross-encoder called ``name``; None where only a run's record names it."""
         self._material, self._name, self._by = material, name, by
         self._retrievals = retrievals
@@ -65,7 +63,7 @@ class Reranked:
         """Return its sources by id."""
         return self._material.sources
 
-    def segment(self, id: str) -> Segment:
+    def segment(self, id: str) -> CorpusSegment:
         """Return the segment ``s2:17``. Raises InputError where there is none."""
         return self._material.segment(id)
 
@@ -73,7 +71,7 @@ class Reranked:
         """Return the words of sentence ``s2:17.3``. Raises InputError where there is none."""
         return self._material.sentence(id)
 
-    async def near(self, text: str, count: int) -> list[Segment]:
+    async def near(self, text: str, count: int) -> list[CorpusSegment]:
         """Return the segments that share most words with ``text``."""
         return await self._material.near(text, count)
 
@@ -94,41 +92,37 @@ class Reranked:
         return self._material.retrieves()
 
     async def search(
-        self,
-        queries: Sequence[str],
-        count: int,
-        dropped: Collection[str] = (),
-        timing: Timing | None = None,
-    ) -> list[list[Segment]]:
+        self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
+    ) -> list[list[CorpusSegment]]:
         """Return for each query the ``count`` best of the first segments that the search finds.
 
         What is dropped moves no other. Raises SettingsError or ModelUnavailable where the model
         cannot be used.
         """
-        found = await self._material.search(queries, DEEP, (), timing)
-        left = found
+        all_rows = await self._material.search(queries, DEEP, (), timing)
+        allowed_rows = all_rows
         if dropped:
-            left = await self._material.search(queries, max(DEEP, count), dropped, timing)
-        best: list[list[Segment]] = []
-        for query, row, rest in zip(queries, found, left, strict=True):
+            allowed_rows = await self._material.search(queries, max(DEEP, count), dropped, timing)
+        best: list[list[CorpusSegment]] = []
+        for query, row, rest in zip(queries, all_rows, allowed_rows, strict=True):
             ids = await self._ids(query, row)
             ranks = {self._material.segment(id).text: rank for rank, id in enumerate(ids)}
-            rest = sorted(rest, key=lambda one: ranks.get(one.text, len(ranks)))
+            rest = sorted(rest, key=lambda segment: ranks.get(segment.text, len(ranks)))
             best.append(rest[:count])
         return best
 
-    async def _ids(self, query: str, found: Sequence[Segment]) -> list[str]:
+    async def _ids(self, query: str, segments: Sequence[CorpusSegment]) -> list[str]:
         """Return the ids of what was found in their order, which the run may know already."""
-        by, ids = f"rerank {self._name}", [segment.id for segment in found]
-        known = self._retrievals.ids(by, query)
-        if known is not None and {*known} == {*ids}:
-            return known
+        by, ids = f"rerank {self._name}", [segment.id for segment in segments]
+        recorded_ids = self._retrievals.ids(by, query)
+        if recorded_ids is not None and {*recorded_ids} == {*ids}:
+            return recorded_ids
         if self._by is None:
             raise SettingsError(
                 f"`rerank`: the run keeps no order for {query!r:.200}, and only you may name the "
                 f"model that makes it: name {self._name} again"
             )
-        places = await self._by.order(query, [segment.text for segment in found]) if ids else []
-        line = Retrieval(by=by, query=query, ids=[ids[at] for at in places])
+        places = await self._by.order(query, [segment.text for segment in segments]) if ids else []
+        line = RetrievalLine(by=by, query=query, ids=[ids[at] for at in places])
         await self._retrievals.keep(line)
         return line.ids

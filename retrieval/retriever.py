@@ -19,9 +19,9 @@ from langchain_core.runnables import Runnable
 
 from dialectree.errors import CallError, DialectreeError, InputError, ReplayMiss, SettingsError
 from dialectree.protocols.sources import cache_folder
-from dialectree.records.journal import Passage, Retrieval, Retrievals
+from dialectree.records.journal import RetrievalLine, Retrievals, RetrievedText
 from dialectree.retrieval.blocks import plain_signs
-from dialectree.retrieval.corpus import DEEP, Corpus, Segment, Source, fuse_ranks
+from dialectree.retrieval.corpus import DEEP, Corpus, CorpusSegment, Source, fuse_ranks
 from dialectree.retrieval.kept_files import write_whole
 from dialectree.retrieval.readers import import_attribute
 from dialectree.retrieval.segments import sentences
@@ -45,27 +45,25 @@ Retriever = Runnable[str, Any]
 
 
 @cache
-def imported(name: str) -> Retriever:
+def import_retriever(name: str) -> Retriever:
     """Return the retriever that ``module:attribute`` is, or that it returns; runs its code.
 
     Modules of the working folder are found too. Raises SettingsError where it cannot be had.
     """
-    made = import_attribute(name, "retriever")
-    if not isinstance(made, Runnable) and callable(made):
+    retriever = import_attribute(name, "retriever")
+    if not isinstance(retriever, Runnable) and callable(retriever):
         try:
-            made = made()
+            retriever = retriever()
         except Exception as error:
             why = f"{type(error).__name__}: {line(str(error), 300)}"
             raise SettingsError(f"`retriever`: {name} cannot be loaded: {why}") from error
-    if not isinstance(made, Runnable):
-        kind = type(made).__name__
-        raise SettingsError(
-            f"`retriever`: {name} is of type {kind}; give a LangChain BaseRetriever"
-        )
-    return made
+    if not isinstance(retriever, Runnable):
+        kind = type(retriever).__name__
+        raise SettingsError(f"`retriever`: {name} is of type {kind}; give a LangChain BaseRetriever")
+    return retriever
 
 
-class Asked(NamedTuple):
+class RetrieverAccess(NamedTuple):
     """A retriever and how it is asked."""
 
     name: str
@@ -78,14 +76,14 @@ class Asked(NamedTuple):
     keeps: bool = True
     """Whether what it returns is kept for replays."""
 
-    async def texts(self, query: str) -> list[Text]:
+    async def texts(self, query: str) -> list[RetrieverText]:
         """Return what it finds; raise CallError, with its name, where it fails or hangs."""
-        kept = _kept(self.name, query)
+        cache_file = _make_cache_path(self.name, query)
         if self.replay:
-            if (told := await asyncio.to_thread(_told, kept)) is None:
-                what = f"what {self.name} returned to {query!r:.200}"
-                raise ReplayMiss(f"`replay`: the cache does not hold {what}")
-            return told
+            if (cached_texts := await asyncio.to_thread(_load_cached_texts, cache_file)) is None:
+                detail = f"what {self.name} returned to {query!r:.200}"
+                raise ReplayMiss(f"`replay`: the cache does not hold {detail}")
+            return cached_texts
         if self.retriever is None:
             raise SettingsError(
                 f"`retriever`: the run keeps nothing for {query!r:.200}, and its retriever "
@@ -93,31 +91,31 @@ class Asked(NamedTuple):
             )
         try:
             async with asyncio.timeout(self.seconds) as limit:
-                found = await self.retriever.ainvoke(query)
+                documents = await self.retriever.ainvoke(query)
         except DialectreeError:
             raise
         except Exception as error:
             if limit.expired():
-                what = f"has not answered within {self.seconds:g} s"
+                detail = f"has not answered within {self.seconds:g} s"
             else:
-                what = f"failed: {type(error).__name__}: {line(str(error), 300)}"
-            raise CallError(f"the retriever {self.name} {what}") from error
-        texts = await asyncio.to_thread(self._texts, found)
+                detail = f"failed: {type(error).__name__}: {line(str(error), 300)}"
+            raise CallError(f"the retriever {self.name} {detail}") from error
+        texts = await asyncio.to_thread(self._texts, documents)
         if self.keeps:
-            await asyncio.to_thread(_keep, kept, texts)
+            await asyncio.to_thread(_keep, cache_file, texts)
         return texts
 
-    def _texts(self, found: object) -> list[Text]:
-        texts: list[Text] = []
-        for one in found if isinstance(found, list) else [found]:
-            if not isinstance(one, Document):
-                what = f"returned a {type(one).__name__}, not documents"
-                raise CallError(f"the retriever {self.name} {what}")
-            texts += _texts_of(one, self.name)
+    def _texts(self, documents: object) -> list[RetrieverText]:
+        texts: list[RetrieverText] = []
+        for document in documents if isinstance(documents, list) else [documents]:
+            if not isinstance(document, Document):
+                problem = f"returned a {type(document).__name__}, not documents"
+                raise CallError(f"the retriever {self.name} {problem}")
+            texts += _texts_of(document, self.name)
         return texts[:DEEP]
 
 
-class Text(NamedTuple):
+class RetrieverText(NamedTuple):
     """A text that a retriever returned, and its source."""
 
     name: str
@@ -127,7 +125,7 @@ class Text(NamedTuple):
     sentences: list[tuple[int, int]]
 
 
-def _texts_of(document: Document, retriever: str) -> Iterator[Text]:
+def _texts_of(document: Document, retriever: str) -> Iterator[RetrieverText]:
     """Return the text of a document, in pieces of at most LARGEST sentences."""
     about = document.metadata
     name = next(filter(None, (_line(about.get(key)) for key in ("source", "url", "title"))), "")
@@ -135,7 +133,7 @@ def _texts_of(document: Document, retriever: str) -> Iterator[Text]:
     if str(label := about.get("page_label", "")).isdecimal():  # a PDF loader counts pages from 0
         page = int(label)
     paragraphs = plain_signs(document.page_content[:LONGEST]).split("\n\n")
-    text = "\n\n".join(filter(None, (" ".join(one.split()) for one in paragraphs)))
+    text = "\n\n".join(filter(None, (" ".join(raw_paragraph.split()) for raw_paragraph in paragraphs)))
     spans: list[tuple[int, int]] = []
     start = 0
     for paragraph in text.split("\n\n"):
@@ -144,7 +142,7 @@ def _texts_of(document: Document, retriever: str) -> Iterator[Text]:
     for at in range(0, len(spans), LARGEST):
         piece = spans[at : at + LARGEST]
         first, end = piece[0][0], piece[-1][1]
-        yield Text(
+        yield RetrieverText(
             name or retriever,
             title or name or retriever,
             page if isinstance(page, int) and page > 0 else None,
@@ -160,18 +158,18 @@ def _line(value: object) -> str:
 # What retrievers were told last, by any run, for replays
 
 
-def _kept(name: str, query: str) -> Path:
+def _make_cache_path(name: str, query: str) -> Path:
     digest = blake2b(json.dumps([name, query]).encode(), digest_size=16).hexdigest()
     return cache_folder() / "retrievals" / f"{digest}.json"
 
 
-def _keep(file: Path, texts: Sequence[Text]) -> None:
+def _keep(file: Path, texts: Sequence[RetrieverText]) -> None:
     write_whole(file, json.dumps(texts).encode())
 
 
-def _told(file: Path) -> list[Text] | None:
+def _load_cached_texts(file: Path) -> list[RetrieverText] | None:
     try:
-        return [Text(*one) for one in json.loads(file.read_bytes())]
+        return [RetrieverText(*row) for row in json.loads(file.read_bytes())]
     except (OSError, ValueError, TypeError):
         return None
 
@@ -182,68 +180,63 @@ def _told(file: Path) -> list[Text] | None:
 class Retrieved:
     """The documents of a run, if it has some, and what a retriever returned to it."""
 
-    def __init__(self, corpus: Corpus | None, asked: Asked, retrievals: Retrievals) -> None:
-        self._corpus, self._asked, self._retrievals = corpus, asked, retrievals
+    def __init__(self, corpus: Corpus | None, access: RetrieverAccess, retrievals: Retrievals) -> None:
+        self._corpus, self._asked, self._retrievals = corpus, access, retrievals
 
     @property
     def sources(self) -> Mapping[str, Source]:
         """Return the sources that were given, and those that were retrieved so far."""
-        every = {**self._corpus.sources} if self._corpus is not None else {}
+        all_sources = {**self._corpus.sources} if self._corpus is not None else {}
         for id, passage in self._retrievals.passages.items():
             source = _source(id)
-            every.setdefault(source, Source(source, passage.name, passage.title))
-        return every
+            all_sources.setdefault(source, Source(source, passage.name, passage.title))
+        return all_sources
 
-    def segment(self, id: str) -> Segment:
+    def segment(self, id: str) -> CorpusSegment:
         """Return the segment ``s2:17``. Raises InputError where there is none."""
         if (passage := self._retrievals.passages.get(id)) is not None:
             spans = tuple((a, b) for a, b in passage.sentences)
-            return Segment(id, _source(id), passage.text, passage.page, None, spans)
-        return self._within().segment(id)
+            return CorpusSegment(id, _source(id), passage.text, passage.page, None, spans)
+        return self._require_corpus().segment(id)
 
     def sentence(self, id: str) -> str:
         """Return the words of sentence ``s2:17.3``. Raises InputError where there is none."""
-        whole, _, number = id.rpartition(".")
-        if whole in self._retrievals.passages and number.isdecimal():
-            segment = self.segment(whole)
+        segment_id, _, number = id.rpartition(".")
+        if segment_id in self._retrievals.passages and number.isdecimal():
+            segment = self.segment(segment_id)
             if 0 < int(number) <= len(segment.sentences):
                 return segment.sentence(int(number))
-        return self._within().sentence(id)
+        return self._require_corpus().sentence(id)
 
     async def search(
-        self,
-        queries: Sequence[str],
-        count: int,
-        dropped: Collection[str] = (),
-        timing: Timing | None = None,
-    ) -> list[list[Segment]]:
+        self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
+    ) -> list[list[CorpusSegment]]:
         """Return the best of both for each query, by the ranks that they have in each.
 
         Texts that are alike count once. Raises CallError, with the retriever's name, where it
         fails; ReplayMiss or SettingsError where it may not be asked and the run keeps nothing.
         """
         await self._retrieve(queries)
-        own: list[list[Segment]] = [[] for _ in queries]
+        corpus_rows: list[list[CorpusSegment]] = [[] for _ in queries]
         if self._corpus is not None:
-            gone = [id for id in dropped if _source(id) in self._corpus.sources]
-            own = await self._corpus.search(queries, max(count, DEEP), gone, timing)
-        best: list[list[Segment]] = []
-        for query, row in zip(queries, own, strict=True):
+            dropped_ids = [id for id in dropped if _source(id) in self._corpus.sources]
+            corpus_rows = await self._corpus.search(queries, max(count, DEEP), dropped_ids, timing)
+        best: list[list[CorpusSegment]] = []
+        for query, row in zip(queries, corpus_rows, strict=True):
             ids = self._retrievals.ids(self._asked.name, query) or []
-            told = [self.segment(id) for id in ids if not {id, _source(id)} & {*dropped}]
-            best.append(_merged([row, told])[:count])
+            retrieved_segments = [self.segment(id) for id in ids if not {id, _source(id)} & {*dropped}]
+            best.append(_merge_rankings([row, retrieved_segments])[:count])
         return best
 
-    async def near(self, text: str, count: int) -> list[Segment]:
+    async def near(self, text: str, count: int) -> list[CorpusSegment]:
         """Return the segments that share most words with ``text``; the retriever is not asked."""
-        wanted = {*words(text)}
+        text_words = {*words(text)}
         shared = {
-            id: len(wanted & {*words(passage.text)})
-            for id, passage in self._retrievals.passages.items()
+            id: len(text_words & {*words(passage.text)}) for id, passage in self._retrievals.passages.items()
         }
         best = sorted(filter(shared.__getitem__, shared), key=lambda id: -shared[id])[:count]
-        own = await self._corpus.near(text, count) if self._corpus is not None else []
-        return _merged([own, [self.segment(id) for id in best]])[:count]
+        corpus_segments = await self._corpus.near(text, count) if self._corpus is not None else []
+        return _merge_rankings([corpus_segments, [self.segment(id) for id in best]])[:count]
 
     def find_whole(self, tokens: int, sentences: int) -> list[str]:
         """Return the ids of all segments of the documents, if they have at most so many of both."""
@@ -257,7 +250,7 @@ class Retrieved:
 
     def count_sentences(self) -> int:
         """Return the number of sentences of the documents and of all that was retrieved."""
-        retrieved = sum(len(one.sentences) for one in self._retrievals.passages.values())
+        retrieved = sum(len(passage.sentences) for passage in self._retrievals.passages.values())
         return retrieved + (self._corpus.count_sentences() if self._corpus is not None else 0)
 
     def retrieves(self) -> bool:
@@ -277,32 +270,32 @@ class Retrieved:
             if isinstance(answer, BaseException):
                 failures.append(answer)
             elif self._retrievals.ids(name, query) is None:  # another step may have asked it
-                await self._retrievals.keep(self._numbered(query, answer))
+                await self._retrievals.keep(self._make_retrieval(query, answer))
         if failures:
             raise failures[0]
 
-    def _numbered(self, query: str, texts: Sequence[Text]) -> Retrieval:
+    def _make_retrieval(self, query: str, texts: Sequence[RetrieverText]) -> RetrievalLine:
         """Return the line of a retrieval: a source is new by its name, a segment by its text."""
         passages = self._retrievals.passages
         sources = {passage.name: _source(id) for id, passage in passages.items()}
-        known = {(passage.name, passage.text): id for id, passage in passages.items()}
+        ids_by_text = {(passage.name, passage.text): id for id, passage in passages.items()}
         last = max([LAST_GIVEN, *(int(id[1:]) for id in self.sources)])
         sizes = [_source(id) for id in passages]
-        new: list[Passage] = []
+        new: list[RetrievedText] = []
         ids: dict[str, None] = {}
-        for one in texts:
-            if (id := known.get((one.name, one.text))) is None:
-                if one.name not in sources:
+        for piece in texts:
+            if (id := ids_by_text.get((piece.name, piece.text))) is None:
+                if piece.name not in sources:
                     last += 1
-                    sources[one.name] = f"s{last}"
-                source = sources[one.name]
+                    sources[piece.name] = f"s{last}"
+                source = sources[piece.name]
                 sizes.append(source)
-                id = known[one.name, one.text] = f"{source}:{sizes.count(source)}"
-                new.append(Passage(id=id, **one._asdict()))
+                id = ids_by_text[piece.name, piece.text] = f"{source}:{sizes.count(source)}"
+                new.append(RetrievedText(id=id, **piece._asdict()))
             ids[id] = None
-        return Retrieval(by=self._asked.name, query=query, ids=[*ids], new=new)
+        return RetrievalLine(by=self._asked.name, query=query, ids=[*ids], new=new)
 
-    def _within(self) -> Corpus:
+    def _require_corpus(self) -> Corpus:
         if self._corpus is None:
             raise InputError("the retriever returned no segment of that id to this run")
         return self._corpus
@@ -312,13 +305,13 @@ def _source(id: str) -> str:
     return id.partition(":")[0]
 
 
-def _merged(rows: Sequence[Sequence[Segment]]) -> list[Segment]:
+def _merge_rankings(rows: Sequence[Sequence[CorpusSegment]]) -> list[CorpusSegment]:
     """Return segments by their ranks in all rows; of those alike the first one."""
     numbers: dict[str, int] = {}
-    first: list[Segment] = []
-    for segment in (one for row in rows for one in row):
+    first: list[CorpusSegment] = []
+    for segment in (hit for row in rows for hit in row):
         if segment.text not in numbers:
             numbers[segment.text] = len(first)
             first.append(segment)
-    ranks = [[*dict.fromkeys(numbers[one.text] for one in row)] for row in rows]
+    ranks = [[*dict.fromkeys(numbers[hit.text] for hit in row)] for row in rows]
     return [first[number] for number in fuse_ranks(ranks)]

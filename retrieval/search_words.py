@@ -12,9 +12,7 @@ from bm25s.stopwords import STOPWORDS_EN
 
 from dialectree.retrieval.languages import LANGUAGES
 
-_PAIRED = (
-    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-)
+_PAIRED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Characters that are searched in pairs: their scripts have no blanks, or endings without one."""
 _SIGNS = "\u0900-\u0dff"
 """Letters and vowel signs of India, which make one word."""

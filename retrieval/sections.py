@@ -20,8 +20,7 @@ _NAMES: dict[Part, str] = {
     "references": "references bibliography literaturecited workscited referencescited"
     " referencesandnotes literature literaturverzeichnis 参考文献 參考文獻 主要参考文献 参考书目"
     " 引用文献",
-    "keywords": "keywords indexterms ccsconcepts categoriesandsubjectdescriptors 关键词 關鍵詞"
-    " キーワード",
+    "keywords": "keywords indexterms ccsconcepts categoriesandsubjectdescriptors 关键词 關鍵詞 キーワード",
 }
 _PARTS = {name: part for part, names in _NAMES.items() for name in names.split()}
 _OTHERS = (
@@ -46,9 +45,7 @@ _APPENDIX = re.compile(
     r"(?:[A-Z\dIVX]{1,4}[.:]?\s+)?"
     r"(?i:a\s?ppendi(?:x|ces)|anhang|supplement(?:ary|al)?|supporting\s+information)\b"
 )
-_RUN_IN = re.compile(
-    r"(?:abstract|a b s t r a c t|摘\s*要|要\s*旨)\s*[-–—.:：]+\s*(?=\S)", re.IGNORECASE
-)
+_RUN_IN = re.compile(r"(?:abstract|a b s t r a c t|摘\s*要|要\s*旨)\s*[-–—.:：]+\s*(?=\S)", re.IGNORECASE)
 _CAPTION = re.compile(
     r"(?:figure|fig\.|table|algorithm|listing)\s+[\dIVX]+(?:\.\d+)*\s*(?:[:.|](?:\s|$)|$)"
     r"|algorithm\s+\d+\s+(?-i:[A-Z])",
@@ -66,7 +63,7 @@ _LOOKED_AT = 60
 """Blocks from the top among which an abstract is sought."""
 
 
-def bare(line: str) -> str:
+def strip_heading_marks(line: str) -> str:
     """Return a heading without its number, its marks and its colon."""
     text = line.strip().strip("#*_ ")
     return _NUMBER.sub("", text, count=1).rstrip(" .:：").strip() or text
@@ -81,9 +78,9 @@ def part(line: str) -> Part | None:
     """Return which part of a paper a heading opens; "R EFERENCES" counts as well."""
     if len(line) > LONGEST:
         return None
-    if re.match(r"introduction\b", bare(line), re.IGNORECASE):
+    if re.match(r"introduction\b", strip_heading_marks(line), re.IGNORECASE):
         return "introduction"
-    key = letters(bare(line))
+    key = letters(strip_heading_marks(line))
     chinese = re.sub("[a-z]+", "", key)  # "参考文献 (References)"
     return _PARTS.get(key) or _PARTS.get(letters(line)) or _PARTS.get(chinese)
 
@@ -122,16 +119,14 @@ def looks_like_heading(line: str) -> bool:
     stopped = text[-1] in ".!?"
     if stopped and next(filter(str.isalpha, text), "").islower():
         return False  # the last line of a sentence: "literature."
-    if letters(bare(text)) in _KNOWN or part(text) or _CHINESE.fullmatch(text):
+    if letters(strip_heading_marks(text)) in _KNOWN or part(text) or _CHINESE.fullmatch(text):
         return True
     if re.fullmatch(r"(?i:appendix)\s+[A-Z\d]{1,2}[.:]?", text):
         return True
     alphabetic = [sign for sign in text if sign.isalpha()]
     if stopped or len(alphabetic) < 3 or re.search(r"[=<>∈∑]", text):
         return False
-    in_capitals = (
-        len(alphabetic) >= 5 and all(map(str.isupper, alphabetic)) and len(text.split()) <= 10
-    )
+    in_capitals = len(alphabetic) >= 5 and all(map(str.isupper, alphabetic)) and len(text.split()) <= 10
     return is_numbered(text) or in_capitals
 
 
@@ -141,9 +136,7 @@ def ends_sentence(text: str) -> bool:
     return ended and len(text.split()) > 2
 
 
-def abstract_by_heading(
-    blocks: Sequence[Block], *, summary: bool = False
-) -> tuple[str | None, list[Block]]:
+def abstract_by_heading(blocks: Sequence[Block], *, summary: bool = False) -> tuple[str | None, list[Block]]:
     """Return the abstract that a heading (or "Abstract:" itself) opens, and the body after it.
 
     Authors and addresses above it belong to neither. With `summary`, the first of all headings may
@@ -152,14 +145,14 @@ def abstract_by_heading(
     for at, block in enumerate(blocks[:_LOOKED_AT]):
         if block.heading and part(block.text) == "abstract":
             if texts := _until_heading(blocks[at + 1 :]):
-                return _joined(texts), _body(blocks[at + 1 + len(texts) :])
+                return _join_prose(texts), _body(blocks[at + 1 + len(texts) :])
         elif not block.heading and (rest := without_run_in(block.text)):
             return rest, _body(blocks[at + 1 :])
     tops = (at for at, b in enumerate(blocks) if b.heading and looks_like_heading(b.text))
     top = next(tops, len(blocks)) if summary else len(blocks)
     is_summary = top < len(blocks) and blocks[top].text.strip(" .:").lower() == "summary"
     if is_summary and (texts := _until_heading(blocks[top + 1 :])):
-        return _joined(texts), _body(blocks[top + 1 + len(texts) :])
+        return _join_prose(texts), _body(blocks[top + 1 + len(texts) :])
     return None, list(blocks)
 
 
@@ -181,8 +174,8 @@ def abstract_by_place(blocks: Sequence[Block], words: int = 0) -> tuple[str | No
 def find_summary(blocks: Sequence[Block]) -> str | None:
     """Return the text of a section that is a summary; it stays a section, too."""
     for at, block in enumerate(blocks):
-        if block.heading and bare(block.text).lower() in _SUMMARIES:
-            return _joined(_until_heading(blocks[at + 1 :])) or None
+        if block.heading and strip_heading_marks(block.text).lower() in _SUMMARIES:
+            return _join_prose(_until_heading(blocks[at + 1 :])) or None
     return None
 
 
@@ -192,7 +185,7 @@ def _until_heading(blocks: Sequence[Block]) -> list[Block]:
     return above[:1] if len(above) == len(blocks) else above
 
 
-def _joined(texts: Sequence[Block]) -> str:
+def _join_prose(texts: Sequence[Block]) -> str:
     """Return prose; notes in small type only where there is nothing else."""
     prose = [block for block in texts if block.kind in ("paragraph", "item")] or texts
     return "\n\n".join(block.text for block in prose if not _KEYWORDS.match(block.text))
@@ -202,14 +195,14 @@ def _body(blocks: Sequence[Block]) -> list[Block]:
     """Drop the keywords between the abstract and the first section."""
     rest = list(blocks)
     while rest and _KEYWORDS.match(rest[0].text):
-        under = rest[0].heading and bare(rest[0].text) == rest[0].text.strip(" :")
+        under = rest[0].heading and strip_heading_marks(rest[0].text) == rest[0].text.strip(" :")
         rest = rest[2 if under and len(rest) > 1 and not rest[1].heading else 1 :]
     return rest
 
 
 def part_references(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
     """Part the references, and all that follows them up to an appendix, from the other blocks."""
-    own: list[Block] = []
+    body_blocks: list[Block] = []
     references: list[Block] = []
     reading = True
     for at, block in enumerate(blocks):
@@ -217,13 +210,13 @@ def part_references(blocks: Sequence[Block]) -> tuple[list[Block], list[Block]]:
             reading = False
         elif not reading and block.heading and _opens_appendix(block, blocks[at + 1 :]):
             reading = True
-        (own if reading else references).append(block)
-    return own, references
+        (body_blocks if reading else references).append(block)
+    return body_blocks, references
 
 
 def names_part(text: str) -> bool:
     """Return whether a heading names a part of a paper, or its summary."""
-    return part(text) is not None or bare(text).lower() in _SUMMARIES
+    return part(text) is not None or strip_heading_marks(text).lower() in _SUMMARIES
 
 
 def _opens_references(block: Block, later: Sequence[Block]) -> bool:
@@ -242,6 +235,6 @@ def _opens_appendix(block: Block, later: Sequence[Block]) -> bool:
     heading = block.text.strip("#*_ ")
     if _APPENDIX.match(heading) or re.match(r"A\.1\.?\s+[A-Z]", heading):
         return True
-    text = next((other.text for other in later if not other.heading), "")
+    text = next((later_block.text for later_block in later if not later_block.heading), "")
     is_work = bool(_YEAR.search(_IN_BRACKETS.sub("", text)))
     return re.match(r"A\.?\s+[A-Z]", heading) is not None and not is_work

@@ -21,14 +21,10 @@ LONGEST = 500
 """Characters of one sentence; what is longer, such as a table, is cut."""
 
 _ABBREVIATIONS = (
-    "alg algs app cor esp i.i.d lem mat max prop props std tab tbl tbls thm thms w.h.p w.l.o.g"
-    " w.r.t"
+    "alg algs app cor esp i.i.d lem mat max prop props std tab tbl tbls thm thms w.h.p w.l.o.g w.r.t"
 )
 """Abbreviations of papers that the segmenter, made for all kinds of text, does not know."""
-_WORDS = (
-    "all art code day found free hand hard in life low month row scatter series so stars sum tasks"
-    " walk"
-)
+_WORDS = "all art code day found free hand hard in life low month row scatter series so stars sum tasks walk"
 """Words that the segmenter takes for abbreviations, and papers write out."""
 _AFTER_SYMBOL = re.compile(
     r"(?<![\w.-])\w\.\s+(?=(?:A|All|As|At|But|By|Each|Finally|For|From|Furthermore|Given|Here|Hence"
@@ -114,10 +110,10 @@ def cut(
     their kind and language, and their rows stay whole. Those of version 1 are cut as earlier
     versions did, so that ids of sentences in their runs stay.
     """
-    placed = list(_placed(passages))
+    placed = list(_set_offsets(passages))
     text = "\n\n".join(passage.text for passage in placed)
     language = (language or language_of(placed)) if version > 1 else None
-    parts = _joined(part for passage in placed for part in _parts(passage, language))
+    parts = _join_short_stretches(part for passage in placed for part in _parts(passage, language))
     for number, stretch in enumerate(parts, 1):
         start, first = stretch.start, stretch.first
         page = first.page_at(start - first.offset)
@@ -130,7 +126,7 @@ def language_of(passages: Sequence[Passage]) -> str:
     return detect_language(" ".join(passage.text for passage in passages[:_PASSAGES_READ]))
 
 
-def _placed(passages: Iterable[Passage]) -> Iterator[Passage]:
+def _set_offsets(passages: Iterable[Passage]) -> Iterator[Passage]:
     """Set the offset of each passage in the text that all of them make."""
     offset = 0
     for passage in passages:
@@ -168,7 +164,7 @@ def _parts(passage: Passage, language: str | None) -> list[_Stretch]:
     return parts
 
 
-def _joined(parts: Iterable[_Stretch]) -> list[_Stretch]:
+def _join_short_stretches(parts: Iterable[_Stretch]) -> list[_Stretch]:
     """Join what is still short with a neighbour in another passage."""
     stretches: list[_Stretch] = []
     for part in parts:
@@ -213,9 +209,7 @@ def sentences(text: str, language: str | None = None) -> Iterator[tuple[int, int
 
 def paper_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Return the sentences of a paragraph as earlier versions cut it."""
-    return _between(
-        text, _english_ends(text) | {match.end() for match in _WIDE_STOP.finditer(text)}
-    )
+    return _between(text, _english_ends(text) | {match.end() for match in _WIDE_STOP.finditer(text)})
 
 
 def _english_ends(text: str) -> set[int]:

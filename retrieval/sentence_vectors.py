@@ -48,9 +48,7 @@ class SentenceVectors:
                 continue
             if self._index is None:
                 fp16 = faiss.ScalarQuantizer.QT_fp16
-                self._index = faiss.IndexScalarQuantizer(
-                    vectors.shape[1], fp16, faiss.METRIC_INNER_PRODUCT
-                )
+                self._index = faiss.IndexScalarQuantizer(vectors.shape[1], fp16, faiss.METRIC_INNER_PRODUCT)
                 self._index.is_trained = True  # half precision has nothing to learn
                 total = np.zeros(vectors.shape[1], dtype=np.float32)
             self._index.add(vectors)
@@ -105,9 +103,13 @@ def embed_sentences(texts: Sequence[str], by: Embedder, folder: Path) -> npt.NDA
         hashed.update(text.encode() + b"\0")
     file = folder / hashed.hexdigest()[:2] / f"{hashed.hexdigest()}.npy"
     with suppress(OSError, ValueError, EOFError):
-        kept: npt.NDArray[np.float16] = np.load(file)
-        if kept.dtype == np.float16 and kept.ndim == 2 and len(kept) == len(texts):
-            return kept
+        cached_vectors: npt.NDArray[np.float16] = np.load(file)
+        if (
+            cached_vectors.dtype == np.float16
+            and cached_vectors.ndim == 2
+            and len(cached_vectors) == len(texts)
+        ):
+            return cached_vectors
     vectors = by.encode(texts).astype(np.float16)
     try:
         content = BytesIO()

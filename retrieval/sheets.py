@@ -8,13 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from dialectree.errors import InputError
-from dialectree.retrieval.archives import (
-    find_targets,
-    iterate_texts,
-    parse_xml,
-    read_attribute,
-    unpack_parts,
-)
+from dialectree.retrieval.archives import find_targets, iterate_texts, parse_xml, read_attribute, unpack_parts
 from dialectree.retrieval.blocks import timely
 from dialectree.retrieval.builder import Cell, DocumentBuilder
 from dialectree.retrieval.charts import read_chart
@@ -82,13 +76,13 @@ class _Reader:
         self._builder.add(name, "heading")
         add_values(rows, self._builder)
         for target in find_targets(self._parts, part).values():
-            for drawn in (target, *find_targets(self._parts, target).values()):
-                if drawn not in self._parts:
+            for related_part in (target, *find_targets(self._parts, target).values()):
+                if related_part not in self._parts:
                     continue
-                if re.search("/charts?/chart", drawn):
-                    read_chart(parse_xml(self._parts[drawn]), self._builder)
-                elif re.search("/drawing|/comments", drawn):
-                    self._add_notes(parse_xml(self._parts[drawn]))
+                if re.search("/charts?/chart", related_part):
+                    read_chart(parse_xml(self._parts[related_part]), self._builder)
+                elif re.search("/drawing|/comments", related_part):
+                    self._add_notes(parse_xml(self._parts[related_part]))
 
     def _add_notes(self, tree: Any) -> None:
         """Add the comments or text boxes in a part."""
@@ -101,7 +95,7 @@ class _Reader:
         """Yield the rows; hidden ones, and formulas without a value, are left out."""
         covered = _read_spans(tree)
         hidden_columns = _read_hidden_columns(tree)
-        shown: dict[tuple[int, int], str] = {}
+        cell_texts: dict[tuple[int, int], str] = {}
         before = 0
         for row in timely(tree.iter("{*}row")):
             number = int(read_attribute(row, "r") or before + 1)
@@ -113,15 +107,19 @@ class _Reader:
             for cell in row.iter("{*}c"):
                 place = _PLACE.fullmatch(read_attribute(cell, "r"))
                 column = _column_number(place[1]) if place else column + 1
-                text = shown[number, column] = self._shown(cell)
+                text = cell_texts[number, column] = self._format_cell(cell)
                 self._builder.expect(text)
                 while len(cells) < min(column, _WIDEST):
-                    cells.append(self._covered(number, len(cells), covered, shown))
+                    cells.append(self._make_spanned_cell(number, len(cells), covered, cell_texts))
                 if column in hidden_columns:
                     self._builder.leave_out(text, "hidden columns")
                     text = ""
-                own = (number, column) not in covered
-                cells.append(Cell(text) if own else self._covered(number, column, covered, shown))
+                is_uncovered = (number, column) not in covered
+                cells.append(
+                    Cell(text)
+                    if is_uncovered
+                    else self._make_spanned_cell(number, column, covered, cell_texts)
+                )
             if read_attribute(row, "hidden") in ("1", "true"):
                 text = " ".join(cell.text for cell in cells if not cell.repeated)
                 self._builder.leave_out(text, "hidden rows")
@@ -129,17 +127,17 @@ class _Reader:
                 yield _without_empty_end(cells)
 
     @staticmethod
-    def _covered(
+    def _make_spanned_cell(
         row: int,
         column: int,
         covered: dict[tuple[int, int], tuple[int, int]],
-        shown: dict[tuple[int, int], str],
+        cell_texts: dict[tuple[int, int], str],
     ) -> Cell:
         """Return the text of the cell that spans a place, or an empty cell."""
         top = covered.get((row, column))
-        return Cell(shown.get(top, ""), repeated=True) if top else Cell("")
+        return Cell(cell_texts.get(top, ""), repeated=True) if top else Cell("")
 
-    def _shown(self, cell: Any) -> str:
+    def _format_cell(self, cell: Any) -> str:
         kind = read_attribute(cell, "t")
         value = "".join(iterate_texts(cell, "v"))
         if kind == "s":
@@ -182,28 +180,28 @@ class _Reader:
 
 def _text_of(element: Any) -> str:
     """Return a text with its parts in different fonts; how it is spoken is no part of it."""
-    for spoken in [*element.iter("{*}rPh")]:
-        spoken.getparent().remove(spoken)
+    for phonetic_run in [*element.iter("{*}rPh")]:
+        phonetic_run.getparent().remove(phonetic_run)
     return "".join(iterate_texts(element, "t"))
 
 
 def _read_formats(styles: Any) -> list[_Format]:
     """Return the format of each style of cells."""
-    own = {
-        read_attribute(one, "numFmtId"): read_attribute(one, "formatCode")
-        for one in styles.iter("{*}numFmt")
+    format_codes = {
+        read_attribute(number_format, "numFmtId"): read_attribute(number_format, "formatCode")
+        for number_format in styles.iter("{*}numFmt")
     }
     cells = styles.find("{*}cellXfs")
     return [
-        _read_format(read_attribute(one, "numFmtId"), own)
-        for one in (cells if cells is not None else ())
+        _read_format(read_attribute(cell_style, "numFmtId"), format_codes)
+        for cell_style in (cells if cells is not None else ())
     ]
 
 
-def _read_format(number: str, own: dict[str, str]) -> _Format:
-    if number not in own:
+def _read_format(number: str, format_codes: dict[str, str]) -> _Format:
+    if number not in format_codes:
         return _Format(percent=number in _PERCENT, date=number in _DATES)
-    code = own[number].split(";")[0]
+    code = format_codes[number].split(";")[0]
     bare = _QUOTED.sub("", code)
     digits = re.search(r"[0#?]", bare)
     if "%" in bare:
@@ -225,12 +223,12 @@ def _read_spans(tree: Any) -> dict[tuple[int, int], tuple[int, int]]:
         ends = [_PLACE.fullmatch(end) for end in read_attribute(span, "ref").split(":")]
         if len(ends) != 2 or not all(ends):
             continue
-        (left, top), (right, foot) = ((_column_number(m[1]), int(m[2])) for m in ends if m)
-        if (right - left + 1) * (foot - top + 1) > 100_000:
+        (first_column, top), (right, foot) = ((_column_number(m[1]), int(m[2])) for m in ends if m)
+        if (right - first_column + 1) * (foot - top + 1) > 100_000:
             continue
         for row in range(top, foot + 1):
-            covered.update({(row, column): (top, left) for column in range(left, right + 1)})
-        del covered[top, left]
+            covered.update({(row, column): (top, first_column) for column in range(first_column, right + 1)})
+        del covered[top, first_column]
     return covered
 
 

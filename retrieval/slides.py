@@ -36,27 +36,27 @@ def read_slides(data: bytes, builder: DocumentBuilder) -> None:
     ids = (next(v for k, v in slide.attrib.items() if k.endswith("}id")) for slide in slides)
     for number, part in enumerate(timely(targets[id] for id in ids), 1):
         slide = parse_xml(parts[part])
-        others = [name for name in find_targets(parts, part).values() if name in parts]
-        notes = [parse_xml(parts[name]) for name in others if "/notesSlide" in name]
-        drawn = [
-            parse_xml(parts[name]) for name in others if re.search("/chart|/diagrams/data", name)
+        related_parts = [name for name in find_targets(parts, part).values() if name in parts]
+        notes = [parse_xml(parts[name]) for name in related_parts if "/notesSlide" in name]
+        drawings = [
+            parse_xml(parts[name]) for name in related_parts if re.search("/chart|/diagrams/data", name)
         ]
         if read_attribute(slide, "show") == "0":
-            for tree in (slide, *notes, *drawn):
+            for tree in (slide, *notes, *drawings):
                 text = " ".join(iterate_texts(tree, "t", "v"))
                 builder.expect(text)
                 builder.leave_out(text, "hidden slides", number)
             continue
         reader = _Slide(builder, number)
         reader.read(slide, "paragraph")
-        for tree in drawn:
+        for tree in drawings:
             if local_name(tree) == "chartSpace":
                 read_chart(tree, builder, number)
             else:
                 reader.read(tree, "note")
         for tree in notes:
             reader.read(tree, "note")
-        for name in others:
+        for name in related_parts:
             if "/comments/" in name:
                 reader.read_comments(parse_xml(parts[name]))
 
@@ -103,11 +103,11 @@ class _Slide:
             text = " ".join(iterate_texts(shape, "t"))
             self._builder.leave_out(text, _FURNITURE[place], self._number)
             return
-        own: BlockKind = "heading" if place in _TITLES and kind == "paragraph" else kind
-        if own == "heading" and self._builder.title is None:
+        shape_kind: BlockKind = "heading" if place in _TITLES and kind == "paragraph" else kind
+        if shape_kind == "heading" and self._builder.title is None:
             title = " ".join(" ".join(iterate_texts(shape, "t")).split())
             self._builder.title = title or None
-        self._walk(shape, own)
+        self._walk(shape, shape_kind)
 
     def _add_table(self, table: Any) -> None:
         rows: list[list[Cell]] = []

@@ -23,29 +23,18 @@ from pydantic import TypeAdapter
 
 from dialectree.errors import InputError
 from dialectree.protocols.sources import cache_folder
-from dialectree.system.packages import needed, require
+from dialectree.system.packages import explain_missing_package, require
 
-with needed("reading sources", "dialectree[sources]"):
-    from dialectree.retrieval.blocks import (
-        Block,
-        LeftOut,
-        Reading,
-        describe_left_out,
-        reading,
-    )
-    from dialectree.retrieval.formats import (
-        File,
-        UnknownFormat,
-        find_format,
-        list_endings,
-    )
+with explain_missing_package("reading sources", "dialectree[sources]"):
+    from dialectree.retrieval.blocks import Block, LeftOut, Reading, describe_left_out, reading
+    from dialectree.retrieval.formats import File, UnknownFormat, find_format, list_endings
     from dialectree.retrieval.kept_files import locate_reading, write_whole
     from dialectree.retrieval.papers import Passage, bytes_of, place_blocks
     from dialectree.retrieval.reading_process import ReadingProcess, read_file
     from dialectree.retrieval.text import sound
 
 if TYPE_CHECKING:
-    from dialectree.retrieval.readers import Reader
+    from dialectree.retrieval.readers import UserReader
 
 _NAMED = 3
 """Notices in the error where no file can be read."""
@@ -74,7 +63,7 @@ class Document:
     """What is in no block, where the file was read or is known from before."""
 
     @classmethod
-    def of(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
+    def from_blocks(cls, name: str, blocks: Iterable[Block], title: str | None = None) -> Document:
         """Return the document called ``name`` that consists of ``blocks``."""
         passages = place_blocks(blocks, headings=True)
         return cls.of_passages(sound(name), sound(title or Path(name).stem or name), passages)
@@ -136,8 +125,8 @@ def read_sources(
         >>> [document.title for document in sources.documents]  # doctest: +SKIP
     """
     require("reading sources", "dialectree[sources]")
-    given = [paths] if isinstance(paths, str | Path) else [*paths]
-    if not given:
+    path_list = [paths] if isinstance(paths, str | Path) else [*paths]
+    if not path_list:
         raise InputError("no sources are named; give files or folders")
     own_reader = None
     if reader is not None:
@@ -145,7 +134,7 @@ def read_sources(
 
         own_reader = find_reader(reader)
     notices: list[str] = []
-    files = _files([Path(path) for path in given], notices)
+    files = _files([Path(path) for path in path_list], notices)
     documents: list[Document] = []
     unknown: dict[str, list[UnknownFormat]] = {}
     with ReadingProcess() as process:
@@ -169,28 +158,28 @@ def read_sources(
 
 def _unknown_notice(errors: Sequence[UnknownFormat]) -> str:
     """Return one line for all files of one unknown format."""
-    first, *others = errors
-    if not others:
+    first, *other_errors = errors
+    if not other_errors:
         return str(first)
     return (
         f"{len(errors)} files that end in {first.ending} are not read ({first.name}, "
-        f"{others[0].name}{', ...' if len(others) > 1 else ''}); give one of {list_endings()}"
+        f"{other_errors[0].name}{', ...' if len(other_errors) > 1 else ''}); give one of {list_endings()}"
     )
 
 
-def _files(given: Sequence[Path], notices: list[str]) -> dict[Path, str]:
+def _files(paths: Sequence[Path], notices: list[str]) -> dict[Path, str]:
     """Return each file once, with its name; names that are alike go with their folders."""
-    found: dict[str, tuple[str, Path]] = {}
-    for path in given:
+    files_by_path: dict[str, tuple[str, Path]] = {}
+    for path in paths:
         if not os.path.exists(path):  # a name may be too long, or no name
             raise InputError(f"{path}: no such file or folder; give a document or a folder of them")
         if path.is_dir():
             for real, name, file in _below(path, notices):
-                found.setdefault(real, (name, file))
+                files_by_path.setdefault(real, (name, file))
         else:
-            found.setdefault(os.path.realpath(path), (path.name, path))
-    alike = Counter(name for name, _ in found.values())
-    names = ((path, name if alike[name] == 1 else path.as_posix()) for name, path in found.values())
+            files_by_path.setdefault(os.path.realpath(path), (path.name, path))
+    alike = Counter(name for name, _ in files_by_path.values())
+    names = ((path, name if alike[name] == 1 else path.as_posix()) for name, path in files_by_path.values())
     return {path: _printable_name(name) for path, name in names}
 
 
@@ -202,12 +191,12 @@ def _printable_name(name: str) -> str:
 def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
     """Yield the real path of each file below a folder, its path there, and the path to it."""
 
-    def failed(error: OSError) -> None:
+    def note_unreadable_folder(error: OSError) -> None:
         why = (error.strerror or str(error)).lower()
         notices.append(f"{error.filename}: cannot be read ({why}); check the folder")
 
     root = Path(os.path.realpath(folder))
-    for at, folders, files in os.walk(folder, onerror=failed):
+    for at, folders, files in os.walk(folder, onerror=note_unreadable_folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         real, inside = os.path.realpath(at), Path(at).relative_to(folder)
         for name in sorted([*folders, *(name for name in files if not name.startswith("."))]):
@@ -221,7 +210,7 @@ def _below(folder: Path, notices: list[str]) -> Iterator[tuple[str, str, Path]]:
 
 
 def _document(
-    path: Path, name: str, process: ReadingProcess, reader: Reader | None, notices: list[str]
+    path: Path, name: str, process: ReadingProcess, reader: UserReader | None, notices: list[str]
 ) -> Document:
     """Return the document in a file, out of the cache if it was read before."""
     data = bytes_of(path, name)
@@ -229,28 +218,24 @@ def _document(
         raise InputError(f"{name}: an empty file")
     file = File(name, data, path.parent, path)
     content = os.fsencode(path.name) + b":" + data
-    found = None
+    document_with_notices = None
     if reader is not None and reader.takes(name):
         own_place = locate_reading(reader.key + content)
-        found = _read_once(name, own_place, partial(reader.read, file))
-    if found is None:
+        document_with_notices = _read_once(name, own_place, partial(reader.read, file))
+    if document_with_notices is None:
         format = find_format(name, data)
         # A LaTeX file draws in others, so its own content does not tell what it says.
         place = locate_reading(content) if format.name != "latex" else None
         ours = partial(read_file, file, format, process)
-        found = _read_once(name, place, ours, has_title_page=format.name == "pdf")
-        assert found is not None
-    document, remarks = found
+        document_with_notices = _read_once(name, place, ours, has_title_page=format.name == "pdf")
+        assert document_with_notices is not None
+    document, remarks = document_with_notices
     notices += [f"{name}: {notice}" for notice in (*remarks, *describe_left_out(document.left_out))]
     return document
 
 
 def _read_once(
-    name: str,
-    place: Path | None,
-    read: Callable[[], Reading | None],
-    *,
-    has_title_page: bool = False,
+    name: str, place: Path | None, read: Callable[[], Reading | None], *, has_title_page: bool = False
 ) -> tuple[Document, list[str]] | None:
     """Return the document that ``read`` makes, and its notices, out of the cache if it is there.
 
@@ -259,17 +244,19 @@ def _read_once(
     if place is not None and (cached := _load_cached(place, name)) is not None:
         return cached
     with reading(name):
-        said = read()
-    if said is None:
+        fresh_reading = read()
+    if fresh_reading is None:
         return None
-    if not said.blocks:
+    if not fresh_reading.blocks:
         raise InputError(f"{name}: no text in it")
-    first = next((block for block in said.blocks if block.kind != "note"), said.blocks[0])
+    first = next((block for block in fresh_reading.blocks if block.kind != "note"), fresh_reading.blocks[0])
     heading = first.text if first.heading and not has_title_page else None
-    document = Document.of(name, said.blocks, said.title or heading or Path(name).stem)
-    document = replace(document, left_out=tuple(said.left_out))
-    _keep(document, [*said.notices], place)
-    return document, [*said.notices]
+    document = Document.from_blocks(
+        name, fresh_reading.blocks, fresh_reading.title or heading or Path(name).stem
+    )
+    document = replace(document, left_out=tuple(fresh_reading.left_out))
+    _keep(document, [*fresh_reading.notices], place)
+    return document, [*fresh_reading.notices]
 
 
 # Documents on disk, each by its digest; and which document a file is, by the file's content
@@ -280,7 +267,7 @@ def documents_folder() -> Path:
     return cache_folder() / "documents"
 
 
-def kept(digest: str, folders: Iterable[Path]) -> Path | None:
+def find_document_file(digest: str, folders: Iterable[Path]) -> Path | None:
     """Return the file of the document called ``digest``, in the first folder that has one."""
     if not _DIGEST.fullmatch(digest):  # out of a stranger's run, it could lead anywhere
         return None

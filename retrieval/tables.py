@@ -42,5 +42,5 @@ def add_values(rows: Sequence[Sequence[Cell]], builder: DocumentBuilder) -> None
         while table and sum(bool(cell.text) for cell in table[0]) == 1 and len(table[0]) > 1:
             builder.add(next(cell.text for cell in table.pop(0) if cell.text))
         names = [cell.text for cell in table[0]] if table else []
-        named = len(table) > 1 and all(name and not _FIGURE.fullmatch(name) for name in names)
-        builder.add_table(table, int(named))
+        has_names = len(table) > 1 and all(name and not _FIGURE.fullmatch(name) for name in names)
+        builder.add_table(table, int(has_names))

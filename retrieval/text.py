@@ -46,7 +46,7 @@ def read_text(text: str, builder: DocumentBuilder) -> None:
 
 def read_titled_text(text: str, builder: DocumentBuilder, title: str | None) -> None:
     """Add a paper to ``builder``: its first line is its title; ``title`` may be given, too."""
-    paragraphs = _paragraphs(_leave_out_page_numbers(text, builder), whole=True)
+    paragraphs = _paragraphs(_leave_out_page_numbers(text, builder), is_whole_text=True)
     builder.title, authors, paragraphs = _title(paragraphs, title)
     if builder.title:
         builder.add(builder.title, "heading")
@@ -67,12 +67,12 @@ def _leave_out_page_numbers(text: str, builder: DocumentBuilder) -> str:
 
 def add_text(text: str, builder: DocumentBuilder) -> None:
     """Add the headings and paragraphs of ``text``."""
-    _add_paragraphs(_paragraphs(text, whole=True), builder)
+    _add_paragraphs(_paragraphs(text, is_whole_text=True), builder)
 
 
 def _add_paragraphs(paragraphs: Sequence[list[str]], builder: DocumentBuilder) -> None:
     table: list[list[Cell]] = []
-    for block in _blocks(paragraphs, whole=True):
+    for block in _blocks(paragraphs, is_whole_text=True):
         if table and block.kind != "row":
             builder.add_table(table)
             table = []
@@ -91,14 +91,14 @@ def blocks_of(text: str) -> list[Block]:
     return _blocks(_paragraphs(text))
 
 
-def _paragraphs(text: str, *, whole: bool = False) -> list[list[str]]:
-    """Return the lines between empty lines; a number alone on one only of a ``whole`` text."""
+def _paragraphs(text: str, *, is_whole_text: bool = False) -> list[list[str]]:
+    """Return the lines between empty lines; a number alone on one only of a ``is_whole_text`` text."""
     paragraphs: list[list[str]] = []
     for part in timely(re.split(r"\n\s*\n|\f", text)):
         lines = [
-            blocks.plain_signs(line).rstrip(" " if whole else None) for line in part.splitlines()
+            blocks.plain_signs(line).rstrip(" " if is_whole_text else None) for line in part.splitlines()
         ]
-        lines = [line for line in lines if line.strip() and (whole or not line.strip().isdigit())]
+        lines = [line for line in lines if line.strip() and (is_whole_text or not line.strip().isdigit())]
         if lines:
             paragraphs.append(lines)
     return paragraphs
@@ -120,7 +120,7 @@ def _title(
     while rest and (_RUNS_ON.search(line) or rest[0].lstrip()[:1].islower()):
         if len(line) + len(rest[0]) > _LONGEST_TITLE:
             break
-        line, _ = blocks.joined(line, rest.pop(0), Counter())
+        line, _ = blocks.join_lines(line, rest.pop(0), Counter())
     prose = len(line.split()) > 25 or re.search(r"[.!:;。]['\"”’)\]]*$", line)
     if title and prose and sections.letters(line) != sections.letters(title):
         return None, [], list(paragraphs)
@@ -132,31 +132,37 @@ def _title(
     return line or None, authors, [*([rest] if rest and not are_authors else []), *paragraphs[1:]]
 
 
-def _blocks(paragraphs: Sequence[list[str]], *, whole: bool = False) -> list[Block]:
-    """Return blocks; captions, items, tables and short lines by themselves of a ``whole`` text."""
+def _blocks(paragraphs: Sequence[list[str]], *, is_whole_text: bool = False) -> list[Block]:
+    """Return blocks; captions, items, tables and short lines by themselves of a ``is_whole_text`` text."""
     words = blocks.words_of(line for lines in paragraphs for line in lines)
     followed = [len(line) for lines in paragraphs for line in lines[:-1]]
     width = max(_NARROWEST, median(followed or [0]))
-    each = [
-        block for lines in timely(paragraphs) for block in _parted(lines, words, width, whole=whole)
+    text_blocks = [
+        block
+        for lines in timely(paragraphs)
+        for block in _split_into_blocks(lines, words, width, is_whole_text=is_whole_text)
     ]
-    if not whole:
-        each = [one for one in each if one.heading or not sections.is_caption(one.text)]
-    return blocks.flowing(each, words)
+    if not is_whole_text:
+        text_blocks = [
+            text_block
+            for text_block in text_blocks
+            if text_block.heading or not sections.is_caption(text_block.text)
+        ]
+    return blocks.flowing(text_blocks, words)
 
 
-def _parted(
-    lines: Sequence[str], words: Counter[str], width: float, *, whole: bool
+def _split_into_blocks(
+    lines: Sequence[str], words: Counter[str], width: float, *, is_whole_text: bool
 ) -> Iterator[Block]:
     """Return the headings and paragraphs among lines that no empty line parts."""
-    if whole and (rows := _rows(lines)):
+    if is_whole_text and (rows := _rows(lines)):
         yield from (Block("\t".join(row), "row" if at else "names") for at, row in enumerate(rows))
         return
-    for headed, group in _groups(lines, width, whole=whole):
+    for headed, group in _groups(lines, width, is_whole_text=is_whole_text):
         if headed:
             heading = group.pop(0).strip("#*_ \t").rstrip(":")
             yield Block(" ".join(heading.split()), "heading")
-        is_item = whole and bool(group) and _ITEM.match(group[0]) is not None
+        is_item = is_whole_text and bool(group) and _ITEM.match(group[0]) is not None
         text = " ".join(_BULLET.sub("", blocks.on_one_line(group, words)).split())
         if text:
             yield Block(text, "item" if is_item else "paragraph")
@@ -172,21 +178,21 @@ def _rows(lines: Sequence[str]) -> list[list[str]]:
     return []
 
 
-def _groups(lines: Sequence[str], width: float, *, whole: bool) -> list[tuple[bool, list[str]]]:
+def _groups(lines: Sequence[str], width: float, *, is_whole_text: bool) -> list[tuple[bool, list[str]]]:
     """Return the lines of each paragraph or item, and whether the first of them is its heading.
 
-    Of a ``whole`` text, lines that are too short for broken prose are one paragraph each.
+    Of a ``is_whole_text`` text, lines that are too short for broken prose are one paragraph each.
     """
     underlined = set[int]()
-    shown: list[str] = []
+    text_lines: list[str] = []
     for line in lines:
         if not _UNDERLINE.match(line):
-            shown.append(line)
-        elif whole and shown:
-            underlined.add(len(shown) - 1)
-    lines = shown
+            text_lines.append(line)
+        elif is_whole_text and text_lines:
+            underlined.add(len(text_lines) - 1)
+    lines = text_lines
     longest = max(map(len, lines), default=0)
-    one_each = longest > _ONE_PARAGRAPH or (whole and longest < _NARROWEST)
+    one_each = longest > _ONE_PARAGRAPH or (is_whole_text and longest < _NARROWEST)
     groups: list[tuple[bool, list[str]]] = []
     for at, line in timely(enumerate(lines)):
         above, below = lines[at - 1] if at else "", "".join(lines[at + 1 : at + 2])

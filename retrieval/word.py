@@ -7,21 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from dialectree.errors import InputError
-from dialectree.retrieval.archives import (
-    iterate_texts,
-    local_name,
-    parse_xml,
-    read_attribute,
-    unpack_parts,
-)
+from dialectree.retrieval.archives import iterate_texts, local_name, parse_xml, read_attribute, unpack_parts
 from dialectree.retrieval.blocks import BlockKind
-from dialectree.retrieval.builder import (
-    Cell,
-    DocumentBuilder,
-    add_brackets,
-    lower_text,
-    raise_text,
-)
+from dialectree.retrieval.builder import Cell, DocumentBuilder, add_brackets, lower_text, raise_text
 from dialectree.retrieval.charts import read_chart
 
 _PARTS: tuple[tuple[str, BlockKind], ...] = (
@@ -35,17 +23,7 @@ _PARTS: tuple[tuple[str, BlockKind], ...] = (
 _TEMPLATES = "word/glossary/"
 """Building blocks that an author may insert: no text of the document."""
 _BREAKS = {"tab": " ", "br": "\n", "cr": "\n", "ptab": " ", "noBreakHyphen": "-"}
-_PROPERTIES = (
-    "rPr",
-    "pPr",
-    "tblPr",
-    "trPr",
-    "tcPr",
-    "sectPr",
-    "sdtPr",
-    "instrText",
-    "delInstrText",
-)
+_PROPERTIES = ("rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "sdtPr", "instrText", "delInstrText")
 """Elements without text that is shown."""
 _MOVED = ("moveFrom", "del")
 _OFF = ("0", "false", "off", "none")
@@ -140,13 +118,11 @@ class _WordFile:
             runs = [run for run in row.iter("{*}r") if "".join(_texts_of(run)).strip()]
             return bool(runs) and all(_is_on(run.find("{*}rPr/{*}b")) for run in runs)
 
-        first, *others = _children(table, "tr")
-        return bold(first) and not any(map(bold, others))
+        first, *later_rows = _children(table, "tr")
+        return bold(first) and not any(map(bold, later_rows))
 
     def _cell_text(self, cell: Any) -> str:
-        return " ".join(
-            self._text(paragraph, self._style_of(paragraph)) for paragraph in cell.iter("{*}p")
-        )
+        return " ".join(self._text(paragraph, self._style_of(paragraph)) for paragraph in cell.iter("{*}p"))
 
     def _style_of(self, paragraph: Any) -> _Style:
         return self._styles.get(_value(paragraph.find("{*}pPr/{*}pStyle")), _Style())
@@ -229,16 +205,14 @@ def _read_styles(data: bytes | None) -> dict[str, _Style]:
     """Return the styles by id, each with what it inherits."""
     if data is None:
         return {}
-    elements = {
-        read_attribute(style, "styleId"): style for style in _parse_part(data).iter("{*}style")
-    }
+    elements = {read_attribute(style, "styleId"): style for style in _parse_part(data).iter("{*}style")}
     styles: dict[str, _Style] = {}
 
-    def style_of(id: str, seen: frozenset[str]) -> _Style | None:
-        if id not in elements or id in seen:
+    def style_of(id: str, seen_ids: frozenset[str]) -> _Style | None:
+        if id not in elements or id in seen_ids:
             return None
         if id not in styles:
-            parent = style_of(_value(elements[id].find("{*}basedOn")), seen | {id})
+            parent = style_of(_value(elements[id].find("{*}basedOn")), seen_ids | {id})
             styles[id] = _Style(elements[id], parent)
         return styles[id]
 

@@ -123,9 +123,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(
-    item: pytest.Item, nextitem: pytest.Item | None
-) -> Generator[None, Any, Any]:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
     item.stash[_BEFORE], item.stash[_IS_LAST] = _cpu_s(), nextitem is None
     return (yield)
 
@@ -168,9 +166,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         if spent > MOST_CPU_OF_A_FILE_S and not _has_reason(config.rootpath / name)
     ]
     if costly:
-        terminalreporter.section(
-            f"more CPU than {MOST_CPU_S:g} s a test, {MOST_CPU_OF_A_FILE_S:g} s a file"
-        )
+        terminalreporter.section(f"more CPU than {MOST_CPU_S:g} s a test, {MOST_CPU_OF_A_FILE_S:g} s a file")
         for name, spent in costly:
             terminalreporter.write_line(f"{spent:6.1f} s  {name}")
 

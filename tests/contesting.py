@@ -15,11 +15,7 @@ from zlib import crc32
 
 from dialectree.contests import Change, start
 from dialectree.graphs.vote_first import VoteReply
-from dialectree.nodes.adaptive_reasoning_tree.arguer import (
-    ArgumentsReply,
-    AttackReply,
-    SupportReply,
-)
+from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply, AttackReply, SupportReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     ClaimScorerReply,
     DirectedScorerReply,
@@ -46,15 +42,8 @@ from dialectree.nodes.tree_structured_debate.answerer import (
     ExplorerReply,
     PickerReply,
 )
-from dialectree.nodes.tree_structured_debate.leaf_debater import (
-    DebaterReply,
-    LeafJudgeReply,
-    OpeningReply,
-)
-from dialectree.nodes.tree_structured_debate.synthesis_debater import (
-    SynthesisJudgeReply,
-    SynthesisReply,
-)
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, LeafJudgeReply, OpeningReply
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisJudgeReply, SynthesisReply
 from dialectree.records import Contest, RunRecord, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.runner import Started
@@ -101,17 +90,11 @@ def speakers(fragile_at: int = 0, split: int = 2, model: Fragile | None = None) 
         LeafJudgeReply: lambda c: rule(words(c), sure(c)),
         SynthesisReply: lambda c: SynthesisReply(integration=words(c), assumptions=""),
         SynthesisJudgeReply: lambda c: choose(sure(c)).model_copy(update={"answer": words(c)}),
-        WriterReply: lambda c: WriterReply(
-            final_answer=words(c), final_confidence=None, explanation=""
-        ),
-        ProposalReply: lambda c: ProposalReply(
-            answer=switching.propose(c).answer, argument=words(c)
-        ),
+        WriterReply: lambda c: WriterReply(final_answer=words(c), final_confidence=None, explanation=""),
+        ProposalReply: lambda c: ProposalReply(answer=switching.propose(c).answer, argument=words(c)),
         RebuttalReply: lambda c: RebuttalReply(errors=[], defence=words(c)),
         SwitchReply: lambda c: SwitchReply(argument=words(c)),
-        UncertaintyReply: lambda c: UncertaintyReply(
-            percent=60, unsure_of=words(c), would_settle="Time."
-        ),
+        UncertaintyReply: lambda c: UncertaintyReply(percent=60, unsure_of=words(c), would_settle="Time."),
         AnswererReply: lambda c: AnswererReply(answer=words(c), explanation="", confidence=sure(c)),
         ExplorerReply: lambda c: ExplorerReply(answer=words(c)),
         CriticReply: lambda c: CriticReply(critique=words(c)),
@@ -130,9 +113,7 @@ def speakers(fragile_at: int = 0, split: int = 2, model: Fragile | None = None) 
         SummaryReply: lambda c: comparing.summarise(comparing.sentence(words(c), "0.0")),
         PaperSummaryReply: lambda c: PaperSummaryReply(summary=words(c)),
         ComparisonReply: lambda c: ComparisonReply(summary=words(c)),
-        VoteReply: lambda c: VoteReply(
-            reasoning=words(c), answer="AB"[drawn(c) % 2], confidence=sure(c)
-        ),
+        VoteReply: lambda c: VoteReply(reasoning=words(c), answer="AB"[drawn(c) % 2], confidence=sure(c)),
         ComparisonPickReply: lambda c: ComparisonPickReply(rationale=words(c), number="1"),
         Rating: lambda c: Rating(rating=sure(c)),
         Meeting: lambda c: Meeting(winner="SUPPORT"),
@@ -176,9 +157,7 @@ def at(record: RunRecord) -> RunFolder:
     return RunFolder.find(record.run_id, RUNS)
 
 
-def begin(
-    record: RunRecord, *wishes: Change, model: ScriptedModel | None = None, **given: Any
-) -> Started:
+def begin(record: RunRecord, *wishes: Change, model: ScriptedModel | None = None, **given: Any) -> Started:
     asked = {"model": model or speakers(), "cache": False}
     return start(at(record), wishes, RUNS, {**asked, **given})
 

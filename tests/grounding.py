@@ -13,7 +13,7 @@ from pydantic import BaseModel, PrivateAttr
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import build_settings
 from dialectree.retrieval.sources import read_sources
-from dialectree.running.runner import Started, prepared
+from dialectree.running.runner import Started, prepare_graph_input
 from dialectree.running.runner import begin as begin_run
 from tests.breaking_off import Fragile
 from tests.contesting import speakers
@@ -89,22 +89,18 @@ def pointing(model: Pointing | None = None) -> Pointing:
     return made
 
 
-def begin(
-    name: str, text: str, runs: Path, sources: Path | Sequence[Path], **values: Any
-) -> Started:
+def begin(name: str, text: str, runs: Path, sources: Path | Sequence[Path], **values: Any) -> Started:
     """Return a grounded run about ``text``; the reply cache is off unless ``values`` say so."""
     chosen = method(name)
     fields = chosen.protocol.input.model_fields
     given = {field: values.pop(field) for field in fields if field in values}
     given[next(name for name, one in fields.items() if one.is_required())] = text
-    settings = build_settings(
-        chosen.protocol.settings, **{"cache": False, "embeddings": "bm25", **values}
-    )
+    settings = build_settings(chosen.protocol.settings, **{"cache": False, "embeddings": "bm25", **values})
     paths = [sources] if isinstance(sources, Path) else [*sources]
     read = read_sources(paths)
     listed = [
         {"id": f"s{n}", "name": one.name, "title": one.title, "digest": one.digest}
         for n, one in enumerate(read.documents, 1)
     ]
-    takes: Any = {**prepared(chosen, given, settings), "sources": listed}
+    takes: Any = {**prepare_graph_input(chosen, given, settings), "sources": listed}
     return begin_run(chosen, takes, settings, runs)

@@ -45,8 +45,7 @@ STRANGERS = {
     "exiting_graph": _PROTOCOL.replace("MORE", "dict(demo='demo')"),
     "a_baseline": "from dialectree import Variant\n"
     + _PROTOCOL.replace(
-        "MORE",
-        "dict(variants=(Variant(name='direct', summary='Do it.', graph='json:loads'),))",
+        "MORE", "dict(variants=(Variant(name='direct', summary='Do it.', graph='json:loads'),))"
     ),
 }
 """Code by package; each is its own distribution."""

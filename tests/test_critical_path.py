@@ -54,10 +54,7 @@ def meetings(node: str, repairs: int = 0, late: int = 0) -> list[Call]:
     """Two comparisons at once, one of them repaired, and then ``late`` scores at once."""
     return [
         asked(node, "pairwise_judge", "tournament", speaker="a:b"),
-        *(
-            asked(node, "pairwise_judge", "tournament", speaker="a:c", repair=n)
-            for n in range(repairs + 1)
-        ),
+        *(asked(node, "pairwise_judge", "tournament", speaker="a:c", repair=n) for n in range(repairs + 1)),
         *(asked(node, "scorer", "tournament", step=1, speaker=str(n)) for n in range(late)),
     ]
 
@@ -154,10 +151,7 @@ def deliberation(node: str, filters: int = 6, repairs: int = 0) -> list[Call]:
     """Both papers' claims, the filters at once, and the subtopics."""
     return [
         *(asked(node, "persona", "claims", speaker=who) for who in "ab"),
-        *(
-            asked(node, "persona", "relevance", speaker="ab"[n % 2], round=n)
-            for n in range(filters)
-        ),
+        *(asked(node, "persona", "relevance", speaker="ab"[n % 2], round=n) for n in range(filters)),
         *(asked(node, "persona", "relevance", speaker="a", repair=n + 1) for n in range(repairs)),
         asked(node, "moderator", "subtopics"),
     ]
@@ -166,9 +160,7 @@ def deliberation(node: str, filters: int = 6, repairs: int = 0) -> list[Call]:
 def exchange(node: str, in_turn: int = 0) -> list[Call]:
     """Present, respond, revise: b at the same time as a, or a step later but for the first."""
     return [
-        asked(
-            node, "persona", stage, step=in_turn * (who == "b") * (stage != "present"), speaker=who
-        )
+        asked(node, "persona", stage, step=in_turn * (who == "b") * (stage != "present"), speaker=who)
         for stage in ("present", "respond", "revise")
         for who in "ab"
     ]

@@ -124,9 +124,7 @@ def test_invalid_replies_stay_in_the_sums_when_they_are_asked_for_again(tmp_path
     assert (record.usage.calls, record.usage.critical_path_calls) == (9 + 3, 6)
 
 
-def test_a_run_that_is_killed_while_it_asks_again_goes_on_and_keeps_the_verdict_once(
-    tmp_path: Path,
-) -> None:
+def test_a_run_that_is_killed_while_it_asks_again_goes_on_and_keeps_the_verdict_once(tmp_path: Path) -> None:
     way = WAYS["tsd"]
     undisturbed = ended(lossy(), tmp_path / "whole", way).record
     for crash in (1, 7, 15):
@@ -165,7 +163,7 @@ def test_judges_who_contradict_each_other_are_not_asked_again(tmp_path: Path) ->
 
     model.will_say_now(judge, to=JudgeReply)
     run = ended(model, tmp_path, WAYS["both orders"])
-    assert (run.record.status, run.record.degraded()) == ("unresolved", [])
+    assert (run.record.status, run.record.list_failures()) == ("unresolved", [])
     model = lossy()
     record = go_on(run, model)
     assert (model.calls, record.earlier, record) == ([], [], run.record)

@@ -80,9 +80,7 @@ def flow(opening: Step = opening, **role: Any) -> Flow:
 
 def answer(graph: Graph, question: str, thread: RunnableConfig | None = None, **more: Any) -> Any:
     given = {"question": question, **more}
-    done = asyncio.run(
-        graph.ainvoke(given, thread, context=build_settings(Settings, model="openai:any"))
-    )
+    done = asyncio.run(graph.ainvoke(given, thread, context=build_settings(Settings, model="openai:any")))
     return done["verdict"]["answer"]
 
 
@@ -152,9 +150,7 @@ def test_nobody_speaks_after_a_required_role_has_failed() -> None:
 
 async def _steps(graph: Graph, question: str) -> list[str]:
     given: Any = {"question": question}
-    stream = graph.astream(
-        given, context=build_settings(Settings, model="openai:any"), stream_mode="updates"
-    )
+    stream = graph.astream(given, context=build_settings(Settings, model="openai:any"), stream_mode="updates")
     return [name async for part in stream for name in part]
 
 

@@ -34,9 +34,7 @@ def speakers(one: Planted) -> Pointing:
 
 def debate(one: Planted, sources: Any, **given: Any) -> tuple[RunRecord, Pointing]:
     model = speakers(one)
-    run = begin(
-        "rsd", one.question, Path("runs"), sources, options=one.options, model=model, **given
-    )
+    run = begin("rsd", one.question, Path("runs"), sources, options=one.options, model=model, **given)
     return asyncio.run(run.conduct()), model
 
 
@@ -92,9 +90,7 @@ def test_an_instruction_in_a_source_changes_neither_structure_nor_verdict(langua
     order = {"order.md": f"{one.question}\n\n{one.order()}\n\n{one.question}"}
     record, model = debate(one, folder(one, "ordered", **order))
     assert answer(record) == answer(plain) and said(record) == said(plain)
-    shown = [
-        call for call in model.calls if one.wrong in call.prompt and "Ignore all" in call.prompt
-    ]
+    shown = [call for call in model.calls if one.wrong in call.prompt and "Ignore all" in call.prompt]
     assert shown  # the order was retrieved
     for call, same in zip(model.calls, before.calls, strict=True):
         for tag in ("<material>", "</material>", "# task"):

@@ -15,15 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialectree.quantities import find_missing_quantities
-from dialectree.quotations import Read, cleaned, quotations
+from dialectree.quotations import QuotationSearch, quotations, remove_false_quotations
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKS = """"" “” „“ „” «» »« ‹› 「」 『』 ＂＂ 〝〞 〝〟 ”” ❝❞ '' ‘’ ‚‘""".split()  # noqa: SIM905
-PAIRS = [(pair[0], pair[1]) for pair in MARKS] + [
-    ("``", "''"),
-    ("« ", " »"),
-    ("«\u00a0", "\u00a0»"),
-]
+PAIRS = [(pair[0], pair[1]) for pair in MARKS] + [("``", "''"), ("« ", " »"), ("«\u00a0", "\u00a0»")]
 
 ENGLISH = """\
 Every ladder in the harbour was measured twice, at low tide and at high tide.
@@ -65,7 +61,7 @@ We call a ladder ``safe enough for swimmers'' if $h_1 < 0.1$~m at the lowest tid
 By Lemma~2, the mean of $h_1$ grows as $\mathcal{O}(\sqrt{n})$, see \cite{steps} and Fig.~3."""
 TEXTS = [ENGLISH, GERMAN, FRENCH, JAPANESE, CHINESE, LATEX]
 SENTENCES = [line for text in TEXTS for line in text.strip().split("\n")]
-READ = Read(SENTENCES)
+READ = QuotationSearch(SENTENCES)
 AROUND = [
     "The paper says {}, and I agree.",
     "{} is what it says.",
@@ -96,9 +92,7 @@ NOISE: list[Callable[[str], str]] = [
 def false(sentence: str, draw: random.Random) -> Iterator[str]:
     """Yield the sentence with one word changed, added or left out, or with another figure."""
     words = re.findall(r"[\u3040-\u9fff]|[^\W\d_\u3040-\u9fff](?:\w|['’]\w)*'?|.", sentence)
-    place = draw.choice(
-        [n for n, word in enumerate(words) if word.isalpha() and 0 < n < len(words) - 2]
-    )
+    place = draw.choice([n for n, word in enumerate(words) if word.isalpha() and 0 < n < len(words) - 2])
     wide = words[place] >= "\u3040"
     for new in ("不", "") if wide else ("never", "", f"not {words[place]}"):
         yield "".join([*words[:place], new, *words[place + 1 :]])
@@ -114,16 +108,16 @@ def test_planted_quotations_are_replaced_where_they_are_false_and_nowhere_else()
         for first, last in PAIRS:
             around, noise = draw.choice(AROUND), draw.choice(NOISE)
             true = around.format(f"{first}{noise(sentence)}{last}")
-            assert cleaned(true, READ)[0] == true
+            assert remove_false_quotations(true, READ)[0] == true
             for words in false(sentence, draw):
                 if READ.holds(noise(words)):
                     continue  # an ellipsis took the changed word
                 text = around.format(f"{first}{noise(words)}{last}")
-                after, noted = cleaned(text, READ)
+                after, noted = remove_false_quotations(text, READ)
                 planted += 1
                 missed += after != around.format(f"{first}…{last}")
                 assert after == text or noted
-                assert cleaned(after, READ)[0] == after
+                assert remove_false_quotations(after, READ)[0] == after
     assert planted > 1500
     assert missed <= planted / 200
 
@@ -162,26 +156,19 @@ def test_quotations_stand_between_the_marks_of_any_language(text: str, words: li
     ("words", "long"),
     [
         *(("one two three four", False), ("one two three four five", True), ("a — b — c", False)),
-        *(
-            ("港のすべての梯子は測", False),
-            ("港のすべての梯子は測定さ", True),
-            ("ทุกบันไดในท่าเรือ", True),
-        ),
+        *(("港のすべての梯子は測", False), ("港のすべての梯子は測定さ", True), ("ทุกบันไดในท่าเรือ", True)),
     ],
 )
 def test_short_quotations_are_noted_only(words: str, long: bool) -> None:
     text = f"so “{words}”"
     assert quotations(text)[0].long == long
-    assert cleaned(text, READ) == ("so “…”" if long else text, [words])
+    assert remove_false_quotations(text, READ) == ("so “…”" if long else text, [words])
 
 
 @pytest.mark.parametrize(
     ("quote", "stands"),
     [
-        (
-            "it was heard once. A ladder that doesn’t reach the water",
-            True,
-        ),  # from one into the next
+        ("it was heard once. A ladder that doesn’t reach the water", True),  # from one into the next
         ("Every ladder ... at low tide", True),
         ("Every ladder ... one to three accidents", False),  # from one page to another
         ("Every … ladder … in … the … harbour … was … measured … twice … at", False),  # a collage
@@ -203,23 +190,21 @@ def test_words_count_and_their_setting_does_not(quote: str, stands: bool) -> Non
     assert READ.holds(quote) == stands
 
 
-PIECES = st.sampled_from(
-    [*MARKS, "``", "''", '"', "'", "“", "”", "„", "`", "\n", "\n\n", " ", ". ", "s' "]
-)
+PIECES = st.sampled_from([*MARKS, "``", "''", '"', "'", "“", "”", "„", "`", "\n", "\n\n", " ", ". ", "s' "])
 MADE = st.lists(PIECES | st.sampled_from(SENTENCES[:2]) | st.text(max_size=9), max_size=12)
 
 
 @settings(max_examples=150)
 @given(MADE.map("".join))
 def test_nothing_but_false_quotations_changes(text: str) -> None:
-    after, noted = cleaned(text, READ)
+    after, noted = remove_false_quotations(text, READ)
     rebuilt, last = "", 0
     for quotation in quotations(text):
         replaced = quotation.long and quotation.text in noted
         rebuilt += text[last : quotation.start] + ("…" if replaced else quotation.text)
         last = quotation.end
     assert after == rebuilt + text[last:]
-    assert cleaned(text, Read([text])) == (text, [])
+    assert remove_false_quotations(text, QuotationSearch([text])) == (text, [])
 
 
 @pytest.mark.parametrize(
@@ -238,8 +223,8 @@ def test_nothing_but_false_quotations_changes(text: str) -> None:
 )
 def test_hostile_texts_take_time_in_proportion_to_their_length(text: str) -> None:
     began = time.process_time()
-    cleaned(text, READ)
-    Read([text]).holds(text)
+    remove_false_quotations(text, READ)
+    QuotationSearch([text]).holds(text)
     find_missing_quantities(text[:600], [text])
     assert time.process_time() - began < 15
 
@@ -285,9 +270,7 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(text: str) -> Non
         ("In 2020 300 came", "2020: 300", []),
     ],
 )
-def test_figures_of_a_point_stand_in_its_sentences(
-    point: str, sentence: str, lacking: list[str]
-) -> None:
+def test_figures_of_a_point_stand_in_its_sentences(point: str, sentence: str, lacking: list[str]) -> None:
     assert find_missing_quantities(point, ["", sentence]) == lacking
 
 
@@ -305,6 +288,6 @@ def test_no_true_quotation_of_a_demo_is_replaced(demo: Path) -> None:
     prompts = [json.loads(line)["text"] for line in files["prompts"].splitlines()]
     replies = [json.loads(line)["reply"] for line in files["calls"].splitlines()]
     written = [*map(json.loads, replies), json.loads(files["run"])]
-    read = Read(prompts)
+    read = QuotationSearch(prompts)
     for text in [*prompts, *texts(written)]:
-        assert cleaned(text, read)[0] == text
+        assert remove_false_quotations(text, read)[0] == text

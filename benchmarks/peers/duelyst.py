@@ -16,9 +16,7 @@ model = core.ModelConfig(provider="openai", model_id="gpt-4.1")
 
 async def verdict(question: str) -> object:
     """Return the judge's conclusion."""
-    config = core.DebateConfig(
-        topic=question, model_a=model, model_b=model, judge_model=model, max_rounds=2
-    )
+    config = core.DebateConfig(topic=question, model_a=model, model_b=model, judge_model=model, max_rounds=2)
     async for event in core.DebateOrchestrator(config).arun_with_events():
         if event.event == "debate_error":
             raise RuntimeError(f"{event.error_type}: {event.error_message}")

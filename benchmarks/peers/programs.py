@@ -87,9 +87,7 @@ PAIRS = (
     (
         "an advocate for each of two answers, a judge who rules",
         Program("enbanc 0.1.0", "enbanc", ("enbanc==0.1.0",)),
-        Program(
-            "ours: tribunal", "ours", arguments=("tribunal", "rounds=1", "questions=0", OPTIONS)
-        ),
+        Program("ours: tribunal", "ours", arguments=("tribunal", "rounds=1", "questions=0", OPTIONS)),
     ),
     (
         "three answer, read one another and answer again",
@@ -99,9 +97,7 @@ PAIRS = (
     (
         "two debate for two rounds, a third concludes",
         Program("duelyst-ai-core 0.8.0", "duelyst", ("duelyst-ai-core==0.8.0",)),
-        Program(
-            "AutoGen 0.7.5", "autogen", ("autogen-agentchat==0.7.5", "autogen-ext[openai]==0.7.5")
-        ),
+        Program("AutoGen 0.7.5", "autogen", ("autogen-agentchat==0.7.5", "autogen-ext[openai]==0.7.5")),
         UNMODERATED,
     ),
 )

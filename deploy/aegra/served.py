@@ -50,7 +50,7 @@ async def create_run(ctx: AuthContext, value: Any) -> None:
 async def assistants(ctx: AuthContext, value: Any) -> None:
     """Refuse an assistant whose settings are wrong."""
     if value.get("graph_id"):
-        owners.require_settings(value["graph_id"], owners.chosen(value))
+        owners.require_settings(value["graph_id"], owners.read_context_settings(value))
 
 
 async def _assistant(identity: str, assistant_id: str) -> dict[str, Any] | None:

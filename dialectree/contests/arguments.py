@@ -20,46 +20,44 @@ def set_strength(draft: Draft, change: Change) -> None:
 
     The name of a turn changes the figure of one scorer alone.
     """
-    one, strength = draft.turns.get(change.id), change.strength()
-    name, _, wanted = change.id.partition("/")
-    node = _weighed(draft, change, name)
+    scorer_turn, strength = draft.turns.get(change.id), change.strength()
+    name, _, score_name = change.id.partition("/")
+    node = _require_weighed_node(draft, change, name)
     phases = _scoring(draft, node)
-    if one is not None and (its := draft.phase_of(one)) is not None:
-        wanted = its.scored
-    if wanted and wanted not in phases:
+    if scorer_turn is not None and (its := draft.phase_of(scorer_turn)) is not None:
+        score_name = its.scored
+    if score_name and score_name not in phases:
         raise InputError(f"{change.flag}: {name} has no such figure; it has {', '.join(phases)}")
-    if not wanted and len(phases) > 1:
-        forms = " or ".join(f"{name}/{one}" for one in phases)
+    if not score_name and len(phases) > 1:
+        forms = " or ".join(f"{name}/{figure}" for figure in phases)
         raise InputError(f"{change.flag}: {name} has several figures; give {forms}")
-    of, phase = phases[wanted or next(iter(phases))]
-    if one is None and strength == node.score(phase.scored):
+    of, phase = phases[score_name or next(iter(phases))]
+    if scorer_turn is None and strength == node.score(phase.scored):
         raise InputError(f"{change.flag}: nothing to change, that is its strength already")
     scored = {
-        turn.speaker: draft.own_words(turn)
-        for turn in node.transcript
-        if draft.phase_of(turn) is phase
+        turn.speaker: draft.own_words(turn) for turn in node.transcript if draft.phase_of(turn) is phase
     }
     names = draft.judges(of, phase) if phase.judges or not scored else [*scored]
     place = Turn(node=node.id, phase=phase.name, role=phase.role)
     spots = [
         scored.get(who) or place.model_copy(update={"speaker": who})
-        for who in (names if one is None else [one.speaker])
+        for who in (names if scorer_turn is None else [scorer_turn.speaker])
     ]
     assert phase.score is not None
     before, after = (
         "none" if value is None else repr(value) for value in (node.score(phase.scored), strength)
     )
     reply = None if strength is None else phase.score(strength)
-    named = name if len(phases) == 1 else f"{name}/{phase.scored}"
-    if one is not None:
-        named, before = change.id, "its own"
-    draft.hold(Override(id=named, what="set", spots=spots, reply=reply, before=before, after=after))
+    override_id = name if len(phases) == 1 else f"{name}/{phase.scored}"
+    if scorer_turn is not None:
+        override_id, before = change.id, "its own"
+    draft.hold(Override(id=override_id, what="set", spots=spots, reply=reply, before=before, after=after))
 
 
 def weigh(draft: Draft, change: Change) -> None:
     """Let the other argument win a comparison, in both orders, or let it count for neither."""
-    met = _compared(draft, change)
-    winners = {*_comparing(draft, met[0]).winners}.intersection(one.winner for one in met)
+    met = _require_comparisons(draft, change)
+    winners = {*_comparing(draft, met[0]).winners}.intersection(ruling.winner for ruling in met)
     if met[0].contested == "voided":
         raise InputError(f"{change.flag}: it is void; `restore` brings it back")
     if change.change == "void":
@@ -68,12 +66,10 @@ def weigh(draft: Draft, change: Change) -> None:
     if not winners:
         raise InputError(f"{change.flag}: it was a tie; there is nothing to flip")
     if len(winners) > 1:
-        raise InputError(
-            f"{change.flag}: its two orders disagree; there is nothing to flip, `void` it"
-        )
+        raise InputError(f"{change.flag}: its two orders disagree; there is nothing to flip, `void` it")
     decided = [comparison for comparison in met if comparison.winner in winners]
-    (other,) = {*_comparing(draft, met[0]).winners} - winners
-    override = _comparison(draft, "flipped", decided, other)
+    (new_winner,) = {*_comparing(draft, met[0]).winners} - winners
+    override = _comparison(draft, "flipped", decided, new_winner)
     if (earlier := draft.overrides.get(override.key())) is not None:
         draft.take_back(earlier, override.words())  # flipped back
     else:
@@ -86,23 +82,23 @@ def _comparing(draft: Draft, met: Comparison) -> Phase:
 
 
 def _comparison(
-    draft: Draft, what: Literal["flipped", "voided"], met: list[Comparison], winner: str | None
+    draft: Draft, kind: Literal["flipped", "voided"], met: list[Comparison], winner: str | None
 ) -> Override:
     """Return the override of a comparison in each of its orders."""
     phase = _comparing(draft, met[0])
     assert phase.winner is not None
-    one, other = met[0].supporter, met[0].attacker
-    parent = draft.nodes[draft.nodes[one].parent or ""]
+    supporter, attacker = met[0].supporter, met[0].attacker
+    parent = draft.nodes[draft.nodes[supporter].parent or ""]
     spots: list[Turn] = []
     for comparison in met:
-        who = f"{one}:{other}" if comparison.order == "support_first" else f"{other}:{one}"
+        who = f"{supporter}:{attacker}" if comparison.order == "support_first" else f"{attacker}:{supporter}"
         place = Turn(node=parent.id, phase=phase.name, role=phase.role, speaker=who)
-        there = (t for t in parent.transcript if (t.role, t.speaker) == (phase.role, who))
-        turn = next(there, None)
+        matches = (t for t in parent.transcript if (t.role, t.speaker) == (phase.role, who))
+        turn = next(matches, None)
         spots.append(place if turn is None else draft.own_words(turn))
     return Override(
-        id=f"{one}:{other}",
-        what=what,
+        id=f"{supporter}:{attacker}",
+        what=kind,
         spots=spots,
         reply=None if winner is None else phase.winner(winner),
         before=", ".join(comparison.winner for comparison in met),
@@ -110,7 +106,7 @@ def _comparison(
     )
 
 
-def _weighed(draft: Draft, change: Change, name: str) -> Node:
+def _require_weighed_node(draft: Draft, change: Change, name: str) -> Node:
     """Return a node that is weighed, but not the claim above several trees."""
     node = _argument(draft, change, name)
     if change.change == "set" and not _scoring(draft, node):
@@ -118,7 +114,7 @@ def _weighed(draft: Draft, change: Change, name: str) -> Node:
     if change.change == "add" and not (node.kind in _WEIGHED and draft.phases_at(node, "inserts")):
         raise InputError(f"{change.flag}: {name} is neither a claim nor an argument")
     below = [draft.nodes[child] for child in node.children]
-    if any(one.kind == "claim" and one.protocol == node.protocol for one in below):
+    if any(child_node.kind == "claim" and child_node.protocol == node.protocol for child_node in below):
         raise InputError(f"{change.flag}: {name} stands above several trees; name one of them")
     return node
 
@@ -141,20 +137,20 @@ def _argument(draft: Draft, change: Change, name: str) -> Node:
     return draft.nodes[name]
 
 
-def _compared(draft: Draft, change: Change) -> list[Comparison]:
+def _require_comparisons(draft: Draft, change: Change) -> list[Comparison]:
     """Return the comparison of two arguments, once for each order."""
     pair = change.pair
     assert pair is not None  # the change was refused otherwise
     for name in pair:
         if (node := _argument(draft, change, name)).kind != "argument":
-            what = "the claim, not an argument" if node.kind == "claim" else "no argument"
-            raise InputError(f"{change.flag}: {name} is {what}")
+            description = "the claim, not an argument" if node.kind == "claim" else "no argument"
+            raise InputError(f"{change.flag}: {name} is {description}")
     parent = draft.nodes[draft.nodes[pair[0]].parent or ""]
     met = [c for c in parent.comparisons if {c.supporter, c.attacker} == {*pair}]
     if not met:
         pairs = [f"{c.supporter}:{c.attacker}" for c in parent.comparisons]
-        known = f"; compared were {', '.join(dict.fromkeys(pairs))}" if pairs else ""
-        raise InputError(f"{change.flag}: these two were not compared{known}")
+        hint = f"; compared were {', '.join(dict.fromkeys(pairs))}" if pairs else ""
+        raise InputError(f"{change.flag}: these two were not compared{hint}")
     return met
 
 
@@ -162,16 +158,16 @@ def add(draft: Draft, change: Change) -> None:
     """Insert an argument of the person's own, after its siblings."""
     parent, text = change.id, tidy(change.text, "argument")
     if draft.find(parent, "added") is None:
-        _weighed(draft, change, parent)
-    ways = parent.split(".")
-    for part in (".".join(ways[: n + 1]) for n in reversed(range(len(ways)))):
+        _require_weighed_node(draft, change, parent)
+    parts = parent.split(".")
+    for part in (".".join(parts[: n + 1]) for n in reversed(range(len(parts)))):
         if draft.find(part, "out") is not None:
             hint = f"`restore` {part} brings it back"
             raise InputError(f"{change.flag}: {part} is dropped; {hint}")
     if not any(map(str.isalnum, text)):
         raise InputError(f"{change.flag}: this argument has no word in it")
     children = [*draft.nodes[parent].children] if parent in draft.nodes else []
-    children += [one.id for one in draft.overrides.values() if one.what == "added"]
+    children += [override.id for override in draft.overrides.values() if override.what == "added"]
     numbers = [path_key(c)[-1] for c in children if c.rpartition(".")[0] == parent]
     spots = [Turn(node=parent, phase="", role=ARGUMENT, side=change.stance)]
     name = f"{parent}.{max(numbers, default=-1) + 1}"

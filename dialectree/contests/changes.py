@@ -36,7 +36,7 @@ class Draft:
         texts: Path,
     ) -> None:
         self.record = record
-        self.sources = {one["id"]: one for one in record.sources}
+        self.sources = {source["id"]: source for source in record.sources}
         """The sources of the debate by id, with those that are added."""
         self.reader = find_reader(settings)
         """What reads an added source, in place of ours."""
@@ -46,7 +46,7 @@ class Draft:
         self.rulings = rulings
         """What the person who judges ruled, by node; empty for no ruling."""
         earlier = record.contest.overrides if record.contest is not None else []
-        self.overrides = {one.key(): one for one in earlier}
+        self.overrides = {override.key(): override for override in earlier}
         """By key: a node may be dropped and have another verdict."""
         self.changes: list[str] = []
         """What this contest changes, in words."""
@@ -55,9 +55,12 @@ class Draft:
         self.turns = {
             turns.name(node, turn): turn for node in self.nodes.values() for turn in node.transcript
         }
-        inside = [(one.name, one.protocol, own) for one, own in method.inside(settings)]
+        inside = [
+            (inner_method.name, inner_method.protocol, inner_settings)
+            for inner_method, inner_settings in method.list_inner_methods(settings)
+        ]
         everybody = [("", method.protocol, settings), *inside]
-        self._settings = {name: own for name, _, own in everybody}
+        self._settings = {name: protocol_settings for name, _, protocol_settings in everybody}
         self._protocols = {name: protocol for name, protocol, _ in everybody}
         """By the name that turns and nodes give them: "" is the run's own."""
         self.phases = [phase for _, protocol, _ in everybody for phase in protocol.phases]
@@ -79,8 +82,8 @@ class Draft:
         self.changes.append(words)
         if override.what == "ruled":
             unsaid = [turn.spot() for turn in override.spots if turn.phase and not turn.fields]
-            for key, other in [*self.overrides.items()]:
-                if any(turn.spot() in unsaid for turn in other.spots):
+            for key, other_override in [*self.overrides.items()]:
+                if any(turn.spot() in unsaid for turn in other_override.spots):
                     del self.overrides[key]
 
     def _once(self, override: Override) -> None:
@@ -88,25 +91,23 @@ class Draft:
             raise InputError(f"{override.id}: two changes of one thing; give one")
         self._taken_up[override.key()] = override
 
-    def find(self, name: str, what: str) -> Override | None:
-        """Return the override of ``name`` as a whole; ``what`` is its kind, or ``out``."""
-        return self.overrides.get((name, "", what))
+    def find(self, name: str, kind: str) -> Override | None:
+        """Return the override of ``name`` as a whole; ``kind`` is its kind, or ``out``."""
+        return self.overrides.get((name, "", kind))
 
-    def touched(self) -> set[str]:
+    def list_changed_nodes(self) -> set[str]:
         """Return the nodes at which this contest changes something; sources change all rulings."""
-        nodes = {turn.node for one in self._taken_up.values() for turn in one.spots}
+        nodes = {turn.node for override in self._taken_up.values() for turn in override.spots}
         return nodes | {*self.rulings} if self._changes_sources() else nodes
 
     def _changes_sources(self) -> bool:
-        return any(not one.spots for one in self._taken_up.values())
+        return any(not override.spots for override in self._taken_up.values())
 
     def may_be_settled(self) -> bool:
         """Return whether all that it changes may settle its node without a ruling."""
-        changed = [turn for one in self._taken_up.values() for turn in one.spots]
+        changed = [turn for override in self._taken_up.values() for turn in override.spots]
         phases = [self.phase_of(turn) for turn in changed]
-        return not self._changes_sources() and all(
-            phase is not None and phase.settles for phase in phases
-        )
+        return not self._changes_sources() and all(phase is not None and phase.settles for phase in phases)
 
     # Say
 
@@ -122,7 +123,9 @@ class Draft:
         turn, phase = self._turn(change, name)
         usual = phase.editable[0]
         field = field or usual
-        fields = [one for one in (*phase.editable, *phase.switches) if one in turn.fields]
+        fields = [
+            field_name for field_name in (*phase.editable, *phase.switches) if field_name in turn.fields
+        ]
         if field not in fields:
             raise InputError(f"{change.flag}: it has no such text; it has {', '.join(fields)}")
         switch = field in phase.switches
@@ -132,22 +135,25 @@ class Draft:
         if before == text:
             raise InputError(f"{change.flag}: nothing to change, it says that already")
         value: JsonValue = text == "yes" if switch else text
-        own = self.own_words(turn)
+        original_turn = self.own_words(turn)
         override = Override(
             id=name,
             what="replaced",
             field="" if field == usual else field,
-            spots=[own],
+            spots=[original_turn],
             reply=self.reply(change, turn, {field: value}),
             before=before,
             after=text,
         )
         earlier = [
-            other
-            for other in self.overrides.values()
-            if field in (other.reply or {}) and turn.spot() in [t.spot() for t in other.spots]
+            other_override
+            for other_override in self.overrides.values()
+            if field in (other_override.reply or {})
+            and turn.spot() in [t.spot() for t in other_override.spots]
         ]
-        if value == own.fields.get(field) and [one.key() for one in earlier] == [override.key()]:
+        if value == original_turn.fields.get(field) and [
+            earlier_override.key() for earlier_override in earlier
+        ] == [override.key()]:
             self.take_back(earlier[0], f"{change.id} restored")
             return
         concedes = not switch and turn.fields.get("concedes") is True
@@ -168,9 +174,9 @@ class Draft:
             self._drop_turn(change)
 
     def _drop_turn(self, change: Change) -> None:
-        one = self.turns.get(change.id)
-        if one and (its := self.phase_of(one)) and len(self.judges(one.protocol, its)) > 1:
-            spots, before = [self.own_words(one)], turns.text(self.record, one)
+        jury_turn = self.turns.get(change.id)
+        if jury_turn and (its := self.phase_of(jury_turn)) and len(self.judges(jury_turn.protocol, its)) > 1:
+            spots, before = [self.own_words(jury_turn)], turns.text(self.record, jury_turn)
             self.hold(Override(id=change.id, what="dropped", spots=spots, before=before))
             return
         turn, phase = self._turn(change, change.id)
@@ -178,8 +184,8 @@ class Draft:
             raise InputError(f"{change.flag}: the debate cannot do without it; `replace` it")
         reply = None
         if phase.withdrawn is not None:
-            said = {field: v for field, v in phase.withdrawn.items() if field in turn.fields}
-            reply = self.reply(change, turn, said)
+            fields = {field: v for field, v in phase.withdrawn.items() if field in turn.fields}
+            reply = self.reply(change, turn, fields)
         before, spots = str(turn.fields.get(phase.editable[0]) or ""), [self.own_words(turn)]
         self.hold(Override(id=change.id, what="dropped", spots=spots, reply=reply, before=before))
 
@@ -189,8 +195,8 @@ class Draft:
             self._drop_part(node.id, ARGUMENT, node.text)
             return
         if node.parent is None:
-            whole = "the claim, not an argument" if node.kind == "claim" else "the whole debate"
-            raise InputError(f"{change.flag}: {node.id} is {whole}")
+            description = "the claim, not an argument" if node.kind == "claim" else "the whole debate"
+            raise InputError(f"{change.flag}: {node.id} is {description}")
         above = self.nodes[node.parent]
         if node.kind == above.kind == "claim" and node.protocol == above.protocol:
             raise InputError(f"{change.flag}: it is a whole tree of arguments; name one of them")
@@ -206,9 +212,9 @@ class Draft:
         """Return the text of a segment that was retrieved or that a person wrote, or None."""
         if name in self.record.tree.segments:
             return self.record.tree.segments[name].text
-        written = self.find(name, "replaced")
-        if written is not None and not written.spots:
-            return written.after
+        override = self.find(name, "replaced")
+        if override is not None and not override.spots:
+            return override.after
         source, _, number = name.partition(":")
         if source in self.sources and number.isdecimal():
             return DOCUMENTS.require().find_segment(self.sources[source], int(number), self._texts)
@@ -229,23 +235,23 @@ class Draft:
         if earlier is not None and text == before:
             self.take_back(earlier, f"{name} restored")
         else:
-            what: Literal["dropped", "replaced"] = "dropped" if text is None else "replaced"
-            self.hold(Override(id=name, what=what, spots=[], before=before, after=text))
+            kind: Literal["dropped", "replaced"] = "dropped" if text is None else "replaced"
+            self.hold(Override(id=name, what=kind, spots=[], before=before, after=text))
 
     # Take back
 
     def restore(self, change: Change) -> None:
         """Take a change back: what is out first, then the text that a turn is known by."""
         name = change.id
-        there = [
+        matches = [
             override
             for override in reversed(self.overrides.values())
             if not (override.what in ("added", "flipped") and override.spots)
             and name in self._names(override)
         ]
-        if not there:
+        if not matches:
             raise InputError(f"{change.flag}: nothing was changed there")
-        override = max(there, key=lambda one: (one.out(), not one.field))
+        override = max(matches, key=lambda candidate: (candidate.out(), not candidate.field))
         if override.what == "ruled" and override.id in self.rulings:
             self.new_rulings[override.id] = override.before or ""
         self.take_back(override, f"{name} restored")
@@ -253,8 +259,8 @@ class Draft:
     def _names(self, override: Override) -> list[str]:
         """Return what a person may call an override: the turn, or the text that was replaced."""
         if override.what == "voided":
-            one, _, other = override.id.partition(":")
-            return [override.id, f"{other}:{one}"]
+            argument, _, other_argument = override.id.partition(":")
+            return [override.id, f"{other_argument}:{argument}"]
         field = override.field
         if not field and override.what == "replaced" and override.id in self.turns:
             phase = turns.editable(self.record, self.turns[override.id])
@@ -278,10 +284,10 @@ class Draft:
             node = name.partition("/")[0]
             can = [name for name, turn in self.turns.items() if turns.editable(self.record, turn)]
             near = [name for name in can if self.turns[name].node == node] or can[:1]
-            such = f", such as {', '.join(near)}" if near else ""
+            examples = f", such as {', '.join(near)}" if near else ""
             raise InputError(
                 f"{change.flag}: the run has no such turn, node or segment; "
-                f"{program()} show --node prints their ids{such}"
+                f"{program()} show --node prints their ids{examples}"
             )
         turn = self.turns[name]
         phase = self.phase_of(turn) if turns.editable(self.record, turn) else None
@@ -328,34 +334,34 @@ class Draft:
 
     def judges(self, protocol: str, phase: Phase) -> list[str]:
         """Return who rules in ``phase``, by the speakers' names; one where no jury does."""
-        named = [[""]] if phase.judges is None else phase.judges(self.settings_of(protocol))
-        return [name or phase.role for names in named for name in names]
+        speaker_lists = [[""]] if phase.judges is None else phase.judges(self.settings_of(protocol))
+        return [name or phase.role for names in speaker_lists for name in names]
 
     def own_words(self, turn: Turn) -> Turn:
         """Return ``turn`` with its reply before any person changed it."""
         for override in self.overrides.values():
-            for other in override.spots:
-                if other.spot() == turn.spot():
-                    return turn.model_copy(update={"fields": other.fields})
+            for old_turn in override.spots:
+                if old_turn.spot() == turn.spot():
+                    return turn.model_copy(update={"fields": old_turn.fields})
         return turn
 
-    def reply(self, change: Change, turn: Turn, said: Mapping[str, object]) -> dict[str, JsonValue]:
-        """Return ``said`` as fields of a reply; InputError if no model could have said so."""
+    def reply(self, change: Change, turn: Turn, new_fields: Mapping[str, object]) -> dict[str, JsonValue]:
+        """Return ``new_fields`` as fields of a reply; InputError if no model could have said so."""
         phase = self.phase_of(turn)
         form = _form(phase, turn) if phase is not None else None
         assert form is not None  # turns of other forms were refused
         try:
-            reply = form.model_validate({**turn.fields, **said})
+            reply = form.model_validate({**turn.fields, **new_fields})
         except ValidationError as error:
             raise InputError(f"{change.flag}: {fault_line(error)}") from None
-        fields: dict[str, JsonValue] = reply.model_dump(mode="json", include={*said})
+        fields: dict[str, JsonValue] = reply.model_dump(mode="json", include={*new_fields})
         return fields
 
 
 def _form(phase: Phase, turn: Turn) -> type[BaseModel] | None:
     """Return the class of the reply that ``turn`` was, or None."""
     forms = phase.replies()
-    return next((one for one in forms if one.model_fields.keys() == turn.fields.keys()), None)
+    return next((form for form in forms if form.model_fields.keys() == turn.fields.keys()), None)
 
 
 _NEEDS = {
@@ -369,17 +375,17 @@ _NEEDS = {
 """The fields of a phase of which one has to be declared for a change."""
 
 
-def _declared(change: str, phases: Iterable[Phase]) -> bool:
+def _has_phase_for(change: str, phases: Iterable[Phase]) -> bool:
     return any(getattr(phase, field) for phase in phases for field in _NEEDS[change])
 
 
 def fits(change: Change, phases: Iterable[Phase]) -> bool:
     """Return whether a protocol with ``phases`` weighs what ``change`` is about."""
     name = "flip" if change.pair is not None else change.change
-    return name not in ("set", "flip", "void", "add") or _declared(name, phases)
+    return name not in ("set", "flip", "void", "add") or _has_phase_for(name, phases)
 
 
 def flags(phases: Sequence[Phase], last: str) -> str:
     """Return the changes that a run of these phases knows, for a message."""
-    known = [*(name for name in _NEEDS if _declared(name, phases)), "drop"]
-    return f"{', '.join(f'`{name}`' for name in known)} {last} `restore`"
+    change_names = [*(name for name in _NEEDS if _has_phase_for(name, phases)), "drop"]
+    return f"{', '.join(f'`{name}`' for name in change_names)} {last} `restore`"

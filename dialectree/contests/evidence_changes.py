@@ -19,13 +19,13 @@ def take_up(draft: Draft, change: Change) -> bool:
     if change.change == "add_source":
         _add(draft, change)
         return True
-    named, names = _OF_SOURCES.fullmatch(change.id), _names(draft)
-    if named is None or not names:
+    match, names = _OF_SOURCES.fullmatch(change.id), _names(draft)
+    if match is None or not names:
         return False
-    source, segment = named.groups()
+    source, segment = match.groups()
     if source not in names:
-        known = ", ".join(f"{one} ({name})" for one, name in names.items())
-        raise InputError(f"{change.flag}: the run has no such source; it has {known}")
+        source_list = ", ".join(f"{source_id} ({name})" for source_id, name in names.items())
+        raise InputError(f"{change.flag}: the run has no such source; it has {source_list}")
     if segment is not None:
         if change.change == "replace":
             draft.require_not_dropped(change, source)
@@ -46,7 +46,7 @@ def take_up(draft: Draft, change: Change) -> bool:
 
 def _names(draft: Draft) -> dict[str, str]:
     """Return the names of the sources by id: those that were given, and those retrieved."""
-    names = {id: str(one["name"]) for id, one in draft.sources.items()}
+    names = {id: str(source_fields["name"]) for id, source_fields in draft.sources.items()}
     for id, segment in draft.record.tree.segments.items():
         source = id.partition(":")[0]
         if _OF_SOURCES.fullmatch(source) and segment.source is not None:
@@ -58,15 +58,17 @@ def _add(draft: Draft, change: Change) -> None:
     """Add a document as the last source: nothing is renumbered."""
     if not _names(draft):
         raise InputError(f"{change.flag}: the run argues from no sources")
-    given = {"name": change.where, "text": change.text} if change.text else Path(change.where)
-    found = DOCUMENTS.require().read_given([given], reader=draft.reader)
-    if len(found) != 1 or not isinstance(source := found[0], dict):
-        raise InputError(f"{change.flag}: these are {len(found)} documents; name one")
-    for one in draft.sources.values():
-        if one["digest"] == source["digest"]:
-            raise InputError(f"{change.flag}: {one['id']} ({one['name']}) says the same already")
+    document = {"name": change.where, "text": change.text} if change.text else Path(change.where)
+    sources = DOCUMENTS.require().read_given([document], reader=draft.reader)
+    if len(sources) != 1 or not isinstance(source := sources[0], dict):
+        raise InputError(f"{change.flag}: these are {len(sources)} documents; name one")
+    for earlier_source in draft.sources.values():
+        if earlier_source["digest"] == source["digest"]:
+            raise InputError(
+                f"{change.flag}: {earlier_source['id']} ({earlier_source['name']}) says the same already"
+            )
     name, new = str(source["name"]), f"s{len(draft.sources) + 1}"
-    if name in [one["name"] for one in draft.sources.values()]:
+    if name in [other_source["name"] for other_source in draft.sources.values()]:
         name = change.where
     draft.sources[new] = {**source, "id": new, "name": name}
     draft.hold(Override(id=new, what="added", spots=[], after=name))

@@ -17,9 +17,7 @@ from dialectree.records.folder import RunFolder
 Pair = dict[str, Any]
 
 
-def preferences(
-    folders: Sequence[RunFolder], rewards: Mapping[str, float] | None = None
-) -> Iterator[Pair]:
+def preferences(folders: Sequence[RunFolder], rewards: Mapping[str, float] | None = None) -> Iterator[Pair]:
     """Yield the pairs in runs: what a person changed, and replies in runs of different rewards.
 
     A contest gives a pair for each reply that a person wrote anew: the person's is chosen. Where
@@ -31,18 +29,18 @@ def preferences(
         folders: the folders of the runs.
         rewards: the score of the answer by run id, as an evaluation gave it.
     """
-    asked: dict[tuple[str, ...], list[tuple[float, str, Call, RunFolder]]] = {}
+    replies_by_prompt: dict[tuple[str, ...], list[tuple[float, str, Call, RunFolder]]] = {}
     for folder in folders:
-        yield from _contested(folder)
+        yield from _list_contest_pairs(folder)
         if (reward := (rewards or {}).get(folder.run_id)) is None:
             continue
         for call in folder.calls():
             if call.sent is not None and call.reply is not None:
                 name = *(text for _, text in call.sent.messages), call.sent.reply_schema
-                asked.setdefault(name, []).append((reward, call.reply, call, folder))
+                replies_by_prompt.setdefault(name, []).append((reward, call.reply, call, folder))
     texts: dict[str, dict[str, str]] = {}
-    for replies in asked.values():
-        ranked = sorted(replies, key=lambda one: -one[0])
+    for replies in replies_by_prompt.values():
+        ranked = sorted(replies, key=lambda reply: -reply[0])
         best = ranked[: len(ranked) // 2]
         for better, worse in zip(best, reversed(ranked), strict=False):  # the best with the worst
             if better[0] > worse[0] and better[1] != worse[1]:
@@ -53,10 +51,14 @@ def preferences(
                 yield {**pair, "reward": {"chosen": better[0], "rejected": worse[0]}}
 
 
-def _contested(folder: RunFolder) -> Iterator[Pair]:
+def _list_contest_pairs(folder: RunFolder) -> Iterator[Pair]:
     """Yield a pair for each reply that a person wrote in the place of a model's."""
     contest = folder.record().contest
-    overrides = [one for one in contest.overrides if one.reply is not None] if contest else []
+    overrides = (
+        [contest_override for contest_override in contest.overrides if contest_override.reply is not None]
+        if contest
+        else []
+    )
     if not overrides:
         return
     calls = {call.spot(): call for call in folder.ledger() if call.reply is not None}
@@ -70,9 +72,7 @@ def _contested(folder: RunFolder) -> Iterator[Pair]:
                 yield _pair(folder, texts, call, after, before)
 
 
-def _pair(
-    folder: RunFolder, texts: Mapping[str, str], call: Call, chosen: str, rejected: str
-) -> Pair:
+def _pair(folder: RunFolder, texts: Mapping[str, str], call: Call, chosen: str, rejected: str) -> Pair:
     assert call.sent is not None
     if any(text not in texts for _, text in call.sent.messages):
         raise InputError(f"{folder.path} was kept without its prompts (`prompts=False`)")

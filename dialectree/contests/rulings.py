@@ -21,11 +21,11 @@ from dialectree.system.streams import program
 
 def rule(draft: Draft, change: Change) -> None:
     """Put a person's verdict in the place of a judge's, or of one ruling of a jury."""
-    text, one = tidy(change.text, "verdict"), draft.turns.get(change.id)
-    if one is None and change.id not in draft.nodes:
+    text, judge_turn = tidy(change.text, "verdict"), draft.turns.get(change.id)
+    if judge_turn is None and change.id not in draft.nodes:
         hint = f"{program()} show prints their ids"
         raise InputError(f"{change.flag}: the run has no such node; {hint}")
-    node = draft.nodes[change.id if one is None else one.node]
+    node = draft.nodes[change.id if judge_turn is None else judge_turn.node]
     if node.id in draft.rulings:
         _rule_for_person(draft, change, node, text)
         return
@@ -33,11 +33,11 @@ def rule(draft: Draft, change: Change) -> None:
         (turn, phase)
         for turn in node.transcript
         if (phase := draft.phase_of(turn)) and (phase.labels or phase.ruling)
-        if one is None or (turn.role, turn.speaker) == (one.role, one.speaker)
+        if judge_turn is None or (turn.role, turn.speaker) == (judge_turn.role, judge_turn.speaker)
     ]
     last = max((turn.take for turn, _ in judged), default=1)
     judged = [(turn, phase) for turn, phase in judged if turn.take == last]
-    if not judged and one is None and draft.counts(node):
+    if not judged and judge_turn is None and draft.counts(node):
         _rule_counted(draft, change, node, text)
         return
     if not judged:
@@ -45,41 +45,35 @@ def rule(draft: Draft, change: Change) -> None:
         raise InputError(f"{change.flag}: no judge has ruled there; the run knows {knows}")
     outer = judged[0][0].protocol  # where an inner debate ruled there, too
     turn, phase = [pair for pair in judged if pair[0].protocol == outer][-1]  # in the last round
-    judged = [
-        (t, its)
-        for t, its in judged
-        if its is phase and (t.protocol, t.round) == (outer, turn.round)
-    ]
+    judged = [(t, its) for t, its in judged if its is phase and (t.protocol, t.round) == (outer, turn.round)]
     first = {turn.speaker: turn for turn, _ in reversed(judged)}
-    spots = [draft.own_words(one) for one in first.values()]
+    spots = [draft.own_words(first_turn) for first_turn in first.values()]
     verdict = node.verdict or (draft.record.verdict if node.parent is None else None)
     before = (verdict.answer if verdict is not None else None) or ""
-    if one is not None:
-        before = str(one.fields.get("answer", ""))
+    if judge_turn is not None:
+        before = str(judge_turn.fields.get("answer", ""))
     if phase.labels is not None:
         label, answer = _label(draft, change, node, text, turn.protocol, phase)
         silent = [  # where one of several judges failed for good, the ruling holds as well
             spots[0].model_copy(update={"speaker": who, "fields": {}})
             for who in draft.judges(turn.protocol, phase)
-            if who not in first and one is None and phase.judges is not None
+            if who not in first and judge_turn is None and phase.judges is not None
         ]
         rulings = {turn.speaker: turn.fields.get("label") for turn, _ in judged}.values()
-        ruled = one is not None or node.verdict is not None
+        ruled = judge_turn is not None or node.verdict is not None
         settled = ruled or label not in labels(draft.record, node)
         if settled and not silent and all(ruling == label for ruling in rulings):
             raise InputError(f"{change.flag}: nothing to change, {label} is the ruling already")
-        said = {"label": label, "answer": answer, "confidence": None, "rationale": SET_BY_PERSON}
+        new_fields = {"label": label, "answer": answer, "confidence": None, "rationale": SET_BY_PERSON}
         text, spots = label, [*spots, *silent]
     else:
         earlier = draft.find(change.id, "ruled")
         if text == before or (earlier is not None and text == earlier.after):
             raise InputError(f"{change.flag}: nothing to change, that is the verdict already")
         assert phase.ruling is not None  # else the ruling is a label
-        said = phase.ruling(text)
-    reply = draft.reply(change, turn, said)
-    draft.hold(
-        Override(id=change.id, what="ruled", spots=spots, reply=reply, before=before, after=text)
-    )
+        new_fields = phase.ruling(text)
+    reply = draft.reply(change, turn, new_fields)
+    draft.hold(Override(id=change.id, what="ruled", spots=spots, reply=reply, before=before, after=text))
 
 
 def _rule_counted(draft: Draft, change: Change, node: Node, text: str) -> None:
@@ -93,12 +87,12 @@ def _rule_counted(draft: Draft, change: Change, node: Node, text: str) -> None:
         raise InputError(f"{change.flag}: nothing to change, that is the verdict already")
     spots = [Turn(node=node.id, phase="", role="", take=node.verdict.take)]
     reply: dict[str, JsonValue] = {"answer": text, "label": label}
-    one = Override(id=node.id, what="ruled", spots=spots, reply=reply, before=before, after=text)
+    override = Override(id=node.id, what="ruled", spots=spots, reply=reply, before=before, after=text)
     earlier = draft.find(node.id, "ruled")
     if earlier is not None and earlier.before == text:
         draft.take_back(earlier, f"{node.id} restored")
         return
-    draft.hold(one)
+    draft.hold(override)
 
 
 def _rule_for_person(draft: Draft, change: Change, node: Node, text: str) -> None:
@@ -118,14 +112,14 @@ def _label(
     draft: Draft, change: Change, node: Node, text: str, protocol: str, phase: Phase | None = None
 ) -> tuple[str, str]:
     """Return the label that ``text`` is or bears, and the answer of that label."""
-    known = labels(draft.record, node)
+    answers_by_label = labels(draft.record, node)
     if phase is not None and phase.labels is not None:
-        known |= {label: label for label in phase.labels(draft.settings_of(protocol))}
-    borne = match_text(text, known)
-    label = text if text in known else borne.pop() if len(borne) == 1 else letter(text)
-    if label not in known:
-        raise InputError(f"{change.flag} {text[:80]!r}: give one of {', '.join(sorted(known))}")
-    return label, known[label]
+        answers_by_label |= {label: label for label in phase.labels(draft.settings_of(protocol))}
+    borne = match_text(text, answers_by_label)
+    label = text if text in answers_by_label else borne.pop() if len(borne) == 1 else letter(text)
+    if label not in answers_by_label:
+        raise InputError(f"{change.flag} {text[:80]!r}: give one of {', '.join(sorted(answers_by_label))}")
+    return label, answers_by_label[label]
 
 
 def labels(record: RunRecord, node: Node) -> dict[str, str]:
@@ -173,7 +167,7 @@ def forget_rulings(draft: Draft, *, person: bool) -> None:
     """
     for node in draft.rulings:
         if node in draft.new_rulings or not any(
-            _rests_on(draft, node, changed) for changed in draft.touched()
+            _rests_on(draft, node, changed) for changed in draft.list_changed_nodes()
         ):
             continue
         draft.overrides.pop((node, "", "ruled"), None)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from dialectree.contests.verdict_diff import moves, weighed
+from dialectree.contests.verdict_diff import has_weighed_verdict, moves
 from dialectree.records import Moved, Node, RunRecord, Turn, Verdict, turns
 from dialectree.records.folder import RunFolder
 from dialectree.records.place import Strict
@@ -49,22 +49,25 @@ class Difference(Strict):
 def difference(old: RunRecord, new: RunRecord) -> Difference:
     """Return the difference of two runs, of whatever protocols they are."""
     contests = new.contest is not None and new.contest.run == old.run_id
-    changes = new.contest.changes if contests and new.contest else [*_asked(old, new)]
+    changes = new.contest.changes if contests and new.contest else [*_describe_changed_inputs(old, new)]
     moved, why = moves(old, new, changes)
-    here, there = old.tree.nodes, new.tree.nodes
+    here, new_nodes = old.tree.nodes, new.tree.nodes
     return Difference(
         runs=(old.run_id, new.run_id),
         contest=contests,
         changes=changes,
         verdicts=(old.verdict, new.verdict),
         why=why,
-        moved=[one for one in moved if one.node in here and one.node in there],
-        parted=sorted(_parted(old, new), key=_said(old)),
-        only=([one for one in here if one not in there], [one for one in there if one not in here]),
+        moved=[move for move in moved if move.node in here and move.node in new_nodes],
+        parted=sorted(_find_changed_turns(old, new), key=_make_turn_order_key(old)),
+        only=(
+            [node_id for node_id in here if node_id not in new_nodes],
+            [node_id for node_id in new_nodes if node_id not in here],
+        ),
     )
 
 
-def _asked(old: RunRecord, new: RunRecord) -> Iterator[str]:
+def _describe_changed_inputs(old: RunRecord, new: RunRecord) -> Iterator[str]:
     """Yield what was asked otherwise, in words: ``seed 1 instead of 0``.
 
     Of two methods only what both know counts.
@@ -77,7 +80,7 @@ def _asked(old: RunRecord, new: RunRecord) -> Iterator[str]:
         for name in dict.fromkeys([*before, *after]):
             if old.method != new.method and not (name in before and name in after):
                 continue
-            was, now = (line(one.get(name, "none"), 80) for one in (before, after))
+            was, now = (line(run_facts.get(name, "none"), 80) for run_facts in (before, after))
             if was != now:
                 yield f"{label(name).lower()} {now} instead of {was}"
 
@@ -86,50 +89,55 @@ def _plain(values: Mapping[str, JsonValue]) -> dict[str, str]:
     return {name: view.plain(value) for name, value in values.items()}
 
 
-def _parted(old: RunRecord, new: RunRecord) -> Iterator[Parted]:
+def _find_changed_turns(old: RunRecord, new: RunRecord) -> Iterator[Parted]:
     """Yield the turns that differ at each node of both runs."""
     for node in old.tree.nodes.values():
-        other = new.tree.nodes.get(node.id)
-        if other is None:
+        new_node = new.tree.nodes.get(node.id)
+        if new_node is None:
             continue
-        before, after = ({turn.spot(): turn for turn in one.transcript} for one in (node, other))
+        before, after = ({turn.spot(): turn for turn in version.transcript} for version in (node, new_node))
         for spot, turn in (after | before).items():
             was, now = before.get(spot), after.get(spot)
             if not was or not now or (was.fields, was.evidence) != (now.fields, now.evidence):
-                name = turns.name(node if was else other, turn)
+                name = turns.name(node if was else new_node, turn)
                 yield Parted(node=node.id, name=name, turns=(was, now))
 
 
-def _said(record: RunRecord) -> Callable[[Parted], int]:
+def _make_turn_order_key(record: RunRecord) -> Callable[[Parted], int]:
     """Return the place of a turn among all that the run said; in a record without a folder 0."""
     events = RunFolder(record.path).events() if record.path else []
-    told = (event.turn() for event in events if event.kind == "spoke")
-    places = {turn.spot(): place for place, turn in enumerate(told)}
-    return lambda one: places.get(one.turns[0].spot(), 0) if one.turns[0] else len(places)
+    spoken_turns = (event.turn() for event in events if event.kind == "spoke")
+    places = {turn.spot(): place for place, turn in enumerate(spoken_turns)}
+    return lambda changed_turn: (
+        places.get(changed_turn.turns[0].spot(), 0) if changed_turn.turns[0] else len(places)
+    )
 
 
 def lines(old: RunRecord, new: RunRecord) -> Iterator[str]:
     """Yield the difference of two runs as lines for a person, ids with their words."""
-    found = difference(old, new)
+    run_difference = difference(old, new)
     for record in (old, new):
         words = f"{record.run_id} · {record.method} · {label(record.status).lower()}"
         yield f"{words} · {count(record.usage.calls, 'call')}"
     for title, verdict in zip(
-        ("first", "second"), contested.standings(*found.verdicts), strict=True
+        ("first", "second"), contested.standings(*run_difference.verdicts), strict=True
     ):
         yield f"{title}: {line(verdict, 400)}"
-    yield line(found.why, 1000)
-    nodes, both = {**new.tree.nodes, **old.tree.nodes}, weighed(old) and weighed(new)
+    yield line(run_difference.why, 1000)
+    nodes, both = (
+        {**new.tree.nodes, **old.tree.nodes},
+        has_weighed_verdict(old) and has_weighed_verdict(new),
+    )
     parted: dict[str, str] = {}
-    for one in found.parted:
-        parted.setdefault(one.node, one.name)
-    for name, before, after in contested.shown(found.moved, weighed=both):
+    for changed_turn in run_difference.parted:
+        parted.setdefault(changed_turn.node, changed_turn.name)
+    for name, before, after in contested.format_moved_nodes(run_difference.moved, weighed=both):
         parts = f" (parts at {parted[name]})" if name in parted else ""
         yield f"{contested.step(Changed(name, nodes[name].text, before, after))}{parts}"
-    stayed = [name for name in parted if name not in {one.node for one in found.moved}]
+    stayed = [name for name in parted if name not in {move.node for move in run_difference.moved}]
     if stayed:
         yield f"said otherwise, with the same verdict: {_some(nodes, stayed)}"
-    for title, names in zip(("first", "second"), found.only, strict=True):
+    for title, names in zip(("first", "second"), run_difference.only, strict=True):
         if names:
             yield f"in the {title} alone: {_some(nodes, names)}"
 
@@ -137,4 +145,4 @@ def lines(old: RunRecord, new: RunRecord) -> Iterator[str]:
 def _some(nodes: Mapping[str, Node], names: Sequence[str]) -> str:
     """Return the first of some ids with their words, and how many more there are."""
     more = f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{view.named(nodes, names[:_NAMED])}{more}"
+    return f"{view.format_node_list(nodes, names[:_NAMED])}{more}"

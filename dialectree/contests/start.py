@@ -16,26 +16,20 @@ from typing import Any
 from dialectree.contests import arguments, evidence_changes, rulings, verdict_diff
 from dialectree.contests.changes import Draft, fits, flags
 from dialectree.contests.wishes import Change
-from dialectree.errors import (
-    DialectreeError,
-    InputError,
-    MissingPackage,
-    RunFolderError,
-    SettingsError,
-)
+from dialectree.errors import DialectreeError, InputError, MissingPackage, RunFolderError, SettingsError
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import Spec
-from dialectree.protocols.protocol import installed, method
+from dialectree.protocols.protocol import load_protocols, method
 from dialectree.records import Call, RunRecord, Turn, turns
 from dialectree.records.folder import SOURCES, RunFolder
 from dialectree.running.plug_points import keep_sources, locate_sources
 from dialectree.running.recorded_settings import (
-    kept,
-    named,
+    dump_settings,
+    list_role_models,
     read_run_settings,
     require_models_and_limits,
+    restrict_to_called_roles,
     speakers,
-    spoken,
     versions,
     without_models,
 )
@@ -49,27 +43,27 @@ def start(
     folder: RunFolder,
     wishes: Iterable[Change],
     runs: Path,
-    given: Mapping[str, Any],
+    call_settings: Mapping[str, Any],
     *,
     person: bool = True,
     into: Path | None = None,
 ) -> Started:
     """Begin a new run under ``runs`` in which ``wishes`` hold, each in the light of those before.
 
-    ``given`` are settings for the calls that it costs (models, limits). A live model is not kept
+    ``call_settings`` are settings for the calls that it costs (models, limits). A live model is not kept
     with a run, and a stranger's address is not used. Where a model cannot be asked, the contest
     is first tried in a folder that is thrown away. One that is only tried lies in ``into``.
 
     Raises InputError for a wish that the run cannot fulfil, where a person has to rule again and no
     ``person`` is there, and where a model has to be asked and cannot be; nothing is written then.
     """
-    wishes, old = _listed(wishes), folder.record()
+    wishes, old = _require_change_list(wishes), folder.record()
     if old.status in ("running", "partial"):
         raise InputError(f"{old.run_id} is not finished; first: {program()} resume {folder.path}")
-    require_models_and_limits(given)
+    require_models_and_limits(call_settings)
     chosen = method(old.method, old.protocol).on(old.input)
     calls = _journal(folder, old)
-    nobody = without_models(old, given)
+    nobody = without_models(old, call_settings)
     draft = Draft(old, chosen, nobody, rulings.rulings_of_person(folder), folder.path / SOURCES)
     if not wishes:
         raise InputError(f"nothing is contested: give {flags(draft.phases, 'or')}")
@@ -79,13 +73,13 @@ def start(
     sources: Any = [*draft.sources.values()]
     texts = locate_sources(sources, folder.path / SOURCES)
     rulings.forget_rulings(draft, person=person)
-    chosen.require_roles(nobody, given)
+    chosen.require_roles(nobody, call_settings)
     specs: dict[str, Spec] = {}
     refusal: DialectreeError | None = None
     try:
-        context = read_run_settings(old, given, own=folder.lies_under(runs))
-        asked = speakers(chosen, context)
-        specs = {} if _numbers_alone(old, draft, calls) else asked
+        context = read_run_settings(old, call_settings, in_runs_folder=folder.lies_under(runs))
+        speaker_specs = speakers(chosen, context)
+        specs = {} if _numbers_alone(old, draft, calls) else speaker_specs
     except (SettingsError, MissingPackage) as error:
         context, refusal = nobody, error
     if not any(event.kind == "answered" and "of" not in event.data for event in folder.events()):
@@ -98,11 +92,11 @@ def start(
         method=old.method,
         demonstration=old.demonstration or any(map(at_chance, specs.values())),
         input={**old.input, **({"sources": sources} if sources else {})},
-        settings=kept(context, chosen) if specs else old.settings,
-        models=named(specs, spoken(old.models, calls)) if specs else old.models,
+        settings=dump_settings(context, chosen) if specs else old.settings,
+        models=list_role_models(specs, restrict_to_called_roles(old.models, calls)) if specs else old.models,
         calibration=old.calibration,
         declared=old.declared,
-        contest=verdict_diff.begun(old, draft.changes, [*draft.overrides.values()]),
+        contest=verdict_diff.make_contest(old, draft.changes, [*draft.overrides.values()]),
         started=clock.stamp(),
         versions={**versions()},
     )
@@ -110,13 +104,13 @@ def start(
 
     def begin(runs: Path) -> Started:
         new = RunFolder.create(runs)
-        begun = record.model_copy(update={"run_id": new.run_id})
+        new_record = record.model_copy(update={"run_id": new.run_id})
         new.write_record(old, "contested.json")
         new.copy_texts(folder)
         keep_sources(texts, new)
         new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in journal))
-        new.write_record(begun)  # last: from here on the folder is a run
-        return Started(new, begun, chosen, context, refusal=refusal)
+        new.write_record(new_record)  # last: from here on the folder is a run
+        return Started(new, new_record, chosen, context, refusal=refusal)
 
     if refusal is not None:
         with TemporaryDirectory() as trial:  # raises the refusal if a model has to be asked
@@ -124,18 +118,18 @@ def start(
     return begin(into or runs)
 
 
-def _listed(changes: object) -> list[Change]:
+def _require_change_list(changes: object) -> list[Change]:
     """Return ``changes``; InputError if it is no list of them."""
-    every: list[Any] = [*changes] if isinstance(changes, Iterable) else [changes]
-    if isinstance(changes, Change) or not all(isinstance(one, Change) for one in every):
+    change_list: list[Any] = [*changes] if isinstance(changes, Iterable) else [changes]
+    if isinstance(changes, Change) or not all(isinstance(change, Change) for change in change_list):
         raise InputError(f"{changes!r:.200} is no list of changes: give [Drop(...), Replace(...)]")
-    return every
+    return change_list
 
 
 def _take_up(draft: Draft, change: Change) -> None:
     """Change ``draft`` as ``change`` says; InputError where the run cannot fulfil it."""
     if not fits(change, draft.phases):
-        able = [one.name for one in installed().values() if fits(change, one.phases)]
+        able = [protocol.name for protocol in load_protocols().values() if fits(change, protocol.phases)]
         of, knows = draft.record.protocol, flags(draft.phases, "and")
         raise InputError(
             f"`{change.change}`: that is for runs of {', '.join(able)}; a run of {of} knows {knows}"
@@ -161,19 +155,19 @@ def _take_up(draft: Draft, change: Change) -> None:
 
 def _numbers_alone(old: RunRecord, draft: Draft, calls: list[Call]) -> bool:
     """Return whether the verdict is weighed, and all that is inserted was judged before."""
-    weighed = old.of().outcome == "probability"
+    weighed = old.get_declaration().outcome == "probability"
     numbers = all(
-        one.what in ("set", "flipped", "voided") or one.of_argument()
-        for one in draft.overrides.values()
+        override.what in ("set", "flipped", "voided") or override.of_argument()
+        for override in draft.overrides.values()
     )
     judged = {call.node for call in calls}
     return (
         weighed
         and numbers
         and all(
-            one.id in judged or draft.find(one.id, "out") is not None
-            for one in draft.overrides.values()
-            if one.what == "added"
+            override.id in judged or draft.find(override.id, "out") is not None
+            for override in draft.overrides.values()
+            if override.what == "added"
         )
     )
 
@@ -182,20 +176,20 @@ def _journal(folder: RunFolder, old: RunRecord) -> list[Call]:
     """Return every call behind the run; RunFolderError if one is missing that its record tells."""
     calls = folder.ledger()
     overrides = old.contest.overrides if old.contest is not None else []
-    there = {call.spot() for call in calls}
-    there |= {spot.spot() for override in overrides for spot in override.spots}
+    answered_spots = {call.spot() for call in calls}
+    answered_spots |= {spot.spot() for override in overrides for spot in override.spots}
     for node in old.tree.nodes.values():
         for turn in node.transcript:
-            if turn.spot() not in there and not any(_same(call, turn) for call in calls):
+            if turn.spot() not in answered_spots and not any(_is_call_of_turn(call, turn) for call in calls):
                 name = turns.name(node, turn)
                 raise RunFolderError(f"{folder.path}: calls.jsonl has no call for {name}")
     return calls
 
 
-def _same(call: Call, turn: Turn) -> bool:
+def _is_call_of_turn(call: Call, turn: Turn) -> bool:
     """Return whether ``call`` was asked the same elsewhere: a resumed run asks but once."""
-    there = (call.node, call.role, call.speaker, call.take)
-    if there != (turn.node, turn.role, turn.speaker, turn.take):
+    call_place = (call.node, call.role, call.speaker, call.take)
+    if call_place != (turn.node, turn.role, turn.speaker, turn.take):
         return False
     try:
         reply = json.loads(call.reply or "")

@@ -29,42 +29,42 @@ from dialectree.text import figure
 # What is told of the changes
 
 
-def told(overrides: Sequence[Override], tree: Tree, met: Collection[str]) -> Iterator[Event]:
+def describe_changes(overrides: Sequence[Override], tree: Tree, met: Collection[str]) -> Iterator[Event]:
     """Yield the events about the nodes that the overrides concern.
 
     ``met`` are the ids of the overrides that had a place in the debate.
     """
-    for one in overrides:
-        change = f"{one.words()} by a person"
-        if one.id not in met:
+    for override in overrides:
+        change = f"{override.words()} by a person"
+        if override.id not in met:
             change += ", and has no place in the debate as it went"
-        for node in _concerned(one, tree):
+        for node in _find_affected_nodes(override, tree):
             data: dict[str, JsonValue] = {"change": change}
-            if one.what == "dropped" and (_whole(one) or _emptied(node)):
+            if override.what == "dropped" and (_is_about_whole_node(override) or _has_nothing_left(node)):
                 data["dropped"] = True
-            if one.what == "added" and one.spots:
+            if override.what == "added" and override.spots:
                 data["added"] = True
             yield Event(t="", run_id="", node=node.id, kind="contested", data=data)
-        if one.what in ("flipped", "voided") and one.id in met:
-            yield from _compared(one, tree)
+        if override.what in ("flipped", "voided") and override.id in met:
+            yield from _list_comparison_events(override, tree)
 
 
-def _whole(override: Override) -> bool:
+def _is_about_whole_node(override: Override) -> bool:
     """Return whether it is about a whole node, with all that is below it."""
     return any(not spot.phase and not spot.role for spot in override.spots)
 
 
-def _concerned(override: Override, tree: Tree) -> Iterator[Node]:
+def _find_affected_nodes(override: Override, tree: Tree) -> Iterator[Node]:
     places = {spot.node for spot in override.spots} or {tree.root}
     if override.what == "added" and override.spots:
         places = {override.id}
-    below = override.what == "dropped" and _whole(override)
+    below = override.what == "dropped" and _is_about_whole_node(override)
     for name, node in tree.nodes.items():
         if name in places or (below and any(name.startswith(f"{above}.") for above in places)):
             yield node
 
 
-def _compared(override: Override, tree: Tree) -> Iterator[Event]:
+def _list_comparison_events(override: Override, tree: Tree) -> Iterator[Event]:
     """Yield a comparison that a person changed, as it is shown; a void one counts no more."""
     supporter, attacker = override.id.split(":")
     winners = (override.after or override.before or "").split(", ")
@@ -72,13 +72,15 @@ def _compared(override: Override, tree: Tree) -> Iterator[Event]:
         if spot.node in tree.nodes:
             order: Order = "support_first" if spot.speaker == override.id else "attack_first"
             met = Comparison(supporter=supporter, attacker=attacker, winner=winner, order=order)
-            reasons = {one.pair(): one.reason for one in tree.nodes[spot.node].comparisons}
+            reasons = {
+                comparison.pair(): comparison.reason for comparison in tree.nodes[spot.node].comparisons
+            }
             how = {"contested": override.what, "reason": reasons.get(met.pair(), "")}
             met = met.model_copy(update=how)
             yield Event(t="", run_id="", node=spot.node, kind="compared", data=met.model_dump())
 
 
-def _emptied(node: Node) -> bool:
+def _has_nothing_left(node: Node) -> bool:
     """Return whether nothing is left of a node: an argument, or a topic of which all was dropped.
 
     A topic without an argument that nobody failed to give is one of these.
@@ -92,7 +94,7 @@ def _emptied(node: Node) -> bool:
 # Before and after
 
 
-def begun(old: RunRecord, changes: list[str], overrides: list[Override]) -> Contest:
+def make_contest(old: RunRecord, changes: list[str], overrides: list[Override]) -> Contest:
     """Return a contest of ``old`` before anything came of it."""
     return Contest(
         run=old.run_id,
@@ -101,16 +103,16 @@ def begun(old: RunRecord, changes: list[str], overrides: list[Override]) -> Cont
         after=None,
         why="",
         overrides=overrides,
-        verdict_before=None if weighed(old) else _standing(old.verdict) or Verdict(),
+        verdict_before=None if has_weighed_verdict(old) else _standing(old.verdict) or Verdict(),
     )
 
 
-def compared(old: RunRecord, new: RunRecord) -> Contest:
+def compare_runs(old: RunRecord, new: RunRecord) -> Contest:
     """Return the contest that ``new`` is, with what it moved."""
     assert new.contest is not None  # the record of a contest says what it contests
     moved, why = moves(old, new, new.contest.changes)
     update: dict[str, object] = {"moved": moved, "why": why, "after": _confidence(new.verdict)}
-    if not weighed(old):
+    if not has_weighed_verdict(old):
         update["verdict_after"] = _standing(new.verdict) or Verdict()
     return new.contest.model_copy(update=update)
 
@@ -121,14 +123,14 @@ def moves(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[list[
     Args:
         changes: What was changed or asked otherwise, in words.
     """
-    both = weighed(old) and weighed(new)
+    both = has_weighed_verdict(old) and has_weighed_verdict(new)
     return _strengths(old, new, changes) if both else _verdicts(old, new, changes)
 
 
-def weighed(record: RunRecord) -> bool:
+def has_weighed_verdict(record: RunRecord) -> bool:
     """Return whether the run weighed arguments about a claim, and their weight is its verdict."""
     root = record.tree.nodes.get(record.tree.root)
-    weighs = record.of().view == "arguments"
+    weighs = record.get_declaration().view == "arguments"
     return weighs and root is not None and root.kind == "claim"
 
 
@@ -149,7 +151,7 @@ def _strengths(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[
         was, now = (_strength(record.tree.nodes.get(name)) for record in (old, new))
         if was != now:
             moved.append(Moved(node=name, before=was, after=now))
-    below = [one for one in moved if one.node != old.tree.root]
+    below = [move for move in moved if move.node != old.tree.root]
     before, after = _confidence(old.verdict), _confidence(new.verdict)
     labels = [record.verdict.label if record.verdict else None for record in (old, new)]
     came = f"goes {_step(before, after)}"
@@ -159,9 +161,9 @@ def _strengths(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[
         came += f", and the label becomes {labels[1] or 'none'}"
     reached = "no argument's strength moved"
     if below:
-        most = max(below, key=_size)
-        step = _step(_confidence(most.before), _confidence(most.after))
-        reached = f"{most.node} moved most, {step}"
+        largest_move = max(below, key=_size)
+        step = _step(_confidence(largest_move.before), _confidence(largest_move.after))
+        reached = f"{largest_move.node} moved most, {step}"
     return moved, f"P(claim) {came}: {'; '.join([*changes, reached])}"
 
 
@@ -171,8 +173,8 @@ def _strength(node: Node | None) -> Verdict | None:
     return None if strength is None else Verdict(confidence=strength)
 
 
-def _size(one: Moved) -> float:
-    return abs((_confidence(one.after) or 0.0) - (_confidence(one.before) or 0.0))
+def _size(move: Moved) -> float:
+    return abs((_confidence(move.after) or 0.0) - (_confidence(move.before) or 0.0))
 
 
 def _step(before: float | None, after: float | None) -> str:
@@ -188,14 +190,14 @@ def _verdicts(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[l
     for name in _from_the_bottom({**old.tree.nodes, **new.tree.nodes}):
         was, now = old.tree.nodes.get(name), new.tree.nodes.get(name)
         renamed = was is not None and now is not None and was.text != now.text
-        before, after = _of(was, renamed=renamed), _of(now, renamed=renamed)
+        before, after = _find_outcome(was, renamed=renamed), _find_outcome(now, renamed=renamed)
         if before != after:
             moved.append(Moved(node=name, before=before, after=after))
     before, after = _standing(old.verdict), _standing(new.verdict)
     names = [move.node for move in moved]
     if before != after and new.tree.root not in names:  # a comparison is no verdict of its topic
         names.append(new.tree.root)
-    probable = any(one.probable for one in (old.verdict, new.verdict) if one is not None)
+    probable = any(verdict.probable for verdict in (old.verdict, new.verdict) if verdict is not None)
     figure = "probability" if probable else "confidence"
     return moved, _why(changes, before or Verdict(), after or Verdict(), names, figure)
 
@@ -206,10 +208,10 @@ def _standing(verdict: Verdict | None) -> Verdict | None:
     return Verdict(answer=verdict.answer, label=verdict.label, confidence=verdict.confidence)
 
 
-def _of(node: Node | None, *, renamed: bool) -> Verdict | None:
+def _find_outcome(node: Node | None, *, renamed: bool) -> Verdict | None:
     """Return what came of a node; with its own text where that is another one than before."""
     if node is not None and topic_of(node).positions:
-        positions = " | ".join(_position(one) for one in topic_of(node).positions)
+        positions = " | ".join(_position(position) for position in topic_of(node).positions)
         return Verdict(answer=f"{node.text} | {positions}" if renamed else positions)
     if node is None or node.verdict is None:
         return None
@@ -221,9 +223,7 @@ def _position(position: Position) -> str:
     return f"{position.paper}{concedes}: {position.title}: {position.description}"
 
 
-def _why(
-    changes: Sequence[str], before: Verdict, after: Verdict, moved: Sequence[str], figure: str
-) -> str:
+def _why(changes: Sequence[str], before: Verdict, after: Verdict, moved: Sequence[str], figure: str) -> str:
     """Return one line: what became of the answer, what was changed, and how far that reached.
 
     ``figure`` is what the confidence is called.
@@ -240,8 +240,8 @@ def _answer(before: Verdict, after: Verdict) -> str:
     if before.label != after.label and (before.label or after.label):
         return f"the label goes from {before.label or 'none'} to {after.label or 'none'}"
     if after.answer is None or before.answer is None:
-        known = before.answer is None
-        return "an answer was found" if known else "there is no answer any more"
+        was_missing = before.answer is None
+        return "an answer was found" if was_missing else "there is no answer any more"
     return "the answer stays" if before.answer == after.answer else "the answer is another text"
 
 

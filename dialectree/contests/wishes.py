@@ -18,10 +18,7 @@ _PAIR = re.compile(rf"{_ID}:{_ID}")
 _SEGMENT = re.compile(r"[A-Za-z][0-9]*:[0-9]+")
 """A piece of a paper or of a source; the two sides of a pair are paths such as ``0.1``."""
 _FORMS = {
-    "set": (
-        re.compile(rf"{_ID}=\s*(none|[0-9.eE+-]+)"),
-        "ID=STRENGTH with a strength in 0 to 1: 0.1=0.3",
-    ),
+    "set": (re.compile(rf"{_ID}=\s*(none|[0-9.eE+-]+)"), "ID=STRENGTH with a strength in 0 to 1: 0.1=0.3"),
     "flip": (_PAIR, "ID:ID, such as 0.0:0.1"),
     "void": (_PAIR, "ID:ID, such as 0.0:0.1"),
     "add": (re.compile(rf"(support|attack):\s*{_ID}"), "support:ID or attack:ID, then the text"),
@@ -32,9 +29,7 @@ _FORMS = {
 class Change(BaseModel):
     """One change, as flags, agents, clients and Python write it: ``drop`` at ``0.1``."""
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
     change: str = Field(json_schema_extra={"enum": [*CHANGES]})
     """`replace` what a turn says, set another `verdict`, `drop` an argument, a part or a turn,
@@ -50,12 +45,10 @@ class Change(BaseModel):
     @model_validator(mode="after")
     def _be_well_formed(self) -> Self:
         if self.change not in CHANGES:
-            raise ValueError(
-                f"{self.change:.80}: there is no such change; known: {', '.join(CHANGES)}"
-            )
-        form, written = _FORMS.get(self.change, (None, ""))
+            raise ValueError(f"{self.change:.80}: there is no such change; known: {', '.join(CHANGES)}")
+        form, syntax = _FORMS.get(self.change, (None, ""))
         if form is not None and form.fullmatch(self.where.strip()) is None:
-            raise ValueError(f"{self.flag}: write {written}")
+            raise ValueError(f"{self.flag}: write {syntax}")
         if self.change == "set":
             self.strength()
         return self
@@ -79,8 +72,8 @@ class Change(BaseModel):
         where = self.where.strip()
         if self.change not in ("flip", "void", "restore") or not _PAIR.fullmatch(where):
             return None
-        one, _, other = where.partition(":")
-        return None if _SEGMENT.fullmatch(where) else (one.strip(), other.strip())
+        argument, _, other_argument = where.partition(":")
+        return None if _SEGMENT.fullmatch(where) else (argument.strip(), other_argument.strip())
 
     @property
     def stance(self) -> Stance:
@@ -125,9 +118,9 @@ def Drop(name: str) -> Change:
     return parse("drop", name)
 
 
-def Restore(one: str, other: str = "") -> Change:
-    """Take a change back; ``other`` is for a comparison only."""
-    return parse("restore", f"{one}:{other}" if other else one)
+def Restore(name: str, other_argument: str = "") -> Change:
+    """Take a change back; ``other_argument`` is for a comparison only."""
+    return parse("restore", f"{name}:{other_argument}" if other_argument else name)
 
 
 def Set(node: str, strength: float | None) -> Change:
@@ -135,14 +128,14 @@ def Set(node: str, strength: float | None) -> Change:
     return parse("set", f"{node}={'none' if strength is None else strength}")
 
 
-def Flip(one: str, other: str) -> Change:
+def Flip(argument: str, other_argument: str) -> Change:
     """Let the other one of two arguments win their comparison."""
-    return parse("flip", f"{one}:{other}")
+    return parse("flip", f"{argument}:{other_argument}")
 
 
-def Void(one: str, other: str) -> Change:
+def Void(argument: str, other_argument: str) -> Change:
     """Let the comparison of two arguments count for neither."""
-    return parse("void", f"{one}:{other}")
+    return parse("void", f"{argument}:{other_argument}")
 
 
 def Add(stance: Stance, parent: str, text: str) -> Change:

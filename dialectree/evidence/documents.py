@@ -44,9 +44,9 @@ _LONGEST = 100
 
 
 def read_given(
-    given: Any, reading: WatchReading | None = None, reader: object = None
+    raw_sources: Any, reading: WatchReading | None = None, reader: object = None
 ) -> list[JsonValue]:
-    """Return ``given`` as a graph takes sources, and leave their texts in the cache; blocks.
+    """Return ``raw_sources`` as a graph takes sources, and leave their texts in the cache; blocks.
 
     Files and folders are read, and so are texts: ``{"name": "notes.md", "text": "..."}``, or a
     file's content in ``base64``. Sources of a graph stay as they are. What cannot be read is named
@@ -56,33 +56,33 @@ def read_given(
     Raises InputError where a path is not there, and where no document can be read; MissingPackage
     without the extra ``sources``.
     """
-    every = [given] if isinstance(given, str | Path | Mapping) else [*given]
-    known = [one for one in every if isinstance(one, Mapping) and "digest" in one]
-    if len(known) == len(every):
-        return [_as_taken(number, one) for number, one in enumerate(known, 1)]
+    entries = [raw_sources] if isinstance(raw_sources, str | Path | Mapping) else [*raw_sources]
+    graph_sources = [entry for entry in entries if isinstance(entry, Mapping) and "digest" in entry]
+    if len(graph_sources) == len(entries):
+        return [_as_taken(number, graph_source) for number, graph_source in enumerate(graph_sources, 1)]
     require("reading sources", "dialectree[sources]")
     from dialectree.retrieval.blocks import count_left_out
     from dialectree.retrieval.sources import read_sources
 
-    def told(done: int, of: int) -> None:
+    def report_progress(done: int, of: int) -> None:
         if reading is not None:
             reading("reading", done, of)
 
-    with TemporaryDirectory(prefix="dialectree-") as own:
+    with TemporaryDirectory(prefix="dialectree-") as folder:
         names: dict[Path, str] = {}
-        for number, one in enumerate(every, 1):
-            if isinstance(one, Mapping):
-                path = Path(own, str(number))
+        for number, entry in enumerate(entries, 1):
+            if isinstance(entry, Mapping):
+                path = Path(folder, str(number))
                 path.mkdir()
-                names[_written(one, number, path)] = _named(one, number)
+                names[_write_text(entry, number, path)] = _make_file_name(entry, number)
         texts = iter(names)
-        paths = [next(texts) if isinstance(one, Mapping) else one for one in every]
+        paths = [next(texts) if isinstance(entry, Mapping) else entry for entry in entries]
         try:
-            found = read_sources(paths, reader=reader, progress=told)
+            batch = read_sources(paths, reader=reader, progress=report_progress)
         except InputError as error:
-            raise InputError(_without(own, str(error))) from None
+            raise InputError(_without(folder, str(error))) from None
     sources: list[JsonValue] = []
-    for number, document in enumerate(found.documents, 1):
+    for number, document in enumerate(batch.documents, 1):
         given_name = None if document.path is None else names.get(document.path)
         source: dict[str, Any] = {"id": f"s{number}", "name": given_name or document.name}
         source |= {"title": document.title, "digest": document.digest}
@@ -91,31 +91,29 @@ def read_given(
         if document.left_out:
             source["left_out"] = count_left_out(document.left_out)
         sources.append({**source})
-    if found.notices and isinstance(first := sources[0], dict):
-        first["notices"] = [_without(own, notice) for notice in found.notices]
-    _remember(found.documents)
+    if batch.notices and isinstance(first := sources[0], dict):
+        first["notices"] = [_without(folder, notice) for notice in batch.notices]
+    _remember(batch.documents)
     if reading is not None:
-        _index(found.documents, reading)
+        _index(batch.documents, reading)
     return sources
 
 
 def _as_taken(number: int, source: Mapping[str, Any]) -> dict[str, JsonValue]:
     """Return a source that was read before; InputError unless it is one."""
-    own = {name: source[name] for name in ("id", "name", "title", "digest") if name in source}
-    texts = all(isinstance(one, str) for one in own.values())
-    if len(own) < 4 or not texts or own["id"] != f"s{number}":
-        raise InputError(
-            f"sources: number {number} needs `id` s{number}, `name`, `title`, `digest`"
-        )
-    if not _DIGEST.fullmatch(own["digest"]):
-        raise InputError(f"sources: {own['name']!r:.100}: no document has such a digest")
+    fields = {name: source[name] for name in ("id", "name", "title", "digest") if name in source}
+    texts = all(isinstance(text, str) for text in fields.values())
+    if len(fields) < 4 or not texts or fields["id"] != f"s{number}":
+        raise InputError(f"sources: number {number} needs `id` s{number}, `name`, `title`, `digest`")
+    if not _DIGEST.fullmatch(fields["digest"]):
+        raise InputError(f"sources: {fields['name']!r:.100}: no document has such a digest")
     if isinstance(path := source.get("path"), str):
-        own["path"] = path
+        fields["path"] = path
     if left_out := [*map(_check_left_out_row, source.get("left_out") or [])]:
-        own["left_out"] = left_out
+        fields["left_out"] = left_out
     if isinstance(missing := source.get("notices"), list):
-        own["notices"] = [str(one) for one in missing]
-    return own
+        fields["notices"] = [str(notice) for notice in missing]
+    return fields
 
 
 def _check_left_out_row(row: Any) -> JsonValue:
@@ -127,15 +125,15 @@ def _check_left_out_row(row: Any) -> JsonValue:
         raise InputError("sources: `left_out` needs `reason`, `words` and `pages`") from None
 
 
-def _named(text: Mapping[str, Any], number: int) -> str:
+def _make_file_name(text: Mapping[str, Any], number: int) -> str:
     name = PurePath(str(text.get("name") or "").replace("\\", "/")).name
     name = "".join(char for char in name if char.isprintable()).strip(" .")
     return name[-_LONGEST:] or f"text {number}"
 
 
-def _written(text: Mapping[str, Any], number: int, folder: Path) -> Path:
+def _write_text(text: Mapping[str, Any], number: int, folder: Path) -> Path:
     """Write a text that a program or a client gives into ``folder``, and return the file."""
-    name, words, content = _named(text, number), text.get("text"), text.get("base64")
+    name, words, content = _make_file_name(text, number), text.get("text"), text.get("base64")
     if isinstance(words, str):
         data = words.encode("utf-8", "replace")
         if PurePath(name).suffix.lower() not in _PLAIN:
@@ -159,10 +157,14 @@ def _without(folder: str, line: str) -> str:
 
 def _remember(documents: Iterable[Document]) -> None:
     """Hold those documents in memory that the cache could not keep."""
-    from dialectree.retrieval.sources import documents_folder, kept
+    from dialectree.retrieval.sources import documents_folder, find_document_file
 
-    lost = (one for one in documents if kept(one.digest, [documents_folder()]) is None)
-    Run.documents.update((one.digest, one) for one in lost)
+    uncached_documents = (
+        document
+        for document in documents
+        if find_document_file(document.digest, [documents_folder()]) is None
+    )
+    Run.documents.update((document.digest, document) for document in uncached_documents)
 
 
 def _index(documents: Sequence[Document], reading: WatchReading) -> None:
@@ -181,8 +183,8 @@ def find_segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
     pieces = [piece.text for piece, _ in _cut(document)]
     if not 0 < number <= len(pieces):
         id, name = source["id"], source["name"]
-        known = f"it has {id}:1 to {id}:{len(pieces)}"
-        raise InputError(f"{id}:{number}: {name} has no such segment; {known}")
+        hint = f"it has {id}:1 to {id}:{len(pieces)}"
+        raise InputError(f"{id}:{number}: {name} has no such segment; {hint}")
     return pieces[number - 1]
 
 
@@ -197,13 +199,7 @@ def describe_blocks(document: Document) -> list[dict[str, Any]]:
     """Return the blocks of a document as ``dialectree sources --json`` and the page show them."""
     starts = accumulate((len(block.text) + 2 for block in document.passages), initial=0)
     return [
-        {
-            "kind": block.kind,
-            "text": block.text,
-            "page": block.page,
-            "start": start,
-            "heading": block.heading,
-        }
+        {"kind": block.kind, "text": block.text, "page": block.page, "start": start, "heading": block.heading}
         for block, start in zip(document.passages, starts, strict=False)
     ]
 
@@ -221,14 +217,14 @@ def describe_source(run: RunFolder, digest: str) -> dict[str, Any]:
     text is the one that the run's own folder keeps. Raises RunNotFound where the run has no such
     source; InputError where its text is gone, or was changed.
     """
-    sources = run.stored().sources
+    sources = run.read_stored_record().sources
     source = next((source for source in sources if source.get("digest") == digest), None)
     if source is None:
         raise RunNotFound(f"{run.run_id} has no source {digest!r:.100}")
-    from dialectree.retrieval.sources import kept, read_document
+    from dialectree.retrieval.sources import find_document_file, read_document
 
     name = source["name"]
-    text = kept(digest, [run.path / SOURCES])
+    text = find_document_file(digest, [run.path / SOURCES])
     if text is None:
         raise InputError(f"{source['id']} ({name}): its text is not in the folder of the run")
     document = read_document(text, name)
@@ -276,16 +272,16 @@ def require_own(owner: str, sources: Any, runs: Path, at: Path | None = None) ->
     It gave those that it sent, and those of its own runs in the folder ``runs``: ``at`` is where
     the run under way keeps its own. Whether somebody else has such a document is not told.
     """
-    every = sources if isinstance(sources, list | tuple) else [sources]
-    for one in every:
-        if not isinstance(one, Mapping) or "digest" not in one:
+    entries = sources if isinstance(sources, list | tuple) else [sources]
+    for source in entries:
+        if not isinstance(source, Mapping) or "digest" not in source:
             continue
-        digest = str(one["digest"])
-        known = _DIGEST.fullmatch(digest) is not None
-        of_run = known and at is not None and (at / f"{digest}.json").is_file()
-        if not of_run and not (known and _has_given(owner, digest, runs)):
+        digest = str(source["digest"])
+        is_digest = _DIGEST.fullmatch(digest) is not None
+        of_run = is_digest and at is not None and (at / f"{digest}.json").is_file()
+        if not of_run and not (is_digest and _has_given(owner, digest, runs)):
             raise InputError(
-                f"sources: {one.get('name')!r:.100}: no document of yours has such a digest; "
+                f"sources: {source.get('name')!r:.100}: no document of yours has such a digest; "
                 "attach the file"
             )
 
@@ -311,16 +307,16 @@ def locate_texts(sources: Iterable[Mapping[str, Any]], *folders: Path) -> list[P
     """
     if not (sources := [*sources]):
         return []
-    from dialectree.retrieval.sources import documents_folder, kept
+    from dialectree.retrieval.sources import documents_folder, find_document_file
 
-    found: list[Path | Document] = []
+    texts: list[Path | Document] = []
     for source in sources:
         digest = source["digest"]
-        text = kept(digest, [*folders, documents_folder()]) or Run.documents.get(digest)
+        text = find_document_file(digest, [*folders, documents_folder()]) or Run.documents.get(digest)
         if text is None:
             raise InputError(f"{source['id']} ({source['name']}): its text is gone; give it again")
-        found.append(text)
-    return found
+        texts.append(text)
+    return texts
 
 
 def keep_texts(texts: Iterable[Path | Document], folder: RunFolder) -> None:
@@ -328,23 +324,23 @@ def keep_texts(texts: Iterable[Path | Document], folder: RunFolder) -> None:
     _link_texts(texts, folder.path / SOURCES)
 
 
-def _link_texts(texts: Iterable[Path | Document], own: Path) -> None:
+def _link_texts(texts: Iterable[Path | Document], folder: Path) -> None:
     for text in texts:
-        with files(own):
-            own.mkdir(0o700, parents=True, exist_ok=True)
+        with files(folder):
+            folder.mkdir(0o700, parents=True, exist_ok=True)
             if not isinstance(text, Path):
                 from dialectree.retrieval.sources import write_document
 
-                write_document(text, own)
+                write_document(text, folder)
                 continue
             try:
-                os.link(text, own / text.name)
+                os.link(text, folder / text.name)
             except FileExistsError:
                 pass  # two files of one content
             except OSError:  # another disk
-                draft = own / f".{text.name}.draft"
+                draft = folder / f".{text.name}.draft"
                 shutil.copyfile(text, draft)
-                os.replace(draft, own / text.name)
+                os.replace(draft, folder / text.name)
 
 
 def require_unchanged(record: RunRecord, reader: object = None) -> None:
@@ -357,7 +353,9 @@ def require_unchanged(record: RunRecord, reader: object = None) -> None:
     sources = record.sources
     changed = [source for source in sources if _has_changed(source, record.started, reader)]
     if changed:
-        names = ", ".join(f"{one['id']} ({one['path']})" for one in changed[:3])
+        names = ", ".join(
+            f"{changed_source['id']} ({changed_source['path']})" for changed_source in changed[:3]
+        )
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise InputError(
             f"sources have changed since the run began: {names}{more}. Put them back, or move them "
@@ -375,7 +373,7 @@ def _has_changed(source: Mapping[str, Any], since: str, reader: object) -> bool:
     from dialectree.retrieval.sources import read_sources
 
     try:
-        found = read_sources(path, reader=reader).documents
-        return [document.digest for document in found] != [source["digest"]]
+        documents = read_sources(path, reader=reader).documents
+        return [document.digest for document in documents] != [source["digest"]]
     except InputError:
         return True

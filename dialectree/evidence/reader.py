@@ -16,10 +16,10 @@ from pydantic import BaseModel, Field, create_model
 
 from dialectree import prompts
 from dialectree.models.asking import MORE_SENTENCES, SENTENCES, Fault
-from dialectree.models.reading import Drawn, Evidence, Ground, Mode, Said, merged
-from dialectree.prompts import disarmed
+from dialectree.models.reading import Evidence, Mode, NodeEvidence, Said, TextWithPoints, merge_evidence
+from dialectree.prompts import escape_tags
 from dialectree.quantities import find_missing_quantities
-from dialectree.quotations import Read, cleaned, quotations
+from dialectree.quotations import QuotationSearch, quotations, remove_false_quotations
 from dialectree.records.place import Spot
 from dialectree.records.tree import Point
 from dialectree.retrieval.pool import MOST
@@ -71,9 +71,7 @@ def _derive(base: type[Reply], **fields: Any) -> type[Reply]:
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **required)
 
 
-_CitedOfMany = _derive(
-    Cited, sentences=Annotated[list[_OneOfMany], Field(min_length=1, max_length=4)]
-)
+_CitedOfMany = _derive(Cited, sentences=Annotated[list[_OneOfMany], Field(min_length=1, max_length=4)])
 _POINTS_OF_MANY: Any = Annotated[list[_CitedOfMany], Field(max_length=4)]  # type: ignore[valid-type]
 _OF_MANY = (
     _derive(Citing, evidence=_POINTS_OF_MANY),
@@ -86,22 +84,22 @@ _OF_MANY = (
 # The evidence of a debate
 
 
-def pool_of(every: Evidence, node: str) -> str:
+def pool_of(evidence: Evidence, node: str) -> str:
     """Return the node at or above ``node`` that has a pool; ``node`` itself where none has."""
     above = node
-    while above and "pool" not in every.get(above, {}):
+    while above and "pool" not in evidence.get(above, {}):
         above = above.rpartition(".")[0]
     return above or node
 
 
-def resting(ground: Ground) -> list[str]:
+def resting(ground: NodeEvidence) -> list[str]:
     """Return the sentences that the rulings of the last pass rest on.
 
     Without a ruling they are those that speakers cited.
     """
     if rulings := ground.get("grounds"):
         return rulings[max(rulings, key=int)]
-    points = [point for drawn in ground.get("drawn", []) for point in drawn["points"]]
+    points = [point for statement in ground.get("drawn", []) for point in statement["points"]]
     return [*dict.fromkeys(id for point in points for id in point["sentences"])]
 
 
@@ -119,15 +117,15 @@ class Slot(NamedTuple):
 
 
 @dataclass
-class Reading:
+class StepEvidence:
     """The evidence that a step reads, and what it leaves."""
 
     node: str
     """The node that the pool belongs to."""
-    ground: Ground
+    ground: NodeEvidence
     sources: Sequence[Mapping[str, Any]]
     evidence: Evidence
-    gone: Collection[str] = ()
+    dropped_ids: Collection[str] = ()
     """Ids of the sources and segments that persons dropped."""
     mode: Mode | None = None
     """None: the step asks nobody, or whom it asks reads nothing of the sources."""
@@ -140,43 +138,43 @@ class Reading:
     """Whether the pool is all that the sources say, and nothing else can be retrieved."""
     forbidden: bool = False
     """Whether a text without evidence is withdrawn."""
-    left: dict[str, Ground] = field(default_factory=dict[str, Ground])
+    updates: dict[str, NodeEvidence] = field(default_factory=dict[str, NodeEvidence])
     """Updates by node."""
     look_up: Callable[[str], Awaitable[str | None]] | None = None
     """Returns the name of the source in which words stand, or None."""
-    said: dict[Spot, Ground] = field(default_factory=dict[Spot, Ground])
+    evidence_by_spot: dict[Spot, NodeEvidence] = field(default_factory=dict[Spot, NodeEvidence])
     """What was said side by side in this step, by its places."""
 
-    async def keep(self, spot: Spot, said: Said) -> list[str]:
+    async def keep(self, spot: Spot, citations: Said) -> list[str]:
         """Keep what was said at a place; return what a reader should know of it, a line each."""
-        if said.ground:
-            self.said[spot] = said.ground
-        notes = [*said.notes]
-        for quotation in said.false_quotations:
+        if citations.ground:
+            self.evidence_by_spot[spot] = citations.ground
+        notes = [*citations.notes]
+        for quotation in citations.false_quotations:
             source = await self.look_up(quotation) if self.look_up else None
             where = f"{source} says so, which it did not read" if source else "no source says so"
             notes.append(f"false quotation ({where}): “{quotation}”")
         return notes
 
-    def leave(self, node: str, ground: Ground) -> None:
+    def leave(self, node: str, ground: NodeEvidence) -> None:
         """Add to what the step leaves at ``node``."""
-        self.left = merged(self.left, {node: ground})
+        self.updates = merge_evidence(self.updates, {node: ground})
 
-    def update(self) -> dict[str, Ground]:
+    def update(self) -> dict[str, NodeEvidence]:
         """Return what the step leaves; what was said side by side, in the order of its places."""
-        for _, ground in sorted(self.said.items()):
+        for _, ground in sorted(self.evidence_by_spot.items()):
             self.leave(self.node, ground)
-        return self.left
+        return self.updates
 
     def rests_on(self, node: str) -> list[str]:
         """Return what the ruling at ``node`` rests on, without what persons dropped."""
-        every = merged(self.evidence, self.update())
-        return [id for id in resting(every.get(node, {})) if not self.dropped(id)]
+        evidence = merge_evidence(self.evidence, self.update())
+        return [id for id in resting(evidence.get(node, {})) if not self.is_dropped(id)]
 
-    def dropped(self, sentence: str) -> bool:
+    def is_dropped(self, sentence: str) -> bool:
         """Return whether a person dropped the segment of a sentence, or its source."""
         segment = sentence.rpartition(".")[0]
-        return segment in self.gone or segment.partition(":")[0] in self.gone
+        return segment in self.dropped_ids or segment.partition(":")[0] in self.dropped_ids
 
     # What roles ask
 
@@ -187,26 +185,26 @@ class Reading:
 
     def words_under(self, text: str) -> list[str]:
         """Return the sentences under the turns whose words stand in ``text``."""
-        points = [point for drawn in self.heard(text) for point in self.points(drawn)]
-        named = {id for point in points for id in point.sentences}
-        return [slot.text for slot in self.slots if slot.id in named and slot.text is not None]
+        points = [point for statement in self.heard(text) for point in self.points(statement)]
+        cited_ids = {id for point in points for id in point.sentences}
+        return [slot.text for slot in self.slots if slot.id in cited_ids and slot.text is not None]
 
-    def unsupported(self, node: str, text: str) -> bool:
+    def is_unsupported(self, node: str, text: str) -> bool:
         """Return whether a speaker at ``node`` said ``text`` without evidence that is left."""
-        said = any(drawn["text"] == text for drawn in self._find_texts(node))
-        return said and not self.find_cited_sentences(node, text)
+        is_statement = any(statement["text"] == text for statement in self._find_texts(node))
+        return is_statement and not self.find_cited_sentences(node, text)
 
     def find_cited_sentences(self, node: str, text: str) -> list[str]:
         """Return the ids of the sentences that ``text``, said at ``node``, cites.
 
         Those that a person dropped are not among them.
         """
-        texts = (drawn for drawn in self._find_texts(node) if drawn["text"] == text)
-        points = (point for drawn in texts for point in drawn["points"])
+        texts = (statement for statement in self._find_texts(node) if statement["text"] == text)
+        points = (point for statement in texts for point in statement["points"])
         sentences = dict.fromkeys(sentence for point in points for sentence in point["sentences"])
-        return [sentence for sentence in sentences if not self.dropped(sentence)]
+        return [sentence for sentence in sentences if not self.is_dropped(sentence)]
 
-    def _find_texts(self, node: str) -> Sequence[Drawn]:
+    def _find_texts(self, node: str) -> Sequence[TextWithPoints]:
         """Return the texts that were said at ``node``, with their points."""
         return self.evidence.get(pool_of(self.evidence, node), {}).get("drawn", [])
 
@@ -214,43 +212,47 @@ class Reading:
 
     def pose(self, reply: type[BaseModel], system: str, shared: str, user: str) -> Posed | None:
         """Return a question with the sentences in it; None where nothing of them is read."""
-        return None if self.mode is None else posed(self, reply, system, shared, user)
+        return None if self.mode is None else pose_question(self, reply, system, shared, user)
 
-    def _held(self) -> dict[str, Slot]:
+    def _list_remaining_sentences(self) -> dict[str, Slot]:
         """Return the sentences that are not dropped, by id."""
         return {slot.id: slot for slot in self.slots if slot.text is not None}
 
-    def points(self, drawn: Drawn) -> list[Point]:
+    def points(self, statement: TextWithPoints) -> list[Point]:
         """Return the points of a text that name a sentence which is not dropped."""
-        held = self._held()
-        points = [Point.model_validate(one) for one in drawn["points"]]
-        return [one for one in points if held.keys() & set(one.sentences)]
+        slots_by_id = self._list_remaining_sentences()
+        points = [Point.model_validate(fields) for fields in statement["points"]]
+        return [point for point in points if slots_by_id.keys() & set(point.sentences)]
 
-    def heard(self, text: str) -> list[Drawn]:
+    def heard(self, text: str) -> list[TextWithPoints]:
         """Return whose texts stand in ``text``."""
-        every = self.ground.get("drawn", [])
-        return every if self.mode == "checks" else [one for one in every if _place(text, one, 0)]
+        statements = self.ground.get("drawn", [])
+        return (
+            statements
+            if self.mode == "checks"
+            else [statement for statement in statements if _place(text, statement, 0)]
+        )
 
-    def shown(self, heard: Iterable[Drawn]) -> list[Slot]:
+    def choose_shown_sentences(self, heard: Iterable[TextWithPoints]) -> list[Slot]:
         """Return the sentences that the question shows: the pool, or those that were cited."""
-        held = self._held()
+        slots_by_id = self._list_remaining_sentences()
         if self.mode == "hears":
             return []
         if self.mode == "cites" or self.whole_pool:
-            return [*held.values()]
-        named = {id for one in heard for point in self.points(one) for id in point.sentences}
-        return [slot for id, slot in held.items() if id in named]
+            return [*slots_by_id.values()]
+        cited_ids = {id for statement in heard for point in self.points(statement) for id in point.sentences}
+        return [slot for id, slot in slots_by_id.items() if id in cited_ids]
 
     def under(self, user: str) -> str:
         """Put the points of each text that stands in ``user`` under it."""
         at = 0
-        for one in self.heard(user):
-            if (found := _place(user, one, at) or _place(user, one, 0)) is None:
+        for statement in self.heard(user):
+            if (span := _place(user, statement, at) or _place(user, statement, 0)) is None:
                 continue
-            start, end = found
+            start, end = span
             flat = " ".join(user[start:end].split())  # no line of it passes for one of ours
             user, end = f"{user[:start]}{flat}{user[end:]}", start + len(flat)
-            lines = self._lines(one)
+            lines = self._lines(statement)
             if not lines and self.forbidden:
                 user = f"{user[:start]}{WITHDRAWN}{user[end:]}"
                 at = start + len(WITHDRAWN)
@@ -261,30 +263,34 @@ class Reading:
             user, at = f"{user[:close]}{added}{user[close:]}", close + len(added)
         return user
 
-    def _lines(self, drawn: Drawn) -> list[str]:
+    def _lines(self, statement: TextWithPoints) -> list[str]:
         """Return a line for each point, with the names of its sentences where these are shown."""
-        held, numbers = self._held(), self.numbers()
+        slots_by_id, numbers = self._list_remaining_sentences(), self.numbers()
         lines: list[str] = []
-        for point in self.points(drawn):
-            names = ", ".join(held[id].name for id in point.sentences if id in held)
-            named = f" [{names}]" if self.mode != "hears" else ""
-            text = disarmed(" ".join(point.point.split()))
-            lines.append(f"  point {numbers[point.id]}: {text}{named}")
+        for point in self.points(statement):
+            names = ", ".join(slots_by_id[id].name for id in point.sentences if id in slots_by_id)
+            suffix = f" [{names}]" if self.mode != "hears" else ""
+            text = escape_tags(" ".join(point.point.split()))
+            lines.append(f"  point {numbers[point.id]}: {text}{suffix}")
         return lines
 
     def numbers(self) -> dict[str, int]:
         """Return the number of each point, from 1, in the order in which they were made."""
-        every = (point["id"] for one in self.ground.get("drawn", []) for point in one["points"])
-        return {id: number for number, id in enumerate(every, 1)}
+        point_ids = (
+            point["id"] for statement in self.ground.get("drawn", []) for point in statement["points"]
+        )
+        return {id: number for number, id in enumerate(point_ids, 1)}
 
-    def marks(self, heard: Iterable[Drawn]) -> list[str]:
+    def marks(self, heard: Iterable[TextWithPoints]) -> list[str]:
         """Return a line for each point that the checker marked."""
         numbers, marks = self.numbers(), self.ground.get("marks", {})
         if self.mode != "cited":
             return []
-        every = [point for one in heard for point in self.points(one)]
+        points = [point for statement in heard for point in self.points(statement)]
         return [
-            f"point {numbers[one.id]}: {MARKS[marks[one.id]]}" for one in every if one.id in marks
+            f"point {numbers[marked_point.id]}: {MARKS[marks[marked_point.id]]}"
+            for marked_point in points
+            if marked_point.id in marks
         ]
 
 
@@ -296,10 +302,10 @@ MARKS = {
 """What the checker's words mean."""
 
 
-def _place(text: str, drawn: Drawn, at: int) -> tuple[int, int] | None:
+def _place(text: str, statement: TextWithPoints, at: int) -> tuple[int, int] | None:
     """Return where the words of a turn stand in a rendered ``text``: whole lines, or long ones."""
-    said = disarmed(drawn["text"])
-    for form in dict.fromkeys((said, " ".join(said.split()))):
+    words = escape_tags(statement["text"])
+    for form in dict.fromkeys((words, " ".join(words.split()))):
         start = text.find(form, at) if form else -1
         while start >= 0:
             end = start + len(form)
@@ -317,7 +323,7 @@ def _place(text: str, drawn: Drawn, at: int) -> tuple[int, int] | None:
 class Posed(NamedTuple):
     """A question with the sentences of the sources in it, and how its reply is read."""
 
-    here: Reading
+    here: StepEvidence
     system: str
     shared: str
     """What stands before the task; "" if the prompt has none."""
@@ -330,11 +336,11 @@ class Posed(NamedTuple):
     """Those that a person dropped. A reply from before may name them."""
     tokens: int
     """Tokens that the reply may take besides."""
-    read: Callable[[], Read]
+    read: Callable[[], QuotationSearch]
     """Returns all that the question shows; names part the sentences there, so they come again."""
 
     def take(
-        self, whole: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
+        self, full_reply: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
     ) -> tuple[Reply, Said]:
         """Return the protocol's own reply, without false quotations, and what else was said.
 
@@ -342,48 +348,48 @@ class Posed(NamedTuple):
         a name is withdrawn and noted instead, as the debate needs its speakers.
         """
         here, false, notes = self.here, list[str](), list[str]()
-        known = {**self.dropped, **self.shown}
-        if wrong := _unshown(whole, here, known):
+        slots_by_name = {**self.dropped, **self.shown}
+        if wrong := _unshown(full_reply, here, slots_by_name):
             if not last:
                 fault = f"{wrong}: not shown; name sentences as they are named in brackets"
                 raise Fault("ids", fault)
             notes.append(f"named sentences that it was not shown ({wrong}), which do not count")
-        whole = type(whole).model_validate(self._clean(whole.model_dump(), false))
-        valid = _own(reply, whole, here.of)
-        said = Said(false_quotations=[*dict.fromkeys(false)])
+        full_reply = type(full_reply).model_validate(self._clean(full_reply.model_dump(), false))
+        valid = _extract_protocol_reply(reply, full_reply, here.of)
+        citations = Said(false_quotations=[*dict.fromkeys(false)])
         if here.mode == "cited":
-            rests = [self.shown[one].id for one in _rests_on(whole) if one in self.shown]
-            ground: Ground = {"grounds": {str(spot[4]): rests}}
-            return valid, said._replace(rests_on=rests, ground=ground, notes=notes)
+            rests = [self.shown[name].id for name in _rests_on(full_reply) if name in self.shown]
+            ground: NodeEvidence = {"grounds": {str(spot[4]): rests}}
+            return valid, citations._replace(rests_on=rests, ground=ground, notes=notes)
         if here.mode != "cites":
-            return valid, said
-        drawn, points = _drawn(whole, here.of, known, spot)
-        notes += [*_wrong(points, {slot.id: slot.text for slot in known.values()})]
-        ground = {"drawn": drawn, "look_for": [*getattr(whole, "look_for", [])]}
-        return valid, said._replace(points=points, ground=ground, notes=notes)
+            return valid, citations
+        statements, points = _collect_points(full_reply, here.of, slots_by_name, spot)
+        notes += [*_wrong(points, {slot.id: slot.text for slot in slots_by_name.values()})]
+        ground = {"drawn": statements, "look_for": [*getattr(full_reply, "look_for", [])]}
+        return valid, citations._replace(points=points, ground=ground, notes=notes)
 
     def _clean(self, value: Any, false: list[str]) -> Any:
         """Return ``value`` without long false quotations; add all that are false to ``false``."""
         if isinstance(value, dict):
-            return {name: self._clean(one, false) for name, one in value.items()}
+            return {name: self._clean(member, false) for name, member in value.items()}
         if isinstance(value, list):
-            return [self._clean(one, false) for one in value]
+            return [self._clean(member, false) for member in value]
         if not isinstance(value, str) or not quotations(value):
             return value
-        text, found = cleaned(value, self.read())
-        false += found
+        text, false_quotations = remove_false_quotations(value, self.read())
+        false += false_quotations
         return text
 
 
-def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user: str) -> Posed:
+def pose_question(here: StepEvidence, reply: type[BaseModel], system: str, shared: str, user: str) -> Posed:
     """Return the question with the sentences at its top, and the points under the texts."""
     heard = here.heard(user)
-    shown, marks = here.shown(heard), here.marks(heard)
+    slots, marks = here.choose_shown_sentences(heard), here.marks(heard)
     before, after = (shared, user.removeprefix(shared)) if shared else (user, "")
     before = here.under(before)
     if marks:
         before = "\n".join([before, "<checked>", *marks, "</checked>"])
-    parts = _parts(shown)
+    parts = _parts(slots)
     complete = here.complete and (here.mode == "cites" or here.whole_pool)
     about: dict[str, Any] = {"mode": here.mode, "items": here.of, "marks": marks, "parts": parts}
     about["complete"] = complete
@@ -392,7 +398,7 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
     user = f"{before}{after}"
     if here.mode in ("cites", "cited"):
         user = f"{user}\n\n{how}"
-    if shown or here.mode == "cites":
+    if slots or here.mode == "cites":
         system = f"{top}\n\n{system}"
     return Posed(
         here,
@@ -400,17 +406,17 @@ def posed(here: Reading, reply: type[BaseModel], system: str, shared: str, user:
         before if shared else "",
         user,
         form_of(reply, here.mode or "hears", here.of, many=len(here.slots) > MOST),
-        {slot.name: slot for slot in shown},
+        {slot.name: slot for slot in slots},
         {slot.name: slot for slot in here.slots if slot.text is None},
         {"cites": 4 * POINT_TOKENS, "cited": NAME_TOKENS}.get(here.mode or "", 0),
-        cache(lambda: Read([system, user, *(slot.text or "" for slot in shown)])),
+        cache(lambda: QuotationSearch([system, user, *(slot.text or "" for slot in slots)])),
     )
 
 
-def _parts(shown: Iterable[Slot]) -> list[dict[str, Any]]:
+def _parts(slots: Iterable[Slot]) -> list[dict[str, Any]]:
     """Return the sentences under their sources, in their order."""
     parts: list[dict[str, Any]] = []
-    for slot in shown:
+    for slot in slots:
         if not parts or parts[-1]["where"] != slot.where:
             parts.append({"where": slot.where, "sentences": []})
         parts[-1]["sentences"].append((slot.name, slot.text))
@@ -441,65 +447,71 @@ def form_of(reply: type[BaseModel], mode: Mode, of: str, *, many: bool = False) 
 _OURS = frozenset(("evidence", "look_for", "rests_on"))
 
 
-def _own(reply: type[Reply], whole: BaseModel, of: str) -> Reply:
+def _extract_protocol_reply(reply: type[Reply], full_reply: BaseModel, of: str) -> Reply:
     """Return the protocol's own reply, without what it says of the sources."""
-    fields = whole.model_dump()
+    fields = full_reply.model_dump()
     if of:
-        fields[of] = [{n: v for n, v in one.items() if n != "evidence"} for one in fields[of]]
+        fields[of] = [{n: v for n, v in entry.items() if n != "evidence"} for entry in fields[of]]
     return reply.model_validate({n: v for n, v in fields.items() if n in reply.model_fields})
 
 
-def _items(whole: BaseModel, of: str) -> Iterator[tuple[int, str, list[Cited]]]:
+def _items(full_reply: BaseModel, of: str) -> Iterator[tuple[int, str, list[Cited]]]:
     """Yield number (0: the whole reply), text and points of what is cited for."""
-    items: list[Any] = getattr(whole, of) if of else [whole]
-    every = enumerate(items, 1 if of else 0)
-    for number, one in every:
-        fields: dict[str, Any] = one.model_dump(exclude={*_OURS})
+    items: list[Any] = getattr(full_reply, of) if of else [full_reply]
+    numbered_entries = enumerate(items, 1 if of else 0)
+    for number, entry in numbered_entries:
+        fields: dict[str, Any] = entry.model_dump(exclude={*_OURS})
         texts = [value for value in fields.values() if isinstance(value, str)]
-        yield number, max(texts, key=len, default="").strip(), one.evidence
+        yield number, max(texts, key=len, default="").strip(), entry.evidence
 
 
-def _rests_on(whole: Any) -> list[str]:
+def _rests_on(full_reply: Any) -> list[str]:
     """Return the names of the sentences that a ruling rests on, each once."""
-    return [*dict.fromkeys(whole.rests_on)]
+    return [*dict.fromkeys(full_reply.rests_on)]
 
 
-def _unshown(whole: BaseModel, here: Reading, shown: Mapping[str, Slot]) -> str:
+def _unshown(full_reply: BaseModel, here: StepEvidence, slots_by_name: Mapping[str, Slot]) -> str:
     """Return the names in a reply that were not shown, for a message; "" if there are none."""
-    named: list[str] = []
+    cited_names: list[str] = []
     if here.mode == "cited":
-        named = _rests_on(whole)
+        cited_names = _rests_on(full_reply)
     elif here.mode == "cites":
-        cited = (one for _, _, every in _items(whole, here.of) for one in every)
-        named = [name for one in cited for name in one.sentences]
-    wrong = {*named} - {*shown}
-    known = ", ".join(name for name in MORE_SENTENCES if name in wrong)
-    return known or ("a name of its own" if wrong else "")
+        cited = (citation for _, _, citations in _items(full_reply, here.of) for citation in citations)
+        cited_names = [name for citation in cited for name in citation.sentences]
+    wrong = {*cited_names} - {*slots_by_name}
+    name_list = ", ".join(name for name in MORE_SENTENCES if name in wrong)
+    return name_list or ("a name of its own" if wrong else "")
 
 
 def _wrong(points: Iterable[Point], words: Mapping[str, str | None]) -> Iterator[str]:
     """Yield what shows without a model that a point is not borne out."""
-    for one in points:
-        texts = [text for id in one.sentences if (text := words[id]) is not None]
+    for point in points:
+        texts = [text for id in point.sentences if (text := words[id]) is not None]
         if not texts:
-            yield f"a point rests on nothing but what was dropped: “{one.point}”"
-        elif lacking := find_missing_quantities(one.point, texts):
-            yield f"its sentences lack the figure {', '.join(lacking)}: “{one.point}”"
+            yield f"a point rests on nothing but what was dropped: “{point.point}”"
+        elif lacking := find_missing_quantities(point.point, texts):
+            yield f"its sentences lack the figure {', '.join(lacking)}: “{point.point}”"
 
 
-def _drawn(
-    whole: BaseModel, of: str, shown: Mapping[str, Slot], spot: Spot
-) -> tuple[list[Drawn], list[Point]]:
+def _collect_points(
+    full_reply: BaseModel, of: str, slots_by_name: Mapping[str, Slot], spot: Spot
+) -> tuple[list[TextWithPoints], list[Point]]:
     """Return the texts of a reply with their points, by lasting ids, and all points."""
-    drawn: list[Drawn] = []
-    every: list[Point] = []
+    statements: list[TextWithPoints] = []
+    all_points: list[Point] = []
     place = "|".join(map(str, spot))
-    for item, text, cited in _items(whole, of):
+    for item, text, cited in _items(full_reply, of):
         points = [
-            Point(id=f"{place}#{item}.{number}", point=one.point, sentences=ids, item=item)
-            for number, one in enumerate(cited, 1)
-            if (ids := [shown[name].id for name in dict.fromkeys(one.sentences) if name in shown])
+            Point(id=f"{place}#{item}.{number}", point=citation.point, sentences=ids, item=item)
+            for number, citation in enumerate(cited, 1)
+            if (
+                ids := [
+                    slots_by_name[name].id
+                    for name in dict.fromkeys(citation.sentences)
+                    if name in slots_by_name
+                ]
+            )
         ]
-        every += points
-        drawn.append({"text": text, "points": [one.model_dump() for one in points]})
-    return drawn, every
+        all_points += points
+        statements.append({"text": text, "points": [point.model_dump() for point in points]})
+    return statements, all_points

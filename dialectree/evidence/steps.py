@@ -11,30 +11,24 @@ from typing import TYPE_CHECKING, Any, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.evidence.reader import Reading, Slot, pool_of, resting
+from dialectree.evidence.reader import Slot, StepEvidence, pool_of, resting
 from dialectree.flow.grounding import Sources
 from dialectree.models.asking import MORE_SENTENCES
 from dialectree.models.door import ask
-from dialectree.models.reading import NO_EVIDENCE, WITHOUT, Evidence, Ground, Mode, reading
+from dialectree.models.reading import NO_EVIDENCE, WITHOUT, Evidence, Mode, NodeEvidence, reading
 from dialectree.models.run import run_of
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.inside import root
-from dialectree.quotations import Read
+from dialectree.quotations import QuotationSearch
 from dialectree.records import Place
 from dialectree.records.folding import path_key
 from dialectree.retrieval.material import material_of
-from dialectree.retrieval.pool import (
-    MOST_SEGMENTS,
-    MOST_SHOWN_WHOLE,
-    Search,
-    fitting,
-    search_sources,
-)
+from dialectree.retrieval.pool import MOST_SEGMENTS, MOST_SHOWN_WHOLE, Search, fitting, search_sources
 from dialectree.system.platform_internals import read_state
 from dialectree.trace.events import tell
 
 if TYPE_CHECKING:
-    from dialectree.retrieval.corpus import Material, Segment
+    from dialectree.retrieval.corpus import CorpusSegment, Material
 
 MARK_TOKENS = 110
 """Tokens of the checker's reply for each point."""
@@ -44,20 +38,15 @@ MARK_TOKENS = 110
 
 
 async def read(
-    state: Any,
-    runtime: Runtime[Any],
-    context: GroundedSettings,
-    sources: Sources,
-    mode: Mode | None,
-    of: str,
-) -> Reading:
+    state: Any, runtime: Runtime[Any], context: GroundedSettings, sources: Sources, mode: Mode | None, of: str
+) -> StepEvidence:
     """Return what a step reads of the sources; see :class:`dialectree.flow.grounding.Evidence`."""
-    every: Evidence = read_state("evidence") or {}
-    node = pool_of(every, str(_field(state, "id") or root()))
+    evidence: Evidence = read_state("evidence") or {}
+    node = pool_of(evidence, str(_field(state, "id") or root()))
     run = run_of(runtime)
     changed = run.overrides.evidence()
-    gone = {id for id, text in changed.items() if text is None}
-    here = Reading(node, every.get(node, {}), sources, every, gone)
+    dropped_ids = {id for id, text in changed.items() if text is None}
+    here = StepEvidence(node, evidence.get(node, {}), sources, evidence, dropped_ids)
     if mode is None or (mode == "cited" and context.judge_sees == "none"):
         return here
     if mode == "pool" and not here.ground.get("pool"):
@@ -72,8 +61,8 @@ async def read(
 
     async def look_up(words: str) -> str | None:
         """Look among the best segments for the words."""
-        found = await material.near(words, MOST_SEGMENTS)
-        holding = (one for one in found if Read([one.text]).holds(words))
+        segments = await material.near(words, MOST_SEGMENTS)
+        holding = (segment for segment in segments if QuotationSearch([segment.text]).holds(words))
         source = next(holding, None)
         return None if source is None else material.sources[source.source].name
 
@@ -85,9 +74,7 @@ def _field(state: Any, name: str) -> Any:
     return state.get(name) if isinstance(state, Mapping) else None
 
 
-def slots(
-    material: Material, pool: Sequence[str], changed: Mapping[str, str | None]
-) -> Iterable[Slot]:
+def slots(material: Material, pool: Sequence[str], changed: Mapping[str, str | None]) -> Iterable[Slot]:
     """Yield the sentences of a pool under their names, with what persons ``changed``.
 
     A dropped sentence keeps its name, without a text. Another text of a segment takes the place of
@@ -97,13 +84,13 @@ def slots(
     for id in pool:
         segment = material.segment(id)
         source = material.sources[segment.source]
-        gone = segment.source in changed or (id in changed and changed[id] is None)
+        is_dropped = segment.source in changed or (id in changed and changed[id] is None)
         where = source.title if segment.page is None else f"{source.title}, p. {segment.page}"
         for number, sentence in enumerate(segment.ids(), 1):
             text: str | None = segment.sentence(number)
             if new := changed.get(id):
                 text = new if number == 1 else None
-            yield Slot(next(names), sentence, None if gone else text, where)
+            yield Slot(next(names), sentence, None if is_dropped else text, where)
 
 
 # Steps of a flow
@@ -115,50 +102,48 @@ async def retrieve(
     context: GroundedSettings,
     sources: Sources,
     name: str,
-    wanted: Iterable[str] | None,
+    query_texts: Iterable[str] | None,
 ) -> dict[str, Any]:
-    """Retrieve for what is ``wanted`` and what speakers asked for; no model is asked.
+    """Retrieve for what is ``query_texts`` and what speakers asked for; no model is asked.
 
-    Where nothing is ``wanted`` (None) the grounds of the children are the pool.
+    Where nothing is ``query_texts`` (None) the grounds of the children are the pool.
     """
-    every, run = read_state("evidence") or {}, run_of(runtime)
+    evidence, run = read_state("evidence") or {}, run_of(runtime)
     node = str(_field(state, "id") or root())
-    ground: Ground = every.get(node, {})
+    ground: NodeEvidence = evidence.get(node, {})
     material = await material_of(sources, context, run)
-    if wanted is None:
-        found = _grounds_below(every, node)
-        return {"evidence": {node: {"pool": fitting(material, ground.get("pool", []), found)}}}
-    texts = [" ".join(text.split()) for text in (*wanted, *ground.get("look_for", []))]
-    asked = ground.get("asked", [])
-    texts = [text for text in dict.fromkeys(texts) if text and text not in asked]
+    if query_texts is None:
+        grounds = _grounds_below(evidence, node)
+        return {"evidence": {node: {"pool": fitting(material, ground.get("pool", []), grounds)}}}
+    texts = [" ".join(text.split()) for text in (*query_texts, *ground.get("look_for", []))]
+    earlier_queries = ground.get("asked", [])
+    texts = [text for text in dict.fromkeys(texts) if text and text not in earlier_queries]
     searches = await search_sources(
-        material, texts, ground.get("pool", []), context, name, len(asked)
+        material, texts, ground.get("pool", []), context, name, len(earlier_queries)
     )
-    pool = [id for search in searches for id in search.shown]
+    pool = [id for search in searches for id in search.shown_ids]
     for search in searches:
-        for id in dict.fromkeys([*search.found, *search.shown]):
-            run.overrides.found(id)
+        for id in dict.fromkeys([*search.found_ids, *search.shown_ids]):
+            run.overrides.match_segment(id)
         tell(runtime, node, "retrieved", _describe(search, material, run.overrides.evidence()))
     return {"evidence": {node: {"pool": pool, "asked": texts}}}
 
 
-def _describe(
-    search: Search, material: Material, changed: Mapping[str, str | None]
-) -> dict[str, Any]:
+def _describe(search: Search, material: Material, changed: Mapping[str, str | None]) -> dict[str, Any]:
     """Return the data of a ``retrieved`` event."""
-    ids = dict.fromkeys([*search.found, *search.shown])
+    ids = dict.fromkeys([*search.found_ids, *search.shown_ids])
     return {
         "of": search.of,
         "query": search.query,
-        "found": [{"id": id} for id in search.found],
-        "shown": [*search.shown],
+        "found": [{"id": id} for id in search.found_ids],
+        "shown": [*search.shown_ids],
         "sentences": material.count_sentences(),
         "segments": [_describe_segment(material.segment(id), material, changed) for id in ids],
     }
 
 
 def _describe_segment(
-    segment: Segment, material: Material, changed: Mapping[str, str | None]
+    segment: CorpusSegment, material: Material, changed: Mapping[str, str | None]
 ) -> dict[str, Any]:
     new = changed.get(segment.id)
     text = new or segment.text
@@ -173,10 +158,10 @@ def _describe_segment(
     }
 
 
-def _grounds_below(every: Evidence, node: str) -> list[str]:
+def _grounds_below(evidence: Evidence, node: str) -> list[str]:
     """Return the segments that the verdicts of the children of ``node`` rest on."""
-    children = [one for one in every if one.rpartition(".")[0] == node]
-    grounds = [id for one in sorted(children, key=path_key) for id in resting(every[one])]
+    children = [other_node for other_node in evidence if other_node.rpartition(".")[0] == node]
+    grounds = [id for child in sorted(children, key=path_key) for id in resting(evidence[child])]
     return [*dict.fromkeys(id.rpartition(".")[0] for id in grounds)]
 
 
@@ -200,21 +185,30 @@ class CheckReply(BaseModel):
 async def check_points(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
     """Mark all points of a debate that nobody marked; one call, or none."""
     here = reading.get()
-    assert isinstance(here, Reading)  # the step reads the sources
-    marked, held = here.ground.get("marks", {}), {slot.id: slot.name for slot in here.slots}
-    every = [one for drawn in here.ground.get("drawn", []) for one in here.points(drawn)]
-    points = {f"p{n}": one for n, one in enumerate((p for p in every if p.id not in marked), 1)}
+    assert isinstance(here, StepEvidence)  # the step reads the sources
+    marked, slot_names = here.ground.get("marks", {}), {slot.id: slot.name for slot in here.slots}
+    all_points = [
+        cited_point for statement in here.ground.get("drawn", []) for cited_point in here.points(statement)
+    ]
+    points = {
+        f"p{n}": unmarked_point
+        for n, unmarked_point in enumerate((p for p in all_points if p.id not in marked), 1)
+    }
     if not points:
         return {}
-    lasting = {name: one.id for name, one in points.items()}
+    lasting = {name: unmarked_point.id for name, unmarked_point in points.items()}
 
-    def told(reply: CheckReply) -> dict[str, Any]:
-        marks = [{**one.model_dump(), "point": lasting[one.point]} for one in reply.marks]
+    def make_record_fields(reply: CheckReply) -> dict[str, Any]:
+        marks = [{**mark.model_dump(), "point": lasting[mark.point]} for mark in reply.marks]
         return {"marks": marks}
 
     rows = [
-        {"name": name, "text": one.point, "sentences": [held[id] for id in one.sentences]}
-        for name, one in points.items()
+        {
+            "name": name,
+            "text": unmarked_point.point,
+            "sentences": [slot_names[id] for id in unmarked_point.sentences],
+        }
+        for name, unmarked_point in points.items()
     ]
     reply = await ask(
         runtime,
@@ -228,17 +222,17 @@ async def check_points(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         "evidence/check",
         CheckReply,
         ids={"marks.point": [*points]},
-        told=told,
+        told=make_record_fields,
         max_tokens=MARK_TOKENS * len(points) + 60,
         points=rows,
     )
-    for one in reply.marks:
-        if one.verdict == "contradicts":
-            point = points[one.point]
+    for mark in reply.marks:
+        if mark.verdict == "contradicts":
+            point = points[mark.point]
             words = " ".join(slot.text or "" for slot in here.slots if slot.id in point.sentences)
             note = f"contradicted by the sources: “{point.point}” ({words})"
             tell(runtime, here.node, "noted", {"note": note})
-    here.leave(here.node, {"marks": {lasting[one.point]: one.verdict for one in reply.marks}})
+    here.leave(here.node, {"marks": {lasting[mark.point]: mark.verdict for mark in reply.marks}})
     return {}
 
 
@@ -246,10 +240,7 @@ async def check_points(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
 
 
 async def add_grounds(
-    verdict: dict[str, Any],
-    runtime: Runtime[Any],
-    context: GroundedSettings,
-    sources: Sources,
+    verdict: dict[str, Any], runtime: Runtime[Any], context: GroundedSettings, sources: Sources
 ) -> dict[str, Any]:
     """Return a verdict with the sentences that it rests on; without any it may be unresolved."""
     run, ground = run_of(runtime), (read_state("evidence") or {}).get(root(), {})
@@ -266,9 +257,9 @@ async def add_grounds(
 def _grounds(
     ids: Iterable[str], material: Material, changed: Mapping[str, str | None]
 ) -> Iterable[dict[str, Any]]:
-    gone = {id for id, text in changed.items() if text is None}
+    dropped_ids = {id for id, text in changed.items() if text is None}
     for id in ids:
         segment = material.segment(id.rpartition(".")[0])
-        if gone.isdisjoint((segment.id, segment.source)):
+        if dropped_ids.isdisjoint((segment.id, segment.source)):
             name = material.sources[segment.source].name
             yield {"id": id, "source": name, "page": segment.page}

@@ -9,13 +9,13 @@ from langgraph.runtime import Runtime
 
 from dialectree.models.reading import reading
 from dialectree.models.run import run_of
-from dialectree.protocols.forms import checked
+from dialectree.protocols.forms import validate_input
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.inside import Inside, inside
 from dialectree.protocols.protocol import CHECKER, inner_settings, protocol
 from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.records import Verdict
-from dialectree.system.platform_internals import called_as
+from dialectree.system.platform_internals import build_nested_config
 from dialectree.trace.events import tell
 
 
@@ -26,7 +26,7 @@ async def debate(
     node: str,
     text: str | None = None,
     take: int = 1,
-    **given: object,
+    **input_fields: object,
 ) -> Verdict:
     """Let another protocol debate at a node of this debate, and return its verdict.
 
@@ -46,7 +46,7 @@ async def debate(
         node: the root of the inner debate: a node of this debate, such as a new part of its root.
         text: what the tree shows at ``node``; without it, the inner question.
         take: 2 in a second pass over the tree.
-        given: the declared input of the other protocol.
+        input_fields: the declared input of the other protocol.
 
     Raises InputError for input that the other protocol cannot debate, and ValueError for a node
     outside this debate, for a protocol that this one does not declare, and for one whose turns
@@ -58,40 +58,46 @@ async def debate(
     if name not in outer.declaration.holds(outer):
         raise ValueError(f"{outer.protocol} does not declare a debate by {name} inside it (inner)")
 
-    spoken = {(one.role, one.name) for one in outer.declaration.phases if one.role != CHECKER}
-    also = [one for one in protocol(name).phases if (one.role, one.name) in spoken]
+    outer_phases = {(phase.role, phase.name) for phase in outer.declaration.phases if phase.role != CHECKER}
+    also = [phase for phase in protocol(name).phases if (phase.role, phase.name) in outer_phases]
     if node == here.node and also:
         raise ValueError(
             f"{outer.protocol} and {name} both have the role {also[0].role} in the phase "
             f"{also[0].name!r}: their turns at {node} would be one; debate at a part (open_part)"
         )
 
-    def prepared() -> tuple[Any, ProtocolSettings, dict[str, Any]]:
+    def prepare_inner_debate() -> tuple[Any, ProtocolSettings, dict[str, Any]]:
         """Prepare in a thread: a server's event loop refuses to wait for files."""
         chosen = protocol(name).methods()[name]
-        own = inner_settings(outer, chosen)
-        return chosen.graph(), own, chosen.prepare(checked(chosen.protocol.input, given), own)
+        settings_of_inner = inner_settings(outer, chosen)
+        return (
+            chosen.graph(),
+            settings_of_inner,
+            chosen.prepare(validate_input(chosen.protocol.input, input_fields), settings_of_inner),
+        )
 
-    graph, own, taken = await asyncio.to_thread(prepared)
+    graph, settings_of_inner, graph_input = await asyncio.to_thread(prepare_inner_debate)
     protocols = (*(here.protocols or (outer.protocol,)), name)
-    options = tuple(map(str, taken.get("options") or ()))
+    options = tuple(map(str, graph_input.get("options") or ()))
     around = reading.get()
-    if around is not None and isinstance(own, GroundedSettings):
-        taken["sources"] = around.sources
+    if around is not None and isinstance(settings_of_inner, GroundedSettings):
+        graph_input["sources"] = around.sources
     elif around is not None:
         tell(runtime, node, "noted", {"note": f"{name} argues without the sources"})
     token = inside.set(Inside(node, protocols, max(take, here.take), text, options))
     apart = reading.set(None)
     try:
-        ended = await graph.ainvoke(taken, called_as(f"debate:{node}"), context=own)
+        ended = await graph.ainvoke(
+            graph_input, build_nested_config(f"debate:{node}"), context=settings_of_inner
+        )
     finally:
         inside.reset(token)
         reading.reset(apart)
     verdict = Verdict.model_validate(ended["verdict"])
     if around is not None:
-        grounds = [one.id for one in verdict.grounds]
+        grounds = [ground.id for ground in verdict.grounds]
         around.leave(node, {"grounds": {str(max(take, here.take)): grounds}})
-    if run_of(runtime).overrides.dropped(node) is None:
+    if run_of(runtime).overrides.find_drop_override(node) is None:
         again = "second pass: " if take > 1 else ""
         for note in verdict.notes:
             tell(runtime, node, "noted", {"note": f"{again}{note}"})

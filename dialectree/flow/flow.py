@@ -30,12 +30,12 @@ from dialectree.flow.grounding import (
     take_step,
     with_sources,
 )
-from dialectree.flow.hosting import hosted
+from dialectree.flow.hosting import load_keeper
 from dialectree.flow.state import Ruling
-from dialectree.flow.steps import conclusion, opening, unresolved
+from dialectree.flow.steps import conclusion, end_unresolved, opening
 from dialectree.models.reading import Mode
 from dialectree.models.run import Run, run_of
-from dialectree.protocols.forms import described
+from dialectree.protocols.forms import annotate_input
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.inside import root
 from dialectree.protocols.protocol import Method, methods
@@ -86,7 +86,7 @@ class Flow:
         self._builder: StateGraph[Any, Any, Any, Any] = StateGraph(
             state,
             context_schema=settings,
-            input_schema=described(input, settings) if self._protocol else input,
+            input_schema=annotate_input(input, settings) if self._protocol else input,
             output_schema=output,
         )
         self._required: set[str] = set()
@@ -98,12 +98,7 @@ class Flow:
             self._builder.add_node(OPENING, self._beginning(opening), input_schema=input)
 
     def step(
-        self,
-        name: str,
-        node: Step | None = None,
-        *,
-        calls_itself: bool = False,
-        evidence: Mode | None = None,
+        self, name: str, node: Step | None = None, *, calls_itself: bool = False, evidence: Mode | None = None
     ) -> None:
         """Add a step; without a ``node`` it is only a place where ways meet.
 
@@ -134,9 +129,9 @@ class Flow:
         self._require_sources(f"check {name}")
         self.role(name, checker, evidence="checks")
 
-    def _require_sources(self, what: str) -> None:
+    def _require_sources(self, step_label: str) -> None:
         if not self._grounded:
-            raise TypeError(f"{what}: the settings of the flow must derive from GroundedSettings")
+            raise TypeError(f"{step_label}: the settings of the flow must derive from GroundedSettings")
 
     def role(
         self,
@@ -188,10 +183,7 @@ class Flow:
         self._builder.add_node(name, self._in_run(attempt, evidence, of))
 
     def graph(
-        self,
-        name: str,
-        graph: Graph,
-        settings: Callable[[Any], ProtocolSettings | None] | None = None,
+        self, name: str, graph: Graph, settings: Callable[[Any], ProtocolSettings | None] | None = None
     ) -> None:
         """Add another graph as a step; ``settings`` makes those of another protocol's graph."""
 
@@ -213,7 +205,7 @@ class Flow:
         """
         inputs, channels = get_type_hints(self._input), self._builder.schemas[self._state]
 
-        async def opened(state: Any, runtime: Runtime[Any]) -> Any:
+        async def run_opening(state: Any, runtime: Runtime[Any]) -> Any:
             context = settings(runtime, self._settings)
             return await opening(state, runtime.override(context=context))
 
@@ -221,21 +213,21 @@ class Flow:
         async def begin(state: Any, runtime: Runtime[Any]) -> dict[str, object]:
             stored: dict[str, Any] | None = None
             if self._in_a_run(runtime):
-                run_id, update = run_of(runtime).run_id, await opened(state, runtime)
+                run_id, update = run_of(runtime).run_id, await run_opening(state, runtime)
             else:
-                given = {name: state[name] for name in inputs if name in state}
-                async with hosted().begun(self._of, given, runtime, self._settings) as run:
-                    update = await opened(state, runtime)
-                stored, run_id = run.stored(), run.run_id
+                graph_input = {name: state[name] for name in inputs if name in state}
+                async with load_keeper().begin_run(self._of, graph_input, runtime, self._settings) as run:
+                    update = await run_opening(state, runtime)
+                stored, run_id = run.build_thread_state(), run.run_id
                 if run.sources:
                     update = {**(update or {}), "sources": [*run.sources]}
-            begun: dict[str, object] = {**(update or {})}
+            state_update: dict[str, object] = {**(update or {})}
             for name, channel in channels.items():
                 if isinstance(channel, BinaryOperatorAggregate):
-                    begun[name] = Overwrite(begun.get(name, channel.copy().get()))
+                    state_update[name] = Overwrite(state_update.get(name, channel.copy().get()))
                 elif name not in inputs:
-                    begun.setdefault(name, None)
-            return {**begun, "run": stored, "record": None, "run_id": run_id}
+                    state_update.setdefault(name, None)
+            return {**state_update, "run": stored, "record": None, "run_id": run_id}
 
         return begin
 
@@ -250,7 +242,7 @@ class Flow:
         async def take_part(*args: Any, **injected: Any) -> Any:
             runtime, run = get_runtime(), None
             if self._protocol and not self._in_a_run(runtime):
-                run = hosted().taken_up(self._of, runtime, self._settings)
+                run = load_keeper().find_run(self._of, runtime, self._settings)
             async with run.step() if run is not None else nullcontext():
                 if "runtime" in injected:
                     context = settings(injected["runtime"], self._settings)
@@ -258,8 +250,8 @@ class Flow:
                 if not self._grounded:
                     return await step(*args, **injected)
                 context = cast("GroundedSettings", settings(runtime, self._settings))
-                whole = partial(step, *args, **injected)
-                return await take_step(whole, args[0], runtime, context, evidence, of)
+                bound_step = partial(step, *args, **injected)
+                return await take_step(bound_step, args[0], runtime, context, evidence, of)
 
         return take_part
 
@@ -273,11 +265,11 @@ class Flow:
     @cached_property
     def _of(self) -> Method | None:
         """The installed method whose graph this is."""
-        for one in methods().values():
-            module, _, attribute = one.variant.graph.partition(":")
+        for method in methods().values():
+            module, _, attribute = method.variant.graph.partition(":")
             graph = getattr(sys.modules.get(module), attribute, None)
             if getattr(graph, "builder", None) is self._builder:
-                return one
+                return method
         return None
 
     def then(self, *stations: Station) -> None:
@@ -304,8 +296,8 @@ class Flow:
 
         def send(state: Any, settings: Any) -> list[Send]:
             takes_settings = "settings" in inspect.signature(items).parameters
-            sent = items(state, settings) if takes_settings else items(state)
-            return [Send(to, item) for item in sent]
+            step_inputs = items(state, settings) if takes_settings else items(state)
+            return [Send(to, item) for item in step_inputs]
 
         send.__name__ = getattr(items, "__name__", to)
         self.route(source, send, to)
@@ -321,8 +313,8 @@ class Flow:
             else:
                 self._builder.add_edge(before if isinstance(before, str) else [*before], target)
         for source, rule, sent_to in self._rules:
-            ways = [*_literals(get_type_hints(rule).get("return")), *sent_to]
-            self._add_rule(self._place(source), rule, [*map(self._place, ways)])
+            targets = [*_literals(get_type_hints(rule).get("return")), *sent_to]
+            self._add_rule(self._place(source), rule, [*map(self._place, targets)])
         graph: Graph = self._builder.compile(name=name)
         if self._grounded and not self._protocol:
             graph.__class__ = PartGraph
@@ -335,18 +327,16 @@ class Flow:
     def _add_ends(self) -> None:
         steps = self._builder.nodes
         if self._unresolved not in steps and self._required:
-            self._builder.add_node(self._unresolved, unresolved)
+            self._builder.add_node(self._unresolved, end_unresolved)
             self._edges.append((self._unresolved, END))
-        self._builder.add_node(
-            CONCLUSION, self._in_run(concluding if self._grounded else conclusion)
-        )
+        self._builder.add_node(CONCLUSION, self._in_run(concluding if self._grounded else conclusion))
         self._builder.add_edge(START, OPENING)
         self._builder.add_edge(CONCLUSION, END)
 
-    def _place(self, way: Any) -> Any:
+    def _place(self, target: Any) -> Any:
         """Return a name, with the steps of every protocol in the place of START and END."""
         ends = {START: OPENING, END: CONCLUSION} if self._protocol else {}
-        return ends.get(way, way) if isinstance(way, str) else way
+        return ends.get(target, target) if isinstance(target, str) else target
 
     @cached_property
     def _guarded(self) -> set[str]:
@@ -360,7 +350,7 @@ class Flow:
         fed |= {to for before, to in joins if self._required.intersection(before)}
         return (self._required & alone) | {to for _, to in joins if to in fed}
 
-    def _add_rule(self, source: str, rule: Rule, ways: Sequence[str]) -> None:
+    def _add_rule(self, source: str, rule: Rule, targets: Sequence[str]) -> None:
         guard = source in self._guarded
         takes_settings = "settings" in inspect.signature(rule).parameters
 
@@ -368,23 +358,23 @@ class Flow:
             # LangGraph would send a plain function to a thread, which takes longer than the rule.
             if guard and state.get("failed"):
                 return self._unresolved
-            way = rule(state, self._current()) if takes_settings else rule(state)
-            return self._with_sources(self._place(way), state)
+            target = rule(state, self._current()) if takes_settings else rule(state)
+            return self._with_sources(self._place(target), state)
 
         decide.__name__ = getattr(rule, "__name__", "rule")
         decide.__doc__ = rule.__doc__  # the documents show it
         decide.__annotations__ = {"state": self._state}
-        ends = [*ways, self._unresolved] if guard else ways
+        ends = [*targets, self._unresolved] if guard else targets
         self._builder.add_conditional_edges(source, decide, [*dict.fromkeys(ends)])
 
-    def _with_sources(self, way: Any, state: Any) -> Any:
-        """Return ``way``; what is sent to another graph goes there with the sources."""
-        if isinstance(way, list):
-            return [self._with_sources(one, state) for one in way]
+    def _with_sources(self, target: Any, state: Any) -> Any:
+        """Return ``target``; what is sent to another graph goes there with the sources."""
+        if isinstance(target, list):
+            return [self._with_sources(single_target, state) for single_target in target]
         down = {name: state[name] for name in ("sources", "evidence") if state.get(name)}
-        if down and isinstance(way, Send) and way.node in self._parts:
-            return Send(way.node, {**way.arg, **down})
-        return way
+        if down and isinstance(target, Send) and target.node in self._parts:
+            return Send(target.node, {**target.arg, **down})
+        return target
 
     def _current(self) -> ProtocolSettings:
         """Return the settings of the run; in a part of a graph that is edited, the defaults.
@@ -393,7 +383,7 @@ class Flow:
         """
         runtime = get_runtime()
         if self._protocol and not self._in_a_run(runtime):
-            return hosted().settings_of(runtime, self._settings)
+            return load_keeper().settings_of(runtime, self._settings)
         return self._settings() if runtime is None else settings(runtime, self._settings)
 
 

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from dialectree.flow.state import Hosted
 from dialectree.flow.steps import conclusion
-from dialectree.models.reading import EvidenceReader, Mode, merged, reading
+from dialectree.models.reading import EvidenceReader, Mode, merge_evidence, reading
 from dialectree.models.run import run_of
 from dialectree.protocols.grounded import GroundedSettings
 from dialectree.protocols.settings import settings
@@ -52,9 +52,9 @@ class Evidence(Protocol):
         context: GroundedSettings,
         sources: Sources,
         name: str,
-        wanted: Iterable[str] | None,
+        query_texts: Iterable[str] | None,
     ) -> dict[str, Any]:
-        """Return the update of the step ``name``, which looks for ``wanted``; no model is asked."""
+        """Return the update of the step ``name``, which looks for ``query_texts``; no model is asked."""
         ...
 
     async def check_points(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -62,11 +62,7 @@ class Evidence(Protocol):
         ...
 
     async def add_grounds(
-        self,
-        verdict: dict[str, Any],
-        runtime: Runtime[Any],
-        context: GroundedSettings,
-        sources: Sources,
+        self, verdict: dict[str, Any], runtime: Runtime[Any], context: GroundedSettings, sources: Sources
     ) -> dict[str, Any]:
         """Return a verdict with the sentences that it rests on."""
         ...
@@ -80,7 +76,7 @@ EVIDENCE: PlugPoint[Evidence] = PlugPoint("evidence", "arguing from sources")
 
 def add_channels(schema: type[Any], *, sources: bool = True) -> type[Any]:
     """Return a TypedDict with the channels of the evidence, and of the sources if it takes them."""
-    evidence = {"evidence": Annotated[dict[str, Any], merged]}
+    evidence = {"evidence": Annotated[dict[str, Any], merge_evidence]}
     return _with(schema, {**evidence, **_SOURCES} if sources else evidence)
 
 
@@ -95,9 +91,9 @@ _SOURCES: Mapping[str, Any] = {"sources": NotRequired[list[Any]]}
 def _with(schema: type[Any], channels: Mapping[str, Any]) -> type[Any]:
     """Return a TypedDict with further channels."""
     hints = get_type_hints(schema, include_extras=True)
-    made: type[Any] = _typed_dict(schema.__name__, {**hints, **channels})
-    made.__doc__, made.__module__ = schema.__doc__, schema.__module__
-    return made
+    extended_schema: type[Any] = _typed_dict(schema.__name__, {**hints, **channels})
+    extended_schema.__doc__, extended_schema.__module__ = schema.__doc__, schema.__module__
+    return extended_schema
 
 
 class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -118,7 +114,7 @@ class PartGraph(CompiledStateGraph[Any, Any, Any, Any]):
             ended: Any = await super().ainvoke(input, *args, **options)
         finally:
             reading.reset(apart)
-        here.left = merged(here.left, ended.get("evidence"))
+        here.updates = merge_evidence(here.updates, ended.get("evidence"))
         return ended
 
 
@@ -149,18 +145,15 @@ async def take_step(
         update = await step()
     finally:
         reading.reset(token)
-    left = {} if here is None else here.update()
-    if not left or not isinstance(update, Mapping | None):
+    evidence_update = {} if here is None else here.update()
+    if not evidence_update or not isinstance(update, Mapping | None):
         return update
-    own: dict[str, Any] = dict(update or {})
-    return {**own, "evidence": merged(own.get("evidence"), left)}
+    step_update: dict[str, Any] = dict(update or {})
+    return {**step_update, "evidence": merge_evidence(step_update.get("evidence"), evidence_update)}
 
 
 def retrieving(
-    name: str,
-    queries: Queries | None,
-    takes_settings: bool,
-    current: Callable[[], GroundedSettings],
+    name: str, queries: Queries | None, takes_settings: bool, current: Callable[[], GroundedSettings]
 ) -> Callable[..., Any]:
     """Return a step that retrieves for ``queries`` and what speakers asked for; no model is asked.
 
@@ -171,10 +164,10 @@ def retrieving(
         context = current()
         if (sources := find_sources(runtime, context)) is None:
             return {}
-        wanted: Iterable[str] | None = None
+        query_texts: Iterable[str] | None = None
         if queries is not None:
-            wanted = queries(state, context) if takes_settings else queries(state)
-        return await EVIDENCE.require().retrieve(state, runtime, context, sources, name, wanted)
+            query_texts = queries(state, context) if takes_settings else queries(state)
+        return await EVIDENCE.require().retrieve(state, runtime, context, sources, name, query_texts)
 
     return retrieve
 

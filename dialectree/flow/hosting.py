@@ -21,14 +21,14 @@ KEEPER = "dialectree.running.hosted"
 
 
 @runtime_checkable
-class HostedRun(Protocol):
+class HostRun(Protocol):
     """A run that a host drives."""
 
     run_id: str
     sources: Sequence[Any]
     """The sources as the graph takes them, whatever the host gave."""
 
-    def stored(self) -> dict[str, Any]:
+    def build_thread_state(self) -> dict[str, Any]:
         """Return what the thread's state has of the run."""
         ...
 
@@ -44,19 +44,19 @@ class HostedRun(Protocol):
 class Keeper(Protocol):
     """What begins the runs of a host and takes them up again."""
 
-    def begun(
+    def begin_run(
         self,
         method: Method | None,
-        given: Mapping[str, JsonValue],
+        graph_input: Mapping[str, JsonValue],
         runtime: Runtime[Any],
         kind: type[ProtocolSettings],
-    ) -> AbstractAsyncContextManager[HostedRun]:
-        """Begin a run of ``method``; ``given`` is what its graph takes."""
+    ) -> AbstractAsyncContextManager[HostRun]:
+        """Begin a run of ``method``; ``graph_input`` is what its graph takes."""
         ...
 
-    def taken_up(
+    def find_run(
         self, method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSettings]
-    ) -> HostedRun | None:
+    ) -> HostRun | None:
         """Return the run that the thread's state names, or None."""
         ...
 
@@ -66,6 +66,6 @@ class Keeper(Protocol):
 
 
 @cache
-def hosted() -> Keeper:
+def load_keeper() -> Keeper:
     """Return the keeper of the runs that hosts drive."""
     return cast("Keeper", import_module(KEEPER))

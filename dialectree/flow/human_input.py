@@ -58,7 +58,7 @@ async def ask_person(
     payload["request"] = request
     if labels:
         payload["labels"] = ", ".join(labels)
-    answer = interrupted(payload)
+    answer = interrupt_for_answer(payload)
     if labels:
         note = f"the person ruled {answer}" if answer else "the person gave no ruling"
         tell(runtime, node, "answered", {"of": kind, "note": note, "answer": answer})
@@ -68,11 +68,11 @@ async def ask_person(
     return answer
 
 
-def interrupted(payload: Payload) -> str:
+def interrupt_for_answer(payload: Payload) -> str:
     """Stop the graph until a person gives an answer that can be taken, and return it."""
-    shown = payload
-    while (answer := _accepted(payload, reply := interrupt(hitl_request(shown)))) is None:
-        shown = _again(payload, reply)
+    current_payload = payload
+    while (answer := _parse_answer(payload, reply := interrupt(hitl_request(current_payload)))) is None:
+        current_payload = _again(payload, reply)
     return answer
 
 
@@ -104,7 +104,7 @@ def hitl_request(payload: Payload) -> HITLRequest:
     }
 
 
-def told_of(payload: Payload) -> dict[str, str]:
+def interrupt_summary(payload: Payload) -> dict[str, str]:
     """Return the data of the event that tells of a request."""
     return {"of": payload["kind"], "note": f"a person is asked: {payload['request']}"}
 
@@ -139,7 +139,7 @@ def _text(reply: object) -> object:
     return reply
 
 
-def _accepted(payload: Payload, reply: object) -> str | None:
+def _parse_answer(payload: Payload, reply: object) -> str | None:
     """Return the answer in ``reply``; None if it is neither a text nor one of the labels."""
     reply = _text(reply) or ""
     if isinstance(reply, Mapping | list):
@@ -182,11 +182,11 @@ async def answer_requests(
     journal: Journal,
     ask: Ask | None,
     overrides: Sequence[Override] = (),
-    told: Callable[[Payload], None] = lambda payload: None,
+    report_request: Callable[[Payload], None] = lambda payload: None,
 ) -> dict[str, str]:
     """Return the answer to each request, by its id; ask in the order of the tree.
 
-    ``told`` gets each request that is a person's to answer.
+    ``report_request`` gets each request that is a person's to answer.
 
     A ruling that a contest set goes first, then the journal. The journal keeps each new answer at
     once, so a run that breaks off at the next request does not lose it.
@@ -197,7 +197,7 @@ async def answer_requests(
         if answer is None:
             answer = journal.answers.get(_key(payload))
             if answer is not None or ask is not None:
-                told(payload)
+                report_request(payload)
         if answer is None:
             answer = _silence(payload) if ask is None else await _new(payload, journal, ask)
         answers[i] = answer
@@ -209,7 +209,7 @@ def _override(payload: Payload, overrides: Sequence[Override]) -> str | None:
     for change in overrides:
         nodes = [spot.node for spot in change.spots if not spot.phase]
         if "labels" in payload and change.what == "ruled" and payload["node"] in nodes:
-            return _accepted(payload, change.after)
+            return _parse_answer(payload, change.after)
     return None
 
 
@@ -222,9 +222,9 @@ def _silence(payload: Payload) -> str:
 
 async def _new(payload: Payload, journal: Journal, ask: Ask) -> str:
     """Ask until the answer can be taken, and keep it in the journal."""
-    started, shown = clock.stamp(), payload
-    while (answer := _accepted(payload, reply := await _reply(shown, ask))) is None:
-        shown = _again(payload, reply)
+    started, current_payload = clock.stamp(), payload
+    while (answer := _parse_answer(payload, reply := await _reply(current_payload, ask))) is None:
+        current_payload = _again(payload, reply)
     journal.append(
         Call(
             key=_key(payload),

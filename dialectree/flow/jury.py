@@ -47,7 +47,7 @@ async def jury(
     orders: Orders = ONE_ORDER,
     again: Mapping[str, Mapping[str, Any]] | None = None,
     failed_at: str = "",
-    **asked: Any,
+    **ask_options: Any,
 ) -> list[Heard[Reply]]:
     """Ask each of ``judges`` in each of ``orders``, all at once, and return what they rule.
 
@@ -62,23 +62,23 @@ async def jury(
         orders: the values of the prompt that differ from one order to the next.
         again: asks only these speakers, each with these values besides.
         failed_at: the tree node that lacks a ruling which fails, where it is not the place's.
-        asked: all else that ``ask`` takes, values of the prompt included.
+        ask_options: all else that ``ask`` takes, values of the prompt included.
     """
     models = [*judges] or [None]
 
     async def hear(speaker: str, number: int, order: str) -> Heard[Reply]:
         who = "_".join(filter(None, (place.name, speaker))) or place.role
-        own = place.model_copy(update={"speaker": who})
-        values = {**asked, **orders[order], **(again or {}).get(speaker, {})}
-        said, dropped = None, False
+        juror_place = place.model_copy(update={"speaker": who})
+        values = {**ask_options, **orders[order], **(again or {}).get(speaker, {})}
+        ruling, dropped = None, False
         try:
-            said = await ask(runtime, own, prompt, reply, model=models[number], **values)
+            ruling = await ask(runtime, juror_place, prompt, reply, model=models[number], **values)
         except Dropped:
             dropped = True
         except PartFailed as error:
             data = {"role": place.role, "speaker": error.speaker, "fault": str(error)}
             tell(runtime, failed_at or place.node, "failed", data)
-        return Heard(number, speaker, own, said, dropped)
+        return Heard(number, speaker, juror_place, ruling, dropped)
 
     tasks = [
         asyncio.create_task(hear(speaker, number, order))
@@ -123,8 +123,8 @@ def count(labels: Mapping[str, Any], rule: Rule = "majority", *, of: int | None 
     ((first, votes),) = Counter(ruled.values()).most_common(1) or [(None, 0)]
     if votes < (judges if rule == "unanimous" else judges // 2 + 1):
         spread = [f"{n} for {label}" for label, n in sorted(Counter(ruled.values()).items())]
-        what = "not unanimous" if rule == "unanimous" else "no majority"
-        note = f"{what} of {judges} judges: {', '.join(spread) or 'no ruling'}"
+        reason = "not unanimous" if rule == "unanimous" else "no majority"
+        note = f"{reason} of {judges} judges: {', '.join(spread) or 'no ruling'}"
         return Count(None, votes / len(ruled) if ruled else None, [], {}, note)
     dissent = {who: label for who, label in ruled.items() if label != first}
     return Count(first, votes / len(ruled), [w for w in ruled if w not in dissent], dissent)

@@ -15,7 +15,7 @@ from dialectree.flow.debate import debate, open_part, set_score
 from dialectree.flow.flow import UNRESOLVED, Flow, Graph, Step
 from dialectree.flow.grounding import checker
 from dialectree.flow.state import Debate, Ruling
-from dialectree.flow.steps import settle, unresolved
+from dialectree.flow.steps import end_unresolved, settle
 from dialectree.models.door import ask
 from dialectree.protocols.forms import subject
 from dialectree.protocols.grounded import GroundedSettings
@@ -44,28 +44,30 @@ _RULED = (
 _typed_dict: Any = TypedDict
 
 
-def compiled(script: Script, name: str) -> Graph:
+def compile_script(script: Script, name: str) -> Graph:
     """Return the graph of ``script``, called ``name``."""
-    given = {
-        _channel(script, name): one.annotation if one.is_required() else NotRequired[one.annotation]
-        for name, one in _fields(script).items()
+    input_channels = {
+        _channel(script, name): field.annotation if field.is_required() else NotRequired[field.annotation]
+        for name, field in _fields(script).items()
     }
-    said = Annotated[list[dict[str, Any]], operator.add]
+    turns_type = Annotated[list[dict[str, Any]], operator.add]
     number = Annotated[int, operator.add]
-    own = {"round": number, "dropped": number, "said": said, "failed": bool}
+    talk_channels = {"round": number, "dropped": number, "said": turns_type, "failed": bool}
     shared = get_type_hints(Debate, include_extras=True)
     flow = Flow(
-        _typed_dict("Talk", {**shared, **given, **own}),
-        input=_typed_dict("Input", given),
+        _typed_dict("Talk", {**shared, **input_channels, **talk_channels}),
+        input=_typed_dict("Input", input_channels),
         settings=script.settings,
     )
     stations = [] if script.before is None else [*script.before.speakers, script.before.moderator]
     repeated = {*_names(map(script.steps, stations))}
-    for step, one in script.speakers.items():
-        speaking = _speaking(script, one, in_rounds=step in repeated)
-        mode = one.evidence or "hears"
-        gone = None if one.required else {"dropped": 1}
-        flow.role(step, speaking, required=one.required, on_drop=gone, evidence=mode, of=one.of)
+    for step, speaker in script.speakers.items():
+        speaking = _speaking(script, speaker, in_rounds=step in repeated)
+        mode = speaker.evidence or "hears"
+        drop_update = None if speaker.required else {"dropped": 1}
+        flow.role(
+            step, speaking, required=speaker.required, on_drop=drop_update, evidence=mode, of=speaker.of
+        )
     for step, queries in script.retrievals.items():
         flow.evidence(step, _looking(script, queries))
     for step in script.checkers:
@@ -74,7 +76,7 @@ def compiled(script: Script, name: str) -> Graph:
         flow.step(step, _debating(script, step, inner))
     for gate, step in script.gates().items():
         flow.step(gate, _scoring(script, script.inner[step]))
-    flow.step(UNRESOLVED, unresolved)
+    flow.step(UNRESOLVED, end_unresolved)
     flow.then(UNRESOLVED, END)
     if script.before is None:
         _lead(flow, script, [START, *script.closing()])
@@ -96,25 +98,25 @@ def _add_rounds(flow: Flow, script: Script, rounds: Rounds) -> None:
     def after_round(state: Any, settings: Any) -> str | list[str]:
         return script.after_round(_talk(script, state, settings))
 
-    *speakers, last = [script.steps(one) for one in (*rounds.speakers, rounds.moderator) if one]
+    *speakers, last = [script.steps(station) for station in (*rounds.speakers, rounds.moderator) if station]
     if isinstance(last, tuple):
         flow.step(_OVER)
         speakers, last = [*speakers, last], _OVER
     flow.step(NEXT, next_round)
     flow.then(START, NEXT, *speakers, last)
-    ways = script.closing()[0], script.ruling(rounds.moderator) if rounds.until else ""
-    flow.route(last, after_round, NEXT, *_names(filter(None, ways)), UNRESOLVED)
+    exits = script.closing()[0], script.ruling(rounds.moderator) if rounds.until else ""
+    flow.route(last, after_round, NEXT, *_names(filter(None, exits)), UNRESOLVED)
 
 
 def _lead(flow: Flow, script: Script, stations: Sequence[Station]) -> None:
     """Lead from each station to the next; where a debate may be needless, a rule leads past it."""
     gates, chain = script.gates(), list[Station]()
-    for place, one in enumerate(stations):
-        chain.append(one)
-        if one in gates:
+    for place, station in enumerate(stations):
+        chain.append(station)
+        if station in gates:
             due, past = map(str, stations[place + 1 : place + 3])
             flow.then(*chain)
-            flow.route(one, _due(script, script.inner[due], due, past), due, past)
+            flow.route(station, _due(script, script.inner[due], due, past), due, past)
             chain = []
     flow.then(*chain)
 
@@ -131,15 +133,13 @@ def _due(script: Script, inner: Inner, due: str, past: str) -> Callable[..., str
 
 def _names(stations: Iterable[Station]) -> list[str]:
     """Return the steps of all ``stations``."""
-    return [step for one in stations for step in ((one,) if isinstance(one, str) else one)]
+    return [step for station in stations for step in ((station,) if isinstance(station, str) else station)]
 
 
 def _fields(script: Script) -> dict[str, FieldInfo]:
     """Return the fields of the input, without the sources, which the flow itself takes."""
     fields = script.input.model_fields
-    return {
-        name: one for name, one in fields.items() if not script.input.grounded or name != "sources"
-    }
+    return {name: field for name, field in fields.items() if not script.input.grounded or name != "sources"}
 
 
 def _channel(script: Script, field: str) -> str:
@@ -147,21 +147,19 @@ def _channel(script: Script, field: str) -> str:
     return "question" if field == subject(script.input) else field
 
 
-def _talk(
-    script: Script, state: Mapping[str, Any], settings: ProtocolSettings, name: str = ""
-) -> Talk:
+def _talk(script: Script, state: Mapping[str, Any], settings: ProtocolSettings, name: str = "") -> Talk:
     """Return the debate so far as the functions of a script read it."""
-    given = {name: state.get(_channel(script, name)) for name in _fields(script)}
-    said, number = state.get("said") or [], state.get("round") or 0
+    inputs = {name: state.get(_channel(script, name)) for name in _fields(script)}
+    turns, number = state.get("said") or [], state.get("round") or 0
     dropped = state.get("dropped") or 0
-    return Talk(input=given, settings=settings, name=name, round=number, said=said, dropped=dropped)
+    return Talk(input=inputs, settings=settings, name=name, round=number, said=turns, dropped=dropped)
 
 
 def _speaking(script: Script, speaker: Speaker, *, in_rounds: bool) -> Step:
     """Return the step in which one speaks."""
     grounded = issubclass(script.settings, GroundedSettings)
     shared = GroundedSettings if grounded else ProtocolSettings
-    own = frozenset(script.settings.model_fields) - frozenset(shared.model_fields)
+    setting_names = frozenset(script.settings.model_fields) - frozenset(shared.model_fields)
 
     async def speak(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         context = settings(runtime, script.settings)
@@ -176,7 +174,7 @@ def _speaking(script: Script, speaker: Speaker, *, in_rounds: bool) -> Step:
             round=talk.round if in_rounds else 0,
         )
         values: dict[str, Any] = {
-            **{name: getattr(context, name) for name in own},
+            **{name: getattr(context, name) for name in setting_names},
             **talk.input,
             "said": talk.said,
             "round": talk.round,
@@ -196,10 +194,10 @@ def _debating(script: Script, name: str, inner: Inner) -> Step:
     part = [*script.inner].index(name)
 
     async def hold(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        other, given = inner.held(_talk(script, state, settings(runtime, script.settings)))
+        protocol_name, inputs = inner.debate(_talk(script, state, settings(runtime, script.settings)))
         node, text = f"{root()}.{part}", state["question"]
         await open_part(runtime, node, text)
-        verdict = await debate(runtime, other, node=node, text=text, **given)
+        verdict = await debate(runtime, protocol_name, node=node, text=text, **inputs)
         ruled = {field: getattr(verdict, field) for field in _RULED}
         turn = {"name": name, "role": name, "phase": DEBATED, "round": 0}
         return {"said": [{**turn, "verdict": ruled}]}

@@ -32,11 +32,11 @@ class _VerdictSchema:
         """Return the schema with those of the verdict's parts where they stand."""
         from dialectree.records import Verdict
 
-        whole = Verdict.model_json_schema()
-        parts, fields = whole.pop("$defs"), whole["properties"]
+        verdict_schema = Verdict.model_json_schema()
+        parts, fields = verdict_schema.pop("$defs"), verdict_schema["properties"]
         fields["grounds"]["items"] = parts["Ground"]
         fields["calibrated"]["anyOf"][0] = parts["Calibrated"]
-        return whole
+        return verdict_schema
 
 
 VerdictFields = Annotated[dict[str, Any], _VerdictSchema()]

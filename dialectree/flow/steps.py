@@ -9,7 +9,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from dialectree.errors import InputError
-from dialectree.flow.hosting import HostedRun
+from dialectree.flow.hosting import HostRun
 from dialectree.flow.state import Hosted, Question, Ruling
 from dialectree.models.run import Run, run_of
 from dialectree.protocols import forms
@@ -20,28 +20,26 @@ from dialectree.protocols.settings import ProtocolSettings, host_run
 from dialectree.records import Verdict
 from dialectree.trace.events import tell
 
-DEMONSTRATION = (
-    "a model below 1 billion parameters took part: its answers are no better than chance"
-)
+DEMONSTRATION = "a model below 1 billion parameters took part: its answers are no better than chance"
 PERSON = "person"
 """The source of a verdict's confidence where a person ruled, who may give none."""
 ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
 
 
-def require_question(given: Mapping[str, Any], called: str = "question") -> None:
+def require_question(fields: Mapping[str, Any], called: str = "question") -> None:
     """Raise InputError if there is no text to debate; ``called`` names it in the message."""
-    text = given.get("question") or ""
+    text = fields.get("question") or ""
     if not isinstance(text, str):
         raise InputError(f"the {called} is no text")
     if not any(unicodedata.category(char)[0] not in "CZ" for char in text):
         raise InputError(f"the {called} is empty")
 
 
-def prepare(given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
+def prepare(fields: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
     """Return the user's input as a graph takes it: what is debated is its ``question``."""
     declared = settings.declaration  # a graph can be walked without one
     subject = forms.subject(declared.input) if declared is not None else "question"
-    prepared = {"question" if name == subject else name: one for name, one in given.items()}
+    prepared = {"question" if name == subject else name: content for name, content in fields.items()}
     if "question" in prepared:
         require_question(prepared, subject or "question")
     return prepared
@@ -79,7 +77,7 @@ def ruling(
     return {"verdict": verdict.model_dump()}
 
 
-async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
+async def end_unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
     """Rule nothing: a reply that the debate cannot do without failed for good."""
     return await settle(runtime, None)
 
@@ -159,17 +157,17 @@ async def conclusion(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
         verdict["notes"] = [*verdict["notes"], ILLUSTRATION]
     if verdict["confidence"] is None and verdict["confidence_source"] != PERSON:
         verdict["confidence_source"] = None
-    verdict |= _calibrated(verdict, run)
+    verdict |= _calibrate_verdict(verdict, run)
     tell(runtime, root(), "concluded", {**verdict})
     if run.demonstration and run is not runtime.control:
         verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
     driven = host_run.get()
-    if state.get("run") and isinstance(driven, HostedRun):
+    if state.get("run") and isinstance(driven, HostRun):
         return {"verdict": verdict, **await driven.finish()}
     return {"verdict": verdict}
 
 
-def _calibrated(verdict: Mapping[str, Any], run: Run) -> dict[str, Any]:
+def _calibrate_verdict(verdict: Mapping[str, Any], run: Run) -> dict[str, Any]:
     """Return the second figure by the run's calibration, or a note on why there is none."""
     if not run.calibration or verdict["confidence"] is None:
         return {}

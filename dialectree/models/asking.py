@@ -62,11 +62,11 @@ class Fault(Exception):
         super().__init__(f"{text}: {quoted}" if quoted else text)
 
 
-class Answer(NamedTuple, Generic[Reply]):
+class ValidReply(NamedTuple, Generic[Reply]):
     """A reply that can be used."""
 
     reply: Reply
-    said: Any = None
+    citations: Any = None
     """What it says of the sources."""
     doubts: tuple[Doubt, ...] = ()
     """Why to ask for another one, once."""
@@ -147,27 +147,27 @@ class Form(NamedTuple):
 
     def response_format(self, schema: Schema) -> dict[str, object]:
         """Return the field of a request that asks for ``schema``, in OpenAI's words."""
-        wanted = {"name": self.name, "schema": schema, "strict": True}
-        return {"type": RUNGS[0], "json_schema": wanted}
+        json_schema = {"name": self.name, "schema": schema, "strict": True}
+        return {"type": RUNGS[0], "json_schema": json_schema}
 
 
-def form(reply: type[BaseModel], ids: Ids, most: Mapping[str, int] | None = None) -> Form:
+def form(reply: type[BaseModel], ids: Ids, max_items: Mapping[str, int] | None = None) -> Form:
     """Return the schema of ``reply`` with an enum for every field that names an id.
 
-    ``most`` limits the items of a list, by its field.
+    ``max_items`` limits the items of a list, by its field.
     """
-    named = tuple((path, tuple(values)) for path, values in ids.items())
-    return _form(reply, named, tuple((most or {}).items()))
+    enums = tuple((path, tuple(values)) for path, values in ids.items())
+    return _form(reply, enums, tuple((max_items or {}).items()))
 
 
 @lru_cache(maxsize=1024)
 def _form(
     reply: type[BaseModel],
     ids: tuple[tuple[str, tuple[str, ...]], ...],
-    most: tuple[tuple[str, int], ...],
+    max_items: tuple[tuple[str, int], ...],
 ) -> Form:
     full = json.loads(_inline_definitions(reply))
-    for name, count in most:
+    for name, count in max_items:
         part = full["properties"][name]
         part["maxItems"] = min(count, part.get("maxItems", count))
     strict = _without_lengths(full)
@@ -185,21 +185,21 @@ def offering(form: Form, names: Sequence[str]) -> Form:
     a grammar, and a reply that is made up, would take any of them.
     """
 
-    def narrowed(part: Any) -> Any:
+    def restrict_part(part: Any) -> Any:
         if isinstance(part, list):
-            return [narrowed(one) for one in part]
+            return [restrict_part(subpart) for subpart in part]
         if not isinstance(part, dict):
             return part
         if part.get("enum") in ([*SENTENCES], [*MORE_SENTENCES]):
             return {**part, "enum": [*names]}
-        fields = {name: narrowed(one) for name, one in part.items()}
+        fields = {name: restrict_part(subpart) for name, subpart in part.items()}
         for name in () if names else _POINTING.intersection(fields):
             fields[name] = {"type": "array", "items": {"type": "string"}, "maxItems": 0}
         return fields
 
     if json.dumps(SENTENCES)[1:-1] not in form.text:
         return form
-    return form._replace(full=narrowed(form.full), strict=narrowed(form.strict))
+    return form._replace(full=restrict_part(form.full), strict=restrict_part(form.strict))
 
 
 def for_small_model(form: Form) -> Form:
@@ -273,11 +273,11 @@ _LIMITS = (
 def _drop_keywords(part: Any, keywords: Collection[str]) -> Any:
     """Return a schema without ``keywords``; names of fields are none."""
     if isinstance(part, list):
-        return [_drop_keywords(one, keywords) for one in part]
+        return [_drop_keywords(subpart, keywords) for subpart in part]
     if not isinstance(part, dict):
         return part
     return {
-        name: {field: _drop_keywords(one, keywords) for field, one in value.items()}
+        name: {field: _drop_keywords(field_schema, keywords) for field, field_schema in value.items()}
         if name == "properties"
         else value
         if name == "enum"
@@ -289,21 +289,21 @@ def _drop_keywords(part: Any, keywords: Collection[str]) -> Any:
 
 def list_keywords(part: Any) -> set[str]:
     """Return the keywords of a schema."""
-    found = set[str]()
+    keywords = set[str]()
     if isinstance(part, list):
-        found.update(*map(list_keywords, part))
+        keywords.update(*map(list_keywords, part))
     elif isinstance(part, dict):
         for name, value in part.items():
-            found.add(name)
+            keywords.add(name)
             inner = [*value.values()] if name == "properties" else value
-            found |= set() if name == "enum" else list_keywords(inner)
-    return found
+            keywords |= set() if name == "enum" else list_keywords(inner)
+    return keywords
 
 
 def _drop_false_items(part: Any) -> Any:
     """Return a schema without ``items: false``, which llama.cpp refuses: ``maxItems`` says it."""
     if isinstance(part, list):
-        return [_drop_false_items(one) for one in part]
+        return [_drop_false_items(subpart) for subpart in part]
     if not isinstance(part, dict):
         return part
     return {
@@ -344,7 +344,7 @@ def _offer(schema: Any, path: str, ids: tuple[str, ...], *, each_place: bool) ->
 
         items: Schema = {"items": naming(*ids)}
         if each_place:
-            items = {"prefixItems": [naming(each) for each in ids], "items": False}
+            items = {"prefixItems": [naming(id_value) for id_value in ids], "items": False}
         fields[name] = {"type": "array", **items, "minItems": len(ids), "maxItems": len(ids)}
 
 
@@ -399,7 +399,7 @@ def find_hint(fault: Fault, reply: str) -> str:
         return ""
     if isinstance(value.get("properties"), dict):
         return _NO_SCHEMA
-    return _UNWRAPPED if [type(one) for one in value.values()] == [dict] else ""
+    return _UNWRAPPED if [type(field_value) for field_value in value.values()] == [dict] else ""
 
 
 # The question
@@ -434,9 +434,9 @@ class Asking:
     """How the model is asked: with the whole prompt, or in a form for smaller models."""
     medium: Wording | None = None
     """The question in the words for models of medium size; None where no such model takes part."""
-    shown: tuple[str, ...] = ()
+    sentence_names: tuple[str, ...] = ()
     """The sentences of the sources that the reply may name."""
-    read: Callable[[Call], Answer[Any]] | None = None
+    read: Callable[[Call], ValidReply[Any]] | None = None
     """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
     doubted: bool = False
     """Whether the question was asked again because of a doubt; from then on doubts are marks, and
@@ -467,9 +467,9 @@ class Asking:
         The journal's key leaves the shown address out, so that a run can be resumed elsewhere. The
         mark of user and query is part of it: they choose among the models at one address.
         """
-        own = self.context.model_options
-        for name in self.decoding.keys() & own.keys():
-            if isinstance(value := own[name], int | float) and not self.repair:
+        model_options = self.context.model_options
+        for name in self.decoding.keys() & model_options.keys():
+            if isinstance(value := model_options[name], int | float) and not self.repair:
                 self.decoding = {**self.decoding, name: value}
         self.key = self.key_for(self.spec.name, self.spec.mark, self.prompt_form)
         self.cache_key = _digest(f"{self.key}@{self.spec.address}")
@@ -482,16 +482,16 @@ class Asking:
         full = prompt_form == "full"
         name = [model, mark] if mark else model
         decoding = [*self.decoding.values()]
-        own = [dict(sorted(self.options.items()))] if self.options else []
+        option_parts = [dict(sorted(self.options.items()))] if self.options else []
         messages: Sequence[object] = self.messages
         form = self.form.text
         if prompt_form == "medium" and self.medium is not None:
             messages = [*self.medium.messages, self.repair, self.wrong]
             form = self.medium.form.text
         name = name if full else [model, mark, prompt_form]
-        return _digest(json.dumps((name, decoding, messages, form, *own)))
+        return _digest(json.dumps((name, decoding, messages, form, *option_parts)))
 
-    def sent(self) -> Asking:
+    def adapt_to_prompt_form(self) -> Asking:
         """Return the question as the model gets it: whole, or in the form for smaller models.
 
         There a repair names the fault and does not show the bad reply, which a small model would
@@ -506,12 +506,10 @@ class Asking:
             return replace(
                 self,
                 messages=self._medium_messages(self.medium),
-                form=for_medium_model(offering(self.medium.form, self.shown), self.medium),
+                form=for_medium_model(offering(self.medium.form, self.sentence_names), self.medium),
                 decoding={
                     **self.decoding,
-                    "temperature": temperature
-                    if self.repair
-                    else min(role_temperature, temperature),
+                    "temperature": temperature if self.repair else min(role_temperature, temperature),
                     "seed": self._seed(),
                 },
             )
@@ -524,7 +522,7 @@ class Asking:
         return replace(
             self,
             messages=messages(instructions, material),
-            form=for_small_model(offering(self.form, self.shown)),
+            form=for_small_model(offering(self.form, self.sentence_names)),
             decoding={**self.decoding, "temperature": temperature, "seed": self._seed()},
             shared=0,
         )
@@ -565,8 +563,8 @@ class Asking:
     @property
     def options(self) -> Mapping[str, JsonValue]:
         """Return the user's own fields of the request, beside those of the sampling."""
-        own = self.context.model_options
-        return {name: own[name] for name in own if name not in self.decoding}
+        model_options = self.context.model_options
+        return {name: model_options[name] for name in model_options if name not in self.decoding}
 
     @property
     def live(self) -> bool:
@@ -576,8 +574,8 @@ class Asking:
     @property
     def at_once(self) -> int:
         """Return the limit of requests under way; a model on this machine answers two at once."""
-        most = self.context.concurrency
-        return min(most, 2) if self.spec.provider == "local" else most
+        concurrency = self.context.concurrency
+        return min(concurrency, 2) if self.spec.provider == "local" else concurrency
 
     def usable(self, call: Call) -> bool:
         """Return whether the reply can be used as it is."""
@@ -605,24 +603,22 @@ class Asking:
         texts = ("", call.finish, call.reply) if refused else (reply, call.finish, None)
         self.repaired.append((self.cache_key, Completion(*texts, *counts)))
         self.wrong = wrong = (
-            f"Your last reply cannot be used: {prompts.disarmed(fault.text)}. "
+            f"Your last reply cannot be used: {prompts.escape_tags(fault.text)}. "
             f"Send the whole reply again as {self.form.words}"
         )
         *before, (role, content) = self.messages
         added: list[Message] = [(role, f"{content}\n\n{wrong}")]
         if not refused and reply.strip() and not self.doubted:
-            shown = prompts.disarmed(reply[:_SHOWN])
-            added = [(role, content), ("assistant", shown), ("user", wrong)]
-        most = self.decoding["max_tokens"]
-        if fault.kind == "truncated" and most is not None:
-            self.decoding = {**self.decoding, "max_tokens": 2 * most}
+            excerpt = prompts.escape_tags(reply[:_SHOWN])
+            added = [(role, content), ("assistant", excerpt), ("user", wrong)]
+        max_tokens = self.decoding["max_tokens"]
+        if fault.kind == "truncated" and max_tokens is not None:
+            self.decoding = {**self.decoding, "max_tokens": 2 * max_tokens}
         self.messages = (*before, *added)
         self.repair += 1
         self.__post_init__()
 
-    def call(
-        self, done: Completion, started: str, source: Literal["model", "cache", "person"]
-    ) -> Call:
+    def call(self, done: Completion, started: str, source: Literal["model", "cache", "person"]) -> Call:
         """Return the line of the journal on what was asked and what came back.
 
         ``texts`` has the texts of it from here on.
@@ -654,10 +650,10 @@ class Asking:
 
     def _as_sent(self, done: Completion) -> Sent:
         """Return what was sent for ``done``, and note its texts."""
-        asked = self.sent()
+        request = self.adapt_to_prompt_form()
         self.texts = {}
 
-        def noted(text: str) -> str:
+        def store_text(text: str) -> str:
             name = _digest(text)
             self.texts[name] = text
             return name
@@ -665,18 +661,18 @@ class Asking:
         left_out = ("seed", *done.unsent.split())
         return Sent(
             messages=[
-                (role, noted(text))
-                for role, text in asked.messages_at(done.rung, merged=done.merged, hint=done.hint)
+                (role, store_text(text))
+                for role, text in request.messages_at(done.rung, merged=done.merged, hint=done.hint)
             ],
-            reply_schema=noted(asked.form.text),
+            reply_schema=store_text(request.form.text),
             response_format=done.rung,
             schema_shape=done.shape if done.rung == RUNGS[0] else "full",
             decoding={
                 name: value + done.room * (name == "max_tokens")
-                for name, value in asked.decoding.items()
+                for name, value in request.decoding.items()
                 if value is not None and name not in left_out
             },
-            options={n: one for n, one in self.options.items() if n not in left_out},
+            options={n: option for n, option in self.options.items() if n not in left_out},
             address=self.spec.address if self.spec.address != self.spec.name else "",
             served=done.served,
         )
@@ -689,16 +685,16 @@ def sampling(
 
     Leave ``top_p`` out if the endpoint chooses it.
     """
-    own = {} if top_p is None else {"top_p": top_p}
-    return {"temperature": temperature, "max_tokens": max_tokens, "seed": seed, **own}
+    top_p_field = {} if top_p is None else {"top_p": top_p}
+    return {"temperature": temperature, "max_tokens": max_tokens, "seed": seed, **top_p_field}
 
 
 def messages(system: str, user: str) -> tuple[Message, Message]:
     """Return the messages that begin a question."""
-    return ("system", wellformed(system)), ("user", wellformed(user))
+    return ("system", replace_surrogates(system)), ("user", replace_surrogates(user))
 
 
-def wellformed(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return ``text`` that can be encoded: half of a surrogate pair becomes a question mark."""
     return text.encode("utf-8", "replace").decode()
 

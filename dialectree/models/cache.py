@@ -85,8 +85,8 @@ was made: completions of earlier versions count as kept then."""
 _KEPT = "insert or ignore into kept values (?, ?)"
 
 
-def _now() -> int:
-    return int(clock.now().timestamp())
+def _get_timestamp() -> int:
+    return int(clock.read_utc_time().timestamp())
 
 
 _NO_ROOM = (
@@ -189,13 +189,11 @@ class SqliteCache:
                     results[n] = self.fail(error)
         return results
 
-    def _serve(
-        self, connection: sqlite3.Connection, request: _Request
-    ) -> Completion | Exception | None:
+    def _serve(self, connection: sqlite3.Connection, request: _Request) -> Completion | Exception | None:
         if request.completion is not None:
             row = request.key, dump_completion(request.completion)
             connection.execute("insert or ignore into completions values (?, ?)", row)
-            connection.execute(_KEPT, (request.key, _now()))
+            connection.execute(_KEPT, (request.key, _get_timestamp()))
             return None
         query = "select completion from completions where key = ?"
         row = connection.execute(query, (request.key,)).fetchone()
@@ -218,7 +216,7 @@ class SqliteCache:
             self._connection.execute("pragma journal_mode=wal")
             self._connection.execute("pragma synchronous=normal")
             self._connection.executescript(_SQLITE_TABLES)
-            self._connection.execute(_KEPT, ("", _now()))
+            self._connection.execute(_KEPT, ("", _get_timestamp()))
         return self._connection
 
     def fail(self, error: Exception) -> DiskFull | InputError:
@@ -230,7 +228,5 @@ class SqliteCache:
         return InputError(self._describe(error))
 
     def _describe(self, error: Exception) -> str:
-        what = f"the reply cache {self.path}: {error}"
-        return (
-            f"{what}: use `cache=False`, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"
-        )
+        problem = f"the reply cache {self.path}: {error}"
+        return f"{problem}: use `cache=False`, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"

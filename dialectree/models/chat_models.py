@@ -33,20 +33,20 @@ Asked = Runnable[Any, Any]
 """A chat model, with what was bound to it."""
 
 
-def changed(chat: Asked, change: Any) -> Asked:
+def map_models(chat: Asked, change: Any) -> Asked:
     """Return ``chat`` with ``change`` applied to each of its models.
 
     What ``.bind()``, ``.with_config()`` and ``.with_fallbacks()`` added stays.
     """
     if isinstance(chat, RunnableBinding):
-        return chat.model_copy(update={"bound": changed(chat.bound, change)})
+        return chat.model_copy(update={"bound": map_models(chat.bound, change)})
     if isinstance(chat, RunnableWithFallbacks):
-        first, *others = (changed(each, change) for each in chat.runnables)
-        return chat.model_copy(update={"runnable": first, "fallbacks": others})
+        first, *fallbacks = (map_models(runnable, change) for runnable in chat.runnables)
+        return chat.model_copy(update={"runnable": first, "fallbacks": fallbacks})
     return change(chat)  # type: ignore[no-any-return]
 
 
-def structured(chat: Asked, form: Form) -> Asked:
+def bind_reply_schema(chat: Asked, form: Form) -> Asked:
     """Return ``chat`` bound to the schema of ``form``; its replies stay messages.
 
     Raises NotImplementedError for a model that has no structured output.
@@ -65,7 +65,7 @@ def structured(chat: Asked, form: Form) -> Asked:
             raise NotImplementedError
         return first.steps__["raw"]  # without the parser: replies are read here
 
-    return changed(chat, bind)
+    return map_models(chat, bind)
 
 
 def _openai_structured(model: Any, form: Form) -> Asked:
@@ -76,10 +76,10 @@ def _openai_structured(model: Any, form: Form) -> Asked:
     return bound
 
 
-def decoded(chat: Asked, decoding: Mapping[str, float | None], *, own: bool) -> Asked:
+def apply_decoding(chat: Asked, decoding: Mapping[str, float | None], *, has_decoding: bool) -> Asked:
     """Return ``chat`` with those values of ``decoding`` that its models know.
 
-    ``own``: the model came with a decoding of its own, and only a seed that it lacks is added.
+    ``has_decoding``: the model came with a decoding of its own, and only a seed that it lacks is added.
     """
 
     def set_fields(model: Asked) -> Asked:
@@ -88,14 +88,14 @@ def decoded(chat: Asked, decoding: Mapping[str, float | None], *, own: bool) -> 
         fields, update = type(model).model_fields, dict[str, float]()
         for name, value in decoding.items():
             names = _MAX_TOKENS if name == "max_tokens" else (name,)
-            known = next((each for each in names if each in fields), None)
-            if value is None or known is None:
+            field_name = next((candidate for candidate in names if candidate in fields), None)
+            if value is None or field_name is None:
                 continue
-            if not own or (name == "seed" and getattr(model, name) is None):
-                update[known] = value
+            if not has_decoding or (name == "seed" and getattr(model, name) is None):
+                update[field_name] = value
         return model.model_copy(update=update) if update else model
 
-    return changed(chat, set_fields)
+    return map_models(chat, set_fields)
 
 
 def with_options(chat: Asked, options: Mapping[str, Any]) -> Asked:
@@ -107,12 +107,12 @@ def with_options(chat: Asked, options: Mapping[str, Any]) -> Asked:
         if not isinstance(model, BaseChatModel):
             return model
         fields = type(model).model_fields
-        known = {name: value for name, value in options.items() if name in fields}
-        model = model.model_copy(update=known) if known else model
-        others = {name: value for name, value in options.items() if name not in fields}
-        return model.bind(**others) if others else model
+        model_options = {name: value for name, value in options.items() if name in fields}
+        model = model.model_copy(update=model_options) if model_options else model
+        call_options = {name: value for name, value in options.items() if name not in fields}
+        return model.bind(**call_options) if call_options else model
 
-    return changed(chat, set_fields)
+    return map_models(chat, set_fields)
 
 
 def with_cache_mark(chat: Asked, messages: Sequence[Message], shared: int) -> list[Any]:

@@ -2,7 +2,7 @@
 
 Connections belong to an event loop, so a process with several loops has clients for each. Chat
 models of every library read their replies over httpx or httpx2, so the size of a body is limited
-there, for requests sent within :func:`bounded` alone. Seen with httpx 0.28 and httpx2 2.16.
+there, for requests sent within :func:`limit_body_size` alone. Seen with httpx 0.28 and httpx2 2.16.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _is_bounded = ContextVar("_is_bounded", default=False)
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
+def limit_body_size() -> Iterator[None]:
     """Raise Oversized while the body of a reply is read, as soon as it exceeds ``BODY_BYTES``."""
     token = _is_bounded.set(True)
     try:
@@ -81,11 +81,11 @@ class _Body:
         if piece and not self._began:
             self._began, self._inflate = True, self._choose_decoder(piece)
         if self._inflate is None:
-            yield self._counted(piece)
+            yield self._check_size(piece)
             return
         while piece:
             try:
-                yield self._counted(self._inflate.decompress(piece, _STEP_BYTES))
+                yield self._check_size(self._inflate.decompress(piece, _STEP_BYTES))
             except zlib.error as error:
                 raise Oversized(f"its body is not {self._coding}: {error}") from None
             piece = self._inflate.unconsumed_tail
@@ -109,16 +109,14 @@ class _Body:
             return None  # a text: what the header names is no compression
         raise Oversized(f"its body is compressed by {self._coding!r}, which was not asked for")
 
-    def _counted(self, piece: bytes) -> bytes:
+    def _check_size(self, piece: bytes) -> bytes:
         self._left -= len(piece)
         if self._left < 0:
             raise Oversized(f"its body is larger than {BODY_BYTES // 10**6} MB")
         return piece
 
 
-class _Stream(
-    httpx.AsyncByteStream, httpx2.AsyncByteStream, httpx.SyncByteStream, httpx2.SyncByteStream
-):
+class _Stream(httpx.AsyncByteStream, httpx2.AsyncByteStream, httpx.SyncByteStream, httpx2.SyncByteStream):
     """The stream of a response, decompressed and counted."""
 
     def __init__(self, response: Any) -> None:
@@ -160,7 +158,7 @@ class _Transport:
 
 
 def _bound(client: Any) -> None:
-    """Bound what clients of that class send within :func:`bounded`."""
+    """Bound what clients of that class send within :func:`limit_body_size`."""
     name = "_transport_for_url"  # asked for every request, also those that follow a redirect
     transport_of = getattr(client, name)
 
@@ -193,28 +191,28 @@ def usage(value: object) -> dict[str, Any]:
     return counts
 
 
-def completion_tokens(told: Mapping[str, Any], most: int | None) -> tuple[int, bool]:
+def completion_tokens(usage_fields: Mapping[str, Any], max_tokens: int | None) -> tuple[int, bool]:
     """Return the completion tokens of a reply, and whether they are more than can be believed.
 
     Some endpoints bill thoughts that stand in the total alone. The larger of what is stated and of
     the total less the prompt counts, without cached tokens that stand beside the prompt. More than
-    ``most`` tokens and the stated thoughts is believed up to :data:`BEYOND`.
+    ``max_tokens`` tokens and the stated thoughts is believed up to :data:`BEYOND`.
     """
-    details = told.get("completion_tokens_details")
+    details = usage_fields.get("completion_tokens_details")
     thoughts = token_count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else 0
-    stated, prompt = token_count(told.get("completion_tokens")), told.get("prompt_tokens")
-    total = token_count(told.get("total_tokens"))
+    stated, prompt = (token_count(usage_fields.get("completion_tokens")), usage_fields.get("prompt_tokens"))
+    total = token_count(usage_fields.get("total_tokens"))
     beside = sum(
         token_count(count)
-        for name, count in told.items()
+        for name, count in usage_fields.items()
         if name.startswith("cache") and name.endswith("_tokens")
     )
     billed = max(stated, total - token_count(prompt) - beside) if prompt else stated
     if not total and thoughts > stated:
         billed = stated + thoughts
-    if most is None or billed <= max(stated, most + thoughts):
+    if max_tokens is None or billed <= max(stated, max_tokens + thoughts):
         return billed, False
-    return max(stated, min(billed, max(most, BEYOND) + thoughts)), True
+    return max(stated, min(billed, max(max_tokens, BEYOND) + thoughts)), True
 
 
 def read_completion(text: str) -> Any:
@@ -259,7 +257,7 @@ def _normalise_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(content, dict):
         content = json.dumps(content, ensure_ascii=False)
     elif isinstance(content, list):
-        texts = (one if isinstance(one, str) else _text_of(one) for one in content)
+        texts = (part if isinstance(part, str) else _text_of(part) for part in content)
         content = "".join(texts)
     return {**choice, "message": {"role": "assistant", **message, "content": content}}
 
@@ -271,15 +269,15 @@ def _text_of(part: Any) -> str:
     return text if isinstance(text, str) and part.get("type") in kinds else ""
 
 
-def _add_piece(whole: dict[str, Any], choice: Mapping[str, Any]) -> None:
+def _add_piece(full_choice: dict[str, Any], choice: Mapping[str, Any]) -> None:
     """Add a piece of a stream to a choice."""
-    message = whole["message"]
+    message = full_choice["message"]
     for name, value in (choice.get("delta") or choice.get("message") or {}).items():
         if isinstance(value, str) and name != "role":
             message[name] = message.get(name, "") + value
         elif value is not None:
             message[name] = value
-    whole |= {n: one for n, one in choice.items() if n not in ("delta", "message") and one}
+    full_choice |= {n: content for n, content in choice.items() if n not in ("delta", "message") and content}
 
 
 def _log_no_secret(record: logging.LogRecord) -> bool:
@@ -295,7 +293,7 @@ logging.getLogger("httpx2").addFilter(_log_no_secret)
 
 
 @contextmanager
-def checked_proxy(url: str) -> Iterator[None]:
+def require_usable_proxy(url: str) -> Iterator[None]:
     """Raise RequestError where the environment names a proxy for ``url`` that no client can use."""
     try:
         yield
@@ -320,7 +318,7 @@ class HttpClient(openai.DefaultAioHttpClient):
         self._authorization = f"Basic {token}" if token else f"Bearer {key or 'none'}"
         self._query = dict(parse_qsl(parts.query))
         self._secrets = secrets(url, key)
-        with checked_proxy(url):
+        with require_usable_proxy(url):
             super().__init__(
                 limits=httpx2.Limits(max_connections=CONNECTIONS),
                 verify=_certificates(),
@@ -344,9 +342,7 @@ class HttpClient(openai.DefaultAioHttpClient):
         if response.is_success and text == before:
             return response
         headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-        return httpx2.Response(
-            response.status_code, headers=headers, content=text.encode(), request=request
-        )
+        return httpx2.Response(response.status_code, headers=headers, content=text.encode(), request=request)
 
 
 def _as_stream(response: httpx2.Response, reply: dict[str, Any]) -> httpx2.Response:
@@ -369,7 +365,7 @@ def _certificates() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-class Chat(ChatOpenAI):
+class EndpointChat(ChatOpenAI):
     """Ask an OpenAI-compatible endpoint; raise Garbled for a reply that cannot be read."""
 
     def _get_invocation_params(self, stop: Any = None, **options: Any) -> dict[str, Any]:
@@ -380,8 +376,8 @@ class Chat(ChatOpenAI):
     def _get_ls_params(self, stop: Any = None, **options: Any) -> LangSmithParams:
         """Return what LangSmith shows of the model; the temperature stands in the body."""
         body = options.get("extra_body", {})
-        shown = {name: body[name] for name in ("temperature", "max_tokens") if name in body}
-        return super()._get_ls_params(stop=stop, **{**options, **shown})
+        sampling = {name: body[name] for name in ("temperature", "max_tokens") if name in body}
+        return super()._get_ls_params(stop=stop, **{**options, **sampling})
 
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], *args: Any, **options: Any
@@ -402,23 +398,23 @@ class Chat(ChatOpenAI):
         The plain reply is LangChain's to read, too. Odd token counts in it would lose it.
         """
         body = self._get_request_payload(messages, stop=stop, **options)
-        sent: RequestOptions = {"extra_json": body.pop("extra_body", {})}
+        request_options: RequestOptions = {"extra_json": body.pop("extra_body", {})}
         if "timeout" in body:
-            sent["timeout"] = body.pop("timeout")
+            request_options["timeout"] = body.pop("timeout")
         response = await self.root_async_client.post(
-            "/chat/completions", body=body, cast_to=httpx2.Response, options=sent
+            "/chat/completions", body=body, cast_to=httpx2.Response, options=request_options
         )
         try:
             reply = read_completion(response.text)
             if is_refusal(reply):
                 raise Refused(read_refusal_value(reply))
             reply = {**reply, "choices": [_normalise_choice(choice) for choice in reply["choices"]]}
-            told = usage(reply.get("usage"))
-            result = self._create_chat_result({**reply, "usage": told})
+            token_usage = usage(reply.get("usage"))
+            result = self._create_chat_result({**reply, "usage": token_usage})
             for choice, generation in zip(reply["choices"], result.generations, strict=True):
                 message = choice["message"]
                 thoughts = message.get("reasoning_content") or message.get("reasoning")
-                beside = {"refusal": message.get("refusal"), "thoughts": thoughts, "usage": told}
+                beside = {"refusal": message.get("refusal"), "thoughts": thoughts, "usage": token_usage}
                 generation.message.additional_kwargs |= beside
         except Refused:
             raise
@@ -431,21 +427,21 @@ class Chat(ChatOpenAI):
         return result
 
     async def _astream(self, *args: Any, **options: Any) -> AsyncIterator[ChatGenerationChunk]:
-        pieces, held = 0, None
+        pieces, pending_chunk = 0, None
         try:
             async for chunk in super()._astream(*args, **options):
                 pieces += 1
-                held = chunk if held is None else held + chunk
+                pending_chunk = chunk if pending_chunk is None else pending_chunk + chunk
                 # LangChain keeps each piece, whose object is far larger than its text.
                 if pieces < 1000 or pieces % 100 == 0:
-                    yield held
-                    held = None
+                    yield pending_chunk
+                    pending_chunk = None
                 if pieces % 100 == 0:
                     await clock.sleep(0)  # a stream that never pauses must not hold up others
         except json.JSONDecodeError as error:
             raise Garbled(str(error)) from error
-        if held is not None:
-            yield held
+        if pending_chunk is not None:
+            yield pending_chunk
         if not pieces:
             raise Garbled("a stream without a reply")
 
@@ -455,18 +451,18 @@ class Clients:
 
     def __init__(self) -> None:
         self._http: dict[tuple[str, str], HttpClient] = {}
-        self._chats: dict[tuple[str, str, str, bool], Chat] = {}
+        self._chats: dict[tuple[str, str, str, bool], EndpointChat] = {}
         self._others: dict[Spec, Any] = {}
 
-    def chat(self, url: str, key: str, model: str, *, stream_usage: bool) -> Chat:
+    def chat(self, url: str, key: str, model: str, *, stream_usage: bool) -> EndpointChat:
         """Return ``model`` of the OpenAI-compatible endpoint at ``url``."""
         name = url, key, model, stream_usage
         if name not in self._chats:
             if (url, key) not in self._http:
                 self._http[url, key] = HttpClient(url, key)
             http = self._http[url, key]
-            with checked_proxy(url):  # LangChain makes a client of its own, too
-                self._chats[name] = Chat(
+            with require_usable_proxy(url):  # LangChain makes a client of its own, too
+                self._chats[name] = EndpointChat(
                     model=model,
                     base_url=http.address,
                     api_key=SecretStr("none"),  # the HTTP client has the key
@@ -481,7 +477,7 @@ class Clients:
                 )
         return self._chats[name]
 
-    def other(self, spec: Spec) -> Any:
+    def get_chat_model(self, spec: Spec) -> Any:
         """Return the model of another provider."""
         if spec not in self._others:
             self._others[spec] = chat_model(spec)
@@ -507,9 +503,9 @@ async def clients() -> Clients:
 
 async def _life(loop: asyncio.AbstractEventLoop) -> AsyncIterator[Clients]:
     """Yield clients; a loop that ends closes its open generators, which closes the clients."""
-    made = Clients()
+    loop_clients = Clients()
     try:
-        yield made
+        yield loop_clients
     finally:
         del _open[loop]
-        await made.close()
+        await loop_clients.close()

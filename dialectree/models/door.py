@@ -21,18 +21,18 @@ from dialectree import prompts
 from dialectree.errors import Contradiction, PartFailed, ReplyError
 from dialectree.models import small_models
 from dialectree.models.asking import (
-    Answer,
     Asking,
     Doubt,
     Fault,
     Form,
     Ids,
     Message,
+    ValidReply,
     Wording,
     form,
     messages,
+    replace_surrogates,
     sampling,
-    wellformed,
 )
 from dialectree.models.reading import NOTHING, PosedQuestion, Said, reading
 from dialectree.models.replies import parse_reply, read
@@ -43,7 +43,7 @@ from dialectree.protocols.inside import inside
 from dialectree.protocols.settings import settings
 from dialectree.records import Call, Place, Turn
 from dialectree.system.platform_internals import graph_step
-from dialectree.text import listed
+from dialectree.text import format_list
 from dialectree.trace.events import tell
 
 __all__ = ["ByText", "CopyCheck", "Fault", "Place", "Reply", "Run", "ask"]
@@ -90,34 +90,34 @@ async def ask(
     turn.protocol = "" if context.protocol == run.protocol else context.protocol
     if not turn.step and not (context.declaration and context.declaration.order.phases):
         turn.step = graph_step()  # no phases order the transcript, so the steps of the graph do
-    own = context.speaker(place.role, place.name) if model is None else model
-    spec = resolve(own, context)
+    speaker_model = context.speaker(place.role, place.name) if model is None else model
+    spec = resolve(speaker_model, context)
     prompt_form = await run.prompt_form(context, spec)
     here = reading.get()
     word = partial(_question, words, values, context.language, at_most)
-    whole = word(reply, ids or {}, suggested or {})
+    full_question = word(reply, ids or {}, suggested or {})
     medium: _Question | None = None
     if prompt_form == "medium" or run.has_medium_form:
         if by_text is None:
             medium = word(reply, ids or {}, suggested or {}, medium=True)
         else:
             medium = word(by_text.reply, by_text.ids, by_text.suggested, medium=True, by_text=True)
-    if whole.posed is not None:
-        max_tokens = max_tokens and max_tokens + whole.posed.tokens
+    if full_question.posed is not None:
+        max_tokens = max_tokens and max_tokens + full_question.posed.tokens
 
-    def read_call(call: Call) -> Answer[Reply]:
+    def read_call(call: Call) -> ValidReply[Reply]:
         doubts: list[Doubt] = []
-        said = NOTHING
+        citations = NOTHING
         if call.source == "person":  # a person writes the protocol's own fields
             valid = _read(reply, ids or {}, call, words)
         elif call.prompt_form == "medium" and medium is not None:
             call, doubts = _trim_reply(asking, call)
-            answer, said = medium.read(call, words, turn)
+            answer, citations = medium.read(call, words, turn)
             valid = by_text.read(answer) if by_text else cast("Reply", answer)
         else:
             if call.prompt_form == "small":
                 call, doubts = _trim_reply(asking, call)
-            answer, said = whole.read(call, words, turn)
+            answer, citations = full_question.read(call, words, turn)
             valid = cast("Reply", answer)
         if check is not None and (wrong := check(valid)):
             raise Fault("invalid", wrong)
@@ -126,22 +126,22 @@ async def ask(
                 raise Fault("conflict", wrong)
             if copy_check is not None:
                 doubts += copy_check.find_copies(valid)
-        return Answer(valid, said, tuple(doubts))
+        return ValidReply(valid, citations, tuple(doubts))
 
     asking = Asking(
         context,
         turn,
         words.label,
         spec,
-        whole.messages,
-        whole.form,
+        full_question.messages,
+        full_question.form,
         sampling(words.temperature, turn.random_seed(context.seed), max_tokens, words.top_p),
         _trace(turn, words.label, reply.__name__),
         # OpenAI's API caches prompts by itself.
-        0 if spec.openai_compatible else len(wellformed(whole.shared)),
+        0 if spec.openai_compatible else len(replace_surrogates(full_question.shared)),
         prompt_form,
         medium.wording() if medium else None,
-        tuple(whole.posed.shown) if whole.posed else (),
+        tuple(full_question.posed.shown) if full_question.posed else (),
         read_call,
         tell=partial(tell, runtime, turn.node),
     )
@@ -150,16 +150,16 @@ async def ask(
     except PartFailed as error:
         error.role, error.speaker = turn.role, turn.called or turn.name
         raise
-    valid, said = answer.reply, answer.said
+    valid, citations = answer.reply, answer.citations
     notes, evidence = [doubt.note for doubt in answer.doubts], dict[str, Any]()
     if here is not None:
-        notes += await here.keep(turn.spot(), said)
-        evidence = said.told()
+        notes += await here.keep(turn.spot(), citations)
+        evidence = citations.make_record_fields()
     for note in notes:
         tell(runtime, turn.node, "noted", {"note": f"{turn.speaking()}: {note}"})
     fields = dict(told(valid)) if told else valid.model_dump(mode="json")
-    named = None if names is None else names(valid) or ""
-    spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": named, **evidence}
+    label = None if names is None else names(valid) or ""
+    spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": label, **evidence}
     if answer.doubts:
         spoke["marks"] = [*dict.fromkeys(doubt.mark for doubt in answer.doubts)]
     tell(runtime, turn.node, "spoke", spoke)
@@ -185,7 +185,7 @@ class ByText(NamedTuple, Generic[Reply]):
 class CopyCheck(NamedTuple):
     """Tells whether a turn repeats its opponent's words."""
 
-    said: Sequence[tuple[bool, str]]
+    statements: Sequence[tuple[bool, str]]
     """What both sides have said, in order; True is the opponent. Words are theirs who said them
     first: to repeat oneself is no copy, even where the opponent has done so, too."""
     common: Sequence[str] = ()
@@ -198,7 +198,7 @@ class CopyCheck(NamedTuple):
         evidence = here.texts if (here := reading.get()) else []
         own_words = self.own_words or (lambda reply: " ¶ ".join(_texts(reply.model_dump())))
         text, common = own_words(reply), [*self.common, *evidence]
-        share = small_models.measure_copied_share(text, self.said, common)
+        share = small_models.measure_copied_share(text, self.statements, common)
         note = f"repeats its opponent's words ({share:.0%} of the turn)"
         return [Doubt("copied", _COPIED, note)] if share > small_models.COPIED_SHARE else []
 
@@ -276,13 +276,11 @@ def _trim_reply(asking: Asking, call: Call) -> tuple[Call, list[Doubt]]:
         value, _ = parse_reply((call.reply or "").strip(), cut_off=False)
     except (Fault, RecursionError):  # reading the reply says so
         return call, []
-    schema = replace(asking, prompt_form=call.prompt_form).sent().form.full
+    schema = replace(asking, prompt_form=call.prompt_form).adapt_to_prompt_form().form.full
     trimmed, trims = small_models.trim_texts(schema, value, small=call.prompt_form == "small")
     if not trims:
         return call, []
-    ends = ", ".join(
-        f"“… {' '.join(trim.left_out.split())[-80:]}”" for trim in trims if trim.left_out
-    )
+    ends = ", ".join(f"“… {' '.join(trim.left_out.split())[-80:]}”" for trim in trims if trim.left_out)
     note = f"the unfinished end of a text is left out: {ends}" if ends else "a text breaks off"
     cut = dict.fromkeys(trim.field for trim in trims if trim.at_limit)
     fault = f"{', '.join(cut)}: {_CUT}" if cut else ""
@@ -297,9 +295,9 @@ def _with_language(system: str, language: str) -> str:
     """
     if not language:
         return system
-    named = "the language of the question or claim" if language == "auto" else language
+    language_name = "the language of the question or claim" if language == "auto" else language
     rules, mark, form = system.rpartition("\n\nAnswer as JSON")
-    return f"{rules or form}\n\nWrite in {named}.{mark}{form if mark else ''}"
+    return f"{rules or form}\n\nWrite in {language_name}.{mark}{form if mark else ''}"
 
 
 def _render_question(
@@ -308,14 +306,14 @@ def _render_question(
     """Return the rendered prompt; one that does not say so itself asks for the fields as JSON."""
     system, user = words.render(values, **wording)
     if "JSON" not in words.body:
-        fields = listed([f"`{name}`" for name in reply.model_fields])
+        fields = format_list([f"`{name}`" for name in reply.model_fields])
         system = f"{system}\n\nAnswer as JSON with {fields}."
     return system, user
 
 
 async def _valid_reply(
-    run: Run, asking: Asking, read_call: Callable[[Call], Answer[Reply]]
-) -> Answer[Reply]:
+    run: Run, asking: Asking, read_call: Callable[[Call], ValidReply[Reply]]
+) -> ValidReply[Reply]:
     """Ask until a reply can be used; raise ReplyError or Contradiction after the last repair.
 
     A reply that a model gives now and that is in doubt is asked for again, once. One out of the

@@ -30,17 +30,10 @@ from dialectree.models.asking import (
     Rung,
     Shape,
     list_keywords,
+    replace_surrogates,
     strip_thoughts,
-    wellformed,
 )
-from dialectree.models.error_mapping import (
-    Failed,
-    Garbled,
-    MappedError,
-    Oversized,
-    Refused,
-    map_error,
-)
+from dialectree.models.error_mapping import Failed, Garbled, MappedError, Oversized, Refused, map_error
 from dialectree.models.limits import Limiter
 from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec
@@ -97,7 +90,7 @@ class _Attempts:
         self._end += waited_s
         self.made += 1
 
-    def left_s(self) -> float:
+    def compute_timeout_s(self) -> float:
         """Return the seconds that an attempt may take."""
         return max(0.001, self._end - clock.seconds())
 
@@ -123,8 +116,8 @@ class _Attempts:
             return 0.0 if now - self._waiting_since < PATIENCE_S else None
         self._failed += 1
         longest = LONGEST_PAUSE_S if error.kind == "lost" else 8.0
-        most = min(longest, 0.25 * 2 ** min(self._failed, 6))
-        pause = max(min(error.wait_s or 0.0, 30.0), most / 2 + chance.jitter(most / 2))
+        max_pause = min(longest, 0.25 * 2 ** min(self._failed, 6))
+        pause = max(min(error.wait_s or 0.0, 30.0), max_pause / 2 + chance.jitter(max_pause / 2))
         left_s = self._end - now
         if patient:
             pause = min(pause, left_s / 2)
@@ -240,7 +233,7 @@ class Endpoint:
         others are answered waits for its turn again, which is no failure of it.
         """
         attempts, pause = _Attempts(asking.context.call_deadline), pause or _sleep
-        rung, request, refusals = asking.rung, asking.sent(), 0
+        rung, request, refusals = asking.rung, asking.adapt_to_prompt_form(), 0
         while True:
             since = clock.seconds()
             async with self._probe() if refusals else nullcontext():
@@ -248,7 +241,7 @@ class Endpoint:
                 how = self.choose_way(request.form, rung, request.place.role)
                 began = clock.seconds()
                 try:
-                    async with asyncio.timeout(attempts.left_s()):
+                    async with asyncio.timeout(attempts.compute_timeout_s()):
                         reply = await self._send(request, how)
                 except _ERRORS as error:
                     mapped = map_error(error, self.spec)
@@ -257,13 +250,13 @@ class Endpoint:
                     self.address.lost_last = -math.inf
                     self._learn_room(reply, how)
                     if slots is not None:
-                        slots.answered(clock.seconds() - began, reply.completion_tokens)
+                        slots.record_reply(clock.seconds() - began, reply.completion_tokens)
                     return reply._replace(attempts=attempts.made, **_describe(how))
                 # A server may go on with requests that were given up, and answer none meanwhile.
                 lately = self.address.replied > began - attempts.deadline_s / 2
                 late = mapped.kind == "late" and lately
                 if slots is not None and (late or mapped.kind == "wait"):
-                    slots.congested(began)
+                    slots.record_congestion(began)
                 self._learn(mapped, attempts.waits, began)
                 _require_not_the_users(mapped, request)
                 if mapped.kind == "part":
@@ -359,17 +352,15 @@ class Endpoint:
         address.lost_last = -math.inf
         address.answers |= error.kind not in ("broken", "foreign")
         if error.kind == "wait":
-            asked = 2.0 ** min(waits, 5) if error.wait_s is None else error.wait_s
-            self._quiet_until = max(self._quiet_until, now + max(0.05, asked))
+            wait_s = 2.0 ** min(waits, 5) if error.wait_s is None else error.wait_s
+            self._quiet_until = max(self._quiet_until, now + max(0.05, wait_s))
 
     def _learn_room(self, reply: Completion, how: How) -> None:
         """Give the calls from now on more room where a reply was cut off while it was thinking."""
         if reply.finish == "length" and not strip_thoughts(reply.text) and how.room == self.room:
             self.room = min(MOST_ROOM, max(ROOM, 4 * self.room))
 
-    def _learn_part(
-        self, error: MappedError, form: Form, how: How, rung: Rung | None
-    ) -> Rung | None:
+    def _learn_part(self, error: MappedError, form: Form, how: How, rung: Rung | None) -> Rung | None:
         """Remember the part of a request that is refused; return the rung of this call alone.
 
         Raises RequestError if nothing is left to be asked otherwise.
@@ -381,9 +372,7 @@ class Endpoint:
                 raise RequestError(error.text)
         return rung
 
-    def _ask_otherwise(
-        self, error: MappedError, form: Form, how: How, rung: Rung | None
-    ) -> Rung | None:
+    def _ask_otherwise(self, error: MappedError, form: Form, how: How, rung: Rung | None) -> Rung | None:
         meaning, name = error.part
         shape, schema = SHAPES.index(how.shape), form.choose_schema(how.shape, how.without)
         asks_schema = how.rung == RUNGS[0]
@@ -432,21 +421,21 @@ class Endpoint:
                 f"{where} answered no call for {attempts.deadline_s:g} s (`call_deadline`): {text}"
             )
         if error.kind != "hopeless":
-            made = "1 attempt" if attempts.made == 1 else f"{attempts.made} attempts"
-            text = f"{where} gave no reply in {made} (deadline {attempts.deadline_s:g} s): {text}"
+            attempt_count = "1 attempt" if attempts.made == 1 else f"{attempts.made} attempts"
+            text = f"{where} gave no reply in {attempt_count} (deadline {attempts.deadline_s:g} s): {text}"
         return Completion(attempts=attempts.made, error=text)
 
     async def _send(self, request: Asking, how: How) -> Completion:
         from dialectree.models import clients  # heavy
 
-        made = await clients.clients()
-        with clients.bounded():
+        loop_clients = await clients.clients()
+        with clients.limit_body_size():
             if not self.spec.openai_compatible:
-                chat = self.spec.live or made.other(self.spec)
+                chat = self.spec.live or loop_clients.get_chat_model(self.spec)
                 return await self._send_elsewhere(chat, request, how)
             url, secret, body = await self._way_in(request, how)
             stream_usage = "stream_options" not in how.dropped
-            ours = made.chat(url, secret, self.spec.model, stream_usage=stream_usage)
+            ours = loop_clients.chat(url, secret, self.spec.model, stream_usage=stream_usage)
             hung_s = request.context.call_deadline
             if self.spec.provider != "local":  # a request to our own process is slow, never lost
                 hung_s = max(1.0, hung_s / 2)  # leaves time for another request
@@ -467,14 +456,14 @@ class Endpoint:
 
         rung = how.rung
         values = {k: v for k, v in request.decoding.items() if k not in how.dropped}
-        if (most := values.get("max_tokens")) is not None:
-            values["max_tokens"] = most + how.room
-        own = {k: v for k, v in request.options.items() if k not in how.dropped}
-        chat = chat_models.with_options(chat, own)
-        chat = chat_models.decoded(chat, values, own=self.spec.live is not None)
+        if (max_tokens := values.get("max_tokens")) is not None:
+            values["max_tokens"] = max_tokens + how.room
+        options = {k: v for k, v in request.options.items() if k not in how.dropped}
+        chat = chat_models.with_options(chat, options)
+        chat = chat_models.apply_decoding(chat, values, has_decoding=self.spec.live is not None)
         if rung == RUNGS[0]:
             try:
-                chat = chat_models.structured(chat, request.form)
+                chat = chat_models.bind_reply_schema(chat, request.form)
             except NotImplementedError:
                 self.rung = rung = RUNGS[-1]
         messages = request.messages_at(rung, merged=how.merged, hint=how.hint)
@@ -490,11 +479,11 @@ class Endpoint:
         body: dict[str, Any] = {k: v for k, v in request.decoding.items() if v is not None}
         body |= request.options
         if self.spec.provider == "local":
-            local, whole = LOCAL_MODELS.require(), request.prompt_form == "full"
+            local, full_prompt = LOCAL_MODELS.require(), request.prompt_form == "full"
             url, secret = await local.serve(self.spec.model)
             # Asked for a word in plain text, a small model would go on and on.
-            by_schema = rung == RUNGS[0] or not whole
-            body |= local.request_fields(form, whole=whole, by_schema=by_schema)
+            by_schema = rung == RUNGS[0] or not full_prompt
+            body |= local.request_fields(form, full_prompt=full_prompt, by_schema=by_schema)
             return url, secret, body
         official = self.spec.url == OPENAI
         if how.most_tokens is not None:
@@ -504,18 +493,14 @@ class Endpoint:
         if "max_tokens" in body and (official or "max_tokens" in how.dropped):
             body["max_completion_tokens"] = body.pop("max_tokens")
         if rung == "json_schema":
-            body["response_format"] = form.response_format(
-                form.choose_schema(how.shape, how.without)
-            )
+            body["response_format"] = form.response_format(form.choose_schema(how.shape, how.without))
         elif rung == "json_object":
             body["response_format"] = {"type": rung}
         secret = "" if self.spec.keyless else key() or ""
         if official and not secret:
-            raise KeyRefused(
-                f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by `base_url`"
-            )
-        sent = {name: value for name, value in body.items() if name not in how.dropped}
-        return self.spec.whole_url or "", secret, sent
+            raise KeyRefused(f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by `base_url`")
+        request_body = {name: value for name, value in body.items() if name not in how.dropped}
+        return self.spec.whole_url or "", secret, request_body
 
 
 _endpoints: dict[Spec | int, Endpoint] = {}
@@ -526,14 +511,14 @@ _MOST_ENDPOINTS = 256
 def endpoint(spec: Spec) -> Endpoint:
     """Return the endpoint of ``spec``, which remembers what it learnt for the whole process."""
     name = spec if spec.live is None else id(spec.live)
-    found = _endpoints.get(name)
-    if found is None:
-        url, others = spec.whole_url, [*_endpoints.values()]
-        shared = (other.address for other in others if url and other.spec.whole_url == url)
-        found = _endpoints.setdefault(name, Endpoint(spec, next(shared, Address())))
+    stored_endpoint = _endpoints.get(name)
+    if stored_endpoint is None:
+        url, endpoints = spec.whole_url, [*_endpoints.values()]
+        shared = (candidate.address for candidate in endpoints if url and candidate.spec.whole_url == url)
+        stored_endpoint = _endpoints.setdefault(name, Endpoint(spec, next(shared, Address())))
     if len(_endpoints) > _MOST_ENDPOINTS:
         del _endpoints[next(iter(_endpoints))]  # the oldest
-    return found
+    return stored_endpoint
 
 
 def _require_not_the_users(error: MappedError, request: Asking) -> None:
@@ -566,10 +551,10 @@ def _name_served(model: str) -> str:
     """
     path = PureWindowsPath(model)  # takes both kinds of slashes
     rooted = path.is_absolute() or model.startswith(("/", "~"))
-    return wellformed(path.name if rooted else model)
+    return replace_surrogates(path.name if rooted else model)
 
 
-def _completion(message: BaseMessage, text: str, how: How, asked: Asking) -> Completion:
+def _completion(message: BaseMessage, text: str, how: How, request: Asking) -> Completion:
     """Return the reply of a chat model, whose content is ``text``.
 
     Without a content, arguments of a tool that nobody offered are the reply, or thoughts that are
@@ -592,15 +577,15 @@ def _completion(message: BaseMessage, text: str, how: How, asked: Asking) -> Com
         text = _elsewhere(message, beside.get("thoughts")) or text
     prompt_tokens = token_count(usage.get("input_tokens"))
     tokens, beyond = token_count(usage.get("output_tokens")), False
-    if isinstance(told := beside.get("usage"), Mapping):
-        limit = asked.decoding["max_tokens"]
-        most = None if limit is None else int(limit) + how.room
-        tokens, beyond = completion_tokens(told, most)
+    if isinstance(raw_usage := beside.get("usage"), Mapping):
+        limit = request.decoding["max_tokens"]
+        max_tokens = None if limit is None else int(limit) + how.room
+        tokens, beyond = completion_tokens(raw_usage, max_tokens)
     served = message.response_metadata.get("model_name") or message.response_metadata.get("model")
     return Completion(
-        text=wellformed(text),
+        text=replace_surrogates(text),
         finish=finish,
-        refusal=wellformed(str(refusal)) if refusal else None,
+        refusal=replace_surrogates(str(refusal)) if refusal else None,
         prompt_tokens=prompt_tokens,
         completion_tokens=tokens,
         cached_tokens=min(token_count(details.get("cache_read")), prompt_tokens),

@@ -17,8 +17,8 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
 from dialectree.models.refusals import (
-    Read,
     Refusal,
+    RefusalMeaning,
     find_wait,
     read_meaning,
     read_refusal,
@@ -79,7 +79,7 @@ class MappedError(NamedTuple):
     text: str
     wait_s: float | None = None
     """Seconds that the endpoint asks to wait."""
-    part: Read = Read("other")
+    part: RefusalMeaning = RefusalMeaning("other")
     """The part of the request that is refused."""
     reply: str = ""
     """The reply that was thrown away, where it is told."""
@@ -96,7 +96,7 @@ def map_error(error: Exception, spec: Spec) -> MappedError:
             return MappedError("again", str(cause))
     if any(_is_foreign(cause) for cause in causes):
         fault = line(str(getattr(causes[-1], "message", "")), 200)
-        return MappedError("foreign", f"what answers there is not HTTP: {quoted(fault)}")
+        return MappedError("foreign", f"what answers there is not HTTP: {quote_foreign_text(fault)}")
     if (refusal := _refusal(error, causes)) is not None:
         return _map_refusal(refusal, error, causes[0], spec)
     text = line(spec.discreet(_message(causes)), 300)
@@ -133,7 +133,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _message(causes: list[BaseException]) -> str:
     """Return the message that says most: openai wraps it in all-purpose sentences."""
     if isinstance(causes[0], openai.APIConnectionError):
-        causes = [each for each in causes if isinstance(each, aiohttp.ClientError)] or causes[-1:]
+        causes = [cause for cause in causes if isinstance(cause, aiohttp.ClientError)] or causes[-1:]
     first = causes[0]
     return str(getattr(first, "message", "") or first) or type(first).__name__
 
@@ -169,18 +169,18 @@ def _map_refusal(refusal: Refusal, error: Exception, first: Any, spec: Spec) -> 
     """Return what a refusal means; ``first`` is the library's error."""
     headers = getattr(getattr(first, "response", None), "headers", None) or {}
     status, where = refusal.status, spec.where
-    text = quoted(spec.discreet(refusal.words))
-    told = f" ({status})" if status else ""
-    refused = f"{where} refuses the request{told}: {text}"
+    text = quote_foreign_text(spec.discreet(refusal.words))
+    status_note = f" ({status})" if status else ""
+    refused = f"{where} refuses the request{status_note}: {text}"
     read = read_meaning(refusal)
     match read.meaning:
         case "key":
-            what = "wants a key" if spec.keyless else "refuses the key"
-            raise KeyRefused(f"{where} {what}{told}: {_key_hint(spec)}: {text}") from error
+            complaint = "wants a key" if spec.keyless else "refuses the key"
+            raise KeyRefused(f"{where} {complaint}{status_note}: {_key_hint(spec)}: {text}") from error
         case "unpaid":
-            raise ModelUnavailable(f"{where} wants to be paid first{told}: {text}") from error
+            raise ModelUnavailable(f"{where} wants to be paid first{status_note}: {text}") from error
         case "model":
-            raise RequestError(f"{where} {_no_model(spec, told)}: {text}") from error
+            raise RequestError(f"{where} {_no_model(spec, status_note)}: {text}") from error
         case "other":
             raise RequestError(refused) from error
         case "wait":
@@ -193,8 +193,8 @@ def _map_refusal(refusal: Refusal, error: Exception, first: Any, spec: Spec) -> 
             kind: Literal["down", "again"] = "down" if down else "again"
             return MappedError(kind, f"status {status}: {text}", wait_s=_wait(headers))
         case "generation":
-            said = f"the endpoint threw the model's reply away{told}: {text}"
-            return MappedError("unusable", said, reply=refusal.failed)
+            explanation = f"the endpoint threw the model's reply away{status_note}: {text}"
+            return MappedError("unusable", explanation, reply=refusal.failed)
         case "flagged":
             return MappedError("hopeless", f"a content filter stopped the messages: {refused}")
         case "too_long":
@@ -203,25 +203,25 @@ def _map_refusal(refusal: Refusal, error: Exception, first: Any, spec: Spec) -> 
             return MappedError("part", refused, part=read)
 
 
-def quoted(words: str) -> str:
+def quote_foreign_text(words: str) -> str:
     """Return the words of somebody else between marks that say so; they are shown as they are."""
     plain = words.replace("“", '"').replace("”", '"')
     return f"“{line(plain, 300)}”"
 
 
-def _no_model(spec: Spec, told: str) -> str:
+def _no_model(spec: Spec, status_note: str) -> str:
     flags = "`model` (or `embeddings`) and `base_url`"
     hint = f"check {flags}; `{program()} doctor` lists what an endpoint has"
     if spec.live is not None:
         hint = "check the live model's name and address"
-    return f"does not know {spec.name}{told}: {hint}"
+    return f"does not know {spec.name}{status_note}: {hint}"
 
 
 def _key_hint(spec: Spec) -> str:
     """Return what to do about a key that is missing or refused."""
     if spec.keyless:
-        asked = "OPENAI_API_KEY was not sent, since the address comes from the run's folder"
-        return f"{asked}; if it may have the key, {NAME_IT}"
+        reason = "OPENAI_API_KEY was not sent, since the address comes from the run's folder"
+        return f"{reason}; if it may have the key, {NAME_IT}"
     if not spec.openai_compatible:
         place = "the live model" if spec.live is not None else spec.provider
         return f"give {place} one that it accepts"
@@ -237,17 +237,17 @@ _RESETS = ("x-ratelimit-reset-requests", "x-ratelimit-reset-tokens", "x-ratelimi
 
 def _wait(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that the headers ask to wait, or None if they ask for none."""
-    asked = list[float]()
+    delays = list[float]()
     with suppress(KeyError, ValueError, TypeError):
         until = email.utils.parsedate_to_datetime(headers["retry-after"])
-        asked.append((until - clock.now()).total_seconds())
+        delays.append((until - clock.read_utc_time()).total_seconds())
     for name, unit in (("retry-after", 1.0), ("retry-after-ms", 0.001)):
         with suppress(KeyError, ValueError):
-            asked.append(float(headers[name]) * unit)
-    if not asked:
+            delays.append(float(headers[name]) * unit)
+    if not delays:
         resets = (seconds(headers.get(name)) for name in _RESETS)
-        asked += [_from_now(one) for one in resets if one is not None]
-    longest = max(asked, default=0.0)
+        delays += [_from_now(reset) for reset in resets if reset is not None]
+    longest = max(delays, default=0.0)
     return min(longest, LONGEST_WAIT_S) if longest > 0 else None
 
 
@@ -255,7 +255,7 @@ def _from_now(told_s: float) -> float:
     """Return a duration; a large number is a time since 1970, in seconds or milliseconds."""
     if told_s < 10**8:
         return told_s
-    return (told_s / 1000 if told_s > 10**11 else told_s) - clock.now().timestamp()
+    return (told_s / 1000 if told_s > 10**11 else told_s) - clock.read_utc_time().timestamp()
 
 
 def _is_foreign(error: BaseException) -> bool:

@@ -117,7 +117,7 @@ class Limiter:
             free = self._running < min(at_once, self.window if self._window else at_once)
             return free and not self._waiting and self.pacer.is_due(per_minute)
 
-    def answered(self, took_s: float, tokens: int) -> None:
+    def record_reply(self, took_s: float, tokens: int) -> None:
         """Learn from a reply of so many tokens that came in so many seconds."""
         a_token_s = took_s / max(1, tokens)
         with self._lock:
@@ -131,13 +131,13 @@ class Limiter:
                 self._window = min(_MOST, self._window + more)
                 self._call_up()
 
-    def congested(self, sent: float) -> None:
-        """Learn that the address was too slow for a call that was sent at ``sent``, or refused it.
+    def record_congestion(self, send_time: float) -> None:
+        """Learn that the address was too slow for a call that was sent at ``send_time``, or refused it.
 
         Calls that were sent before the window was halved say nothing new.
         """
         with self._lock:
-            if sent > self._halved_at:
+            if send_time > self._halved_at:
                 self._window = max(1.0, self._window / 2)
                 self._good, self._halved_at = 0, clock.seconds()
 
@@ -160,8 +160,8 @@ _pacers: dict[tuple[bool, int], Pacer] = {}
 def limiter(address: str, *, local: bool = False) -> Limiter:
     """Return the limiter of an address in this process; all remote ones keep one pace."""
     name, process = "local" if local else address, os.getpid()
-    if (found := _limiters.get((name, process))) is not None:
-        return found
+    if (stored_limiter := _limiters.get((name, process))) is not None:
+        return stored_limiter
     pacer = _pacers.setdefault((local, process), Pacer())
     return _limiters.setdefault((name, process), Limiter(pacer))
 
@@ -197,7 +197,7 @@ class Budget:
             ("max_seconds", seconds, c.max_seconds),
         ):
             if limit is not None and spent >= limit:
-                raise _used_up(name, limit)
+                raise _make_budget_error(name, limit)
 
     @asynccontextmanager
     async def in_time(self) -> AsyncIterator[None]:
@@ -211,7 +211,7 @@ class Budget:
         except TimeoutError:
             if limit is None or not timer.expired():
                 raise
-            raise _used_up("max_seconds", limit) from None
+            raise _make_budget_error("max_seconds", limit) from None
 
     async def sleep(self, duration_s: float) -> None:
         """Sleep no longer than the budget of seconds lasts; raise BudgetReached at its end."""
@@ -219,7 +219,7 @@ class Budget:
         left_s = max(0.0, self.started + limit - clock.seconds())
         await clock.sleep(min(duration_s, left_s))
         if duration_s >= left_s:
-            raise _used_up("max_seconds", limit)
+            raise _make_budget_error("max_seconds", limit)
 
     def overrun(self) -> list[str]:
         """Return notices on budgets that calls under way passed, or that could not be kept."""
@@ -246,16 +246,12 @@ class Budget:
         self.cost += call.cost or 0.0
 
 
-def _used_up(name: str, limit: float) -> BudgetReached:
+def _make_budget_error(name: str, limit: float) -> BudgetReached:
     return BudgetReached(f"the budget `{name}` {limit:g} is used up")
 
 
 def price(
-    context: ProtocolSettings,
-    spec: str,
-    prompt_tokens: int,
-    completion_tokens: int,
-    cached_tokens: int = 0,
+    context: ProtocolSettings, spec: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0
 ) -> float | None:
     """Return what a call costs at the user's prices (for a million tokens).
 
@@ -275,6 +271,5 @@ def require_prices(context: ProtocolSettings, specs: Iterable[str]) -> None:
     missing = sorted(set(specs) - set(context.prices))
     if context.max_cost is not None and missing:
         raise SettingsError(
-            f"`max_cost` needs prices: give `prices` {missing[0]}=PROMPT,COMPLETION "
-            "(for a million tokens)"
+            f"`max_cost` needs prices: give `prices` {missing[0]}=PROMPT,COMPLETION (for a million tokens)"
         )

@@ -22,10 +22,10 @@ class LocalModels(Protocol):
         """Return the address and the key of its server, which is started if it does not run."""
         ...
 
-    def request_fields(self, form: Form, *, whole: bool, by_schema: bool) -> dict[str, Any]:
+    def request_fields(self, form: Form, *, full_prompt: bool, by_schema: bool) -> dict[str, Any]:
         """Return the fields of a request that decode a reply.
 
-        ``whole`` says that the model is asked with whole prompts, and ``by_schema`` that the reply
+        ``full_prompt`` says that the model is asked with whole prompts, and ``by_schema`` that the reply
         is bound to the schema of ``form``.
         """
         ...

@@ -36,20 +36,20 @@ class Overrides:
         self._verdicts: dict[tuple[str, int], Override] = {}
         self.met: set[str] = set()
         """Ids of the overrides that had a place in the debate."""
-        for one in overrides:
-            for spot in one.spots:
+        for override in overrides:
+            for spot in override.spots:
                 if spot.phase:
-                    self._by_place.setdefault(spot.spot(), []).append((spot, one))
-                elif one.what == "added":
-                    self._inserted.append(one)
-                elif one.what == "ruled" and one.reply is not None:
-                    self._verdicts[spot.node, spot.take] = one
-                elif one.of_argument():
-                    self._dropped_arguments.add(one.id)
+                    self._by_place.setdefault(spot.spot(), []).append((spot, override))
+                elif override.what == "added":
+                    self._inserted.append(override)
+                elif override.what == "ruled" and override.reply is not None:
+                    self._verdicts[spot.node, spot.take] = override
+                elif override.of_argument():
+                    self._dropped_arguments.add(override.id)
                 else:  # a node that is dropped, or where the person who judges ruled otherwise
-                    self.met.add(one.id)
-                    if one.what == "dropped":
-                        self._nodes[spot.node] = one
+                    self.met.add(override.id)
+                    if override.what == "dropped":
+                        self._nodes[spot.node] = override
 
     def at(self, place: Place) -> Override | None:
         """Return the override at ``place`` with its whole reply, which several may have changed.
@@ -57,35 +57,39 @@ class Overrides:
         The parts of a dropped node are dropped, too. An override does not hold for a speaker who
         now has to defend something else there.
         """
-        if self._nodes and place.phase != "expansion" and (gone := self.dropped(place.node)):
-            return gone
+        if (
+            self._nodes
+            and place.phase != "expansion"
+            and (drop_override := self.find_drop_override(place.node))
+        ):
+            return drop_override
         turn = Turn.at(place)
         fitting = [
-            (spot, one)
-            for spot, one in self._by_place.get(place.spot(), [])
+            (spot, override)
+            for spot, override in self._by_place.get(place.spot(), [])
             if spot.side == turn.side and spot.label in (None, turn.label)
         ]  # two long answers may begin alike, so that the label counts as well as the side
         if not fitting:
             return None
-        overrides = [one for _, one in fitting]
-        self.met |= {one.id for one in overrides}
-        overrides = [one for one in overrides if one.out()] or overrides
+        overrides = [override for _, override in fitting]
+        self.met |= {override.id for override in overrides}
+        overrides = [override for override in overrides if override.out()] or overrides
         reply = dict(fitting[0][0].fields)
-        for one in overrides:
-            if one.reply is None:
-                return one
-            reply |= one.reply
+        for override in overrides:
+            if override.reply is None:
+                return override
+            reply |= override.reply
         return overrides[-1].model_copy(update={"reply": reply})
 
     def verdict(self, node: str, take: int) -> dict[str, JsonValue] | None:
         """Return the verdict that a person set at ``node`` in a pass, where no judge rules."""
-        one = self._verdicts.get((node, take))
-        if one is None:
+        override = self._verdicts.get((node, take))
+        if override is None:
             return None
-        self.met.add(one.id)
-        return one.reply
+        self.met.add(override.id)
+        return override.reply
 
-    def removed(self, place: Place) -> dict[str, JsonValue] | None:
+    def find_removed_reply(self, place: Place) -> dict[str, JsonValue] | None:
         """Return the reply that a person took out at ``place``, or None."""
         override = self.at(place)
         if override is None or override.reply is not None:
@@ -93,7 +97,7 @@ class Overrides:
         owns = [spot.fields for spot in override.spots if spot.spot() == place.spot()]
         return next(iter(owns), None)
 
-    def dropped(self, node: str) -> Override | None:
+    def find_drop_override(self, node: str) -> Override | None:
         """Return the override that drops ``node`` or a part that it belongs to."""
         while node:
             if node in self._nodes:
@@ -104,14 +108,14 @@ class Overrides:
     def is_ruled(self, node: str, take: int) -> bool:
         """Return whether a person set the verdict of ``node`` in a pass, whoever judges there."""
         return any(
-            one.what == "ruled" and one.id == node and spot.take == take and one.id in self.met
+            override.what == "ruled" and override.id == node and spot.take == take and override.id in self.met
             for spots in self._by_place.values()
-            for spot, one in spots
+            for spot, override in spots
         )
 
     def disregard(self, place: Place) -> None:
         """Forget the overrides at ``place``: the debate changed, and no such reply is possible."""
-        self.met -= {one.id for _, one in self._by_place.pop(place.spot())}
+        self.met -= {override.id for _, override in self._by_place.pop(place.spot())}
 
     # Arguments
 
@@ -121,26 +125,26 @@ class Overrides:
             self.met.add(argument)
         return argument in self._dropped_arguments
 
-    def inserted(self, parent: str, taken: Collection[str] = ()) -> list[Insertion]:
+    def list_insertions(self, parent: str, used_ids: Collection[str] = ()) -> list[Insertion]:
         """Return the arguments that a person inserted below ``parent``, in their order.
 
-        Leave out those that the person dropped again, and those whose id is ``taken`` by now.
+        Leave out those that the person dropped again, and those whose id is ``used_ids`` by now.
         """
-        found: list[Insertion] = []
-        for one in self._inserted:
-            (spot,) = one.spots
-            gone = one.id in self._dropped_arguments
-            if gone and spot.node == parent:
-                self.met.add(one.id)
-            elif spot.node == parent and one.id not in taken:
-                self.met.add(one.id)
+        insertions: list[Insertion] = []
+        for override in self._inserted:
+            (spot,) = override.spots
+            is_dropped = override.id in self._dropped_arguments
+            if is_dropped and spot.node == parent:
+                self.met.add(override.id)
+            elif spot.node == parent and override.id not in used_ids:
+                self.met.add(override.id)
                 stance: Stance = "support" if spot.side == "support" else "attack"
-                found.append(Insertion(one.id, stance, one.after or ""))
-        return found
+                insertions.append(Insertion(override.id, stance, override.after or ""))
+        return insertions
 
     def inserts_below(self, node: str) -> bool:
         """Return whether a person inserted an argument somewhere below ``node``."""
-        parents = [spot.node for one in self._inserted for spot in one.spots]
+        parents = [spot.node for override in self._inserted for spot in override.spots]
         return any(f"{parent}.".startswith(f"{node}.") for parent in parents)
 
     # Evidence
@@ -150,11 +154,11 @@ class Overrides:
 
         A source that was taken out has None, too: ``s2``.
         """
-        texts = {name: one.after for name, one in self._segments.items()}
+        texts = {name: override.after for name, override in self._segments.items()}
         self.met |= self._sources | {name for name, text in texts.items() if text is None}
         return texts
 
-    def found(self, segment: str) -> bool:
+    def match_segment(self, segment: str) -> bool:
         """Return whether a person wrote the segment that was just retrieved."""
         if segment not in self._segments:
             return False

@@ -28,7 +28,7 @@ WITHOUT = "rests on no evidence of the sources"
 # The evidence of a debate, as its state keeps it
 
 
-class Drawn(TypedDict):
+class TextWithPoints(TypedDict):
     """A text of a speaker, and its points."""
 
     text: str
@@ -36,12 +36,12 @@ class Drawn(TypedDict):
     """Each a :class:`dialectree.records.Point` as plain data."""
 
 
-class Ground(TypedDict, total=False):
+class NodeEvidence(TypedDict, total=False):
     """The evidence at one node of a debate. Ids are lasting: ``s2:17``, ``s2:17.3``."""
 
     pool: list[str]
     """Segments in the order in which they came."""
-    drawn: list[Drawn]
+    drawn: list[TextWithPoints]
     asked: list[str]
     """Queries that were looked for."""
     look_for: list[str]
@@ -52,29 +52,32 @@ class Ground(TypedDict, total=False):
     """By pass over the tree, the sentences that its rulings rest on."""
 
 
-Evidence = Mapping[str, Ground]
+Evidence = Mapping[str, NodeEvidence]
 """By node of the debate."""
 
 
-def merged(old: Evidence | None, new: Evidence | None) -> dict[str, Ground]:
+def merge_evidence(old: Evidence | None, new: Evidence | None) -> dict[str, NodeEvidence]:
     """Return both: what was there first stays first, and nothing stands twice."""
-    every = dict(old or {})
+    evidence_by_node = dict(old or {})
     for node, ground in (new or {}).items():
-        both: Any = {**every.get(node, {})}
+        both: Any = {**evidence_by_node.get(node, {})}
         for name, value in ground.items():
             both[name] = _both(both.get(name), value)
-        every[node] = both
-    return every
+        evidence_by_node[node] = both
+    return evidence_by_node
 
 
 def _both(old: Any, new: Any) -> Any:
     if isinstance(new, Mapping):
-        known = old or {}
-        return {**known, **{name: _both(known.get(name), one) for name, one in new.items()}}
+        old_content = old or {}
+        return {
+            **old_content,
+            **{name: _both(old_content.get(name), new_content) for name, new_content in new.items()},
+        }
     if isinstance(new, str):
         return new
-    known = old or []
-    return [*known, *(one for one in new if one not in known)]
+    old_content = old or []
+    return [*old_content, *(entry for entry in new if entry not in old_content)]
 
 
 # What one step reads
@@ -86,17 +89,17 @@ class Said(NamedTuple):
     points: Sequence[Point] = ()
     rests_on: Sequence[str] = ()
     """Ids of sentences."""
-    ground: Ground | None = None
+    ground: NodeEvidence | None = None
     """What the state keeps of it."""
     notes: Sequence[str] = ()
     """What is wrong with it and counts all the same."""
     false_quotations: Sequence[str] = ()
 
-    def told(self) -> dict[str, Any]:
+    def make_record_fields(self) -> dict[str, Any]:
         """Return what the record keeps of it beside the fields of the reply."""
         points = [point.model_dump() for point in self.points]
-        every = {"evidence": points, "rests_on": [*self.rests_on]}
-        return {name: value for name, value in every.items() if value}
+        fields = {"evidence": points, "rests_on": [*self.rests_on]}
+        return {name: value for name, value in fields.items() if value}
 
 
 NOTHING = Said()
@@ -120,7 +123,7 @@ class PosedQuestion(Protocol):
         ...
 
     def take(
-        self, whole: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
+        self, full_reply: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
     ) -> tuple[Reply, Said]:
         """Return the protocol's own reply, and what else was said; raise a Fault."""
         ...
@@ -131,7 +134,7 @@ class EvidenceReader(Protocol):
 
     sources: Sequence[Mapping[str, Any]]
     evidence: Evidence
-    left: dict[str, Ground]
+    updates: dict[str, NodeEvidence]
     """Updates by node."""
 
     @property
@@ -139,21 +142,19 @@ class EvidenceReader(Protocol):
         """Return the sentences that the step reads."""
         ...
 
-    def pose(
-        self, reply: type[BaseModel], system: str, shared: str, user: str
-    ) -> PosedQuestion | None:
+    def pose(self, reply: type[BaseModel], system: str, shared: str, user: str) -> PosedQuestion | None:
         """Return a question with the sentences in it; None where nothing of them is read."""
         ...
 
-    async def keep(self, spot: Spot, said: Said) -> list[str]:
+    async def keep(self, spot: Spot, citations: Said) -> list[str]:
         """Keep what was said at a place; return what a reader should know of it, a line each."""
         ...
 
-    def leave(self, node: str, ground: Ground) -> None:
+    def leave(self, node: str, ground: NodeEvidence) -> None:
         """Add to what the step leaves at ``node``."""
         ...
 
-    def update(self) -> dict[str, Ground]:
+    def update(self) -> dict[str, NodeEvidence]:
         """Return what the step leaves."""
         ...
 
@@ -165,7 +166,7 @@ class EvidenceReader(Protocol):
         """Return the sentences under the turns whose words stand in ``text``."""
         ...
 
-    def unsupported(self, node: str, text: str) -> bool:
+    def is_unsupported(self, node: str, text: str) -> bool:
         """Return whether a speaker at ``node`` said ``text`` without evidence that is left."""
         ...
 
@@ -199,13 +200,13 @@ def rest_on(*nodes: str) -> None:
         here.leave(root(), {"grounds": {str(inside.get().take): [*dict.fromkeys(ids)]}})
 
 
-def unsupported(node: str, text: str) -> bool:
+def is_unsupported(node: str, text: str) -> bool:
     """Return whether a speaker at ``node`` said ``text`` without evidence that is left.
 
     It is False in a debate without sources, and for the text of a person.
     """
     here = reading.get()
-    return here is not None and here.unsupported(node, text)
+    return here is not None and here.is_unsupported(node, text)
 
 
 def find_cited_sentences(node: str, text: str) -> list[str]:

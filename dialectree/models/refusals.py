@@ -42,16 +42,7 @@ KEYWORDS = frozenset(
 )
 """Keywords of JSON Schema that a server may not know."""
 
-_WORDS = (
-    "message",
-    "msg",
-    "error",
-    "detail",
-    "error_message",
-    "errorMessage",
-    "description",
-    "raw",
-)
+_WORDS = ("message", "msg", "error", "detail", "error_message", "errorMessage", "description", "raw")
 """The fields whose texts are the words of a refusal, the first ones first."""
 _INSIDE = (*_WORDS, "errors", "details", "metadata", "body", "data", "response", "fault")
 """The fields that are looked into."""
@@ -93,19 +84,19 @@ def read_refusal(status: int, body: str) -> Refusal:
 
 def read_refusal_value(value: object, status: int = 0) -> Refusal:
     """Return what the JSON ``value`` of an error says."""
-    found = _Found()
-    found.look(value, 0)
-    told = next((n for n in found.statuses if 400 <= n < 600), 0)
-    words = dict.fromkeys(filter(None, map(_line, found.words)))
-    said = ": ".join(words) or _line(json.dumps(value, ensure_ascii=False))
-    codes = " ".join(dict.fromkeys(found.codes))
+    findings = _Found()
+    findings.look(value, 0)
+    body_status = next((n for n in findings.statuses if 400 <= n < 600), 0)
+    words = dict.fromkeys(filter(None, map(_line, findings.words)))
+    message = ": ".join(words) or _line(json.dumps(value, ensure_ascii=False))
+    codes = " ".join(dict.fromkeys(findings.codes))
     return Refusal(
-        told if status < 400 and told else status,
+        body_status if status < 400 and body_status else status,
         codes,
-        said[:_LONGEST],
-        tuple(found.params),
-        found.wait_s,
-        failed=found.failed,
+        message[:_LONGEST],
+        tuple(findings.params),
+        findings.wait_s,
+        failed=findings.failed,
     )
 
 
@@ -131,8 +122,8 @@ class _Found:
             else:
                 self.words.append(_text_of(value) if _PAGE.search(value) else value)
         elif isinstance(value, list):
-            for one in value[:8]:
-                self.look(one, depth + 1)
+            for part in value[:8]:
+                self.look(part, depth + 1)
         elif isinstance(value, Mapping):
             self._fields(value, depth)
 
@@ -150,11 +141,11 @@ class _Found:
         if isinstance(param := value.get("param"), str):
             self.params.append(param)
         if isinstance(place := value.get("loc"), list):  # of FastAPI
-            self.params += [str(one) for one in place if one != "body"]
+            self.params += [str(part) for part in place if part != "body"]
         if isinstance(failed := value.get("failed_generation"), str):
             self.failed = failed
-        if (asked := value.get("retryDelay") or value.get("retry_after")) is not None:
-            self.wait_s = seconds(asked)
+        if (delay := value.get("retryDelay") or value.get("retry_after")) is not None:
+            self.wait_s = seconds(delay)
         for name in _INSIDE:
             if name in value:
                 self.look(value[name], depth + 1)
@@ -179,16 +170,16 @@ _RETRY = re.compile(
 )
 
 
-def seconds(told: object) -> float | None:
+def seconds(duration: object) -> float | None:
     """Return a duration in seconds: ``6``, ``6s``, ``9m38.016s``, ``500ms``; None for none."""
-    if isinstance(told, int | float) and not isinstance(told, bool):
-        return float(told)
-    if not isinstance(told, str):
+    if isinstance(duration, int | float) and not isinstance(duration, bool):
+        return float(duration)
+    if not isinstance(duration, str):
         return None
     with suppress(ValueError):
-        return float(told)
-    parts = [*_DURATION.finditer(told.strip())]
-    if not parts or "".join(part[0] for part in parts) != told.strip():
+        return float(duration)
+    parts = [*_DURATION.finditer(duration.strip())]
+    if not parts or "".join(part[0] for part in parts) != duration.strip():
         return None
     return sum(float(part[1]) * _UNITS[part[2].lower()] for part in parts)
 
@@ -197,8 +188,8 @@ def find_wait(refusal: Refusal) -> float | None:
     """Return the seconds that a refusal asks to wait, in a field of its own or in its words."""
     if refusal.wait_s is not None:
         return refusal.wait_s
-    found = _RETRY.search(refusal.words)
-    return seconds(found[1].strip()) if found else None
+    match = _RETRY.search(refusal.words)
+    return seconds(match[1].strip()) if match else None
 
 
 # What a refusal means
@@ -362,7 +353,7 @@ _LIMITED = _any(
 _NO_WAY = _any(r"no endpoints? found.{0,80}(support|handle)", r"support.{0,40}requested parameters")
 
 
-class Read(NamedTuple):
+class RefusalMeaning(NamedTuple):
     """What a refusal means, and the part of the request that it is about."""
 
     meaning: Meaning
@@ -370,74 +361,74 @@ class Read(NamedTuple):
     """The parameter or the keyword; ``grammar`` for a schema that cannot be compiled to one."""
 
 
-def read_meaning(refusal: Refusal) -> Read:
+def read_meaning(refusal: Refusal) -> RefusalMeaning:
     """Return what a refusal means, by its status, codes and words; the first rule that fits."""
     for rule in (_of_status, _of_words, _of_the_request):
-        if (found := rule(refusal)) is not None:
-            return found
-    return Read("other")
+        if (meaning := rule(refusal)) is not None:
+            return meaning
+    return RefusalMeaning("other")
 
 
-def _of_status(refusal: Refusal) -> Read | None:
+def _of_status(refusal: Refusal) -> RefusalMeaning | None:
     """Return what the status says almost alone."""
-    status, said = refusal.status, f"{refusal.codes} {refusal.words}"
+    status, text = refusal.status, f"{refusal.codes} {refusal.words}"
     if status in (401, 407):
-        return Read("key")
+        return RefusalMeaning("key")
     if status == 402:
-        return Read("unpaid")
+        return RefusalMeaning("unpaid")
     if status == 403:
-        return Read("other" if refusal.page else "flagged" if _FLAGGED(said) else "key")
+        return RefusalMeaning("other" if refusal.page else "flagged" if _FLAGGED(text) else "key")
     if status == 404:
-        return Read("format" if _NO_WAY(said) else "model")
+        return RefusalMeaning("format" if _NO_WAY(text) else "model")
     if status == 413:
-        return Read("too_long")
+        return RefusalMeaning("too_long")
     if status == 429:
-        unpaid = _UNPAID(said) and find_wait(refusal) is None and not _LIMITED(said)
-        return Read("unpaid" if unpaid or "insufficient_quota" in refusal.codes else "wait")
-    if status >= 500 and _GRAMMAR(said) and _SCHEMA_AT_ALL(said):
-        return Read("schema", "grammar")  # as llama.cpp says it
+        unpaid = _UNPAID(text) and find_wait(refusal) is None and not _LIMITED(text)
+        return RefusalMeaning("unpaid" if unpaid or "insufficient_quota" in refusal.codes else "wait")
+    if status >= 500 and _GRAMMAR(text) and _SCHEMA_AT_ALL(text):
+        return RefusalMeaning("schema", "grammar")  # as llama.cpp says it
     if status in (408, 409, 425) or status >= 500:
-        return Read("again")
+        return RefusalMeaning("again")
     return None
 
 
-def _of_words(refusal: Refusal) -> Read | None:
+def _of_words(refusal: Refusal) -> RefusalMeaning | None:
     """Return what concerns this call, the account or the server, and no part of the request."""
-    said, names = f"{refusal.codes} {refusal.words}", [*_parameters(refusal)]
-    if _GENERATION(said) or refusal.failed:
-        return Read("generation")
-    if _FLAGGED(said):
-        return Read("flagged")
-    if _UNPAID(said):
-        return Read("unpaid")
-    if _KEY(said):
-        return Read("key")
-    if _SYSTEM(said) and "response_format" not in refusal.params:
-        return Read("system")
-    if names and _NEEDS(said) and not _any(r"not (permitted|supported|allowed)", r"use '")(said):
-        return Read("needs", names[0])
-    if _TOO_LONG(said) and not (names and _starts_with(refusal.words, names[0])):
-        return Read("too_long")
+    text, names = f"{refusal.codes} {refusal.words}", [*_parameters(refusal)]
+    if _GENERATION(text) or refusal.failed:
+        return RefusalMeaning("generation")
+    if _FLAGGED(text):
+        return RefusalMeaning("flagged")
+    if _UNPAID(text):
+        return RefusalMeaning("unpaid")
+    if _KEY(text):
+        return RefusalMeaning("key")
+    if _SYSTEM(text) and "response_format" not in refusal.params:
+        return RefusalMeaning("system")
+    if names and _NEEDS(text) and not _any(r"not (permitted|supported|allowed)", r"use '")(text):
+        return RefusalMeaning("needs", names[0])
+    if _TOO_LONG(text) and not (names and _starts_with(refusal.words, names[0])):
+        return RefusalMeaning("too_long")
     return None
 
 
-def _of_the_request(refusal: Refusal) -> Read | None:
+def _of_the_request(refusal: Refusal) -> RefusalMeaning | None:
     """Return the part of the request that is refused, or a fault of the server."""
-    said = f"{refusal.codes} {' '.join(refusal.params)} {refusal.words}"
-    about_schema = _SCHEMA_AT_ALL(said)
+    text = f"{refusal.codes} {' '.join(refusal.params)} {refusal.words}"
+    about_schema = _SCHEMA_AT_ALL(text)
     if about_schema and (keyword := next(_keywords(refusal.words), "")):
-        return Read("keyword", keyword)
+        return RefusalMeaning("keyword", keyword)
     if name := next(_parameters(refusal), ""):
-        return Read("parameter", name)
-    if _NO_MODEL(said):
-        return Read("model")
-    if about_schema and _COMPILES_NOT(said):
-        return Read("schema", "grammar" if _GRAMMAR(said) else "")
-    if _FORMAT(said):
-        return Read("format")
-    if _LIMITED(said):
-        return Read("wait")
-    return Read("again") if _AGAIN(said) else None
+        return RefusalMeaning("parameter", name)
+    if _NO_MODEL(text):
+        return RefusalMeaning("model")
+    if about_schema and _COMPILES_NOT(text):
+        return RefusalMeaning("schema", "grammar" if _GRAMMAR(text) else "")
+    if _FORMAT(text):
+        return RefusalMeaning("format")
+    if _LIMITED(text):
+        return RefusalMeaning("wait")
+    return RefusalMeaning("again") if _AGAIN(text) else None
 
 
 def _parameters(refusal: Refusal) -> Iterator[str]:
@@ -445,8 +436,8 @@ def _parameters(refusal: Refusal) -> Iterator[str]:
     yield from (name for name in refusal.params if name in OPTIONAL)
     text = f"{refusal.words} {refusal.codes}"
     places = {name: re.search(rf"(?<![\w.]){name}\b", text) for name in OPTIONAL}
-    found = {name: place.start() for name, place in places.items() if place}
-    yield from sorted(found, key=found.__getitem__)
+    positions = {name: place.start() for name, place in places.items() if place}
+    yield from sorted(positions, key=positions.__getitem__)
 
 
 def _starts_with(words: str, name: str) -> bool:
@@ -458,7 +449,7 @@ def _starts_with(words: str, name: str) -> bool:
 def _keywords(words: str) -> Iterator[str]:
     """Yield the keywords of JSON Schema that are named in quotation marks, or are like no word."""
     words = re.sub(r"\([^()]*\)", " ", words)  # where it stands: context=('properties', 'title')
-    for found in re.finditer(r"[\"'`“]([$\w]+)[\"'`”]|\b([a-z]+[A-Z]\w+)\b", words):
-        name = found[1] or found[2]
+    for match in re.finditer(r"[\"'`“]([$\w]+)[\"'`”]|\b([a-z]+[A-Z]\w+)\b", words):
+        name = match[1] or match[2]
         if name in KEYWORDS:
             yield name

@@ -84,16 +84,16 @@ def _change_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
 
 def _restore_marks(text: str) -> str:
     """Return ``text`` with the marks that the prompt showed broken up; "" if nothing is seen."""
-    text = prompts.rearmed(text)
+    text = prompts.unescape_tags(text)
     return "" if all(char.isspace() or prompts.unseen(char) for char in text) else text
 
 
 def _keep_whole_sentences(text: str) -> str:
     """Return a small model's ``text`` without an unfinished sentence at its end."""
-    whole = small_models.whole_sentences(text)
-    if whole is None:
+    sentences = small_models.whole_sentences(text)
+    if sentences is None:
         raise Fault("invalid", "a sentence is too long; write several short ones")
-    return whole
+    return sentences
 
 
 def _find_repetitions(value: JsonValue, prompt: str, where: str = "") -> Iterator[str]:
@@ -149,10 +149,7 @@ def _body(text: str) -> str:
 def _loads(text: str) -> JsonValue:
     """Read JSON without repeated fields and NaN; line breaks in a text are let pass."""
     value: JsonValue = json.loads(
-        text,
-        strict=False,
-        object_pairs_hook=_refuse_repeated_fields,
-        parse_constant=_refuse_constant,
+        text, strict=False, object_pairs_hook=_refuse_repeated_fields, parse_constant=_refuse_constant
     )
     return value
 
@@ -227,18 +224,20 @@ def _find_wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
             wrong_ids = [item_id for item_id in ids_of_items if item_id not in offered]
             yield from (f"{path}: {_describe_unknown(item_id, offered)}" for item_id in wrong_ids)
             continue
-        named = [value[name]]
+        reply_ids = [value[name]]
         if inner:
             items = value[name]
             assert isinstance(items, list)  # the reply's model says so
-            named = [item[inner] for item in items if isinstance(item, dict)]
+            reply_ids = [item[inner] for item in items if isinstance(item, dict)]
         yield from (
-            f"{path}: {_describe_unknown(each, offered)}" for each in named if each not in offered
+            f"{path}: {_describe_unknown(reply_id, offered)}"
+            for reply_id in reply_ids
+            if reply_id not in offered
         )
-        for each in offered if inner else ():
-            if (times := named.count(each)) != 1:
+        for offered_id in offered if inner else ():
+            if (times := reply_ids.count(offered_id)) != 1:
                 fault = "is missing" if not times else "is named more than once"
-                yield f"{path}: {each} {fault}; name each of {', '.join(offered)} exactly once"
+                yield f"{path}: {offered_id} {fault}; name each of {', '.join(offered)} exactly once"
 
 
 def _describe_unknown(name: JsonValue, offered: Sequence[str]) -> str:

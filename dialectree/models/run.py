@@ -41,7 +41,7 @@ from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, 
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.records.journal import Journal, Retrievals
-from dialectree.records.ledger import named
+from dialectree.records.ledger import make_place_fields
 from dialectree.system import clock
 from dialectree.trace.events import Delay, Why, find_tracer
 
@@ -157,8 +157,8 @@ class Run(RunControl):
     async def call(self, asking: Asking) -> Call:
         """Return the call that ``asking`` describes, made now or before; CallError if it failed."""
         self._go_on()
-        past = self._changed(asking) or self._past(asking)
-        call = past or await self._cached(asking) or await self._paid(asking)
+        past = self._find_override_reply(asking) or self._past(asking)
+        call = past or await self._find_cached_call(asking) or await self._paid(asking)
         if past is not None or call.source != "model":
             self._trace(asking, call)
         if call.error is not None:
@@ -192,18 +192,18 @@ class Run(RunControl):
     def _trace(self, asking: Asking, call: Call) -> None:
         """Show a call in a trace that no model is asked for now."""
         if (tracer := find_tracer()) is not None:
-            asked, spec = asking.sent(), asking.spec
+            request, spec = asking.adapt_to_prompt_form(), asking.spec
             model = {
                 "ls_provider": spec.provider,
                 "ls_model_name": spec.model,
                 "ls_model_type": "chat",
                 "ls_temperature": asking.decoding["temperature"],
             }
-            wanted = {"response_format": asked.form.response_format(asked.form.full)}
-            parameters = {**asked.decoding, **wanted}
-            tracer.replay(asked.config, model, asked.messages, parameters, call)
+            response_format = {"response_format": request.form.response_format(request.form.full)}
+            parameters = {**request.decoding, **response_format}
+            tracer.replay(request.config, model, request.messages, parameters, call)
 
-    def _changed(self, asking: Asking) -> Call | None:
+    def _find_override_reply(self, asking: Asking) -> Call | None:
         """Return the reply that a person wrote there, which neither journal nor cache has."""
         override = self.overrides.at(asking.place) if self.contested else None
         if override is None:
@@ -234,8 +234,8 @@ class Run(RunControl):
             return True
         if self.cache is None or asking.live:
             return False
-        known = asking.cache_key in self._unusable
-        return known or await self._looked_up(self.cache, asking) is not None
+        is_unusable = asking.cache_key in self._unusable
+        return is_unusable or await self._look_up_completion(self.cache, asking) is not None
 
     def _stands(self, call: Call) -> bool:
         """Return whether the call stands whichever model is asked now, as in a contest."""
@@ -249,16 +249,16 @@ class Run(RunControl):
         if self.halted is not None:
             raise self.halted
 
-    async def _cached(self, asking: Asking) -> Call | None:
+    async def _find_cached_call(self, asking: Asking) -> Call | None:
         """Return the reply cache's completion as a call of this run."""
         completion = None
         if self.cache is not None and not asking.live:
             completion = self._unusable.get(asking.cache_key)
-            completion = completion or await self._looked_up(self.cache, asking)
+            completion = completion or await self._look_up_completion(self.cache, asking)
         if completion is None:
             if asking.context.replay:
-                what = f"{asking.prompt} at node {asking.place.node}"
-                raise ReplayMiss(f"`replay`: the cache holds no reply to {what}")
+                call_name = f"{asking.prompt} at node {asking.place.node}"
+                raise ReplayMiss(f"`replay`: the cache holds no reply to {call_name}")
             return None
         call = asking.call(completion, clock.stamp(), "cache")
         self._keep_call(asking, call)
@@ -269,9 +269,9 @@ class Run(RunControl):
         if self.log is not None:
             self.log(call, asking.texts if asking.context.prompts else {})
         if asking.tell is not None:
-            asking.tell("called", call.told())
+            asking.tell("called", call.make_event_data())
 
-    async def _looked_up(self, cache: ReplyCache, asking: Asking) -> Completion | None:
+    async def _look_up_completion(self, cache: ReplyCache, asking: Asking) -> Completion | None:
         try:
             return await cache.get(asking.cache_key)
         except (InputError, DiskFull) as error:
@@ -293,18 +293,18 @@ class Run(RunControl):
         """
         shared = self.cache is not None and asking.context.cache and not asking.live
         same = asyncio.get_running_loop(), asking.cache_key
-        while shared and (other := _paying.get(same)) is not None:
+        while shared and (earlier_task := _paying.get(same)) is not None:
             # The same request is under way: once it is answered, the cache holds the reply.
             async with self.budget.in_time():
-                answered, _ = await asyncio.wait([other], timeout=asking.context.call_deadline)
+                answered, _ = await asyncio.wait([earlier_task], timeout=asking.context.call_deadline)
             self._go_on()
-            if (call := await self._cached(asking)) is not None:
+            if (call := await self._find_cached_call(asking)) is not None:
                 return call
             if not answered:
                 break
         task = asyncio.create_task(self._pay(asking))
         self._under_way.add(task)
-        task.add_done_callback(self._landed)
+        task.add_done_callback(self._forget_task)
         if shared and same not in _paying:
             _paying[same] = task
             task.add_done_callback(lambda _: _paying.pop(same))
@@ -315,7 +315,7 @@ class Run(RunControl):
                 task.cancel()
             raise
 
-    def _landed(self, done: asyncio.Future[Any]) -> None:
+    def _forget_task(self, done: asyncio.Future[Any]) -> None:
         self._under_way.discard(done)
         if not done.cancelled():
             done.exception()  # retrieved, or asyncio would complain if nobody waits any more
@@ -324,12 +324,10 @@ class Run(RunControl):
         """Tell what a call that is not answered yet does now."""
         if asking.tell is not None:
             repair = {"repair": asking.repair} if asking.repair else {}
-            data = {**named(asking.place), **repair, "attempt": attempt, "why": why, **details}
+            data = {**make_place_fields(asking.place), **repair, "attempt": attempt, "why": why, **details}
             asking.tell("calling", data)
 
-    async def _pause(
-        self, asking: Asking, duration_s: float, delay: Delay, fault: str, attempt: int
-    ) -> None:
+    async def _pause(self, asking: Asking, duration_s: float, delay: Delay, fault: str, attempt: int) -> None:
         """Pause a call before an attempt, as long as the budget of seconds lasts."""
         about = {"fault": fault} if fault else {}
         self._tell(asking, delay, attempt, wait=round(duration_s, 3), **about)
@@ -343,9 +341,7 @@ class Run(RunControl):
             slots = asking.spec.limiter()
             if not slots.is_free(asking.at_once, context.requests_per_minute):
                 self._tell(asking, "queued")
-            slot = slots.slot(
-                asking.at_once, context.requests_per_minute, context.choose_first_window()
-            )
+            slot = slots.slot(asking.at_once, context.requests_per_minute, context.choose_first_window())
             async with self.budget.in_time(), slot:
                 self._go_on()
                 await self.budget.begin()
@@ -355,11 +351,11 @@ class Run(RunControl):
                     await start_model(asking.spec)
                 self._tell(asking, "asked")
                 pause = partial(self._pause, asking)
-                asked = self.endpoint(asking.spec)
-                done = await asked.complete(asking, pause, slots)
+                model_endpoint = self.endpoint(asking.spec)
+                done = await model_endpoint.complete(asking, pause, slots)
                 call = asking.call(done, started, "model")
                 self._asked.add(asking.key)
-                new = [note for note in asked.remarks(done) if note not in self.notices]
+                new = [note for note in model_endpoint.remarks(done) if note not in self.notices]
                 self.notices += new
                 self.budget.add(call)
                 # before the slot is free: a kill loses no more than the slots
@@ -388,9 +384,9 @@ class Run(RunControl):
             return
         for put in puts:  # the journal has the reply, so no node waits
             self._under_way.add(put)
-            put.add_done_callback(self._kept)
+            put.add_done_callback(self._note_cache_failure)
 
-    def _kept(self, put: asyncio.Future[None]) -> None:
+    def _note_cache_failure(self, put: asyncio.Future[None]) -> None:
         """Note a reply that the cache could not keep."""
         self._under_way.discard(put)
         error = None if put.cancelled() else put.exception()

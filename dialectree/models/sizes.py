@@ -20,12 +20,7 @@ from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec
 from dialectree.protocols.trust import key
 
-KINDS = {
-    "library": "Ollama",
-    "organization_owner": "LM Studio",
-    "vllm": "vLLM",
-    "llamacpp": "llama.cpp",
-}
+KINDS = {"library": "Ollama", "organization_owner": "LM Studio", "vllm": "vLLM", "llamacpp": "llama.cpp"}
 """The programs by what they write as the owner of a model."""
 TIMEOUT_S = 1.0
 """Seconds in which a server has to tell the size of its model."""
@@ -71,7 +66,7 @@ async def parameters(spec: Spec) -> int | None:
     if spec.provider == "local":
         return await asyncio.to_thread(local_parameters, spec.model)
     secret = "" if spec.keyless else key() or ""
-    return await asyncio.to_thread(_told_once, spec.whole_url or "", secret, spec.model)
+    return await asyncio.to_thread(_fetch_size_once, spec.whole_url or "", secret, spec.model)
 
 
 def local_parameters(model: str) -> int | None:
@@ -99,23 +94,23 @@ def at_chance(spec: Spec) -> bool:
     return size is not None and size < AT_CHANCE_BELOW
 
 
-def _told_once(url: str, secret: str, model: str) -> int | None:
+def _fetch_size_once(url: str, secret: str, model: str) -> int | None:
     """Ask a server once, however many threads want to know."""
     with _asking:
-        return _told(url, secret, model)
+        return _fetch_size(url, secret, model)
 
 
 @lru_cache(maxsize=256)
-def _told(url: str, secret: str, model: str) -> int | None:
+def _fetch_size(url: str, secret: str, model: str) -> int | None:
     return asyncio.run(_ask(url, secret, model))
 
 
 async def _ask(url: str, secret: str, model: str) -> int | None:
-    from dialectree.models.clients import HttpClient, bounded  # heavy
+    from dialectree.models.clients import HttpClient, limit_body_size  # heavy
 
     try:
         async with HttpClient(url, secret) as client, asyncio.timeout(TIMEOUT_S):
-            with bounded():
+            with limit_body_size():
                 size = await _answer(client, model)
     except UNREADABLE:
         return None
@@ -127,27 +122,25 @@ async def _answer(client: Any, model: str) -> Any:
     address = client.address.rstrip("/")
     root = address.removesuffix("/v1")
     models = read_models((await client.get(f"{address}/models", follow_redirects=False)).json())
-    named = [one for one in models if one["id"] in (model, f"{model}:latest")]
+    matches = [entry for entry in models if entry["id"] in (model, f"{model}:latest")]
     if len(models) == 1 and models[0].get("meta") is not None:
-        named = models  # llama.cpp's only model answers to any name
-    if not named:
+        matches = models  # llama.cpp's only model answers to any name
+    if not matches:
         return None
-    if (meta := named[0].get("meta")) is not None:
+    if (meta := matches[0].get("meta")) is not None:
         return meta["n_params"]
-    kind = KINDS.get(named[0].get("owned_by", ""))
+    kind = KINDS.get(matches[0].get("owned_by", ""))
     if kind == "LM Studio":
         response = await client.get(f"{root}/api/v1/models", follow_redirects=False)
         for stored in response.json()["models"]:
             loaded = stored.get("loaded_instances", [])
-            if model in (stored["key"], *(one.get("id") for one in loaded)):
+            if model in (stored["key"], *(instance.get("id") for instance in loaded)):
                 return _count(stored["params_string"])
     elif kind != "vLLM":  # models of Ollama that are not from its library have other owners
-        response = await client.post(
-            f"{root}/api/show", json={"model": model}, follow_redirects=False
-        )
-        shown = response.json()
-        size = shown.get("model_info", {}).get("general.parameter_count")
-        return size or _count(shown["details"]["parameter_size"])  # older versions have only words
+        response = await client.post(f"{root}/api/show", json={"model": model}, follow_redirects=False)
+        model_details = response.json()
+        size = model_details.get("model_info", {}).get("general.parameter_count")
+        return size or _count(model_details["details"]["parameter_size"])  # older versions have only words
     return None
 
 

@@ -38,17 +38,17 @@ def brief(part: Any, *, grammar: bool = False) -> Any:
         case {"enum": _}:
             pass
         case {"type": "string"}:
-            least, most = limited.pop("minLength", 0), limited.pop("maxLength", LONGEST)
-            written = max(least, SHORTEST) if most > LONGEST else least
-            most = min(most, LONGEST)
+            min_length, upper_limit = limited.pop("minLength", 0), limited.pop("maxLength", LONGEST)
+            lower_limit = max(min_length, SHORTEST) if upper_limit > LONGEST else min_length
+            upper_limit = min(upper_limit, LONGEST)
             if grammar:
-                text = rf'[^"\\\[\]{{}}\x00-\x1f]{{{written},{most}}}'
-                limited["pattern"] = f"^{text}$" if least else f"^({text})?$"
+                text = rf'[^"\\\[\]{{}}\x00-\x1f]{{{lower_limit},{upper_limit}}}'
+                limited["pattern"] = f"^{text}$" if min_length else f"^({text})?$"
             else:
-                limited |= {"minLength": written if least else 0, "maxLength": most}
+                limited |= {"minLength": lower_limit if min_length else 0, "maxLength": upper_limit}
         case {"type": "array"} if "prefixItems" not in limited:
-            most = min(limited.get("maxItems", ITEMS), ITEMS)
-            limited["maxItems"] = max(limited.get("minItems", 0), most)
+            upper_limit = min(limited.get("maxItems", ITEMS), ITEMS)
+            limited["maxItems"] = max(limited.get("minItems", 0), upper_limit)
         case {"type": "number"} if grammar:
             limited["multipleOf"] = 0.01
     return limited
@@ -103,22 +103,22 @@ def trim_texts(schema: Any, value: Any, *, small: bool, field: str = "") -> tupl
     match schema, value:
         case {"properties": dict(fields)}, dict():
             parts = {
-                name: trim_texts(
-                    fields.get(name), item, small=small, field=f"{field}.{name}".lstrip(".")
-                )
+                name: trim_texts(fields.get(name), item, small=small, field=f"{field}.{name}".lstrip("."))
                 for name, item in value.items()
             }
-            trims = [trim for _, found in parts.values() for trim in found]
+            trims = [trim for _, part_trims in parts.values() for trim in part_trims]
             return {name: part for name, (part, _) in parts.items()}, trims
         case {"type": "array", "items": items}, list():
             entries = [trim_texts(items, item, small=small, field=field) for item in value]
-            return [entry for entry, _ in entries], [trim for _, found in entries for trim in found]
+            return [entry for entry, _ in entries], [
+                trim for _, entry_trims in entries for trim in entry_trims
+            ]
         case {"type": "string"}, str() if "enum" not in schema:
-            most = schema.get("maxLength")
-            at_limit = most is not None and len(value) >= most - 2 and not _ENDED.search(value)
-            whole = whole_sentences(value) if at_limit or small else None
-            if whole is not None and whole != value.rstrip():
-                return whole, [Trim(field, value[len(whole) :], at_limit)]
+            max_length = schema.get("maxLength")
+            at_limit = max_length is not None and len(value) >= max_length - 2 and not _ENDED.search(value)
+            sentences = whole_sentences(value) if at_limit or small else None
+            if sentences is not None and sentences != value.rstrip():
+                return sentences, [Trim(field, value[len(sentences) :], at_limit)]
             return value, [Trim(field, "", at_limit)] if at_limit else []
     return value, []
 
@@ -136,19 +136,19 @@ COPIED_WORDS, COPIED_SHARE = 12, 1 / 3
 
 
 def measure_copied_share(
-    text: str, said: Sequence[tuple[bool, str]], common: Iterable[str] = ()
+    text: str, statements: Sequence[tuple[bool, str]], common: Iterable[str] = ()
 ) -> float:
     """Return the share of the words of ``text``, 0 to 1, that it repeats from its opponent.
 
     Words count where twelve of them in a row were first said by the opponent, and stand in none
-    of the ``common`` texts, which both have read. ``said`` is in order; True is the opponent.
+    of the ``common`` texts, which both have read. ``statements`` is in order; True is the opponent.
     """
     groups = group_words(text, COPIED_WORDS)
-    theirs = {g for opponent, words in said if opponent for g in group_words(words, COPIED_WORDS)}
+    theirs = {g for opponent, words in statements if opponent for g in group_words(words, COPIED_WORDS)}
     if theirs.isdisjoint(groups):  # as most are, whatever both have read
         return 0.0
     by_opponent = dict[tuple[str, ...], bool]()
-    for opponent, words in [*((False, text) for text in common), *said]:
+    for opponent, words in [*((False, text) for text in common), *statements]:
         for group in group_words(words, COPIED_WORDS):
             by_opponent.setdefault(group, opponent)
     repeated = set[int]()
@@ -171,21 +171,21 @@ def whole_sentences(text: str) -> str | None:
 
 def until_it_repeats(text: str) -> str:
     """Return ``text`` up to its first sentence that mostly repeats what stands before it."""
-    seen: set[tuple[str, ...]] = set()
+    earlier_groups: set[tuple[str, ...]] = set()
     start = 0
     for end in [*(end.end() for end in _SENTENCE_END.finditer(text)), len(text)]:
         groups = group_words(text[start:end], GROUP_SIZE)
-        if 2 * sum(group in seen for group in groups) > len(groups):
+        if 2 * sum(group in earlier_groups for group in groups) > len(groups):
             return text[:start]
-        seen.update(groups)
+        earlier_groups.update(groups)
         start = end
     return text
 
 
 def is_repetitive(text: str, prompt: str) -> bool:
     """Return whether ``text`` repeats itself or the words of ``prompt`` too often."""
-    groups, seen = group_words(text, GROUP_SIZE), _groups_of_prompt(prompt)
-    repeated = sum(group in seen or group in groups[:n] for n, group in enumerate(groups))
+    groups, prompt_groups = group_words(text, GROUP_SIZE), _groups_of_prompt(prompt)
+    repeated = sum(group in prompt_groups or group in groups[:n] for n, group in enumerate(groups))
     return len(groups) >= REPEATED_GROUPS and repeated > REPEATED_SHARE * len(groups)
 
 

@@ -25,8 +25,8 @@ from dialectree.system.addresses import (
     place_in,
     public,
     require_spec,
+    restore_credentials,
     secrets,
-    whole,
 )
 from dialectree.text import line
 
@@ -110,10 +110,10 @@ def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spe
     """
     if isinstance(speaker, Runnable):
         return Spec("live", _name_of(speaker), live=speaker)
-    parts = require_spec(whole(speaker))
+    parts = require_spec(restore_credentials(speaker))
     provider, model, url = parts["provider"], parts["model"], parts["url"]
     if provider == "local":
-        context.trust.require_file(place_in(whole(speaker)))
+        context.trust.require_file(place_in(restore_credentials(speaker)))
         return Spec(provider, model)
     if provider != "openai":
         if url:
@@ -159,10 +159,10 @@ def chat_model(spec: Spec) -> BaseChatModel:
         raise SettingsError(f"{spec.name} needs a package that is not installed: {hint}") from None
     except Exception as error:  # of any library: as a rule, a missing key
         if isinstance(error, ValueError) and "provider" in str(error).partition("\n")[0]:
-            known = str(error).partition("providers are: ")[2] or "see LangChain's documents"
+            providers = str(error).partition("providers are: ")[2] or "see LangChain's documents"
             raise SettingsError(
                 f"there is no provider {spec.provider!r}: write openai:NAME, local:smollm2, "
-                f"local:PATH.gguf, or one of {known}"
+                f"local:PATH.gguf, or one of {providers}"
             ) from None
         text = line(spec.discreet(str(error)), 300)
         raise ModelUnavailable(f"{spec.name} cannot be used: {text}") from None
@@ -182,5 +182,5 @@ def models(chat: Runnable[Any, Any]) -> Iterator[BaseChatModel]:
     elif isinstance(chat, RunnableBinding):
         yield from models(chat.bound)
     elif isinstance(chat, RunnableWithFallbacks):
-        for each in chat.runnables:
-            yield from models(each)
+        for runnable in chat.runnables:
+            yield from models(runnable)

@@ -15,15 +15,13 @@ CLIP = 0.01
 """A confidence counts as at least this and at most 1 less this: 0 and 1 have no finite logit."""
 
 
-class Stored(BaseModel):
+class FileModel(BaseModel):
     """Has the fields that it names and no other."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
 
 
-class Figure(Stored):
+class CalibratedInterval(FileModel):
     """A figure and its 95 % interval; None where the answers do not tell."""
 
     value: float
@@ -31,16 +29,16 @@ class Figure(Stored):
     high: float | None = None
 
 
-class BeforeAndAfter(Stored):
+class BeforeAndAfter(FileModel):
     """A figure before and after calibration, on answers that the calibration was not fitted to."""
 
-    before: Figure
-    after: Figure
-    difference: Figure
+    before: CalibratedInterval
+    after: CalibratedInterval
+    difference: CalibratedInterval
     """After less before, with the interval of the pairs; less is better."""
 
 
-class Calibration(Stored):
+class Calibration(FileModel):
     """What the confidences of one source are worth: Platt scaling and what it came to."""
 
     row: str
@@ -85,10 +83,7 @@ class Calibrations(Protocol):
         ...
 
     def calibrate(
-        self,
-        verdict: Mapping[str, Any],
-        calibrations: Sequence[Calibration],
-        models: Mapping[str, str],
+        self, verdict: Mapping[str, Any], calibrations: Sequence[Calibration], models: Mapping[str, str]
     ) -> dict[str, Any]:
         """Return the second figure of a verdict, or a note on why there is none."""
         ...

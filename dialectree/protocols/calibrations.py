@@ -13,13 +13,13 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from dialectree.errors import InputError, fault_line
-from dialectree.protocols.calibrated_figure import Calibration, Stored
+from dialectree.protocols.calibrated_figure import Calibration, FileModel
 from dialectree.protocols.routes import read_small_file, without_address
 
 SCHEMA: Final = "dialectree.calibration/1"
 
 
-class CalibrationFile(Stored):
+class CalibrationFile(FileModel):
     """A file of calibrations."""
 
     schema_: Literal["dialectree.calibration/1"] = Field(default=SCHEMA, alias="schema")
@@ -40,8 +40,8 @@ def read_calibrations(path: str | Path) -> CalibrationFile:
         return CalibrationFile.model_validate_json(data)
     except ValidationError as error:
         fault = fault_line(error)
-        what = f"is not a file of {SCHEMA}" if fault.startswith("schema") else "cannot be read"
-        raise InputError(f"`calibration` {path}: it {what} ({fault}): {again}") from None
+        complaint = f"is not a file of {SCHEMA}" if fault.startswith("schema") else "cannot be read"
+        raise InputError(f"`calibration` {path}: it {complaint} ({fault}): {again}") from None
 
 
 def calibrations_for(
@@ -57,15 +57,19 @@ def calibrations_for(
 
     Raises InputError, naming what differs, where the file has none.
     """
-    every = read_calibrations(path).calibrations
-    of_method = [one for one in every if (one.protocol, one.method) == (protocol, method)]
+    calibrations = read_calibrations(path).calibrations
+    of_method = [
+        calibration
+        for calibration in calibrations
+        if (calibration.protocol, calibration.method) == (protocol, method)
+    ]
     if not of_method:
-        methods = ", ".join(dict.fromkeys(one.method for one in every))
+        methods = ", ".join(dict.fromkeys(calibration.method for calibration in calibrations))
         raise InputError(
             f"`calibration` {path}: it holds for {methods}, and this run is by {method}: "
             "calibrate that, or leave `calibration` out"
         )
-    if fitting := [one for one in of_method if not other_model(one, models)]:
+    if fitting := [calibration for calibration in of_method if not other_model(calibration, models)]:
         return fitting
     raise InputError(
         f"`calibration` {path}: it holds for {other_model(of_method[0], models)}: calibrate "
@@ -73,13 +77,13 @@ def calibrations_for(
     )
 
 
-def other_model(one: Calibration, models: Mapping[str, str]) -> str:
+def other_model(calibration: Calibration, models: Mapping[str, str]) -> str:
     """Name the first role with another model than a calibration holds for; empty if there is none.
 
     ``judge openai:a, and this is openai:b``.
     """
-    for role in sorted({*one.models, *models}):
-        ours, theirs = (_spoke(of.get(role, "none")) for of in (one.models, models))
+    for role in sorted({*calibration.models, *models}):
+        ours, theirs = (_spoke(of.get(role, "none")) for of in (calibration.models, models))
         if ours != theirs:
             return f"{role} {ours}, and this is {theirs}"
     return ""
@@ -97,12 +101,14 @@ def calibration_of(
 
     ``models`` are those that spoke: a contest may have asked another one.
     """
-    own = next((one for one in calibrations if one.source == source), None)
-    if own is None:
-        known = ", ".join(one.source for one in calibrations)
-        return f"the calibration is of {known}, and this confidence is of {source}"
-    other = other_model(own, models)
-    return f"the calibration holds for {other}" if other else own
+    source_calibration = next(
+        (calibration for calibration in calibrations if calibration.source == source), None
+    )
+    if source_calibration is None:
+        sources = ", ".join(calibration.source for calibration in calibrations)
+        return f"the calibration is of {sources}, and this confidence is of {source}"
+    mismatch = other_model(source_calibration, models)
+    return f"the calibration holds for {mismatch}" if mismatch else source_calibration
 
 
 def calibrate(
@@ -110,9 +116,11 @@ def calibrate(
 ) -> dict[str, Any]:
     """Return the second figure of a verdict by a run's calibrations, or a note on why not."""
     source = verdict["confidence_source"] or "unknown"
-    own = calibration_of(source, calibrations, models)
-    if isinstance(own, str):
-        return {"notes": [*verdict["notes"], f"not calibrated: {own}"]}
-    before, after = own.brier.before.value, own.brier.after.value
+    calibration = calibration_of(source, calibrations, models)
+    if isinstance(calibration, str):
+        return {"notes": [*verdict["notes"], f"not calibrated: {calibration}"]}
+    before, after = calibration.brier.before.value, calibration.brier.after.value
     figures = {"brier_before": before, "brier_after": after}
-    return {"calibrated": {"confidence": own.figure(verdict["confidence"]), "n": own.n, **figures}}
+    return {
+        "calibrated": {"confidence": calibration.figure(verdict["confidence"]), "n": calibration.n, **figures}
+    }

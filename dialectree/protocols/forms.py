@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import TypedDict, get_type_hints
 
 from dialectree.errors import ArgumentError, InputError, fault_line
-from dialectree.protocols.sources import known
+from dialectree.protocols.sources import list_all_setting_names
 
 JsonSchema = dict[str, Any]
 
@@ -35,31 +35,31 @@ class Offered(dict[str, Any]):
     it. A name that is like no setting (``thread_id``) may be a host's.
     """
 
-    def __init__(self, fields: Mapping[str, Any], known: Collection[str]) -> None:
+    def __init__(self, fields: Mapping[str, Any], names: Collection[str]) -> None:
         super().__init__(fields)
-        self._known = known
+        self._known = names
 
     def __contains__(self, name: object) -> bool:
-        return name in known() or bool(get_close_matches(str(name), self._known, n=1))
+        return name in list_all_setting_names() or bool(get_close_matches(str(name), self._known, n=1))
 
 
 def settings_form(declared: Any, schema: JsonSchema) -> JsonSchema:
     """Return ``schema``, of the settings that a protocol has ``declared``, as clients read it."""
-    own = [*declared.declared_settings()] if declared else []
+    declared_settings = [*declared.list_declared_settings()] if declared else []
     fields: dict[str, JsonSchema] = schema["properties"]
-    order = ["model", "roles", *(name for kind, name in own if kind is declared.settings)]
-    order += [one for one in fields if one not in order and one != "inner"]
+    order = ["model", "roles", *(name for kind, name in declared_settings if kind is declared.settings)]
+    order += [field_name for field_name in fields if field_name not in order and field_name != "inner"]
     baselines = set(declared.only_variants) if declared else set[str]()
-    shown = {
-        one: _cleared(fields[one])
-        for one in order
-        if one in fields and one not in baselines and not _is_hidden(fields[one])
+    offered_fields = {
+        field_name: _strip_setting_keys(fields[field_name])
+        for field_name in order
+        if field_name in fields and field_name not in baselines and not _is_hidden(fields[field_name])
     }
-    if "model" in shown:
-        shown["model"].pop("default", None)  # the server's own model, where the client names none
-    if declared and "roles" in shown:
-        shown["roles"] |= {"properties": _roles(declared)}
-    return {**schema, "properties": Offered(shown, [*fields])}
+    if "model" in offered_fields:
+        offered_fields["model"].pop("default", None)  # the server's own model, where the client names none
+    if declared and "roles" in offered_fields:
+        offered_fields["roles"] |= {"properties": _roles(declared)}
+    return {**schema, "properties": Offered(offered_fields, [*fields])}
 
 
 def _is_hidden(field: JsonSchema) -> bool:
@@ -67,20 +67,18 @@ def _is_hidden(field: JsonSchema) -> bool:
     return any(field.get(mark) for mark in ("hidden", "evaluation_only", "operator"))
 
 
-def _cleared(field: JsonSchema) -> JsonSchema:
+def _strip_setting_keys(field: JsonSchema) -> JsonSchema:
     """Return a field without what only the command line needs."""
-    shown = {name: value for name, value in field.items() if name not in _SETTING}
-    if "description" in shown:
-        shown["description"] = plain(shown["description"])
-    return shown
+    client_field = {name: value for name, value in field.items() if name not in _SETTING}
+    if "description" in client_field:
+        client_field["description"] = plain(client_field["description"])
+    return client_field
 
 
 def _roles(declared: Any) -> dict[str, JsonSchema]:
     """Return a field for each role that can be given a model of its own, families included."""
     names = dict.fromkeys([*declared.roles, *filter(None, declared.roles.values())])
-    return {
-        name: {"type": "string", "title": name.replace("_", " ").capitalize()} for name in names
-    }
+    return {name: {"type": "string", "title": name.replace("_", " ").capitalize()} for name in names}
 
 
 def plain(text: str) -> str:
@@ -89,14 +87,14 @@ def plain(text: str) -> str:
     return text.replace("; - reads it from standard input", "")  # the command alone does
 
 
-def described(given: type[Any], settings: type[BaseModel]) -> type[Any]:
+def annotate_input(input_type: type[Any], settings: type[BaseModel]) -> type[Any]:
     """Return the input of a graph with the titles and descriptions of the declared input."""
-    fields = get_type_hints(given, include_extras=True)
-    made = TypedDict(given.__name__, fields)  # type: ignore[misc]
-    made.__doc__, made.__module__ = given.__doc__, given.__module__
+    fields = get_type_hints(input_type, include_extras=True)
+    annotated_type = TypedDict(input_type.__name__, fields)  # type: ignore[misc]
+    annotated_type.__doc__, annotated_type.__module__ = input_type.__doc__, input_type.__module__
     config = ConfigDict(json_schema_extra=partial(_describe, settings))
-    setattr(made, "__pydantic_config__", config)  # noqa: B010
-    return made
+    setattr(annotated_type, "__pydantic_config__", config)  # noqa: B010
+    return annotated_type
 
 
 def _describe(settings: Any, schema: JsonSchema) -> None:
@@ -123,25 +121,23 @@ def subject(kind: type[BaseModel]) -> str | None:
 
     A graph knows it as the question, whatever the input calls it, such as a claim or a topic.
     """
-    needed = (
-        n for n, one in kind.model_fields.items() if one.is_required() and one.annotation is str
-    )
+    needed = (n for n, field in kind.model_fields.items() if field.is_required() and field.annotation is str)
     return "question" if "question" in kind.model_fields else next(needed, None)
 
 
-def checked(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+def validate_input(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the input without outer blanks; raise InputError where it does not fit ``kind``."""
     fields = kind.model_fields
     for name in values:
         if name not in fields:
             raise ArgumentError(f"{name}: there is no such input; known: {', '.join(fields)}")
-    given = {
-        name: _tidied(values.get(name), name)
+    tidy_values = {
+        name: _tidy_value(values.get(name), name)
         for name, field in fields.items()
         if field.is_required() or values.get(name) is not None
     }
     try:
-        return kind.model_validate(given).model_dump(exclude_none=True)
+        return kind.model_validate(tidy_values).model_dump(exclude_none=True)
     except ValidationError as error:
         raise InputError(fault_line(error)) from None
 
@@ -156,11 +152,11 @@ def tidy(text: str, name: str) -> str:
     return text
 
 
-def _tidied(value: object, name: str) -> object:
+def _tidy_value(value: object, name: str) -> object:
     if value is None:
         raise ArgumentError(f"the {name} is missing")
     if isinstance(value, str):
         return tidy(value, name)
     if isinstance(value, list | tuple):
-        return [_tidied(part, f"{name.removesuffix('s')} {n}") for n, part in enumerate(value, 1)]
+        return [_tidy_value(part, f"{name.removesuffix('s')} {n}") for n, part in enumerate(value, 1)]
     return value

@@ -41,11 +41,11 @@ def embeddings_at_hand() -> str:
         return WORDS
     model = Path(constants.HF_HUB_CACHE, f"models--{VECTORS.replace('/', '--')}", "snapshots")
     parts = ("modules.json", "model.safetensors")
-    whole = any(all((one / part).exists() for part in parts) for one in model.glob("*"))
-    return VECTORS if whole and not missing("dialectree[compare]") else WORDS
+    is_complete = any(all((snapshot / part).exists() for part in parts) for snapshot in model.glob("*"))
+    return VECTORS if is_complete and not missing("dialectree[compare]") else WORDS
 
 
-def _decided(name: str) -> str:
+def _resolve_embeddings(name: str) -> str:
     return embeddings_at_hand() if name == "auto" else name
 
 
@@ -108,15 +108,8 @@ class GroundedSettings(RetrievalSettings):
     """Add what is retrieved from the sources, who reads it, and what it is checked for."""
 
     embeddings: Annotated[
-        str, AfterValidator(_decided), AfterValidator(embeddings_name), ADDRESS
-    ] = option(
-        "auto",
-        min_length=1,
-        operator=True,
-        group=EVIDENCE,
-        metavar="NAME",
-        validate_default=True,
-    )
+        str, AfterValidator(_resolve_embeddings), AfterValidator(embeddings_name), ADDRESS
+    ] = option("auto", min_length=1, operator=True, group=EVIDENCE, metavar="NAME", validate_default=True)
     """What retrieves beside words: ``bm25`` (words alone), a sentence-transformers model by name,
     path or installed package, or ``openai:NAME@URL``. ``auto``: BAAI/bge-small-en-v1.5 where it is
     on this machine with the extra ``compare``, else words alone; the record names which."""
@@ -141,13 +134,11 @@ class GroundedSettings(RetrievalSettings):
     rerank: str | None = option(None, operator=True, code=True, group=EVIDENCE, metavar="NAME")
     """A cross-encoder of sentence-transformers, by name or folder, that orders what was found. Only
     a flag, a variable or a program names it."""
-    retriever: Retriever = option(
-        None, operator=True, code=True, group=EVIDENCE, metavar="MODULE:ATTRIBUTE"
-    )
+    retriever: Retriever = option(None, operator=True, code=True, group=EVIDENCE, metavar="MODULE:ATTRIBUTE")
     """A LangChain retriever, or what returns one, that finds beside the sources: on the web, in a
     vector database. It runs code: only a flag, a variable or a program names it."""
 
-    def handed_down(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
+    def make_inner_defaults(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
         """Let a debate inside argue from the same sources in the same way."""
         if not issubclass(kind, GroundedSettings):
             return {}

@@ -61,19 +61,19 @@ PLAIN = Look()
 """The look of a protocol that declares none."""
 
 
-def joined(looks: Iterable[Look]) -> Look:
+def join_looks(looks: Iterable[Look]) -> Look:
     """Return the look of several protocols that take part in one run; the first one counts."""
-    return reduce(_joined, looks, PLAIN)
+    return reduce(_join_two_looks, looks, PLAIN)
 
 
-def _joined(one: Look, other: Look) -> Look:
+def _join_two_looks(look: Look, other_look: Look) -> Look:
     update: dict[str, object] = {}
-    for name in other.model_fields_set:
-        before, more = getattr(one, name), getattr(other, name)
+    for name in other_look.model_fields_set:
+        before, more = getattr(look, name), getattr(other_look, name)
         if isinstance(more, dict):
             update[name] = {**more, **before}
         elif name in ("weighing", "comparing"):
             update[name] = (*before, *more)
-        elif not before or name not in one.model_fields_set:
+        elif not before or name not in look.model_fields_set:
             update[name] = more
-    return one.model_copy(update=update)
+    return look.model_copy(update=update)

@@ -11,17 +11,9 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    WithJsonSchema,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 
-from dialectree.protocols.plugins import known_roles
+from dialectree.protocols.plugins import list_roles
 from dialectree.protocols.trust import ADDRESS
 from dialectree.system.addresses import public, require_spec
 
@@ -41,25 +33,25 @@ def _speaker(speaker: object) -> object:
 def _jurors(models: object) -> object:
     if isinstance(models, str) and "://" in models:
         raise ValueError("several models with addresses are given as a list, not as one text")
-    named = models.split(",") if isinstance(models, str) else models
-    if isinstance(named, list) and "me" in named:
+    model_names = models.split(",") if isinstance(models, str) else models
+    if isinstance(model_names, list) and "me" in model_names:
         raise ValueError("a person cannot be one of several judges; a person judges alone")
-    return named
+    return model_names
 
 
 _LISTED = 20
 """Roles that a message lists, the most alike first."""
 
 
-def known_role(name: str) -> str:
+def require_role(name: str) -> str:
     """Return ``name`` if some installed protocol has such a role; else raise ValueError."""
-    roles = known_roles()
+    roles = list_roles()
     if name not in roles:
         near = get_close_matches(name, roles, n=len(roles))
         listed = [*dict.fromkeys([*near, *roles])]
-        known = ", ".join(listed[:_LISTED])
+        role_names = ", ".join(listed[:_LISTED])
         more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
-        raise ValueError(f"no method has such a role; known: {known}{more}")
+        raise ValueError(f"no method has such a role; known: {role_names}{more}")
     return name
 
 
@@ -158,7 +150,7 @@ def option(
     return Field(default, json_schema_extra=extra, **constraints)
 
 
-def about(settings: type[BaseModel], name: str) -> Mapping[str, Any]:
+def get_option_details(settings: type[BaseModel], name: str) -> Mapping[str, Any]:
     """Return what :func:`option` declared of a field, beside its type and its constraints."""
     extra = settings.model_fields[name].json_schema_extra
     return extra if isinstance(extra, Mapping) else {}
@@ -167,7 +159,7 @@ def about(settings: type[BaseModel], name: str) -> Mapping[str, Any]:
 @lru_cache(maxsize=256)
 def juries(kind: type[BaseModel]) -> dict[str, str]:
     """Return the settings that list the models of a jury, by the role that the jury plays."""
-    played = {name: about(kind, name).get("jury_of") for name in kind.model_fields}
+    played = {name: get_option_details(kind, name).get("jury_of") for name in kind.model_fields}
     return {role: name for name, role in played.items() if role}
 
 

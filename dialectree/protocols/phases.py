@@ -55,7 +55,7 @@ class Phase:
     """The two that can win a comparison."""
     inserts: bool = False
     """True where the reply is arguments, and the protocol's nodes take up those that a person
-    inserts (``run_of(runtime).overrides.inserted``)."""
+    inserts (``run_of(runtime).overrides.list_insertions``)."""
 
     @cached_property
     def captions(self) -> dict[str, str]:
@@ -87,7 +87,7 @@ class PhaseOrder:
     inside: Mapping[str, PhaseOrder] = field(default_factory=dict[str, "PhaseOrder"])
     """The orders of the protocols that debate inside, the outer ones first."""
 
-    def of(self, protocol: str) -> PhaseOrder:
+    def get_protocol_order(self, protocol: str) -> PhaseOrder:
         """Return the order of ``protocol``; "" is the run's own."""
         return self.inside.get(protocol, self)
 
@@ -97,10 +97,14 @@ class PhaseOrder:
         A debate inside another one comes after what the outer one says at the same node, but for
         the outer one's closing phases.
         """
-        own = self.of(protocol)
+        protocol_order = self.get_protocol_order(protocol)
         depth = [*self.inside].index(protocol) + 1 if protocol in self.inside else 0
-        known = own.phases.index(phase) if phase in own.phases else len(own.phases)
-        return depth, known
+        position = (
+            protocol_order.phases.index(phase)
+            if phase in protocol_order.phases
+            else len(protocol_order.phases)
+        )
+        return depth, position
 
 
 UNORDERED = PhaseOrder()

@@ -33,10 +33,10 @@ class Declaration:
 def load(path: str) -> Any:
     """Return what ``module:attribute`` names."""
     module, _, attribute = path.partition(":")
-    return getattr(imported(module), attribute)
+    return getattr(import_safely(module), attribute)
 
 
-def imported(module: str) -> Any:
+def import_safely(module: str) -> Any:
     """Import ``module``. It can neither end the program nor print into what the program prints."""
     if module in sys.modules:
         return import_module(module)
@@ -68,18 +68,18 @@ _stdouts: list[TextIO] = []
 
 
 @contextmanager
-def _no_exit(what: str) -> Iterator[None]:
+def _no_exit(module_path: str) -> Iterator[None]:
     """Raise ImportError in the place of an exit; Ctrl-C stays what it is."""
     try:
         yield
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise ImportError(f"{what}: {type(error).__name__}: {error}") from error
+        raise ImportError(f"{module_path}: {type(error).__name__}: {error}") from error
 
 
 @cache
-def declared() -> tuple[dict[str, Any], dict[str, str]]:
+def load_declarations() -> tuple[dict[str, Any], dict[str, str]]:
     """Return the usable declarations by name, and why the others cannot be used by entry point.
 
     Load them in a thread where an event loop is running: a server's loop refuses to read files, and
@@ -95,18 +95,18 @@ def _load_all() -> tuple[dict[str, Any], dict[str, str]]:
     for entry in sorted(entry_points(group=GROUP), key=_ours_first):
         try:
             with _print_to_stderr(), _no_exit(entry.value):
-                found = entry.load()
-            if not isinstance(found, Declaration):
+                declaration = entry.load()
+            if not isinstance(declaration, Declaration):
                 raise TypeError(f"{entry.value} is no Protocol")
-            if any(found is one for one in protocols.values()):
+            if any(declaration is protocol for protocol in protocols.values()):
                 continue
-            _require_free_names(found, protocols)
+            _require_free_names(declaration, protocols)
         except Exception as error:  # whatever a stranger's module raises
             faults[entry.value] = fault(error)
         else:
-            protocols[found.name] = found
-    for one in protocols.values():
-        one.settings.declaration = one  # a refused one of the same name may have shared the class
+            protocols[declaration.name] = declaration
+    for protocol in protocols.values():
+        protocol.settings.declaration = protocol  # a refused one of the same name may have shared the class
     return protocols, faults
 
 
@@ -114,28 +114,28 @@ def _ours_first(entry: EntryPoint) -> tuple[bool, str, str]:
     return not entry.value.startswith("dialectree."), entry.name, entry.value
 
 
-def _require_free_names(new: Any, there: dict[str, Any]) -> None:
-    """Raise ValueError if ``new`` takes a name of dialectree or of a protocol ``there``."""
+def _require_free_names(new: Any, protocols: dict[str, Any]) -> None:
+    """Raise ValueError if ``new`` takes a name of dialectree or of a protocol ``protocols``."""
     homes: dict[str, str] = import_module("dialectree")._HOMES
     verbs = {name for name, home in homes.items() if home == "dialectree.functions"}
-    own = {*COMMANDS.split(), *TOOLS.split(), *homes} - verbs
+    reserved_names = {*COMMANDS.split(), *TOOLS.split(), *homes} - verbs
     for name in _names(new):
-        if name in own or find_spec(f"dialectree.{name}"):
+        if name in reserved_names or find_spec(f"dialectree.{name}"):
             raise ValueError(f"dialectree itself has the name {name}")
-        for one in there.values():
-            if name in _names(one) or name in one.methods():
-                raise ValueError(f"the protocol {one.name} has the name {name}")
+        for protocol in protocols.values():
+            if name in _names(protocol) or name in protocol.methods():
+                raise ValueError(f"the protocol {protocol.name} has the name {name}")
 
 
-def _names(one: Any) -> list[str]:
+def _names(protocol: Any) -> list[str]:
     """Return the names of a protocol's command, functions, tool and graphs."""
-    names = [one.name, f"{one.name}_chat"]
-    return [*names, one.command, f"a{one.command}"] if one.command else names
+    names = [protocol.name, f"{protocol.name}_chat"]
+    return [*names, protocol.command, f"a{protocol.command}"] if protocol.command else names
 
 
 def refuse(name: str, error: Exception) -> None:
     """Take the protocol ``name``, of which nothing can be made, out of those that can be used."""
-    protocols, faults = declared()
+    protocols, faults = load_declarations()
     faults[name] = fault(error)
     del protocols[name]
 
@@ -147,13 +147,15 @@ def fault(error: Exception) -> str:
 
 def setting_names() -> dict[str, Iterable[str]]:
     """Return the names of the settings of each installed protocol."""
-    return {name: one.settings.model_fields for name, one in declared()[0].items()}
+    return {name: protocol.settings.model_fields for name, protocol in load_declarations()[0].items()}
 
 
 def _roles() -> list[tuple[str, str]]:
     """Return the roles of every method, each with its family."""
-    every = [method for one in declared()[0].values() for method in one.methods().values()]
-    return [pair for method in every for pair in method.own_roles().items()]
+    methods = [
+        method for protocol in load_declarations()[0].values() for method in protocol.methods().values()
+    ]
+    return [pair for method in methods for pair in method.own_roles().items()]
 
 
 def families() -> dict[str, str]:
@@ -161,7 +163,7 @@ def families() -> dict[str, str]:
     return {role: family for role, family in reversed(_roles()) if family}  # the first one counts
 
 
-def known_roles() -> tuple[str, ...]:
+def list_roles() -> tuple[str, ...]:
     """Return every role of every method, and the families."""
     roles = _roles()
     names = [*(role for role, _ in roles), *(family for _, family in roles if family)]

@@ -24,23 +24,17 @@ from dialectree.protocols.evaluation import Task as Task
 from dialectree.protocols.grounded import EVIDENCE, GroundedSettings
 from dialectree.protocols.look import PLAIN, Look
 from dialectree.protocols.options import ProtocolInput as ProtocolInput
-from dialectree.protocols.options import about, juries
+from dialectree.protocols.options import get_option_details, juries
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.protocols.phases import Phase as Phase
 from dialectree.protocols.plugins import Declaration
 from dialectree.protocols.plugins import families as families
 from dialectree.protocols.plugins import load as load
 from dialectree.protocols.plugins import refuse as refuse
-from dialectree.protocols.settings import (
-    SHARED,
-    Own,
-    ProtocolSettings,
-    build_settings,
-    inherit_settings,
-)
-from dialectree.protocols.trust import each, marked
-from dialectree.system.addresses import whole
-from dialectree.system.packages import missing, needed, require
+from dialectree.protocols.settings import SHARED, Own, ProtocolSettings, build_settings, inherit_settings
+from dialectree.protocols.trust import find_marked_fields, map_entries
+from dialectree.system.addresses import restore_credentials
+from dialectree.system.packages import explain_missing_package, missing, require
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -162,11 +156,9 @@ class Protocol(Declaration):
 
     def __post_init__(self) -> None:
         """Name the protocol in its settings; refuse what no protocol can be declared with."""
-        if self.outcome not in (known := get_args(Outcome)):
-            listed = ", ".join(known)
-            raise InputError(
-                f"protocol {self.name}: outcome {self.outcome!r} is not one of {listed}"
-            )
+        if self.outcome not in (outcomes := get_args(Outcome)):
+            listed = ", ".join(outcomes)
+            raise InputError(f"protocol {self.name}: outcome {self.outcome!r} is not one of {listed}")
         package = self.graph.partition(":")[0].rpartition(".")[0]
         if self.view not in VIEWS and not (package and find_spec(f"{package}.{self.view}")):
             raise InputError(
@@ -176,10 +168,10 @@ class Protocol(Declaration):
         for name in ("examples", "prompts", "phases", "variants"):
             if not isinstance(getattr(self, name), tuple):
                 raise InputError(f"protocol {self.name}: {name}: write a tuple, (one,) for one")
-        other = vars(self.settings).get("declaration")
-        if self.settings is ProtocolSettings or (other and other.name != self.name):
-            whose = f"those of {other.name}" if other else "those of every protocol"
-            raise InputError(f"protocol {self.name}: its settings are {whose}; derive a class")
+        earlier_protocol = vars(self.settings).get("declaration")
+        if self.settings is ProtocolSettings or (earlier_protocol and earlier_protocol.name != self.name):
+            owner = f"those of {earlier_protocol.name}" if earlier_protocol else "those of every protocol"
+            raise InputError(f"protocol {self.name}: its settings are {owner}; derive a class")
         shared = ProtocolSettings.model_fields
         for kind in self.settings.__mro__[: self.settings.__mro__.index(ProtocolSettings)]:
             if redefined := sorted(set(kind.__annotations__).intersection(shared)):
@@ -195,13 +187,12 @@ class Protocol(Declaration):
         """Add the role that the kernel brings to every grounded protocol, and its phase."""
         if not self.evidence_settings():
             raise InputError(
-                f"protocol {self.name}: its input takes sources; derive its settings from "
-                "GroundedSettings"
+                f"protocol {self.name}: its input takes sources; derive its settings from GroundedSettings"
             )
         added: dict[str, Any] = {"roles": {**self.roles, CHECKER: ""}}
         if not any(phase.role == CHECKER for phase in self.phases):
-            said = Phase(role=CHECKER, name=CHECK, reply=(CHECK_REPLY,), optional=True)
-            added["phases"] = (*self.phases, said)
+            check_phase = Phase(role=CHECKER, name=CHECK, reply=(CHECK_REPLY,), optional=True)
+            added["phases"] = (*self.phases, check_phase)
         if (order := self.order.phases) and CHECK not in order:
             added["order"] = replace(self.order, phases=(*order[:-1], CHECK, order[-1]))
         for name, value in added.items():  # the declaration is frozen for everybody else
@@ -220,9 +211,11 @@ class Protocol(Declaration):
         kind = self.settings
         if not (self.grounded and issubclass(kind, GroundedSettings)):
             return frozenset()
-        own = {name for name in kind.model_fields if about(kind, name).get("group") == EVIDENCE}
-        every = frozenset(own).union(GroundedSettings.model_fields)
-        return every.difference(ProtocolSettings.model_fields)
+        group_names = {
+            name for name in kind.model_fields if get_option_details(kind, name).get("group") == EVIDENCE
+        }
+        setting_names = frozenset(group_names).union(GroundedSettings.model_fields)
+        return setting_names.difference(ProtocolSettings.model_fields)
 
     @property
     def ours(self) -> bool:
@@ -239,13 +232,13 @@ class Protocol(Declaration):
 
     def own_settings(self) -> frozenset[str]:
         """Return the names of the settings that not every protocol has."""
-        own = frozenset(self.settings.model_fields) - frozenset(SHARED)
-        return own if self.inner is not None else own - {"inner"}
+        setting_names = frozenset(self.settings.model_fields) - frozenset(SHARED)
+        return setting_names if self.inner is not None else setting_names - {"inner"}
 
-    def declared_settings(self) -> Iterator[tuple[type[BaseModel], str]]:
+    def list_declared_settings(self) -> Iterator[tuple[type[BaseModel], str]]:
         """Yield the settings, its own first, each with the class that declares it."""
-        own, evidence = self.own_settings(), self.evidence_settings()
-        names = [name for name in self.settings.model_fields if name in own]
+        setting_names, evidence = self.own_settings(), self.evidence_settings()
+        names = [name for name in self.settings.model_fields if name in setting_names]
         for name in sorted(names, key=evidence.__contains__):  # as they stand, but evidence last
             yield self.settings, name
         yield from ((ProtocolSettings, name) for name in SHARED)
@@ -254,7 +247,7 @@ class Protocol(Declaration):
         """Return the folder of its declaration and its graphs."""
         package = self.graph.partition(":")[0].rpartition(".")[0]
         with suppress(ImportError):
-            for folder in getattr(package and plugins.imported(package), "__path__", ()):
+            for folder in getattr(package and plugins.import_safely(package), "__path__", ()):
                 return Path(folder)
         raise InputError(f"protocol {self.name}: {self.graph} is not in a package")
 
@@ -285,13 +278,13 @@ class Protocol(Declaration):
 
     def phase(self, role: str, name: str) -> Phase | None:
         """Return what ``role`` says in the phase ``name``; the phase's own declaration counts."""
-        of_role = {one.name: one for one in reversed(self.phases) if one.role == role}
+        of_role = {phase.name: phase for phase in reversed(self.phases) if phase.role == role}
         return of_role.get(name) or of_role.get("")
 
     def methods(self) -> dict[str, Method]:
         """Return the protocol itself and its variants, by name."""
         itself = Variant(name=self.name, summary=self.summary, graph=self.graph)
-        return {one.name: Method(self, one) for one in (itself, *self.variants)}
+        return {variant.name: Method(self, variant) for variant in (itself, *self.variants)}
 
 
 @dataclass(frozen=True)
@@ -309,23 +302,23 @@ class Method:
     @property
     def grounded(self) -> bool:
         """Whether it can argue from sources."""
-        own = self.variant.grounded
-        return self.protocol.grounded and (not self.variant.baseline if own is None else own)
+        override = self.variant.grounded
+        return self.protocol.grounded and (not self.variant.baseline if override is None else override)
 
     def require_grounded(self) -> None:
         """Raise InputError, with the methods that can, unless it can argue from sources."""
         if not self.grounded:
-            able = [name for name, one in self.protocol.methods().items() if one.grounded]
-            others = f"; {', '.join(able)} can" if able else ""
-            raise InputError(f"`sources`: {self.name} does not argue from sources{others}")
+            able = [name for name, method in self.protocol.methods().items() if method.grounded]
+            hint = f"; {', '.join(able)} can" if able else ""
+            raise InputError(f"`sources`: {self.name} does not argue from sources{hint}")
 
-    def on(self, given: Mapping[str, Any]) -> Method:
-        """Return the method as it debates the input ``given``: ungrounded without sources.
+    def on(self, debate_input: Mapping[str, Any]) -> Method:
+        """Return the method as it debates the input ``debate_input``: ungrounded without sources.
 
         Then nobody checks, and no setting on evidence is read or recorded. An empty list of sources
         stands where a retriever alone finds them.
         """
-        if given.get("sources") is not None or not self.grounded:
+        if debate_input.get("sources") is not None or not self.grounded:
             return self
         return replace(self, variant=replace(self.variant, grounded=False))
 
@@ -346,36 +339,36 @@ class Method:
         if not declared.requires:
             return nullcontext()
         require(declared.title, declared.requires, declared.install_advice)
-        return needed(declared.title, declared.requires, declared.install_advice)
+        return explain_missing_package(declared.title, declared.requires, declared.install_advice)
 
-    def prepare(self, given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
+    def prepare(self, debate_input: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
         """Return what the graph takes; raise InputError for input that cannot be debated."""
         path = self.variant.prepare or self.protocol.prepare
         with self.packages():
-            return load(path)(given, settings)  # type: ignore[no-any-return]
+            return load(path)(debate_input, settings)  # type: ignore[no-any-return]
 
-    def configure(self, given: Mapping[str, Any], warn: Callable[[str], None]) -> ProtocolSettings:
+    def configure(self, user_settings: Mapping[str, Any], warn: Callable[[str], None]) -> ProtocolSettings:
         """Return the settings of one run; warn of those given that change nothing beside others.
 
         Raises InputError for a setting that the method does not read, and for an unknown role.
         """
         for name in sorted(self.protocol.own_settings() - self.reads()):
-            if name in given:
+            if name in user_settings:
                 raise ArgumentError(f"`{name}`: that is no setting of {self.name}")
-        settings = build_settings(self.protocol.settings, **given)
-        self.require_roles(settings, given)
-        for name, why in sorted(settings.unused().items()):
-            if name in given and name in settings.asks():
+        settings = build_settings(self.protocol.settings, **user_settings)
+        self.require_roles(settings, user_settings)
+        for name, why in sorted(settings.find_unused_settings().items()):
+            if name in user_settings and name in settings.asks():
                 raise InputError(f"`{name}`: {why}")  # nobody would be asked
-            if name in given:
+            if name in user_settings:
                 warn(f"`{name}`: {why}, so it changes nothing")
         return settings
 
-    def require_roles(self, settings: ProtocolSettings, given: Mapping[str, Any]) -> None:
-        """Raise InputError for a role among those ``given`` that the method does not have."""
-        known = self.role_names(settings)
-        for role in sorted(set(given.get("roles", {})).difference(known)):
-            names = ", ".join(known)
+    def require_roles(self, settings: ProtocolSettings, user_settings: Mapping[str, Any]) -> None:
+        """Raise InputError for a role among those ``user_settings`` that the method does not have."""
+        role_names = self.role_names(settings)
+        for role in sorted(set(user_settings.get("roles", {})).difference(role_names)):
+            names = ", ".join(role_names)
             raise InputError(f"`roles` {role}: {self.name} has no such role; known: {names}")
 
     def role_names(self, settings: ProtocolSettings) -> list[str]:
@@ -385,19 +378,19 @@ class Method:
 
     def persons(self) -> frozenset[str]:
         """Return the names of the settings by which a person can take part."""
-        return frozenset(marked(self.protocol.settings, self.reads(), "person"))
+        return frozenset(find_marked_fields(self.protocol.settings, self.reads(), "person"))
 
     def reads(self) -> frozenset[str]:
         """Return its own settings, without those of the protocols that debate inside."""
         evidence = self.protocol.evidence_settings()
         if self.variant.reads is not None:
-            every = self.protocol.settings.model_fields
-            own = frozenset(self.variant.reads) | {"reader"}.intersection(every)
+            setting_fields = self.protocol.settings.model_fields
+            setting_names = frozenset(self.variant.reads) | {"reader"}.intersection(setting_fields)
         else:
-            own = self.protocol.own_settings() - frozenset(self.protocol.only_variants)
-        return own | evidence if self.grounded else own - evidence
+            setting_names = self.protocol.own_settings() - frozenset(self.protocol.only_variants)
+        return setting_names | evidence if self.grounded else setting_names - evidence
 
-    def inside(
+    def list_inner_methods(
         self, settings: ProtocolSettings, around: tuple[str, ...] = ()
     ) -> list[tuple[Method, ProtocolSettings]]:
         """Return the protocols that debate inside with these settings, however deep, with theirs.
@@ -408,24 +401,27 @@ class Method:
         Args:
             around: the protocols around this one, the outermost first.
         """
-        found: list[tuple[Method, ProtocolSettings]] = []
+        inner_methods: list[tuple[Method, ProtocolSettings]] = []
         if self.variant.baseline:
             return []
-        around, held = (*around, self.protocol.name), self.protocol.holds(settings)
+        around, inner_names = (*around, self.protocol.name), self.protocol.holds(settings)
         for name in settings.inner:
-            if name not in held:
+            if name not in inner_names:
                 why = f"with these settings {self.name} holds no debate by {name}"
                 raise SettingsError(f"`inner` {name}: {why}")
-        for name in held:
+        for name in inner_names:
             if name in around:
                 raise SettingsError(f"{' > '.join((*around, name))}: {name} debates inside itself")
             if len(around) >= DEEPEST:
                 raise SettingsError(f"{' > '.join((*around, name))}: debates nest too deeply")
-            other = protocol(name).methods()[name]
-            own = inner_settings(settings, other)
-            other = other if self.grounded else other.on({})
-            found += [(other, own), *other.inside(own, around)]
-        return found
+            inner_method = protocol(name).methods()[name]
+            method_settings = inner_settings(settings, inner_method)
+            inner_method = inner_method if self.grounded else inner_method.on({})
+            inner_methods += [
+                (inner_method, method_settings),
+                *inner_method.list_inner_methods(method_settings, around),
+            ]
+        return inner_methods
 
     def own_roles(self) -> Roles:
         """Return its roles, without those of the protocols that debate inside."""
@@ -433,47 +429,56 @@ class Method:
 
     def roles(self, settings: ProtocolSettings) -> dict[str, str]:
         """Return the roles that speak with these settings, each with its family."""
-        inside = [other._speaking(inner) for other, inner in self.inside(settings)]
-        found: dict[str, str] = {}
+        inside = [inner_method._speaking(inner) for inner_method, inner in self.list_inner_methods(settings)]
+        family_by_role: dict[str, str] = {}
         for roles in (self._speaking(settings), *inside):
-            found |= {role: family for role, family in roles.items() if role not in found}
-        return found
+            family_by_role |= {role: family for role, family in roles.items() if role not in family_by_role}
+        return family_by_role
 
     def _speaking(self, settings: ProtocolSettings) -> dict[str, str]:
         """Return its own roles that speak with these settings."""
-        own = dict(self.own_roles())
+        roles = dict(self.own_roles())
         if self.protocol.speaking is not None and self.variant.roles is None:
-            own = {role: own[role] for role in own if role in self.protocol.speaking(settings)}
+            roles = {role: roles[role] for role in roles if role in self.protocol.speaking(settings)}
         checked = getattr(settings, "check", "none") != "none"
         if self.protocol.grounded and not (self.grounded and checked):
-            own.pop(CHECKER, None)
-        return own
+            roles.pop(CHECKER, None)
+        return roles
 
     def models(self, settings: ProtocolSettings) -> dict[str, Any]:
         """Return the model of every role that speaks with these settings, of every judge of a jury.
 
         The judges of a jury are called ``judge_1``, ``judge_2`` ...
         """
-        found: dict[str, Any] = {}
-        for one, own in [(self, settings), *self.inside(settings)]:
-            reads = one.reads()
-            for role in one._speaking(own):
-                jury = own.jury_of(role) if juries(type(own)).get(role) in reads else []
+        models_by_name: dict[str, Any] = {}
+        for method, method_settings in [(self, settings), *self.list_inner_methods(settings)]:
+            reads = method.reads()
+            for role in method._speaking(method_settings):
+                jury = (
+                    method_settings.jury_of(role) if juries(type(method_settings)).get(role) in reads else []
+                )
                 names = [f"{role}_{n}" for n in range(1, len(jury) + 1)]
                 names = names if len(jury) > 1 else [role]
-                for name, model in zip(names, jury or [own.speaker(role)], strict=True):
-                    found.setdefault(name, model)
-        return found
+                for name, model in zip(names, jury or [method_settings.speaker(role)], strict=True):
+                    models_by_name.setdefault(name, model)
+        return models_by_name
 
     def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
         """Return the folders of prompts that it speaks from with these settings."""
-        own = self.protocol.prompts if self.variant.prompts is None else self.variant.prompts
-        inner = (folder for other, _ in self.inside(settings) for folder in other.protocol.prompts)
-        return tuple(dict.fromkeys((*own, *inner)))
+        folders = self.protocol.prompts if self.variant.prompts is None else self.variant.prompts
+        inner = (
+            folder
+            for inner_method, _ in self.list_inner_methods(settings)
+            for folder in inner_method.protocol.prompts
+        )
+        return tuple(dict.fromkeys((*folders, *inner)))
 
     def order(self, settings: ProtocolSettings) -> PhaseOrder:
         """Return the order of its phases, with those of the protocols that debate inside."""
-        inside = {other.name: other.protocol.order for other, _ in self.inside(settings)}
+        inside = {
+            inner_method.name: inner_method.protocol.order
+            for inner_method, _ in self.list_inner_methods(settings)
+        }
         return replace(self.protocol.order, inside=inside)
 
 
@@ -483,7 +488,7 @@ def inner_settings(outer: ProtocolSettings, inner: Method) -> ProtocolSettings:
     It has the models, limits and prices of ``outer``, and its own settings from ``outer.inner``.
     Raises SettingsError for one that it does not read.
     """
-    values: Any = each(outer.inner.get(inner.name, {}), whole)
+    values: Any = map_entries(outer.inner.get(inner.name, {}), restore_credentials)
     for name in values:
         if name not in inner.reads() and name != "inner":
             raise SettingsError(f"`inner` {inner.name}.{name}: {inner.name} reads no such setting")
@@ -500,31 +505,31 @@ def follow_routes(settings: Own) -> Own:
     read or holds for other models: see :meth:`ProtocolSettings.follow_route`.
     """
     inside = dict[str, Any]()
-    for name, own in settings.inner.items():
+    for name, inner_values in settings.inner.items():
         chosen = protocol(name).methods()[name]
         if (
             chosen.protocol.settings.follow_route is ProtocolSettings.follow_route
-            and "inner" not in own
+            and "inner" not in inner_values
         ):
             continue
         before = inner_settings(settings, chosen)
         after = follow_routes(before)
         if after is not before:
             read = after.model_fields_set - before.model_fields_set | {"inner"}
-            inside[name] = {**own, **{field: getattr(after, field) for field in read}}
+            inside[name] = {**inner_values, **{field: getattr(after, field) for field in read}}
     if inside:
         settings = settings.model_copy(update={"inner": {**settings.inner, **inside}})
     return settings.follow_route()
 
 
-def installed() -> dict[str, Protocol]:
+def load_protocols() -> dict[str, Protocol]:
     """Return the protocols that are installed, by name, ours before others."""
-    return plugins.declared()[0]
+    return plugins.load_declarations()[0]
 
 
 def broken() -> dict[str, str]:
     """Return the declarations that cannot be used, each with the reason."""
-    return plugins.declared()[1]
+    return plugins.load_declarations()[1]
 
 
 def unusable() -> dict[str, str]:
@@ -532,13 +537,13 @@ def unusable() -> dict[str, str]:
 
     The graphs of protocols that are not ours are imported for it, and LangGraph with them.
     """
-    others = [one for one in installed().values() if not one.ours]
-    return {**broken(), **dict(pair for one in others for pair in one.faults())}
+    foreign_protocols = [declaration for declaration in load_protocols().values() if not declaration.ours]
+    return {**broken(), **dict(pair for declaration in foreign_protocols for pair in declaration.faults())}
 
 
 def protocol(name: str) -> Protocol:
     """Return the protocol called ``name``; else raise InputError with the known names."""
-    protocols = installed()
+    protocols = load_protocols()
     if name not in protocols:
         why = next((f" ({fault})" for path, fault in broken().items() if name in path), "")
         raise InputError(f"{name}: no such protocol is installed{why}; {', '.join(protocols)} are")
@@ -550,30 +555,30 @@ def methods() -> dict[str, Method]:
 
     The protocol that was there first keeps a name; of another one it is ``protocol.method``.
     """
-    known: dict[str, Method] = {}
-    for declared in installed().values():
-        for name, one in declared.methods().items():
-            known[f"{declared.name}.{name}" if name in known else name] = one
-    return known
+    methods_by_name: dict[str, Method] = {}
+    for declared in load_protocols().values():
+        for name, method in declared.methods().items():
+            methods_by_name[f"{declared.name}.{name}" if name in methods_by_name else name] = method
+    return methods_by_name
 
 
 def method(name: str, of: str | None = None) -> Method:
     """Return the method called ``name``; else raise InputError with the known names."""
-    known = methods() if of is None else protocol(of).methods()
-    if name not in known:
-        raise InputError(f"`method` {name}: there is no such method; known: {', '.join(known)}")
-    return known[name]
+    methods_by_name = methods() if of is None else protocol(of).methods()
+    if name not in methods_by_name:
+        raise InputError(f"`method` {name}: there is no such method; known: {', '.join(methods_by_name)}")
+    return methods_by_name[name]
 
 
 def taking_part(protocol_name: str, settings: Mapping[str, Any]) -> list[Protocol]:
     """Return the installed protocols of a recorded run, the outer ones first, by its settings."""
-    found: dict[str, Protocol] = {}
+    protocols: dict[str, Protocol] = {}
 
-    def take(name: str, own: Mapping[str, Any]) -> None:
-        if (known := installed().get(name)) is not None:
-            found.setdefault(name, known)
-        for inner, values in own.get("inner", {}).items():
+    def take(name: str, raw_settings: Mapping[str, Any]) -> None:
+        if (declaration := load_protocols().get(name)) is not None:
+            protocols.setdefault(name, declaration)
+        for inner, values in raw_settings.get("inner", {}).items():
             take(inner, values)
 
     take(protocol_name, settings)
-    return [*found.values()]
+    return [*protocols.values()]

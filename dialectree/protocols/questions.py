@@ -16,12 +16,7 @@ def needs_options(name: str) -> bool:
 
 
 def question_for(
-    name: str,
-    question: str,
-    *,
-    background: Sequence[str] = (),
-    options: Sequence[str] = (),
-    claim: str = "",
+    name: str, question: str, *, background: Sequence[str] = (), options: Sequence[str] = (), claim: str = ""
 ) -> dict[str, Any]:
     """Return a question as the declared input of the protocol ``name``.
 
@@ -48,7 +43,7 @@ def question_for(
     }
     if not {"question", "claim"} & {*fields}:
         raise InputError(f"{name} answers no question: its input is {', '.join(fields)}")
-    given = {field: offered[field] for field in fields if offered.get(field)}
-    if missing := [n for n, field in fields.items() if field.is_required() and n not in given]:
+    question_input = {field: offered[field] for field in fields if offered.get(field)}
+    if missing := [n for n, field in fields.items() if field.is_required() and n not in question_input]:
         raise InputError(f"{name} cannot answer the question without {', '.join(missing)}")
-    return given
+    return question_input

@@ -10,13 +10,13 @@ from pydantic import AfterValidator, PlainSerializer, WithJsonSchema
 _READER = re.compile(r"(?:(\.\w+(?:,\.\w+)*)=)?(\w+(?:\.\w+)*)[:.](\w+)")
 
 
-def split_reader(named: str) -> tuple[tuple[str, ...], str]:
+def split_reader(reader: str) -> tuple[tuple[str, ...], str]:
     """Return the endings of files that a reader is for, and its ``module:attribute``.
 
-    ``named`` is written ``module:name`` or ``module.name``, maybe behind ``.pdf,.png=``. Raises
+    ``reader`` is written ``module:name`` or ``module.name``, maybe behind ``.pdf,.png=``. Raises
     ValueError for anything else.
     """
-    match = _READER.fullmatch(named)
+    match = _READER.fullmatch(reader)
     if match is None:
         raise ValueError(
             "a reader is written module:function, or behind the endings of its files: "

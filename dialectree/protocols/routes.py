@@ -111,11 +111,11 @@ class Route(_Stored):
             voters: the model of each vote; their order does not matter.
             models: the model of each role of the debate.
         """
-        own, given = sorted(self.voters), sorted(map(without_address, voters))
-        if own != given:
+        route_voters, run_voters = sorted(self.voters), sorted(map(without_address, voters))
+        if route_voters != run_voters:
             raise InputError(
-                f"--route: it holds for the voters {', '.join(own)}, and these are "
-                f"{', '.join(given) or 'none'}: compute a route for them, or leave --route out"
+                f"--route: it holds for the voters {', '.join(route_voters)}, and these are "
+                f"{', '.join(run_voters) or 'none'}: compute a route for them, or leave --route out"
             )
         for role in sorted({*self.models, *models}):
             ours, theirs = self.models.get(role, "none"), models.get(role, "none")
@@ -138,8 +138,8 @@ def read_route(path: str | Path) -> Route:
         return Route.model_validate_json(data)
     except ValidationError as error:
         fault = fault_line(error)
-        what = f"is not a file of {SCHEMA}" if fault.startswith("schema") else "cannot be read"
-        raise InputError(f"--route {path}: it {what} ({fault}): {again}") from None
+        complaint = f"is not a file of {SCHEMA}" if fault.startswith("schema") else "cannot be read"
+        raise InputError(f"--route {path}: it {complaint} ({fault}): {again}") from None
 
 
 class RoutedSettings(ProtocolSettings):
@@ -161,21 +161,19 @@ class RoutedSettings(ProtocolSettings):
         route = read_route(self.route)
         read = {early.threshold: route.agree_at, "inner": {route.protocol: route.settings}}
         read |= {early.debate: route.protocol} if early.debate else {}
-        own = {name: one for name, one in read.items() if name not in self.model_fields_set}
-        made = self.model_copy(update=own)
-        made._require_models(route, early)
-        return made
+        updates = {name: setting for name, setting in read.items() if name not in self.model_fields_set}
+        routed_settings = self.model_copy(update=updates)
+        routed_settings._require_models(route, early)
+        return routed_settings
 
     def _require_models(self, route: Route, early: EarlyEnd) -> None:
         """Raise InputError where ``route`` holds for another debate or for other models."""
         if [route.protocol] != self.declaration.holds(self) or route.method != route.protocol:
             raise InputError(f"--route: it is for debates by {route.method} alone")
-        families = {one.role for one in self.declaration.phases if one.name == early.phase}
+        families = {phase.role for phase in self.declaration.phases if phase.name == early.phase}
         roles = self.declaration.methods()[self.protocol].models(self)
-        voters = [
-            str(roles[r]) for r, f in self.declaration.roles.items() if f in families and r in roles
-        ]
+        voters = [str(roles[r]) for r, f in self.declaration.roles.items() if f in families and r in roles]
         debate = protocol(route.protocol).methods()[route.protocol]
         models = debate.models(inner_settings(self, debate))
-        own = {role: str(models[role]) for role in route.models if role in models}
-        route.require(voters=voters, models=own)
+        role_models = {role: str(models[role]) for role in route.models if role in models}
+        route.require(voters=voters, models=role_models)

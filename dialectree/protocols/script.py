@@ -89,8 +89,8 @@ def stop_when_agreed(talk: Talk, field: str = "label") -> bool:
     A rule for ``until`` of :meth:`Script.rounds`. It holds only where a setting of this name, if
     there is one, says so.
     """
-    said = [turn[field] for turn in talk.in_round(talk.round) if field in turn]
-    alike = len(said) > 1 and said.count(said[0]) == len(said)
+    answers = [turn[field] for turn in talk.in_round(talk.round) if field in turn]
+    alike = len(answers) > 1 and answers.count(answers[0]) == len(answers)
     return alike and bool(getattr(talk.settings, "stop_when_agreed", True))
 
 
@@ -113,7 +113,7 @@ class Speaker(NamedTuple):
     of: str
     edits: Sequence[str]
 
-    def declared(self) -> Phase:
+    def make_phase(self) -> Phase:
         """Return what its turns say, and what a person may change of them."""
         fields = {name: field.annotation for name, field in self.reply.model_fields.items()}
         rules = self.rules is not None and fields.get("answer") is str
@@ -126,9 +126,7 @@ class Speaker(NamedTuple):
             editable=tuple(self.edits or (n for n, kind in fields.items() if kind is str)),
             switches=tuple(name for name, kind in fields.items() if kind is bool),
             optional=not self.required,
-            ruling=(lambda text: {**self.ruled, **set_by_person, "answer": text})
-            if rules
-            else None,
+            ruling=(lambda text: {**self.ruled, **set_by_person, "answer": text}) if rules else None,
             labels=(lambda settings: ()) if by_label else None,
         )
 
@@ -136,7 +134,7 @@ class Speaker(NamedTuple):
 class Inner(NamedTuple):
     """A debate by another protocol; see :meth:`Script.debates`."""
 
-    held: Held
+    debate: Held
     unless: When | None
     scores: Scores | None
 
@@ -154,11 +152,7 @@ class Script:
     """The speakers of a debate and the order in which they speak."""
 
     def __init__(
-        self,
-        settings: type[ProtocolSettings],
-        input: type[ProtocolInput] | None = None,
-        *,
-        prompts: str = "",
+        self, settings: type[ProtocolSettings], input: type[ProtocolInput] | None = None, *, prompts: str = ""
     ) -> None:
         """Begin a script; without an ``input`` it takes a question.
 
@@ -227,8 +221,8 @@ class Script:
             edits: the texts of the reply that a person may replace, the one that a turn is known by
                 first; without it all of them, in their order.
         """
-        if taken := {"name", "role", "phase", "round"}.intersection(reply.model_fields):
-            raise InputError(f"{reply.__name__}: {', '.join(sorted(taken))}: every turn has that")
+        if reserved_fields := {"name", "role", "phase", "round"}.intersection(reply.model_fields):
+            raise InputError(f"{reply.__name__}: {', '.join(sorted(reserved_fields))}: every turn has that")
         role, prompt = role or name, f"{self.prompts}/{prompt or name}"
         rule, more = _ruling(role) if rules is True else rules or None, ruled or {}
         if not evidence and rule and issubclass(self.settings, GroundedSettings):
@@ -246,7 +240,7 @@ class Script:
         self.rules[name] = rule
 
     def debates(
-        self, name: str, held: Held, *, unless: When | None = None, scores: Scores | None = None
+        self, name: str, debate: Held, *, unless: When | None = None, scores: Scores | None = None
     ) -> None:
         """Add a debate by another protocol, at a part of the question.
 
@@ -256,12 +250,12 @@ class Script:
 
         Args:
             name: the name of the step.
-            held: returns the other protocol's name and its input, as ``question_for`` makes it.
+            debate: returns the other protocol's name and its input, as ``question_for`` makes it.
             unless: a pure rule by which no debate is held.
             scores: returns scores of the question, each 0 to 1, which stand in the record; only
                 with ``unless``, which may go by them.
         """
-        self.inner[name] = Inner(held, unless, scores)
+        self.inner[name] = Inner(debate, unless, scores)
 
     def retrieves(self, name: str, queries: Queries = lambda talk: ()) -> None:
         """Add a step that retrieves from the sources, without a model.
@@ -305,31 +299,40 @@ class Script:
 
     def without(self, name: str) -> Script:
         """Return the script without one who speaks alone, for an ablation."""
-        other = copy(self)
-        other.speakers = {step: one for step, one in self.speakers.items() if step != name}
-        other.stations = tuple(one for one in self.stations if one != name)
+        new_script = copy(self)
+        new_script.speakers = {step: speaker for step, speaker in self.speakers.items() if step != name}
+        new_script.stations = tuple(station for station in self.stations if station != name)
         if (rounds := self.before) is not None:
-            speakers = tuple(one for one in rounds.speakers if one != name)
-            other.before = rounds._replace(speakers=speakers)
+            speakers = tuple(station for station in rounds.speakers if station != name)
+            new_script.before = rounds._replace(speakers=speakers)
             if rounds.moderator == name:
-                other.before = other.before._replace(moderator="", until=None)
-        return other
+                new_script.before = new_script.before._replace(moderator="", until=None)
+        return new_script
 
     def roles(self) -> dict[str, str]:
         """Return the roles that can be given a model of their own, each with its family."""
-        every = self.speakers.values()
-        several = {f"{one.role}_{one.speaker}".lower(): one.role for one in every if one.speaker}
-        alone = [*(one.role for one in every if not one.speaker), *[CHECKER][: len(self.checkers)]]
-        return {**several, **dict.fromkeys(alone, "")}
+        speakers = self.speakers.values()
+        group_roles = {
+            f"{speaker.role}_{speaker.speaker}".lower(): speaker.role
+            for speaker in speakers
+            if speaker.speaker
+        }
+        alone = [
+            *(speaker.role for speaker in speakers if not speaker.speaker),
+            *[CHECKER][: len(self.checkers)],
+        ]
+        return {**group_roles, **dict.fromkeys(alone, "")}
 
     def phases(self) -> tuple[Phase, ...]:
         """Return what the roles say, and what a person may change of it."""
-        every = {(one.role, one.phase): one.declared() for one in self.speakers.values()}
-        return tuple(every.values())
+        phases_by_role = {
+            (speaker.role, speaker.phase): speaker.make_phase() for speaker in self.speakers.values()
+        }
+        return tuple(phases_by_role.values())
 
     def protocol(self, **declared: Any) -> Protocol:
         """Return the declaration: what the script tells, and the fields that are ``declared``."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "input": self.input,
             "settings": self.settings,
             "graph": f"{self.package}.graph:graph",
@@ -339,7 +342,7 @@ class Script:
             "unit": "debate",
             "look": self._look(),
         }
-        return Protocol(**{**told, **declared})
+        return Protocol(**{**fields, **declared})
 
     def _look(self) -> Look:
         """Return who faces whom in the rounds, with the moderator after each of them."""
@@ -347,23 +350,23 @@ class Script:
             return PLAIN
         spoke = [
             self.speakers[step]
-            for one in self.before.speakers
-            for step in _several(self.steps(one))
+            for station in self.before.speakers
+            for step in _several(self.steps(station))
             if step in self.speakers
         ]
         moderator = [self.speakers[self.before.moderator]] if self.before.moderator else []
-        phases = dict.fromkeys(one.phase for one in [*spoke, *moderator])
-        facing = tuple(one.speaker or one.role for one in spoke)
+        phases = dict.fromkeys(speaker.phase for speaker in [*spoke, *moderator])
+        facing = tuple(speaker.speaker or speaker.role for speaker in spoke)
         return Look(facing=facing, together=tuple(phases) if len(phases) > 1 else ())
 
     def variant(self, name: str, **declared: Any) -> Variant:
         """Return a variant that follows this script; its graph is called ``name``."""
-        told: dict[str, Any] = {"graph": f"{self.package}.graph:{name}", "roles": self.roles()}
-        return Variant(name=name, **{**told, **declared})
+        fields: dict[str, Any] = {"graph": f"{self.package}.graph:{name}", "roles": self.roles()}
+        return Variant(name=name, **{**fields, **declared})
 
     def compile(self, name: str) -> CompiledStateGraph[Any, Any, Any, Any]:
         """Return the graph, called ``name`` in traces and drawings."""
-        return load("dialectree.flow.script:compiled")(self, name)  # type: ignore[no-any-return]
+        return load("dialectree.flow.script:compile_script")(self, name)  # type: ignore[no-any-return]
 
     # The ways
 
@@ -374,20 +377,20 @@ class Script:
 
     def ruling(self, name: Station) -> str:
         """Return the step that makes the verdict of what was said last; empty if none does."""
-        speaking = {step: f"{step}_rules" for step, one in self.speakers.items() if one.rules}
-        return {**speaking, **{one: one for one in self.rules}}.get(str(name), "")
+        speaking = {step: f"{step}_rules" for step, speaker in self.speakers.items() if speaker.rules}
+        return {**speaking, **{rule_name: rule_name for rule_name in self.rules}}.get(str(name), "")
 
     def gates(self) -> dict[str, str]:
         """Return the debates that a rule may find needless, by the steps before them."""
-        return {f"{name}_due": name for name, one in self.inner.items() if one.unless}
+        return {f"{name}_due": name for name, inner in self.inner.items() if inner.unless}
 
     def closing(self) -> list[Station]:
         """Return the steps after the rounds, down to the one that makes the verdict."""
         gates = {debate: gate for gate, debate in self.gates().items()}
         stations: list[Station] = []
-        for one in self.stations:
-            stations += [gates[str(one)]] if one in gates else []
-            stations.append(self.steps(one))
+        for station in self.stations:
+            stations += [gates[str(station)]] if station in gates else []
+            stations.append(self.steps(station))
         last = stations[-1] if stations else self.before.moderator if self.before else ""
         if not (end := self.ruling(last)):
             raise InputError(f"the script ends with {last!r}, which makes no verdict")
@@ -395,10 +398,12 @@ class Script:
 
     def verdicts(self) -> dict[str, Rule]:
         """Return the rules by the steps that make a verdict."""
-        every = {f"{step}_rules": one.rules for step, one in self.speakers.items() if one.rules}
+        rules_by_step = {
+            f"{step}_rules": speaker.rules for step, speaker in self.speakers.items() if speaker.rules
+        }
         stopping = self.before.moderator if self.before and self.before.until else ""
         used = {self.closing()[-1], self.ruling(stopping)}
-        return {step: rule for step, rule in {**every, **self.rules}.items() if step in used}
+        return {step: rule for step, rule in {**rules_by_step, **self.rules}.items() if step in used}
 
     def after_round(self, talk: Talk) -> str | list[str]:
         """Return the step, or the steps side by side, that follow a round. The rule is pure."""
@@ -407,8 +412,8 @@ class Script:
         over = until is not None and until(talk)
         if over and self.ruling(moderator) and talk.last.get("name") == moderator:
             return self.ruling(moderator)
-        most = times if isinstance(times, int) else getattr(talk.settings, times)
-        if not over and talk.round < most:
+        round_limit = times if isinstance(times, int) else getattr(talk.settings, times)
+        if not over and talk.round < round_limit:
             return NEXT
         first = self.closing()[0] if talk.said else UNRESOLVED
         return first if isinstance(first, str) else [*first]

@@ -10,15 +10,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextvars import ContextVar
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    Self,
-    TypeVar,
-    overload,
-)
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, overload
 
 from pydantic import (
     AfterValidator,
@@ -39,31 +31,31 @@ from dialectree.protocols.options import (
     Price,
     PromptForm,
     Speaker,
-    about,
+    get_option_details,
     juries,
-    known_role,
     option,
     prices_by_model,
+    require_role,
 )
 from dialectree.protocols.reader_names import FileReader
 from dialectree.protocols.trust import (
     ADDRESS,
     Access,
     Trust,
-    addressed,
-    each,
+    find_marked_fields,
     find_named,
-    marked,
+    list_address_settings,
+    map_entries,
     opener,
     without_reserved,
 )
 from dialectree.system.addresses import (
     harmless,
+    hide_credentials,
+    redact_passwords,
     require_address,
     require_spec,
-    shown,
-    veiled,
-    whole,
+    restore_credentials,
 )
 from dialectree.system.platform_internals import on_a_server
 
@@ -101,7 +93,7 @@ class ProtocolSettings(BaseModel):
 
     model: Speaker = option(EMBEDDED, group="Models", common=True, metavar="SPEC")
     """The model of every role that has none of its own."""
-    roles: dict[Annotated[str, AfterValidator(known_role)], Speaker] = option(
+    roles: dict[Annotated[str, AfterValidator(require_role)], Speaker] = option(
         default_factory=dict, group="Models", common=True, alias="role", metavar="ROLE=SPEC"
     )
     """A model of its own for a role, by the role's name. Those of all methods may be named; a
@@ -133,11 +125,7 @@ class ProtocolSettings(BaseModel):
     """The language in which speakers write: that of the question (auto), or one by its name, such
     as German; empty: models are told none."""
     model_options: ModelOptions = option(
-        default_factory=dict,
-        operator=True,
-        group="Models",
-        alias="model-option",
-        metavar="NAME=VALUE",
+        default_factory=dict, operator=True, group="Models", alias="model-option", metavar="NAME=VALUE"
     )
     """A field of every request to a model, by the provider's name for it: ``reasoning_effort=low``,
     ``max_tokens=4000``. The value is JSON, or else a text. It goes before what a role asks with."""
@@ -175,7 +163,7 @@ class ProtocolSettings(BaseModel):
     A file for another protocol or other models is refused. The run keeps what it needs of it."""
 
     _trust: Trust = PrivateAttr(default=Trust())
-    _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+    _explicit_settings: Mapping[str, Any] = PrivateAttr(default_factory=dict)
     """The settings that their maker named, as they were given. All others are defaults, or come
     from the environment or the file."""
 
@@ -195,15 +183,15 @@ class ProtocolSettings(BaseModel):
         On a server that mapping is a client's, and nothing here tells the two apart. Settings of
         other protocols change nothing there: the record names them.
         """
-        own = _without_others(values, type(self)) if on_a_server() else values
-        self._fill(own, _trust_host(type(self), own))
-        self._given = values
+        settings_of_kind = _without_others(values, type(self)) if on_a_server() else values
+        self._fill(settings_of_kind, _trust_host(type(self), settings_of_kind))
+        self._explicit_settings = values
 
     def _fill(self, values: Mapping[str, Any], trust: Trust) -> None:
         """Validate ``values``, and what environment and file say of all others."""
-        configured = sources.configured(type(self).protocol, type(self).model_fields)
+        configured = sources.read_configuration(type(self).protocol, type(self).model_fields)
         super().__init__(**sources.over(values, configured))
-        self._given, self._trust = values, trust
+        self._explicit_settings, self._trust = values, trust
 
     @model_validator(mode="wrap")
     @classmethod
@@ -217,8 +205,8 @@ class ProtocolSettings(BaseModel):
     @model_validator(mode="after")
     def _keep_secrets_apart(self) -> Self:
         """Take passwords out of what is printed, traced or recorded from here on."""
-        for name in addressed(type(self)):
-            public_one = each(getattr(self, name), shown)
+        for name in list_address_settings(type(self)):
+            public_one = map_entries(getattr(self, name), hide_credentials)
             object.__setattr__(self, name, public_one)  # frozen for everybody else
         return self
 
@@ -227,7 +215,7 @@ class ProtocolSettings(BaseModel):
         """Refuse settings of a debate inside that cannot be, or that does not read them."""
         if self.declaration is not None and (self.inner or self.declaration.inner):
             try:
-                self.declaration.methods()[self.protocol].inside(self)
+                self.declaration.methods()[self.protocol].list_inner_methods(self)
             except InputError as error:
                 raise ValueError(str(error)) from None
         return self
@@ -241,14 +229,14 @@ class ProtocolSettings(BaseModel):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy; what ``update`` changes is named by its maker."""
         copy = super().model_copy(update=update, deep=deep)
-        copy._given = {**self._given, **(update or {})}
+        copy._explicit_settings = {**self._explicit_settings, **(update or {})}
         return copy
 
     def choose_first_window(self) -> int | None:
         """Return how many requests an address gets at first; None: as many as the user said."""
         usual = type(self).model_fields["concurrency"].default
-        given = "concurrency" in self._given or self.concurrency != usual
-        return None if given else FIRST_AT_ONCE
+        is_explicit = "concurrency" in self._explicit_settings or self.concurrency != usual
+        return None if is_explicit else FIRST_AT_ONCE
 
     def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
         """Return the model that plays ``role``; ``who`` names the speaker where two play it.
@@ -275,30 +263,34 @@ class ProtocolSettings(BaseModel):
 
     def models(self) -> list[Any]:
         """Return every model that the settings name."""
-        jurors = [one for role in juries(type(self)) for one in self.jury_of(role)]
+        jurors = [juror for role in juries(type(self)) for juror in self.jury_of(role)]
         return [self.model, *self.roles.values(), *jurors]
 
     def asks(self) -> list[str]:
         """Return the names of the settings by which a person takes part now, debates inside too."""
         fields = type(self).model_fields
-        persons = marked(type(self), fields, "person")
-        own = [name for name in persons if getattr(self, name) != fields[name].default]
+        persons = find_marked_fields(type(self), fields, "person")
+        setting_names = [name for name in persons if getattr(self, name) != fields[name].default]
         if self.declaration is None or self.declaration.inner is None:
-            return own
-        inside = self.declaration.methods()[self.protocol].inside(self)
-        return [*own, *(name for _, inner in inside for name in inner.asks())]
+            return setting_names
+        inside = self.declaration.methods()[self.protocol].list_inner_methods(self)
+        return [*setting_names, *(name for _, inner in inside for name in inner.asks())]
 
-    def unused(self) -> Mapping[str, str]:
+    def find_unused_settings(self) -> Mapping[str, str]:
         """Return the settings that others leave without a meaning, and why."""
         return {}
 
     def shared(self) -> dict[str, Any]:
         """Return what a debate inside has of the settings, addresses with their passwords."""
         values = {name: getattr(self, name) for name in SHARED}
-        opened = {n: each(values[n], whole) for n in addressed(ProtocolSettings) if n in SHARED}
+        opened = {
+            n: map_entries(values[n], restore_credentials)
+            for n in list_address_settings(ProtocolSettings)
+            if n in SHARED
+        }
         return {**values, **opened}
 
-    def handed_down(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
+    def make_inner_defaults(self, kind: type[ProtocolSettings]) -> Mapping[str, Any]:
         """Return what a debate inside with settings of ``kind`` has besides, unless it says so."""
         return {}
 
@@ -316,11 +308,7 @@ class RetrievalSettings(ProtocolSettings):
     """Hold the settings of a protocol that retrieves evidence from texts."""
 
     embeddings: Annotated[str, AfterValidator(embeddings_name), ADDRESS] = option(
-        "BAAI/bge-small-en-v1.5",
-        min_length=1,
-        operator=True,
-        group="Evidence",
-        metavar="NAME",
+        "BAAI/bge-small-en-v1.5", min_length=1, operator=True, group="Evidence", metavar="NAME"
     )
     """What retrieves: a sentence-transformers model by name, path or installed package,
     ``openai:NAME@URL``, or ``bm25``."""
@@ -351,7 +339,7 @@ def build_settings(kind: type[Own], **values: Any) -> Own:
     Raises ArgumentError for a name that is no setting, and SettingsError, which names each in one
     line, for wrong values.
     """
-    return _make(kind, values, Trust.of(kind, values))
+    return _make(kind, values, Trust.from_settings(kind, values))
 
 
 def accept_settings(
@@ -368,7 +356,7 @@ def accept_settings(
     """
     lent = {} if recorded is None else _reopen(kind, without_reserved(kind, recorded), values)
     settings = _make(kind, {**lent, **values}, Trust.of_client(kind, values, lent))
-    settings._given = values
+    settings._explicit_settings = values
     return settings
 
 
@@ -388,9 +376,9 @@ def read_settings(
     Args:
         own_run: ``lender`` is a run in the folder of runs that is in use.
     """
-    trust = Trust.of(kind, changes, recorded, lender, own_run)
+    trust = Trust.from_settings(kind, changes, recorded, lender, own_run)
     settings = _make(kind, {**_reopen(kind, recorded, changes), **changes}, trust)
-    settings._given = changes
+    settings._explicit_settings = changes
     return settings
 
 
@@ -400,27 +388,25 @@ def inherit_settings(outer: ProtocolSettings, kind: type[Own], values: Mapping[s
     It has the models, limits and trust of ``outer``, and its own settings from ``values``,
     environment and file.
     """
-    return _make(kind, {**outer.shared(), **outer.handed_down(kind), **values}, outer.trust)
+    return _make(kind, {**outer.shared(), **outer.make_inner_defaults(kind), **values}, outer.trust)
 
 
-def _reopen(
-    kind: type[Own], recorded: Mapping[str, Any], changes: Mapping[str, Any]
-) -> dict[str, Any]:
+def _reopen(kind: type[Own], recorded: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``recorded`` settings with the passwords of the addresses that are named now."""
-    addresses, opened = addressed(kind), opener(find_named(kind, changes))
+    addresses, opened = list_address_settings(kind), opener(find_named(kind, changes))
     recorded = {**_older_values(kind, recorded), **recorded}
-    return {n: each(value, opened) if n in addresses else value for n, value in recorded.items()}
+    return {n: map_entries(value, opened) if n in addresses else value for n, value in recorded.items()}
 
 
 def _older_values(kind: type[Own], recorded: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run did for which settings of today were not recorded."""
-    fields = {name: about(kind, name) for name in kind.model_fields if name not in recorded}
+    fields = {name: get_option_details(kind, name) for name in kind.model_fields if name not in recorded}
     return {name: extra["before"] for name, extra in fields.items() if "before" in extra}
 
 
 def _make(kind: type[Own], values: Mapping[str, Any], trust: Trust) -> Own:
     if unknown := sorted(values.keys() - kind.model_fields.keys()):
-        faults = (f"{veiled(name)}: {sources.no_such(name, kind.model_fields)}" for name in unknown)
+        faults = (f"{redact_passwords(name)}: {sources.no_such(name, kind.model_fields)}" for name in unknown)
         raise ArgumentError("; ".join(faults))
     settings = kind.__new__(kind)
     try:
@@ -432,7 +418,7 @@ def _make(kind: type[Own], values: Mapping[str, Any], trust: Trust) -> Own:
 
 def _trust_host(kind: type[Own], values: Mapping[str, Any]) -> Trust:
     """Return the trust in ``values`` that were passed to a graph: on a server, by a client."""
-    return Trust.of_client(kind, values) if on_a_server() else Trust.of(kind, values)
+    return Trust.of_client(kind, values) if on_a_server() else Trust.from_settings(kind, values)
 
 
 host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)
@@ -451,21 +437,25 @@ def settings(runtime: Runtime[Any], kind: type[Own]) -> Own: ...
 def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSettings) -> Any:
     """Return the settings of ``kind`` for this run, of what the caller passed to the graph."""
     context: object = runtime.context
-    passed, own = of_the_run.get()
-    if isinstance(context, kind) and not (context is passed and isinstance(own, kind)):
+    passed, run_settings = of_the_run.get()
+    if isinstance(context, kind) and not (context is passed and isinstance(run_settings, kind)):
         return context
-    return own if isinstance(own, kind) else _among(context if own is None else own, kind)
+    return (
+        run_settings
+        if isinstance(run_settings, kind)
+        else _among(context if run_settings is None else run_settings, kind)
+    )
 
 
 def _among(context: object, kind: type[Own]) -> Own:
     """Return the settings in a host's own context: its ``dialectree``, or all of a mapping."""
     if not context:
-        return _made(_NOTHING, kind)
-    own = _own(context)
-    if isinstance(own, kind):
-        return own
-    if isinstance(own, ProtocolSettings | Mapping):
-        return _made(own, kind)
+        return _build_cached_settings(_NOTHING, kind)
+    part = _extract_own_part(context)
+    if isinstance(part, kind):
+        return part
+    if isinstance(part, ProtocolSettings | Mapping):
+        return _build_cached_settings(part, kind)
     raise SettingsError(
         f"the graph's context ({type(context).__name__}) holds no settings: give it an attribute "
         f"`dialectree` with a {kind.__module__}.{kind.__qualname__} or a mapping of settings, or "
@@ -473,7 +463,7 @@ def _among(context: object, kind: type[Own]) -> Own:
     )
 
 
-def _own(context: object) -> object:
+def _extract_own_part(context: object) -> object:
     """Return what is ours of a host's context."""
     if isinstance(context, Mapping):
         return context.get("dialectree", context)
@@ -487,27 +477,27 @@ def find_changes(context: object, kind: type[ProtocolSettings]) -> Mapping[str, 
 
     LangGraph makes settings of any mapping, so their defaults say nothing.
     """
-    own = _own(context) or _NOTHING
-    given = own._given if isinstance(own, ProtocolSettings) else own
-    return _without_others(given, kind) if isinstance(given, Mapping) else None
+    part = _extract_own_part(context) or _NOTHING
+    named_settings = part._explicit_settings if isinstance(part, ProtocolSettings) else part
+    return _without_others(named_settings, kind) if isinstance(named_settings, Mapping) else None
 
 
 def find_ignored(context: object, kind: type[ProtocolSettings]) -> list[str]:
     """Return the settings in a host's context that only other protocols have."""
-    own = _own(context)
-    given = own._given if isinstance(own, kind) else own
-    return [*_others(given, kind)] if isinstance(given, Mapping) else []
+    part = _extract_own_part(context)
+    named_settings = part._explicit_settings if isinstance(part, kind) else part
+    return [*_find_other_settings(named_settings, kind)] if isinstance(named_settings, Mapping) else []
 
 
-def _others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> set[str]:
+def _find_other_settings(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> set[str]:
     strange = values.keys() - kind.model_fields.keys()
-    return strange & sources.known() if strange else strange
+    return strange & sources.list_all_setting_names() if strange else strange
 
 
 def _without_others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> dict[str, Any]:
     """Return ``values`` without the settings that only other protocols have."""
-    others = _others(values, kind)
-    return {name: value for name, value in values.items() if name not in others}
+    foreign_settings = _find_other_settings(values, kind)
+    return {name: value for name, value in values.items() if name not in foreign_settings}
 
 
 _cached: OrderedDict[tuple[int, type], tuple[object, object, Any]] = OrderedDict()
@@ -515,25 +505,25 @@ _cached: OrderedDict[tuple[int, type], tuple[object, object, Any]] = OrderedDict
 _CACHED = 4096
 
 
-def _made(origin: Mapping[str, Any] | ProtocolSettings, kind: type[Own]) -> Own:
+def _build_cached_settings(origin: Mapping[str, Any] | ProtocolSettings, kind: type[Own]) -> Own:
     """Return the same settings each time, for a debate's budget hangs on them."""
-    key, state = (id(origin), kind), (_copied(origin), sources.stamp())
-    known = _cached.get(key)
-    if known is not None and known[1] == state:
-        return known[2]  # type: ignore[no-any-return]
+    key, state = (id(origin), kind), (_copy_value(origin), sources.stamp())
+    cache_entry = _cached.get(key)
+    if cache_entry is not None and cache_entry[1] == state:
+        return cache_entry[2]  # type: ignore[no-any-return]
     if isinstance(origin, ProtocolSettings):
-        made = inherit_settings(origin, kind, {})
+        new_settings = inherit_settings(origin, kind, {})
     else:
         values = _without_others(origin, kind)
-        made = _make(kind, values, _trust_host(kind, values))
-    _cached[key] = origin, state, made
+        new_settings = _make(kind, values, _trust_host(kind, values))
+    _cached[key] = origin, state, new_settings
     if len(_cached) > _CACHED:
         _cached.popitem(last=False)
-    return made
+    return new_settings
 
 
-def _copied(value: object) -> object:
+def _copy_value(value: object) -> object:
     """Return a copy that does not change with ``value``; a live model stays itself."""
     if isinstance(value, Mapping):
-        return {name: _copied(inner) for name, inner in value.items()}
-    return [*map(_copied, value)] if isinstance(value, list) else value
+        return {name: _copy_value(inner) for name, inner in value.items()}
+    return [*map(_copy_value, value)] if isinstance(value, list) else value

@@ -44,7 +44,7 @@ _NO_SETTINGS = (CACHE_DIR, CACHE_URL, TRACE, *_SERVER)
 """Variables that are no settings: no client of a server has a say in them."""
 
 
-def configured(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
+def read_configuration(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
     """Return what environment and file say of ``fields``, for the ``protocol``."""
     return over(from_environment(protocol, fields), _from_file(protocol, fields))
 
@@ -64,9 +64,9 @@ def from_environment(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str
     unknown = []
     for variable, text in sorted(_variables().items(), key=lambda item: -len(item[0])):
         name = variable[len(PREFIX) :].lower()
-        own = name.removeprefix(f"{protocol}_")
-        if own in fields:  # the longest first: what names the protocol counts first
-            values.setdefault(own, _parsed(variable, text, fields[own]))
+        setting_name = name.removeprefix(f"{protocol}_")
+        if setting_name in fields:  # the longest first: what names the protocol counts first
+            values.setdefault(setting_name, _parse_variable(variable, text, fields[setting_name]))
         elif variable not in _NO_SETTINGS:
             unknown.append(variable)
     if unknown:
@@ -79,7 +79,7 @@ def _variables() -> dict[str, str]:
     return {name: text for name, text in upper if name.startswith(PREFIX)}
 
 
-def _parsed(variable: str, text: str, field: FieldInfo) -> object:
+def _parse_variable(variable: str, text: str, field: FieldInfo) -> object:
     """Return the value of a variable; one that holds several values is written in JSON."""
     if get_origin(field.annotation) not in (dict, list, tuple):
         return text
@@ -97,18 +97,18 @@ def _from_file(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{FILE} cannot be read: {error}") from None
     try:
-        found = tomllib.loads(text)
+        configuration = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SettingsError(f"{FILE} cannot be read: {error}") from None
-    table = found.pop(protocol, {}) if protocol not in fields else {}
+    table = configuration.pop(protocol, {}) if protocol not in fields else {}
     if not isinstance(table, dict):
         raise SettingsError(f"{FILE}, {protocol}: this must be a table of settings")
-    if others := [name for name in found if name not in fields]:
-        _require_known_in_file(found, others)
+    if unknown_names := [name for name in configuration if name not in fields]:
+        _require_known_in_file(configuration, unknown_names)
     for name in table:
         if name not in fields:
             raise SettingsError(f"{FILE}, {protocol}.{name}: {no_such(name, fields)}")
-    values = {**{name: value for name, value in found.items() if name in fields}, **table}
+    values = {**{name: value for name, value in configuration.items() if name in fields}, **table}
     for name in values:
         if isinstance(extra := fields[name].json_schema_extra, dict) and extra.get("code"):
             only = f"a flag, {PREFIX}{name.upper()} or a program"
@@ -128,51 +128,51 @@ def _require_known(variables: Iterable[str]) -> None:
             raise SettingsError(f"{variable}: {no_such(name, names, PREFIX)}")
 
 
-def _require_known_in_file(found: Mapping[str, object], names: Iterable[str]) -> None:
+def _require_known_in_file(configuration: Mapping[str, object], names: Iterable[str]) -> None:
     """Raise SettingsError for a name that is a setting, or a table, of no protocol."""
-    protocols, settings = setting_names(), known()
+    protocols, settings = setting_names(), list_all_setting_names()
     for name in names:
-        if name in protocols and isinstance(found[name], dict):
+        if name in protocols and isinstance(configuration[name], dict):
             continue  # the settings of another protocol
         if name not in settings:
             raise SettingsError(f"{FILE}, {name}: {no_such(name, [*settings, *protocols])}")
 
 
-def known() -> set[str]:
+def list_all_setting_names() -> set[str]:
     """Return the names of all settings of the installed protocols."""
     return {name for names in setting_names().values() for name in names}
 
 
-def no_such(name: str, known: Iterable[str], prefix: str = "") -> str:
+def no_such(name: str, valid_names: Iterable[str], prefix: str = "") -> str:
     """Refuse the setting ``name`` in words, and suggest the nearest one."""
-    near = get_close_matches(name, [*known], n=1)
+    near = get_close_matches(name, [*valid_names], n=1)
     return "there is no such setting" + (f"; is {prefix}{near[0]} meant?" if near else "")
 
 
 def lines(
-    error: ValidationError, given: Container[str], protocol: str, known: Iterable[str] = ()
+    error: ValidationError, explicit_names: Container[str], protocol: str, valid_names: Iterable[str] = ()
 ) -> Iterator[str]:
     """Say what is wrong with each setting and where it was set, one line a setting."""
-    seen: set[str] = set()
+    reported_names: set[str] = set()
     for fault in error.errors(include_url=False, include_context=False):
         if not fault["loc"]:  # said by the settings as a whole
             yield fault["msg"].removeprefix("Value error, ")
             continue
         top, *rest = map(str, fault["loc"])
         if fault["type"] == "extra_forbidden":
-            yield f"{top}: {no_such(top, known)}"
-        elif top not in seen:
+            yield f"{top}: {no_such(top, valid_names)}"
+        elif top not in reported_names:
             message = fault["msg"].removeprefix("Value error, ")
             value = "" if "[key]" in rest else f", not {fault['input']!r:.80}"
-            where = source(top, rest, given, protocol)
+            where = source(top, rest, explicit_names, protocol)
             yield f"{where}: {message[:1].lower()}{message[1:]}{value}"
-        seen.add(top)
+        reported_names.add(top)
 
 
-def source(name: str, rest: list[str], given: Container[str], protocol: str) -> str:
+def source(name: str, rest: list[str], explicit_names: Container[str], protocol: str) -> str:
     """Return where a setting came from, first found as they count."""
     entry = rest[0] if name in _TABLES and rest else None
-    if name in given:
+    if name in explicit_names:
         return f"`{name}`" if entry is None else f"`{name}` {entry}"
     variables = _variables()
     for variable in (f"{PREFIX}{protocol}_{name}".upper(), f"{PREFIX}{name}".upper()):
@@ -188,16 +188,16 @@ def by_protocol(values: object) -> object:
     nested: dict[str, Any] = {}
     for path, value in values.items():
         name, dot, setting = str(path).partition(".")
-        own = nested.setdefault(name, {})
+        protocol_settings = nested.setdefault(name, {})
         inner = {setting: value} if dot else value
-        if not isinstance(own, dict) or not isinstance(inner, Mapping):
+        if not isinstance(protocol_settings, dict) or not isinstance(inner, Mapping):
             raise ValueError(f"{path}: write PROTOCOL.SETTING=VALUE")
-        for key, one in inner.items():
+        for key, entry in inner.items():
             first, dot, _ = str(key).partition(".")
             if dot:  # a setting of a debate inside that one
-                own.setdefault("inner", {})[key] = one
+                protocol_settings.setdefault("inner", {})[key] = entry
             else:
-                own[first] = one
+                protocol_settings[first] = entry
     return nested
 
 
@@ -215,8 +215,8 @@ def cache_folder() -> Path:
 
     It is not a setting, because a server's clients send settings.
     """
-    named = os.environ.get(CACHE_DIR)
-    return Path(named) if named else user_cache_path("dialectree")
+    folder = os.environ.get(CACHE_DIR)
+    return Path(folder) if folder else user_cache_path("dialectree")
 
 
 def cache_url() -> str | None:
@@ -229,8 +229,8 @@ def cache_url() -> str | None:
 
 def runs_folder() -> Path | None:
     """Return the folder of runs that DIALECTREE_RUNS names, or None."""
-    named = os.environ.get(RUNS)
-    return Path(named) if named else None
+    folder = os.environ.get(RUNS)
+    return Path(folder) if folder else None
 
 
 class DefaultRuns(str):
@@ -255,18 +255,18 @@ def server_keys() -> tuple[str | None, str | None]:
     return os.environ.get(SERVER_KEYS), os.environ.get(SERVER_KEYS_FILE)
 
 
-def allowed(variable: str) -> list[str]:
+def read_allow_list(variable: str) -> list[str]:
     """Return what clients of a server may name: ALLOW_URLS or ALLOW_MODELS, by commas."""
-    named = (one.strip().rstrip("/") for one in os.environ.get(variable, "").split(","))
-    return [one.removeprefix("local:") for one in named if one]
+    entries = (entry.strip().rstrip("/") for entry in os.environ.get(variable, "").split(","))
+    return [entry.removeprefix("local:") for entry in entries if entry]
 
 
 def trace_redacted() -> bool:
     """Return whether DIALECTREE_TRACE keeps texts out of traces."""
-    wanted = os.environ.get(TRACE) or "full"
-    if wanted not in ("full", "redacted"):
-        raise SettingsError(f"{TRACE} must be full or redacted, not {wanted}")
-    return wanted == "redacted"
+    mode = os.environ.get(TRACE) or "full"
+    if mode not in ("full", "redacted"):
+        raise SettingsError(f"{TRACE} must be full or redacted, not {mode}")
+    return mode == "redacted"
 
 
 def endpoint_from_environment() -> tuple[str | None, str | None]:

@@ -20,16 +20,16 @@ from pydantic import BaseModel
 
 from dialectree.errors import SettingsError
 from dialectree.protocols import sources
-from dialectree.protocols.plugins import declared
+from dialectree.protocols.plugins import load_declarations
 from dialectree.system.addresses import (
     address_in,
     is_loopback,
     place_in,
     public,
+    redact_passwords,
     require_address,
     require_spec,
-    veiled,
-    whole,
+    restore_credentials,
 )
 from dialectree.system.platform_internals import on_a_server
 
@@ -65,7 +65,7 @@ WITH_KEY = Access()
 class Trust:
     """Know who chose the addresses, model files and operator's settings of one run."""
 
-    named: frozenset[str] = frozenset()
+    trusted_places: frozenset[str] = frozenset()
     """Addresses and files that the person or the host's program named."""
     lent: frozenset[str] = frozenset()
     """Addresses and files out of the settings of ``lender``."""
@@ -76,10 +76,10 @@ class Trust:
     """Settings that name code to run, and that only ``lender`` named."""
 
     @classmethod
-    def of(
+    def from_settings(
         cls,
         kind: type[BaseModel],
-        named: Mapping[str, Any],
+        trusted_settings: Mapping[str, Any],
         lent: Mapping[str, Any] | None = None,
         lender: str = "",
         own_run: bool = False,
@@ -88,18 +88,18 @@ class Trust:
 
         Args:
             kind: a class of ``ProtocolSettings``.
-            named: what the person or the host's program gave. ``DIALECTREE_...`` variables are the
+            trusted_settings: what the person or the host's program gave. ``DIALECTREE_...`` variables are the
                 person's, too.
             lent: what ``lender`` gave.
             own_run: ``lender`` is a run in the folder of runs that is in use.
         """
         lent, borrowed = lent or {}, places(kind, lent or {})
         if lender == CLIENT:  # what the server's own file names is the operator's
-            borrowed -= places(kind, sources.configured(_protocol(kind), kind.model_fields))
+            borrowed -= places(kind, sources.read_configuration(_protocol(kind), kind.model_fields))
         environment = sources.from_environment(_protocol(kind), kind.model_fields)
-        strange = (n for n in lent if n not in named and environment.get(n) != lent[n])
-        coded = marked(kind, strange, "code")
-        return cls(find_named(kind, named), borrowed, lender, own_run, coded)
+        strange = (n for n in lent if n not in trusted_settings and environment.get(n) != lent[n])
+        coded = find_marked_fields(kind, strange, "code")
+        return cls(find_named(kind, trusted_settings), borrowed, lender, own_run, coded)
 
     @classmethod
     def of_client(
@@ -111,10 +111,10 @@ class Trust:
         addresses and the number of judges; no value is checked before.
         """
         everything = {**(lent or {}), **values}
-        require_unreserved(reserved(kind, values))
+        require_unreserved(find_reserved_settings(kind, values))
         require_few_judges(find_large_juries(kind, everything))
-        trust = cls.of(kind, {}, everything, CLIENT)
-        for place in sorted(trust.lent - trust.named - _own()):
+        trust = cls.from_settings(kind, {}, everything, CLIENT)
+        for place in sorted(trust.lent - trust.trusted_places - _list_openai_addresses()):
             _require_allowed(place)
         return trust
 
@@ -123,7 +123,7 @@ class Trust:
 
         An address that neither is named nor lent comes from dialectree.toml.
         """
-        if place.rstrip("/") in self.named:
+        if place.rstrip("/") in self.trusted_places:
             return None
         return self.lender if place.rstrip("/") in self.lent else sources.FILE
 
@@ -134,7 +134,7 @@ class Trust:
         that cannot be sent.
         """
         stranger, secret = self.stranger(url), key()
-        if url.rstrip("/") in _own() or stranger is None:
+        if url.rstrip("/") in _list_openai_addresses() or stranger is None:
             return WITH_KEY
         if stranger == CLIENT:
             _require_allowed(url)
@@ -147,7 +147,7 @@ class Trust:
 
     def embeddings(self, name: str, base_url: str | None) -> Access:
         """Return the access to the endpoint that embeds; WITH_KEY where a local model does."""
-        name = whole(name)
+        name = restore_credentials(name)
         if not name.startswith("openai:"):
             self.require_file(place_in(name))
             return WITH_KEY
@@ -163,9 +163,9 @@ class Trust:
         if self.stranger(url) is not None:
             raise SettingsError(self._refusal(f"the key of {provider}", url))
 
-    def _refusal(self, what: str, url: str) -> str:
+    def _refusal(self, secret_name: str, url: str) -> str:
         return (
-            f"{what} is not sent to {public(url)}: that address comes from {self.stranger(url)}. "
+            f"{secret_name} is not sent to {public(url)}: that address comes from {self.stranger(url)}. "
             f"If it may have the key, {NAME_IT}"
         )
 
@@ -174,72 +174,84 @@ def _protocol(kind: type[BaseModel]) -> str:
     return getattr(kind, "protocol", "")
 
 
-def find_named(kind: type[BaseModel], named: Mapping[str, Any]) -> frozenset[str]:
+def find_named(kind: type[BaseModel], trusted_settings: Mapping[str, Any]) -> frozenset[str]:
     """Return the addresses and files that the person or the host's program named."""
-    return places(kind, named) | places(
+    return places(kind, trusted_settings) | places(
         kind, sources.from_environment(_protocol(kind), kind.model_fields)
     )
 
 
 @lru_cache(maxsize=256)
-def addressed(kind: type[BaseModel]) -> tuple[str, ...]:
+def list_address_settings(kind: type[BaseModel]) -> tuple[str, ...]:
     """Return the names of the settings that may hold an address, a list or a table of them too."""
     return tuple(
-        name for name, one in kind.model_fields.items() if _marked(one.annotation, one.metadata)
+        name
+        for name, field in kind.model_fields.items()
+        if _has_address_mark(field.annotation, field.metadata)
     )
 
 
-def _marked(annotation: object, metadata: Iterable[object]) -> bool:
+def _has_address_mark(annotation: object, metadata: Iterable[object]) -> bool:
     inner = get_args(annotation)
-    return ADDRESS in metadata or any(_marked(o, getattr(o, "__metadata__", ())) for o in inner)
+    return ADDRESS in metadata or any(_has_address_mark(o, getattr(o, "__metadata__", ())) for o in inner)
 
 
 def places(kind: type[BaseModel], values: Mapping[str, Any]) -> frozenset[str]:
     """Return the addresses, whole, and the files of models that ``values`` name."""
-    found: set[str] = set()
+    addresses: set[str] = set()
 
     def take(text: object) -> object:
         if isinstance(text, str):
-            found.add(place_in(whole(text)))
+            addresses.add(place_in(restore_credentials(text)))
         return text
 
-    for name in addressed(kind):
+    for name in list_address_settings(kind):
         if name in values and name != "inner" and values[name] != kind.model_fields[name].default:
-            each(values[name], take)
-    for _, known, own in _inside(values):
-        found |= places(known, own)
-    return frozenset(found - {""})
+            map_entries(values[name], take)
+    for _, inner_kind, inner_values in _list_inner_debates(values):
+        addresses |= places(inner_kind, inner_values)
+    return frozenset(addresses - {""})
 
 
-def reserved(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]:
+def find_reserved_settings(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return those of ``values`` that only the operator of a server may choose, by name.
 
     Those of debates inside are among them. Only names are looked at, and no value is checked.
     """
-    own = marked(kind, (name for name in values if name not in addressed(kind)), "operator")
-    inside = (reserved(known, one) for _, known, one in _inside(values))
-    return tuple(dict.fromkeys(chain(own, *inside)))
+    names = find_marked_fields(
+        kind, (name for name in values if name not in list_address_settings(kind)), "operator"
+    )
+    inside = (
+        find_reserved_settings(inner_kind, inner_values)
+        for _, inner_kind, inner_values in _list_inner_debates(values)
+    )
+    return tuple(dict.fromkeys(chain(names, *inside)))
 
 
 def without_reserved(kind: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return recorded ``values`` without those that only the operator of a server may choose."""
-    names = reserved(kind, {name: one for name, one in values.items() if name != "inner"})
-    left = {name: one for name, one in values.items() if name not in names}
-    if inside := {name: without_reserved(known, own) for name, known, own in _inside(values)}:
-        left["inner"] = {**left["inner"], **inside}
-    return left
+    names = find_reserved_settings(
+        kind, {name: setting for name, setting in values.items() if name != "inner"}
+    )
+    remaining_settings = {name: setting for name, setting in values.items() if name not in names}
+    if inside := {
+        name: without_reserved(inner_kind, inner_values)
+        for name, inner_kind, inner_values in _list_inner_debates(values)
+    }:
+        remaining_settings["inner"] = {**remaining_settings["inner"], **inside}
+    return remaining_settings
 
 
-def _inside(
+def _list_inner_debates(
     values: Mapping[str, Any],
 ) -> Iterator[tuple[str, type[BaseModel], Mapping[str, Any]]]:
     """Yield the name of each debate inside, the class of its settings, and those in ``values``."""
     inner: object = None
     with suppress(ValueError):  # the settings say later what is wrong with it
         inner = sources.by_protocol(values.get("inner"))
-    for name, own in inner.items() if isinstance(inner, Mapping) else ():
-        if (known := declared()[0].get(name)) is not None:
-            yield name, known.settings, own
+    for name, inner_values in inner.items() if isinstance(inner, Mapping) else ():
+        if (declaration := load_declarations()[0].get(name)) is not None:
+            yield name, declaration.settings, inner_values
 
 
 def find_large_juries(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -250,9 +262,12 @@ def find_large_juries(kind: type[BaseModel], values: Mapping[str, Any]) -> tuple
             return jury.count(",") + 1
         return len(jury) if isinstance(jury, Sized) else 0
 
-    own = (n for n in marked(kind, values, "jury_of") if size(values[n]) > MOST_JUDGES)
-    inside = (find_large_juries(known, one) for _, known, one in _inside(values))
-    return tuple(dict.fromkeys(chain(own, *inside)))
+    names = (n for n in find_marked_fields(kind, values, "jury_of") if size(values[n]) > MOST_JUDGES)
+    inside = (
+        find_large_juries(inner_kind, inner_values)
+        for _, inner_kind, inner_values in _list_inner_debates(values)
+    )
+    return tuple(dict.fromkeys(chain(names, *inside)))
 
 
 def require_few_judges(juries: Iterable[str]) -> None:
@@ -268,18 +283,18 @@ def require_unreserved(names: Iterable[str]) -> None:
         raise SettingsError(f"{name}: the server's operator sets it, by {variable}; leave it out")
 
 
-def marked(kind: type[BaseModel], names: Iterable[str], mark: str) -> tuple[str, ...]:
+def find_marked_fields(kind: type[BaseModel], names: Iterable[str], mark: str) -> tuple[str, ...]:
     """Return those of the fields ``names`` that :func:`option` gave a ``mark``."""
     extras = {n: kind.model_fields[n].json_schema_extra for n in names if n in kind.model_fields}
-    return tuple(name for name, one in extras.items() if isinstance(one, dict) and one.get(mark))
+    return tuple(name for name, extra in extras.items() if isinstance(extra, dict) and extra.get(mark))
 
 
-def each(value: object, change: Callable[[object], object]) -> object:
+def map_entries(value: object, change: Callable[[object], object]) -> object:
     """Return ``value`` with ``change`` applied to it, or to each entry of a table or a list."""
     if isinstance(value, Mapping):
-        return {name: each(one, change) for name, one in value.items()}
+        return {name: map_entries(entry, change) for name, entry in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(each(one, change) for one in value)
+        return type(value)(map_entries(entry, change) for entry in value)
     return change(value)
 
 
@@ -296,36 +311,36 @@ def key() -> str | None:
 def endpoint(url: str | None, base_url: str | None) -> str:
     """Return the whole address to ask: a spec's ``url``, ``base_url``, or the environment's."""
     if url or base_url:
-        return url or whole(base_url or "")
+        return url or restore_credentials(base_url or "")
     conventional = sources.endpoint_from_environment()[1] or OPENAI
     try:
         return require_address(conventional)
     except ValueError as error:
-        raise SettingsError(f"OPENAI_BASE_URL: {error}, not {veiled(conventional)!r}") from None
+        raise SettingsError(f"OPENAI_BASE_URL: {error}, not {redact_passwords(conventional)!r}") from None
 
 
-def opener(named: Iterable[str]) -> Callable[[object], object]:
+def opener(addresses: Iterable[str]) -> Callable[[object], object]:
     """Return a function that puts user, password and query back into a recorded setting.
 
-    A record has an address without them. The same address among ``named``, with them, opens it,
+    A record has an address without them. The same address among ``addresses``, with them, opens it,
     unless two are named that look the same.
     """
-    named = [*named]
-    count = Counter(map(public, named))
-    opens = {public(address): address for address in named if count[public(address)] == 1}
+    addresses = [*addresses]
+    count = Counter(map(public, addresses))
+    opens = {public(address): address for address in addresses if count[public(address)] == 1}
 
-    def opened(text: object) -> object:
+    def restore_address(text: object) -> object:
         if not isinstance(text, str) or (short := address_in(text)) not in opens:
             return text
         return text.rstrip("/").removesuffix(short) + opens[short]
 
-    return opened
+    return restore_address
 
 
-def _own() -> frozenset[str]:
+def _list_openai_addresses() -> frozenset[str]:
     """Return the address of the OpenAI convention, whole and as it is shown."""
-    own = (sources.endpoint_from_environment()[1] or OPENAI).rstrip("/")
-    return frozenset({own, public(own)})
+    address = (sources.endpoint_from_environment()[1] or OPENAI).rstrip("/")
+    return frozenset({address, public(address)})
 
 
 def _require_allowed(place: str) -> None:
@@ -334,15 +349,15 @@ def _require_allowed(place: str) -> None:
     Never look whether there is such a file: a client must not learn it.
     """
     url = place.startswith(("http://", "https://"))
-    what, variable = (
+    place_kind, variable = (
         ("address", sources.ALLOW_URLS) if url else ("file of a model", sources.ALLOW_MODELS)
     )
-    may = sources.allowed(variable)
+    may = sources.read_allow_list(variable)
     if place.rstrip("/").removeprefix("local:") in may:
         return
-    named = f"only {', '.join(map(public, may))}" if may else f"no {what}"
+    allowed_places = f"only {', '.join(map(public, may))}" if may else f"no {place_kind}"
     hint = "" if on_a_server() else ", or name it yourself: `base_url` URL, `model` SPEC"
     raise SettingsError(
-        f"{public(place)}: clients of a server may name {named} here; its operator allows more by "
+        f"{public(place)}: clients of a server may name {allowed_places} here; its operator allows more by "
         f"{variable}{hint}"
     )

@@ -12,15 +12,7 @@ from pydantic import JsonValue, SerializerFunctionWrapHandler, field_serializer,
 
 from dialectree.protocols.look import PLAIN, Look
 from dialectree.protocols.phases import PhaseOrder
-from dialectree.protocols.protocol import (
-    CHECK,
-    CHECKER,
-    Method,
-    Outcome,
-    Phase,
-    Protocol,
-    taking_part,
-)
+from dialectree.protocols.protocol import CHECK, CHECKER, Method, Outcome, Phase, Protocol, taking_part
 from dialectree.records.place import Strict
 
 
@@ -28,8 +20,8 @@ class Short(Strict):
     """Leave out what is empty or false."""
 
     @model_serializer(mode="wrap")
-    def _without_what_is_empty(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
-        fields: dict[str, JsonValue] = whole(self)
+    def _without_what_is_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        fields: dict[str, JsonValue] = handler(self)
         return {name: value for name, value in fields.items() if value}
 
 
@@ -66,10 +58,10 @@ class DeclaredOrder(Short):
 
     def order(self, inside: Mapping[str, PhaseOrder]) -> PhaseOrder:
         """Return the order, with those of the protocols that debate ``inside``."""
-        named: dict[str, Any] = {
+        fields: dict[str, Any] = {
             name: value if isinstance(value, dict) else tuple(value) for name, value in self
         }
-        return PhaseOrder(**named, inside=inside)
+        return PhaseOrder(**fields, inside=inside)
 
 
 class Declared(Short):
@@ -101,7 +93,7 @@ class Declared(Short):
 
     def phase(self, role: str, name: str) -> DeclaredPhase | None:
         """Return what ``role`` says in the phase ``name``; the phase's own declaration counts."""
-        of_role = {one.phase: one for one in reversed(self.phases) if one.role == role}
+        of_role = {phase.phase: phase for phase in reversed(self.phases) if phase.role == role}
         return of_role.get(name) or of_role.get("")
 
 
@@ -112,26 +104,30 @@ def declarations(chosen: Method, settings: Mapping[str, Any]) -> dict[str, Decla
         chosen: The method of the run.
         settings: Its settings, as a record keeps them.
     """
-    own = chosen.protocol
-    found = {one.name: one for one in taking_part(own.name, settings)} | {own.name: own}
-    inner = {name: values for one in [settings] for name, values in _inside(one)}
+    main_protocol = chosen.protocol
+    protocols = {protocol.name: protocol for protocol in taking_part(main_protocol.name, settings)} | {
+        main_protocol.name: main_protocol
+    }
+    inner = {
+        name: values for outer_settings in [settings] for name, values in _list_inner_debates(outer_settings)
+    }
     with chosen.packages():
         declared = {
-            name: _declared(one, inner.get(name, settings), checked=chosen.grounded)
-            for name, one in found.items()
+            name: _build_declaration(protocol, inner.get(name, settings), checked=chosen.grounded)
+            for name, protocol in protocols.items()
         }
-    if chosen.name != own.name:
-        declared[own.name].method = chosen.variant.title or chosen.name.replace("_", " ")
+    if chosen.name != main_protocol.name:
+        declared[main_protocol.name].method = chosen.variant.title or chosen.name.replace("_", " ")
     return declared
 
 
-def _inside(settings: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+def _list_inner_debates(settings: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the protocols that debate inside one with ``settings``, each with its own."""
-    own = [*(settings.get("inner") or {}).items()]
-    return [*(deeper for _, values in own for deeper in _inside(values)), *own]
+    debates = [*(settings.get("inner") or {}).items()]
+    return [*(deeper for _, values in debates for deeper in _list_inner_debates(values)), *debates]
 
 
-def _declared(protocol: Protocol, settings: Mapping[str, Any], *, checked: bool) -> Declared:
+def _build_declaration(protocol: Protocol, settings: Mapping[str, Any], *, checked: bool) -> Declared:
     """Return what is declared of a protocol; without its checker unless the run is ``checked``."""
     order = protocol.order
     look: Look = protocol.look_of(settings)
@@ -143,14 +139,20 @@ def _declared(protocol: Protocol, settings: Mapping[str, Any], *, checked: bool)
         view=protocol.view,
         unit=protocol.unit,
         outcome=protocol.outcome,
-        roles={role: one for role, one in protocol.roles.items() if checked or role != CHECKER},
-        phases=[_phase(one) for one in protocol.phases if checked or one.role != CHECKER],
+        roles={role: family for role, family in protocol.roles.items() if checked or role != CHECKER},
+        phases=[
+            _phase(role_phase) for role_phase in protocol.phases if checked or role_phase.role != CHECKER
+        ],
         order=DeclaredOrder(
             phases=[phase for phase in order.phases if checked or phase != CHECK],
             closing=[*order.closing],
             beside_all=[*order.beside_all],
             beside_children=[*order.beside_children],
-            beside={one: other for one, other in order.beside.items() if checked or one != CHECK},
+            beside={
+                side_phase: main_phase
+                for side_phase, main_phase in order.beside.items()
+                if checked or side_phase != CHECK
+            },
         ),
         scores=[*dict.fromkeys([*look.scores, *scored])],
         look=look,

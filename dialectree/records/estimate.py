@@ -57,7 +57,7 @@ class Estimate(BaseModel, frozen=True):
             calls = f"{_exactly(self.early, 'call')} if they agree, {_exactly(self.late)} if not"
         parts = [
             f"{calls}, {_exactly(self.in_a_row)} in a row",
-            f"{_roughly(self.tokens, _rounded)} tokens",
+            f"{_roughly(self.tokens, _format_rounded)} tokens",
             "how long is not known before the first reply"
             if self.time_unknown
             else f"{_roughly(self.seconds, duration)} {pace}",
@@ -68,11 +68,11 @@ class Estimate(BaseModel, frozen=True):
 
 
 def _exactly(span: Span, unit: str = "") -> str:
-    least, most = round(span.least), round(span.most)
-    if least == most:
-        return count(most, unit) if unit else f"{most:,}"
+    minimum, maximum = round(span.least), round(span.most)
+    if minimum == maximum:
+        return count(maximum, unit) if unit else f"{maximum:,}"
     middle = f" (median {round(span.median):,})" if unit and _wide(span) else ""
-    return f"{least:,} to {most:,}{f' {unit}s' if unit else ''}{middle}"
+    return f"{minimum:,} to {maximum:,}{f' {unit}s' if unit else ''}{middle}"
 
 
 def _roughly(span: Span, show: Callable[[float], str]) -> str:
@@ -85,7 +85,7 @@ def _wide(span: Span) -> bool:
     return span.most > 1.5 * span.least
 
 
-def _rounded(number: float) -> str:
+def _format_rounded(number: float) -> str:
     """Return a number with two digits that count."""
     return f"{int(float(f'{number:.2g}')):,}"
 

@@ -36,9 +36,9 @@ class EventLog:
             return True
         name = _event_id(event)
         before, earlier = self._current.get(name), self._earlier.get(name)
-        if before is not None and before.same(event):
+        if before is not None and before.has_same_content(event):
             return False
-        if earlier and earlier[0].same(event):
+        if earlier and earlier[0].has_same_content(event):
             self._current[name] = earlier.pop(0)
             return False
         self._add(event)
@@ -67,7 +67,7 @@ class EventLog:
     def _keep(self, event: Event) -> None:
         """Write down an event that has just got its number."""
 
-    def told(self) -> list[Event]:
+    def list_logged_events(self) -> list[Event]:
         """Return the events of this run so far, those of its earlier parts included."""
         return list(self._events)
 

@@ -37,7 +37,7 @@ from dialectree.records.journal import (
     PROMPTS,
     RETRIEVALS,
     Journal,
-    Text,
+    PromptText,
     append_whole,
     files,
     ledger,
@@ -98,27 +98,29 @@ class RunFolder(EventLog):
             owner: A client of a server, who sees its own runs; empty: a client who sees all. None:
                 the person of this machine, who may also name the path of a folder.
         """
-        named, path = re.fullmatch(r"\w[\w.-]*", run) is not None, Path(run)
-        ways = [runs / run] if named else []
+        is_id, path = re.fullmatch(r"\w[\w.-]*", run) is not None, Path(run)
+        paths = [runs / run] if is_id else []
         if owner is None:
-            ways.append(path.parent if path.name == "run.json" else path)
-        for one in map(cls, ways):
-            if one.exists() and one.is_seen(owner):
-                return one
-        every = cls.all(runs) if named else []
-        several = [one for one in every if one.run_id.startswith(run) and one.is_seen(owner)]
-        if len(several) == 1:
-            return several[0]
-        if several:
-            names = ", ".join(folder.run_id for folder in several[:_CANDIDATES])
-            more = f" and {len(several) - _CANDIDATES} more" * (len(several) > _CANDIDATES)
+            paths.append(path.parent if path.name == "run.json" else path)
+        for candidate in map(cls, paths):
+            if candidate.exists() and candidate.is_seen(owner):
+                return candidate
+        folders = cls.all(runs) if is_id else []
+        matches = [
+            candidate
+            for candidate in folders
+            if candidate.run_id.startswith(run) and candidate.is_seen(owner)
+        ]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            names = ", ".join(folder.run_id for folder in matches[:_CANDIDATES])
+            more = f" and {len(matches) - _CANDIDATES} more" * (len(matches) > _CANDIDATES)
             raise RunFolderError(f"{run!r} may be {names}{more}: write more of the id")
         if owner is not None:
             raise RunNotFound(f"there is no run {run!r:.200} of yours here")
-        where = " or ".join(map(str, reversed(ways)))
-        raise RunNotFound(
-            f"there is no run {run!r}: no run.json in {where}; {program()} show lists them"
-        )
+        where = " or ".join(map(str, reversed(paths)))
+        raise RunNotFound(f"there is no run {run!r}: no run.json in {where}; {program()} show lists them")
 
     def is_seen(self, owner: str | None) -> bool:
         """Return whether ``owner`` may see the run; no client sees one that cannot be read."""
@@ -137,8 +139,8 @@ class RunFolder(EventLog):
     def all(cls, runs: Path) -> list[RunFolder]:
         """Return the folder of every run under ``runs``, the newest first."""
         with files(runs):
-            found = [cls(path.parent) for path in runs.glob("*/run.json")]
-        return sorted(filter(cls.exists, found), key=lambda one: one.path, reverse=True)
+            folders = [cls(path.parent) for path in runs.glob("*/run.json")]
+        return sorted(filter(cls.exists, folders), key=lambda folder: folder.path, reverse=True)
 
     def remove(self) -> None:
         """Take the folder away with all that is in it, and a folder of runs that is empty then."""
@@ -152,7 +154,7 @@ class RunFolder(EventLog):
         return os.path.isfile(self.path / "run.json") and not self.path.is_symlink()
 
     @contextmanager
-    def held(self, within_s: float = 0) -> Iterator[None]:
+    def lock(self, within_s: float = 0) -> Iterator[None]:
         """Lock the run; wait at most ``within_s`` seconds for the lock."""
         with files(self.path):
             try:
@@ -183,8 +185,8 @@ class RunFolder(EventLog):
         numbers = [event.n for event in self._events if event.kind == "called"]
         numbers += range(len(self._events) + 1, len(self._events) + 1 + len(untold))
         resumed = (event for event in self._events if event.kind == "resumed")
-        known = {n for event in resumed for n in _numbers(event.data.get("void"))}
-        void = [n for n, call in zip(numbers, calls, strict=False) if call.void and n not in known]
+        earlier_void = {n for event in resumed for n in _numbers(event.data.get("void"))}
+        void = [n for n, call in zip(numbers, calls, strict=False) if call.void and n not in earlier_void]
         usage = record.usage.model_dump(include={"wall_s", "embedding_s"})
         data: dict[str, JsonValue] = {"models": {**record.models}, "usage": usage}
         if void:
@@ -193,10 +195,10 @@ class RunFolder(EventLog):
 
     def _untold(self, events: Iterable[Event], calls: list[Call]) -> list[Event]:
         """Return the events of the ``calls`` of which a process that was killed told no more."""
-        t, told = clock.stamp(), sum(event.kind == "called" for event in events)
+        t, logged_count = clock.stamp(), sum(event.kind == "called" for event in events)
         return [
-            Event(t=t, run_id=self.run_id, node=call.node, kind="called", data=call.told())
-            for call in calls[told:]
+            Event(t=t, run_id=self.run_id, node=call.node, kind="called", data=call.make_event_data())
+            for call in calls[logged_count:]
         ]
 
     def journal(self) -> Journal:
@@ -211,17 +213,17 @@ class RunFolder(EventLog):
         """Return the texts that the calls sent, by hash; empty for a run without its prompts."""
         path = self.path / PROMPTS
         with files(path):
-            return {text.hash: text.text for text in parse_lines(path, whole_lines(path)[0], Text)}
+            return {text.hash: text.text for text in parse_lines(path, whole_lines(path)[0], PromptText)}
 
-    def copy_texts(self, other: RunFolder) -> None:
+    def copy_texts(self, other_folder: RunFolder) -> None:
         """Take over the texts that the calls of another run sent, and what it retrieved."""
-        retrieved = other.path / RETRIEVALS
+        retrieved = other_folder.path / RETRIEVALS
         with files(retrieved):
-            whole, _ = whole_lines(retrieved)
-        if whole:
-            self.write(RETRIEVALS, b"".join(whole).decode())
-        if texts := other.texts():
-            lines = (Text(hash=name, text=text) for name, text in texts.items())
+            retrieval_lines, _ = whole_lines(retrieved)
+        if retrieval_lines:
+            self.write(RETRIEVALS, b"".join(retrieval_lines).decode())
+        if texts := other_folder.texts():
+            lines = (PromptText(hash=name, text=text) for name, text in texts.items())
             self.write(PROMPTS, "".join(line.model_dump_json() + "\n" for line in lines))
 
     def calls(self) -> list[Call]:
@@ -253,11 +255,11 @@ class RunFolder(EventLog):
         """
         path = self._events_path
         with files(path):
-            whole, torn = whole_lines(path)
+            event_lines, torn = whole_lines(path)
             if torn:
-                os.truncate(path, sum(map(len, whole)))
-        events = list(parse_lines(path, whole, Event))
-        self._folded(events)
+                os.truncate(path, sum(map(len, event_lines)))
+        events = list(parse_lines(path, event_lines, Event))
+        self._fold_events(events)
         self.take_up(events, from_start=from_start)
 
     def _keep(self, event: Event) -> None:
@@ -271,23 +273,23 @@ class RunFolder(EventLog):
 
     def record(self) -> RunRecord:
         """Return run.json; complete an unfinished one from its events and its calls."""
-        record = self.stored()
+        record = self.read_stored_record()
         if record.status in ("running", "partial"):
             events = self.events()
-            own = [call for call in self.ledger() if call.own]
-            self.tell_of(record, [*events, *self._untold(events, own)])
+            calls = [call for call in self.ledger() if call.own]
+            self.tell_of(record, [*events, *self._untold(events, calls)])
         record.set_folder(self.path)
         return record
 
-    def stored(self) -> RunRecord:
+    def read_stored_record(self) -> RunRecord:
         """Return run.json as it stands there."""
         return self._read("run.json")
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
         """Fold ``events`` into ``record``, with the prompts of the calls."""
-        _tell_of(record, self._folded(events, record.order()), self.ledger())
+        _tell_of(record, self._fold_events(events, record.order()), self.ledger())
 
-    def _folded(self, events: list[Event], order: PhaseOrder = UNORDERED) -> Folded:
+    def _fold_events(self, events: list[Event], order: PhaseOrder = UNORDERED) -> Folded:
         """Return what ``events`` tell; RunFolderError if they are broken."""
         try:
             return fold_run(events, order)
@@ -304,7 +306,7 @@ class RunFolder(EventLog):
             raise RunFolderError(f"{path} is not a run's record: input: it has no question")
         return record
 
-    def contested(self) -> RunRecord:
+    def read_contested_record(self) -> RunRecord:
         """Return contested.json: the record of the run that this one contests."""
         return self._read("contested.json")
 
@@ -356,7 +358,7 @@ class Unkept(EventLog):
 
 def new_id() -> str:
     """Return an id for a run, which tells when it was started."""
-    return f"{clock.now():%Y%m%d-%H%M%S}-{chance.token()}"
+    return f"{clock.read_utc_time():%Y%m%d-%H%M%S}-{chance.token()}"
 
 
 def _tell_of(record: RunRecord, folded: Folded, ledger: list[Call]) -> None:

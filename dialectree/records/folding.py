@@ -9,18 +9,9 @@ from typing import NamedTuple, TypeVar
 from pydantic import JsonValue, TypeAdapter
 
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
-from dialectree.records.ledger import Called, Usage, covered, critical_path, moment, usage
+from dialectree.records.ledger import Called, Usage, critical_path, moment, sum_covered_seconds, usage
 from dialectree.records.run import Event, RunStatus
-from dialectree.records.tree import (
-    Comparison,
-    Failure,
-    Node,
-    Retrieval,
-    Segment,
-    Tree,
-    Turn,
-    Verdict,
-)
+from dialectree.records.tree import Comparison, Failure, Node, Retrieval, Segment, Tree, Turn, Verdict
 
 _OF_THE_RUN = ("began", "resumed", "calling", "ended")
 Item = TypeVar("Item", Turn, Comparison, Retrieval, Failure)
@@ -58,9 +49,7 @@ def fold_run(events: Iterable[Event], order: PhaseOrder = UNORDERED) -> Folded:
     for node in folding.nodes.values():
         _sort(node, order)
     tree = Tree(nodes=_hung(folding.nodes), segments=segments)
-    return Folded(
-        tree, folding.verdict, folding.usage(tree, order), folding.status, folding.notices
-    )
+    return Folded(tree, folding.verdict, folding.usage(tree, order), folding.status, folding.notices)
 
 
 class Folding:
@@ -108,9 +97,11 @@ class Folding:
             self._put(node, node.comparisons, met, met.pair())
         elif node is not None and event.kind == "retrieved":
             about = {name: value for name, value in event.data.items() if name != "segments"}
-            found = Retrieval.model_validate(about)
-            self._put(node, node.retrievals, found, (found.paper, found.of))
-            segments = [Segment.model_validate(one) for one in _list(event.data["segments"])]
+            retrieval = Retrieval.model_validate(about)
+            self._put(node, node.retrievals, retrieval, (retrieval.paper, retrieval.of))
+            segments = [
+                Segment.model_validate(segment_fields) for segment_fields in _list(event.data["segments"])
+            ]
             self.segments |= {segment.id: segment for segment in segments}
         elif node is not None and event.kind == "failed":
             failure = Failure.model_validate(event.data)
@@ -122,7 +113,9 @@ class Folding:
         """Return what the calls took; ``tree`` and ``order`` tell which followed one another."""
         valid = [call for number, call in self.calls.items() if number not in self._void]
         took = {**self._took}
-        took["wall_s"] = took.get("wall_s") or covered(self._spans[number] for number in self.calls)
+        took["wall_s"] = took.get("wall_s") or sum_covered_seconds(
+            self._spans[number] for number in self.calls
+        )
         path = critical_path(tree, valid, order)
         sums = usage(self.calls.values())
         return sums.model_copy(update={**took, "critical_path_calls": path})
@@ -135,7 +128,7 @@ class Folding:
             self._took = {name: float(str(took[name])) for name in ("wall_s", "embedding_s")}
         if event.kind == "ended":
             self.status = _STATUS.validate_python(data["status"])
-            self.notices = [str(one) for one in _list(data["notices"])]
+            self.notices = [str(notice) for notice in _list(data["notices"])]
         elif event.kind == "resumed":
             self.status, self.notices = "running", []
             if "void" in data:
@@ -150,7 +143,7 @@ class Folding:
         self.segments.clear()
         self._places.clear()
         self.verdict = None
-        self.calls = {n: one for n, one in self.calls.items() if n not in void or not one.failed}
+        self.calls = {n: call for n, call in self.calls.items() if n not in void or not call.failed}
         self._void |= void
 
     def _put(self, node: Node, items: list[Item], item: Item, key: tuple[object, ...]) -> None:
@@ -179,9 +172,9 @@ def _number(text: str) -> int:
 
 
 def _open(nodes: dict[str, Node], event: Event) -> None:
-    told = {**event.data}
-    part = told.pop("part", False)
-    new = Node.model_validate({"id": event.node, **told})
+    fields = {**event.data}
+    part = fields.pop("part", False)
+    new = Node.model_validate({"id": event.node, **fields})
     if part and (above := nodes.get(new.parent or "")) and new.id not in above.children:
         above.children = [*above.children, new.id]
         above.kind = "branch" if above.kind in ("open", "leaf") else above.kind
@@ -209,9 +202,7 @@ def _hung(nodes: Mapping[str, Node]) -> dict[str, Node]:
             if (stances.get(met.supporter), stances.get(met.attacker)) == ("support", "attack")
         ]
         parent = nodes.get(node.parent or "")
-        if parent is None or (
-            parent.id in hung and (parent.kind == "open" or node.id in parent.children)
-        ):
+        if parent is None or (parent.id in hung and (parent.kind == "open" or node.id in parent.children)):
             hung[node.id] = node
     return hung
 
@@ -230,7 +221,7 @@ def _apply(node: Node, event: Event) -> None:
             _settle(node, data)
         case "noted" | "asked" | "answered":
             _note(node, data.get("note"))
-            node.data = _merged(node.data, data)
+            node.data = _merge_data(node.data, data)
         case "contested":
             _note(node, data["change"])
             node.dropped = bool(data.get("dropped", node.dropped))
@@ -244,14 +235,16 @@ def _sort(node: Node, order: PhaseOrder) -> None:
 
     def place(turn: Turn) -> tuple[object, ...]:
         depth, phase = order.place(turn.phase, turn.protocol)
-        closing = turn.phase in order.of(turn.protocol).closing
+        closing = turn.phase in order.get_protocol_order(turn.protocol).closing
         within = (-depth, turn.take) if closing else (turn.take, depth)
         return closing, *within, phase, turn.step, turn.speaker, turn.round
 
     node.transcript.sort(key=place)
     node.comparisons.sort(key=_pair_order)
-    node.retrievals.sort(key=lambda one: (one.of != "topic", one.paper and one.of, one.paper))
-    node.failures.sort(key=lambda one: (one.role, one.speaker, one.fault))
+    node.retrievals.sort(
+        key=lambda retrieval: (retrieval.of != "topic", retrieval.paper and retrieval.of, retrieval.paper)
+    )
+    node.failures.sort(key=lambda failure: (failure.role, failure.speaker, failure.fault))
 
 
 def _branch(node: Node, data: Mapping[str, JsonValue]) -> None:
@@ -270,15 +263,15 @@ def _branch(node: Node, data: Mapping[str, JsonValue]) -> None:
 
 def _settle(node: Node, data: Mapping[str, JsonValue]) -> None:
     """Settle the node; without a verdict it is missing unless its status says otherwise."""
-    node.data = _merged(node.data, data)
+    node.data = _merge_data(node.data, data)
     if data.get("verdict") is None:
         answered = data.get("status") == "answered" or node.verdict is not None
         node.status = "answered" if answered else "missing"
         return
     verdict = Verdict.model_validate(data["verdict"])
-    seen = {v.take: v for v in [*node.earlier, *([node.verdict] if node.verdict else [])]}
-    seen[verdict.take] = verdict
-    *node.earlier, node.verdict = [seen[take] for take in sorted(seen)]
+    verdict_by_take = {v.take: v for v in [*node.earlier, *([node.verdict] if node.verdict else [])]}
+    verdict_by_take[verdict.take] = verdict
+    *node.earlier, node.verdict = [verdict_by_take[take] for take in sorted(verdict_by_take)]
     node.status = "answered"
     if node.verdict is verdict:
         node.provenance = [str(leaf) for leaf in _list(data.get("provenance", []))]
@@ -289,7 +282,7 @@ def _note(node: Node, note: JsonValue) -> None:
         node.notes = [*node.notes, str(note)]
 
 
-def _merged(old: Mapping[str, JsonValue], data: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _merge_data(old: Mapping[str, JsonValue], data: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return the data of a node with those of an event; two mappings of one name are joined."""
     merged = {**old}
     for name, value in _mapping(data.get("data", {})).items():

@@ -30,7 +30,7 @@ _SYNC_S = 1.0
 """Seconds after which the disk is told of a line."""
 
 
-class Text(Strict):
+class PromptText(Strict):
     """One line of prompts.jsonl: a message or a JSON Schema that calls sent."""
 
     hash: str
@@ -90,8 +90,8 @@ def split_lines(data: bytes) -> tuple[list[bytes], bool]:
     The data are read at once: in a file that grows, reading line by line would go on behind a torn
     line, in the middle of it.
     """
-    whole, newline, torn = data.rpartition(b"\n")
-    return [line + b"\n" for line in whole.split(b"\n")] if newline else [], bool(torn)
+    body, newline, torn = data.rpartition(b"\n")
+    return [line + b"\n" for line in body.split(b"\n")] if newline else [], bool(torn)
 
 
 def parse_lines(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Line]:
@@ -99,8 +99,8 @@ def parse_lines(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Li
         try:
             yield kind.model_validate_json(line)
         except ValidationError as error:
-            what = f"{path}, line {number} cannot be read: {fault_line(error)}"
-            raise RunFolderError(what) from None
+            message = f"{path}, line {number} cannot be read: {fault_line(error)}"
+            raise RunFolderError(message) from None
 
 
 def ledger(folder: Path) -> list[Call]:
@@ -116,10 +116,10 @@ class _Texts:
     def __init__(self, path: Path) -> None:
         self._path = path
         with files(path):
-            whole, torn = whole_lines(path)
+            lines, torn = whole_lines(path)
             if torn:
-                os.truncate(path, sum(map(len, whole)))
-        self._known = {text.hash for text in parse_lines(path, whole, Text)}
+                os.truncate(path, sum(map(len, lines)))
+        self._known = {text.hash for text in parse_lines(path, lines, PromptText)}
         self._file: io.FileIO | None = None
         """Open from the first new text on."""
 
@@ -131,9 +131,7 @@ class _Texts:
         if self._file is None:
             self._file = open(self._path, "ab", buffering=0, opener=private)  # noqa: SIM115
         lines = (
-            Text(hash=name, text=texts[name]).model_dump_json() + "\n"
-            for name in texts
-            if name in new
+            PromptText(hash=name, text=texts[name]).model_dump_json() + "\n" for name in texts if name in new
         )
         append_whole(self._file, "".join(lines).encode(), sync=False)
         self._known |= new
@@ -149,7 +147,7 @@ class _Texts:
             self._file.close()
 
 
-class Passage(Strict):
+class RetrievedText(Strict):
     """A text that a retriever returned, as a segment of a source."""
 
     id: str
@@ -163,14 +161,14 @@ class Passage(Strict):
     """Where each sentence begins and ends, in characters of the text."""
 
 
-class Retrieval(Strict):
+class RetrievalLine(Strict):
     """One line of retrievals.jsonl: what was found for a query, the best first."""
 
     by: str
     """The name of the retriever, or of the model that put segments in order."""
     query: str
     ids: list[str]
-    new: list[Passage] = Field(default_factory=list)
+    new: list[RetrievedText] = Field(default_factory=list)
     """Those of them that were not returned before."""
 
 
@@ -183,40 +181,40 @@ class Retrievals:
     def __init__(self, path: Path | None = None) -> None:
         self._path, self._lock = path, threading.Lock()
         self._ids: dict[tuple[str, str], list[str]] = {}
-        self.passages: dict[str, Passage] = {}
+        self.passages: dict[str, RetrievedText] = {}
         """All that was returned, by id, in the order in which it was."""
         self.by = ""
         """The name of the retriever that returned something last; empty where none did."""
         if path is not None:
             with files(path):
-                whole, torn = whole_lines(path)
+                lines, torn = whole_lines(path)
                 if torn:
-                    os.truncate(path, sum(map(len, whole)))
-            for line in parse_lines(path, whole, Retrieval):
+                    os.truncate(path, sum(map(len, lines)))
+            for line in parse_lines(path, lines, RetrievalLine):
                 self._take(line)
 
     def ids(self, by: str, query: str) -> list[str] | None:
         """Return what was found for ``query``, the best first; None where nobody looked for it."""
         return self._ids.get((by, query))
 
-    def apart(self) -> Retrievals:
+    def copy_in_memory(self) -> Retrievals:
         """Return a copy in memory, which leaves the file as it is."""
         copy = Retrievals()
         copy._ids, copy.passages, copy.by = {**self._ids}, {**self.passages}, self.by
         return copy
 
-    async def keep(self, line: Retrieval) -> None:
+    async def keep(self, line: RetrievalLine) -> None:
         """Keep a retrieval; the disk has it when this returns."""
         self._take(line)
         if self._path is not None:
             await asyncio.wrap_future(_DISK.submit(self._write, self._path, line))
 
-    def _take(self, line: Retrieval) -> None:
+    def _take(self, line: RetrievalLine) -> None:
         self._ids[line.by, line.query] = line.ids
         self.passages |= {passage.id: passage for passage in line.new}
         self.by = line.by if line.new else self.by
 
-    def _write(self, path: Path, line: Retrieval) -> None:
+    def _write(self, path: Path, line: RetrievalLine) -> None:
         data = line.model_dump_json().encode() + b"\n"
         with self._lock, files(path), open(path, "ab", buffering=0, opener=private) as file:
             append_whole(file, data, sync=True)
@@ -231,8 +229,8 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         with files(path):
-            whole, torn = whole_lines(path)
-            calls = list(parse_lines(path, whole, Call))
+            lines, torn = whole_lines(path)
+            calls = list(parse_lines(path, lines, Call))
             self.answers = {c.key: c.reply or "" for c in calls if c.source == "person"}
             """What persons answered before, by what they were shown."""
             calls = [call for call in calls if call.source != "person"]
@@ -240,7 +238,7 @@ class Journal:
             self.placed = {(call.key, call.spot()): call for call in calls}
             self._file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115 - closed by close()
             if torn:
-                self._file.truncate(sum(map(len, whole)))
+                self._file.truncate(sum(map(len, lines)))
         self._texts = _Texts(path.with_name(PROMPTS))
         self.retrievals = Retrievals(path.with_name(RETRIEVALS))
         self._waiting: asyncio.TimerHandle | None = None

@@ -115,25 +115,23 @@ class Call(Place):
     """The run that it was made for, where that is another one which this one contests."""
 
     @model_serializer(mode="wrap")
-    def _of_which_run(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+    def _of_which_run(self, handler: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
         """Leave out what most calls have not: another run, a mark, a form for smaller models."""
-        kept: dict[str, Any] = whole(self)
+        fields: dict[str, Any] = handler(self)
         if self.run is None:
-            kept.pop("run")
+            fields.pop("run")
         if not self.mark:
-            kept.pop("mark")
+            fields.pop("mark")
         if self.prompt_form == "full":
-            kept.pop("prompt_form")
+            fields.pop("prompt_form")
         if self.sent is None:
-            kept.pop("sent")
+            fields.pop("sent")
         else:
             usual = {"schema_shape": "full"}
-            kept["sent"] = {
-                name: value
-                for name, value in kept["sent"].items()
-                if value and value != usual.get(name)
+            fields["sent"] = {
+                name: value for name, value in fields["sent"].items() if value and value != usual.get(name)
             }
-        return kept
+        return fields
 
     @property
     def void(self) -> bool:
@@ -149,21 +147,19 @@ class Call(Place):
         """Return the seconds from its start to its end, to the millisecond."""
         return round(max(0.0, moment(self.ended) - moment(self.started)), 3)
 
-    def told(self) -> dict[str, JsonValue]:
+    def make_event_data(self) -> dict[str, JsonValue]:
         """Return the data of the event that tells of it, without what goes without saying."""
         fields = {**self.__dict__, "seconds": self.took_s(), "failed": self.error is not None}
         more = {n: v for n, usual in _USUAL.items() if (v := fields[n]) != usual}
-        return {**named(self), **more}
+        return {**make_place_fields(self), **more}
 
 
 _USUAL = {
-    name: field.get_default()
-    for name, field in Called.model_fields.items()
-    if name not in Place.model_fields
+    name: field.get_default() for name, field in Called.model_fields.items() if name not in Place.model_fields
 }
 
 
-def named(place: Place) -> dict[str, JsonValue]:
+def make_place_fields(place: Place) -> dict[str, JsonValue]:
     """Return the fields of ``place`` that an event of a call has beside its node."""
     fields: dict[str, JsonValue] = {"phase": place.phase, "role": place.role}
     for name, usual in (("speaker", place.role), ("round", 0), ("step", 0), ("take", 1)):
@@ -200,16 +196,16 @@ def usage(calls: Iterable[Call | Called]) -> Usage:
 def _cost(calls: Iterable[Call | Called]) -> float | None:
     """Return what the calls cost together; None where the cost of one is not known."""
     costs = [call.cost for call in calls]
-    known = [cost for cost in costs if cost is not None]
-    return round(sum(known), 9) if len(known) == len(costs) else None
+    reported_costs = [cost for cost in costs if cost is not None]
+    return round(sum(reported_costs), 9) if len(reported_costs) == len(costs) else None
 
 
 def seconds(calls: Iterable[Call]) -> float:
     """The seconds in which at least one call was under way; one without its moments counts none."""
-    return covered((moment(call.started), moment(call.ended)) for call in calls)
+    return sum_covered_seconds((moment(call.started), moment(call.ended)) for call in calls)
 
 
-def covered(spans: Iterable[tuple[float, float]]) -> float:
+def sum_covered_seconds(spans: Iterable[tuple[float, float]]) -> float:
     """Return the seconds that lie in one of ``spans``; a span that begins at 0 counts none."""
     total = until = 0.0
     for began, ended in sorted(spans):
@@ -240,13 +236,10 @@ def models(calls: Iterable[Call], roles: Collection[str]) -> dict[str, str]:
     spoke: dict[str, dict[str, None]] = {}
     for call in calls:
         if call.sent is not None:
-            own = f"{call.role}_{call.speaker}".lower()
+            speaker_role = f"{call.role}_{call.speaker}".lower()
             address = call.sent.address or call.model
-            spoke.setdefault(own if own in roles else call.role, {})[address] = None
-    names = [
-        *(role for role in roles if role in spoke),
-        *(role for role in spoke if role not in roles),
-    ]
+            spoke.setdefault(speaker_role if speaker_role in roles else call.role, {})[address] = None
+    names = [*(role for role in roles if role in spoke), *(role for role in spoke if role not in roles)]
     return {role: ", ".join(spoke[role]) for role in names}
 
 
@@ -289,16 +282,16 @@ def critical_path(tree: Tree, calls: Iterable[Call | Called], order: PhaseOrder 
         node = tree.nodes.get(node_id)
         rounds: dict[int, int] = {}
         for place, child in enumerate(node.children if node else ()):
-            one = tree.nodes.get(child)
-            number = place if node and node.in_turn else one.round if one else 0
+            child_node = tree.nodes.get(child)
+            number = place if node and node.in_turn else child_node.round if child_node else 0
             rounds[number] = max(rounds.get(number, 0), below(child, take))
         lengths = {stage: chain[node_id, take, stage] for stage in stages.get((node_id, take), ())}
-        own = order.of(node.protocol if node else "")
-        beside_all = [lengths.pop(stage, 0) for stage in own.beside_all]
-        beside_children = [lengths.pop(stage, 0) for stage in own.beside_children]
-        for stage, other in own.beside.items():
-            if other in lengths:
-                lengths[other] = max(lengths[other], lengths.pop(stage, 0))
+        protocol_order = order.get_protocol_order(node.protocol if node else "")
+        beside_all = [lengths.pop(stage, 0) for stage in protocol_order.beside_all]
+        beside_children = [lengths.pop(stage, 0) for stage in protocol_order.beside_children]
+        for stage, main_stage in protocol_order.beside.items():
+            if main_stage in lengths:
+                lengths[main_stage] = max(lengths[main_stage], lengths.pop(stage, 0))
         longest = max([sum(rounds.values()), *beside_children])
         return max([sum(lengths.values()) + longest, *beside_all])
 

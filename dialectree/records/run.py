@@ -171,7 +171,7 @@ class RunRecord(Sparse):
         listed: Any = self.input.get("sources") or []
         return [*listed]
 
-    def of(self, protocol: str = "") -> Declared:
+    def get_declaration(self, protocol: str = "") -> Declared:
         """Return what was declared of ``protocol``; "" is the run's own."""
         name = protocol or self.protocol
         return self.declared.get(name) or Declared(title=name)
@@ -179,17 +179,17 @@ class RunRecord(Sparse):
     def order(self) -> PhaseOrder:
         """Return the order of its phases, for each protocol that takes part."""
         inside = {
-            name: one.order.order({})
-            for name, one in self.declared.items()
+            name: declaration.order.order({})
+            for name, declaration in self.declared.items()
             if name != self.protocol
         }
-        return self.of().order.order(inside)
+        return self.get_declaration().order.order(inside)
 
     def __eq__(self, other: object) -> bool:
         """Compare what was recorded, wherever it lies."""
         return isinstance(other, RunRecord) and self.__dict__ == other.__dict__
 
-    def degraded(self) -> list[tuple[str, Failure]]:
+    def list_failures(self) -> list[tuple[str, Failure]]:
         """Every part that failed for good, with the id of its node."""
         return [(n.id, failure) for n in self.tree.nodes.values() for failure in n.failures]
 
@@ -232,6 +232,6 @@ class Event(Strict):
         """Return the turn that a ``spoke`` event tells of."""
         return Turn.model_validate({**self.data, "node": self.node})
 
-    def same(self, other: Event) -> bool:
+    def has_same_content(self, other_event: Event) -> bool:
         """Return whether both say the same of the same node, at whatever time."""
-        return (self.node, self.kind, self.data) == (other.node, other.kind, other.data)
+        return (self.node, self.kind, self.data) == (other_event.node, other_event.kind, other_event.data)

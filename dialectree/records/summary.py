@@ -6,15 +6,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AliasChoices,
-    AliasPath,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from dialectree.errors import RunFolderError, fault_line
 from dialectree.records.journal import files
@@ -28,9 +20,9 @@ _OTHER_SCHEMA = (
 )
 
 
-def _from(part: str, name: str, own: str = "") -> Any:
+def _from(part: str, name: str, summary_name: str = "") -> Any:
     """Return the names of a field: its own, and its place in a record."""
-    return AliasChoices(own or name, AliasPath(part, name))
+    return AliasChoices(summary_name or name, AliasPath(part, name))
 
 
 def _as_text(value: object) -> str:
@@ -52,9 +44,7 @@ class RunSummary(BaseModel):
     evaluated: Evaluated | None = None
     status: RunStatus
     demonstration: bool = False
-    question: Annotated[str, BeforeValidator(_as_text)] = Field(
-        validation_alias=_from("input", "question")
-    )
+    question: Annotated[str, BeforeValidator(_as_text)] = Field(validation_alias=_from("input", "question"))
     """At most its first 2,000 characters."""
     models: dict[str, str] = {}
     contests: str | None = Field(default=None, validation_alias=_from("contest", "run", "contests"))

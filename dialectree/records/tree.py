@@ -31,8 +31,8 @@ class Sparse(Strict):
     """Those fields, each with the value by which it is left out."""
 
     @model_serializer(mode="wrap")
-    def _without_what_few_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = whole(self)  # tuples too: they are no JsonValue
+    def _without_what_few_have(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)  # tuples too: they are no JsonValue
         for name, usual in self.few.items():
             if fields.get(name) == usual:
                 fields.pop(name, None)

@@ -17,11 +17,11 @@ def labels(node: Node, take: int) -> dict[str, str]:
     A speaker that defends a label in some turn is called by the first one that it had: it may argue
     for another side later. Empty where two defend the same one, which tells nobody apart.
     """
-    found: dict[str, str] = {}
+    label_by_speaker: dict[str, str] = {}
     for turn in node.transcript:
         if turn.take == take and turn.label:
-            found.setdefault(turn.speaker, turn.label)
-    return found if len({*found.values()}) == len(found) else {}
+            label_by_speaker.setdefault(turn.speaker, turn.label)
+    return label_by_speaker if len({*label_by_speaker.values()}) == len(label_by_speaker) else {}
 
 
 def speaker(node: Node | None, speaking: Turn | Call) -> str:
@@ -46,14 +46,14 @@ def name(node: Node, turn: Turn) -> str:
     return f"{node.id}/{who}{number}{stage}{again}"
 
 
-def declared(record: RunRecord, turn: Turn) -> DeclaredPhase | None:
+def find_declared_phase(record: RunRecord, turn: Turn) -> DeclaredPhase | None:
     """Return what was declared of the role and the phase of ``turn``."""
-    return record.of(turn.protocol).phase(turn.role, turn.phase)
+    return record.get_declaration(turn.protocol).phase(turn.role, turn.phase)
 
 
 def editable(record: RunRecord, turn: Turn) -> DeclaredPhase | None:
     """Return what may be changed of ``turn``; None where its reply is no text, such as a split."""
-    phase = declared(record, turn)
+    phase = find_declared_phase(record, turn)
     return phase if phase is not None and phase.editable else None
 
 
@@ -78,7 +78,7 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(part)
 
 
-def printed(record: RunRecord, node: Node, turn: Turn) -> str:
+def find_contestable_name(record: RunRecord, node: Node, turn: Turn) -> str:
     """Return the name of ``turn`` where a person can contest it; else nothing."""
-    known = editable(record, turn) is not None and turn.speaker != "distractor"
-    return name(node, turn) if known else ""
+    is_contestable = editable(record, turn) is not None and turn.speaker != "distractor"
+    return name(node, turn) if is_contestable else ""

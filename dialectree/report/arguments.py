@@ -12,7 +12,7 @@ from dialectree.report import words
 from dialectree.text import figure, label
 
 
-class Figure(NamedTuple):
+class NodeFigure(NamedTuple):
     """One score of a node."""
 
     sign: str
@@ -42,7 +42,7 @@ def by_strength(record: RunRecord | None, node: Node) -> bool:
     return words.view_of(record) == "arguments" or one_of_several
 
 
-def figures(record: RunRecord | None, node: Node) -> list[Figure]:
+def figures(record: RunRecord | None, node: Node) -> list[NodeFigure]:
     """Return the scores of ``node`` in the order in which they are reckoned."""
     declared = words.look(record).scores
     return [
@@ -52,27 +52,27 @@ def figures(record: RunRecord | None, node: Node) -> list[Figure]:
     ]
 
 
-def _figure(node: Node, name: str, value: float, score: Score | None) -> Figure:
+def _figure(node: Node, name: str, value: float, score: Score | None) -> NodeFigure:
     """Return a score with its sign and its meaning; without a declaration with its name."""
     if score is None:
-        return Figure(label(name), "", value, reckoned=True)
+        return NodeFigure(label(name), "", value, reckoned=True)
     at_root = node.parent is None or node.kind == "claim"
     above = score.above if node.children else ""
     sign, meaning = score.sign, above or score.meaning
     if at_root and score.at_root is not None:
         sign, meaning = score.at_root
-    return Figure(sign, meaning, value, score.reckoned, at_root and score.reckoned)
+    return NodeFigure(sign, meaning, value, score.reckoned, at_root and score.reckoned)
 
 
 def chain(record: RunRecord | None, node: Node) -> str:
     """``τ 0.68, θ 0.50 → τ′ 0.59 → s 0.41``; empty without scores."""
-    found = figures(record, node)
-    own = ", ".join(f"{of.sign} {figure(of.value)}" for of in found if not of.reckoned)
-    reckoned = (f"{of.sign} {figure(of.value)}" for of in found if of.reckoned)
-    return " → ".join(part for part in (own, *reckoned) if part)
+    node_figures = figures(record, node)
+    base_scores = ", ".join(f"{of.sign} {figure(of.value)}" for of in node_figures if not of.reckoned)
+    reckoned = (f"{of.sign} {figure(of.value)}" for of in node_figures if of.reckoned)
+    return " → ".join(part for part in (base_scores, *reckoned) if part)
 
 
-def unweighed(node: Node) -> str:
+def describe_missing_strength(node: Node) -> str:
     """Say that a node has no strength, or none yet."""
     return "no strength" if node.status == "missing" else "not weighed yet"
 
@@ -111,8 +111,8 @@ def _out(record: RunRecord | None, node: Node) -> str:
 
 def _setting(record: RunRecord | None, name: str) -> JsonValue:
     """Return a setting of the run, or of a protocol inside it; None where none has it."""
-    every = words.settings_of(record) if record is not None else []
-    return next((settings[name] for _, settings in every if name in settings), None)
+    protocol_settings = words.settings_of(record) if record is not None else []
+    return next((settings[name] for _, settings in protocol_settings if name in settings), None)
 
 
 def _parent(record: RunRecord | None, node: Node) -> Node | None:
@@ -136,11 +136,11 @@ def remarks(node: Node, met: Comparison) -> list[str]:
     """Return which of two arguments was shown first, and what a person changed."""
     both = {c.order for c in node.comparisons} == {"support_first", "attack_first"}
     turned = met.order == "attack_first"
-    first = [f"{_shown(met)[0]} shown first"] if both or turned else []
+    first = [f"{_order_as_shown(met)[0]} shown first"] if both or turned else []
     return [*first, _CONTESTED[met.contested]] if met.contested else first
 
 
-def _shown(met: Comparison) -> tuple[str, str]:
+def _order_as_shown(met: Comparison) -> tuple[str, str]:
     """Return the ids of two arguments in the order in which the judge read them."""
     pair = met.supporter, met.attacker
     return pair if met.order == "support_first" else (met.attacker, met.supporter)
@@ -154,8 +154,8 @@ def edges(record: RunRecord | None, node: Node) -> list[str]:
         if node.id in (met.supporter, met.attacker):
             turned = node.id != met.supporter
             mark = f" ({met.contested})" if met.contested else ""
-            other = met.supporter if turned else met.attacker
-            ends.setdefault(other, []).append(f"{verb(met.winner, turned)} {other}{mark}")
+            opponent = met.supporter if turned else met.attacker
+            ends.setdefault(opponent, []).append(f"{verb(met.winner, turned)} {opponent}{mark}")
     return [" / ".join(dict.fromkeys(texts)) for texts in ends.values()]
 
 
@@ -171,7 +171,7 @@ def reckoning(record: RunRecord) -> list[str]:
     nodes, look = record.tree.nodes.values(), words.look(record)
     if not any(node.kind == "argument" or (node.parent and node.scores) for node in nodes):
         return []
-    return [*look.weighing, *(look.comparing if any(one.comparisons for one in nodes) else ())]
+    return [*look.weighing, *(look.comparing if any(tree_node.comparisons for tree_node in nodes) else ())]
 
 
 def signs(record: RunRecord) -> str:

@@ -23,21 +23,21 @@ class Changed(NamedTuple):
 
 def texts(contest: Contest) -> list[Changed]:
     """Return each text that a person replaced, in this contest and earlier ones."""
-    found: list[Changed] = []
+    changed_texts: list[Changed] = []
     for change in contest.overrides:
         title = change.words()
         earlier = "" if title in contest.changes else " in an earlier contest"
         after = _text(change, change.after)
         if change.out():
             after = "does not count" if change.what == "voided" else "nothing"
-        found.append(Changed("", f"{title}{earlier}", _text(change, change.before), after))
-    return found
+        changed_texts.append(Changed("", f"{title}{earlier}", _text(change, change.before), after))
+    return changed_texts
 
 
-def restored(contest: Contest) -> list[str]:
+def list_changes_without_text(contest: Contest) -> list[str]:
     """Return the changes without a text of their own, such as one taken back."""
-    shown = {text.title for text in texts(contest)}
-    return [change for change in contest.changes if change not in shown]
+    titles = {text.title for text in texts(contest)}
+    return [change for change in contest.changes if change not in titles]
 
 
 def _text(change: Override, text: str | None) -> str:
@@ -52,10 +52,7 @@ def _text(change: Override, text: str | None) -> str:
 def verdicts(contest: Contest) -> tuple[str, str]:
     """Return the run's verdict before and after."""
     if contest.verdict_before is None:
-        labels = (
-            NOT_DETERMINED if of is None else str(of > 0.5)
-            for of in (contest.before, contest.after)
-        )
+        labels = (NOT_DETERMINED if of is None else str(of > 0.5) for of in (contest.before, contest.after))
         before, after = (
             f"P(claim) {of}, {label}"
             for of, label in zip(format_change(contest.before, contest.after), labels, strict=True)
@@ -86,21 +83,21 @@ def _standing(of: Verdict | None, *, rated: bool) -> str:
 
 def steps(record: RunRecord) -> list[Changed]:
     """Return every node whose strength or verdict moved, from the bottom up."""
-    made, nodes = record.contest, record.tree.nodes
-    if made is None:
+    contest, nodes = record.contest, record.tree.nodes
+    if contest is None:
         return []
-    found: list[Changed] = []
-    for name, before, after in shown(made.moved, weighed=made.verdict_before is None):
+    moved_nodes: list[Changed] = []
+    for name, before, after in format_moved_nodes(contest.moved, weighed=contest.verdict_before is None):
         node = nodes.get(name)
         after = "dropped by a person" if node is not None and node.dropped else after
-        found.append(Changed(name, node.text if node is not None else "", before, after))
-    return found
+        moved_nodes.append(Changed(name, node.text if node is not None else "", before, after))
+    return moved_nodes
 
 
-def shown(moved: Sequence[Moved], *, weighed: bool) -> Iterator[tuple[str, str, str]]:
+def format_moved_nodes(moved: Sequence[Moved], *, weighed: bool) -> Iterator[tuple[str, str, str]]:
     """Yield the id of each node that moved, with its verdict or strength before and after."""
-    for one in moved:
-        yield one.node, *(_strengths if weighed else standings)(one.before, one.after)
+    for move in moved:
+        yield move.node, *(_strengths if weighed else standings)(move.before, move.after)
 
 
 def changes(record: RunRecord) -> list[str]:
@@ -109,10 +106,10 @@ def changes(record: RunRecord) -> list[str]:
     return [*why, *map(step, steps(record))]
 
 
-def step(one: Changed) -> str:
+def step(change: Changed) -> str:
     """``0.1 Bees live in hives: 0.41 → 0.50``."""
-    name = f"{one.node} {line(one.title, 60)}".rstrip()
-    return f"{name}: {line(one.before, 120)} → {line(one.after, 120)}"
+    name = f"{change.node} {line(change.title, 60)}".rstrip()
+    return f"{name}: {line(change.before, 120)} → {line(change.after, 120)}"
 
 
 def anew(record: RunRecord) -> str:
@@ -124,7 +121,7 @@ def anew(record: RunRecord) -> str:
 
 def tag(record: RunRecord, node: Node, turn: Turn) -> str:
     """``0.1/A2``, and what a person changed; empty for a turn that cannot be contested."""
-    name = turns.printed(record, node, turn)
+    name = turns.find_contestable_name(record, node, turn)
     for change in reversed(record.contest.overrides) if record.contest is not None else []:
         if any(spot.spot() == turn.spot() for spot in change.spots):
             return ", ".join(filter(None, [name, _MADE[change.what]]))

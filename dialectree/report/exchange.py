@@ -14,7 +14,7 @@ from dialectree.records import Node, RunRecord, Turn, Verdict
 from dialectree.records import turns as naming
 from dialectree.report import view, words
 from dialectree.report.node_data import read_fields
-from dialectree.report.view import Entry, Stage
+from dialectree.report.view import ReplyLine, Stage
 from dialectree.text import count, label
 
 
@@ -82,7 +82,7 @@ class Column(NamedTuple):
         return self.speaker.speaker != self.holder.speaker
 
 
-class Phase(NamedTuple):
+class PhaseTurns(NamedTuple):
     """One phase of the debate."""
 
     title: str
@@ -91,7 +91,7 @@ class Phase(NamedTuple):
     """Turns of neither side, such as whether two proposals are the same."""
 
 
-class Ruling(NamedTuple):
+class JudgeRuling(NamedTuple):
     """One ruling of a judge, as it came."""
 
     turn: Turn
@@ -124,8 +124,8 @@ class Exchange(NamedTuple):
 
     take: int
     sides: list[Side]
-    phases: list[Phase]
-    rulings: list[Ruling]
+    phases: list[PhaseTurns]
+    rulings: list[JudgeRuling]
     samples: list[Turn]
     """Direct answers without a debate."""
 
@@ -151,23 +151,23 @@ class Exchange(NamedTuple):
 def parts(record: RunRecord, node: Node) -> list[Stage | Exchange]:
     """Return the transcript of ``node`` in order, each two-sided debate in one piece."""
     phases = _two_sided(record)
-    found: list[Stage | Exchange] = []
+    pieces: list[Stage | Exchange] = []
     takes: set[int] = set()
     for stage in view.stages(record, node):
         if stage.name not in phases:
-            found.append(stage)
+            pieces.append(stage)
         elif stage.take not in takes:
             takes.add(stage.take)
             turns = [t for t in node.transcript if t.take == stage.take and t.phase in phases]
-            found.append(_exchange(record, node, stage.take, turns))
-    return found
+            pieces.append(_exchange(record, node, stage.take, turns))
+    return pieces
 
 
 def _two_sided(record: RunRecord) -> set[str]:
     """Return the phases in which two speakers face each other, at its leaves or everywhere."""
     phases: dict[bool, set[str]] = {True: set(), False: set()}
-    for one in record.declared.values():
-        phases[one.view == "two_sided"].update(one.order.phases)
+    for declaration in record.declared.values():
+        phases[declaration.view == "two_sided"].update(declaration.order.phases)
     return phases[True] - phases[False]
 
 
@@ -187,7 +187,7 @@ def _exchange(record: RunRecord, node: Node, take: int, turns: Sequence[Turn]) -
             asides = [turn for turn in here if turn.speaker not in facing]
             meet = asides != here
             columns = [_column(side, sides, here) for side in sides if meet]
-            exchange.phases.append(Phase(label(name), columns, asides))
+            exchange.phases.append(PhaseTurns(label(name), columns, asides))
         else:
             exchange.samples.extend(here)
     return exchange
@@ -198,11 +198,11 @@ def _both_sides(record: RunRecord, node: Node, take: int, turns: Sequence[Turn])
     options, labels = dict(_options(record)), naming.labels(node, take)
     sides: list[Side] = []
     for who in words.look(record).facing:
-        own = [turn for turn in turns if turn.speaker == who]
-        if own:
+        side_turns = [turn for turn in turns if turn.speaker == who]
+        if side_turns:
             letter = labels.get(who, "")
-            percent = next((p for turn in own if (p := share(turn)) is not None), None)
-            answer = options.get(letter) or _answer(own)
+            percent = next((p for turn in side_turns if (p := share(turn)) is not None), None)
+            answer = options.get(letter) or _answer(side_turns)
             won = any(view.won(node, take, name) for name in {letter, who} - {""})
             sides.append(Side(who, letter, answer, percent, won))
     return sides
@@ -217,18 +217,18 @@ def _answer(turns: Sequence[Turn]) -> str:
 
 
 def _column(side: Side, sides: Sequence[Side], turns: Sequence[Turn]) -> Column:
-    own = [turn for turn in turns if turn.speaker == side.speaker]
-    other = next((one for one in sides if one.speaker != side.speaker), side)
+    side_turns = [turn for turn in turns if turn.speaker == side.speaker]
+    other_side = next((candidate for candidate in sides if candidate.speaker != side.speaker), side)
     assigned = {turn.label for turn in turns if turn.label and turn.speaker == side.speaker}
-    switched = other.letter in assigned
-    return Column(side, other if switched else side, own)
+    switched = other_side.letter in assigned
+    return Column(side, other_side if switched else side, side_turns)
 
 
-def _ruling(turn: Turn, sides: Sequence[Side], rulings: Sequence[Turn]) -> Ruling:
+def _ruling(turn: Turn, sides: Sequence[Side], rulings: Sequence[Turn]) -> JudgeRuling:
     reply = _reply(turn)
-    asked_again = any(one.speaker == turn.speaker and one.round > turn.round for one in rulings)
+    asked_again = any(ruling.speaker == turn.speaker and ruling.round > turn.round for ruling in rulings)
     holder = next((side for side in sides if side.letter and side.letter == reply.label), None)
-    return Ruling(turn, not asked_again, reply, holder)
+    return JudgeRuling(turn, not asked_again, reply, holder)
 
 
 def errors(turn: Turn) -> list[Error]:
@@ -242,12 +242,12 @@ def share(turn: Turn) -> float | None:
     return None if percent is None else percent / 100
 
 
-def rest(turn: Turn, node: Node, column: Column | None = None) -> list[Entry]:
+def rest(turn: Turn, node: Node, column: Column | None = None) -> list[ReplyLine]:
     """Return the fields without a form of their own. An answer is left out if it is the side's."""
-    shown = {"errors", "percent"}
+    field_names = {"errors", "percent"}
     if turn.fields.keys() >= _RULING:
-        shown |= _RULING
-    without = shown & _reply(turn).model_fields_set  # those of another shape stand as they are
+        field_names |= _RULING
+    without = field_names & _reply(turn).model_fields_set  # those of another shape stand as they are
     if column is not None and turn.fields.get("answer") == column.holder.answer:
         without.add("answer")
     return view.entries(turn, node, {}, without)
@@ -277,17 +277,17 @@ def options(record: RunRecord) -> list[Option]:
     verdict, gold = record.verdict, record.input.get("gold")
     chosen = verdict.label if verdict and verdict.answer is not None else None
     right = gold.strip().upper() if isinstance(gold, str) else ""
-    found: list[Option] = []
+    answer_options: list[Option] = []
     for letter, text in _options(record):
         ids = [*dict.fromkeys(places.get(letter, []))]
         remarks = [f"debated in {', '.join(ids)}" if ids else "debated"] if letter in places else []
         remarks += ["the answer"] if letter == chosen else []
         remarks += ["known to be right"] if letter == right else []
-        found.append(Option(letter, text, remarks))
-    return found
+        answer_options.append(Option(letter, text, remarks))
+    return answer_options
 
 
-def opposed(record: RunRecord, node: Node) -> str:
+def format_opposing_candidates(record: RunRecord, node: Node) -> str:
     """``B: plants, against C: oil``; empty without a debate."""
     debates = exchanges(record, node)
     return ", against ".join(side.candidate for side in debates[-1].sides) if debates else ""

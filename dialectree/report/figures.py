@@ -21,12 +21,12 @@ def format_share(value: float | None) -> str:
 
 def format_change(before: float | None, after: float | None, missing: str = "–") -> tuple[str, str]:
     """Return two shares with enough decimals to see that they differ."""
-    shown = figure(before, missing), figure(after, missing)
+    texts = figure(before, missing), figure(after, missing)
     for digits in range(3, _DIGITS + 1):
-        if before is None or after is None or before == after or shown[0] != shown[1]:
+        if before is None or after is None or before == after or texts[0] != texts[1]:
             break
-        shown = f"{before:.{digits}f}", f"{after:.{digits}f}"
-    return shown
+        texts = f"{before:.{digits}f}", f"{after:.{digits}f}"
+    return texts
 
 
 def format_money(cost: float) -> str:

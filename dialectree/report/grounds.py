@@ -9,21 +9,21 @@ from pydantic import JsonValue
 
 from dialectree.records import Node, RunRecord, Turn, Verdict
 from dialectree.records.tree import Point
-from dialectree.report.view import Entry
+from dialectree.report.view import ReplyLine
 from dialectree.text import count, label
 
 MARKS = {"yes": "Borne out", "no": "Not borne out", "contradicts": "Contradicted"}
 """What a checker says of a point, in words."""
 
 
-class Drawn:
+class EvidenceUse:
     """What was retrieved from the sources of a run, who cites it, and how that was checked."""
 
     def __init__(self, record: RunRecord) -> None:
         self._segments, self._nodes = record.tree.segments, record.tree.nodes
         self._sources = _sources(record)
         turns = [turn for node in record.tree.nodes.values() for turn in node.transcript]
-        self._marks = {str(one["point"]): one for turn in turns for one in _marks(turn)}
+        self._marks = {str(mark["point"]): mark for turn in turns for mark in _marks(turn)}
         self._cited: set[str] = set()
         """The ids of segments."""
         self._points: dict[str, set[str]] = defaultdict(set)
@@ -35,7 +35,7 @@ class Drawn:
             cited = [*(id for point in turn.evidence for id in point.sentences), *turn.rests_on]
             self._cited.update(id.rpartition(".")[0] for id in cited)
         overrides = record.contest.overrides if record.contest is not None else []
-        self._dropped = {one.id for one in overrides if one.what == "dropped"}
+        self._dropped = {override.id for override in overrides if override.what == "dropped"}
 
     def count_shown(self) -> tuple[int, int]:
         """Return how many sentences of the sources debaters are shown, and how many there are.
@@ -43,9 +43,9 @@ class Drawn:
         Both are 0 for a run that did not count them.
         """
         searches = [search for node in self._nodes.values() for search in node.retrievals]
-        shown = {id for search in searches for id in search.shown}
-        left = [id for id in shown if self._dropped.isdisjoint((id, id.partition(":")[0]))]
-        segments = (self._segments[id] for id in left if id in self._segments)
+        segment_ids = {id for search in searches for id in search.shown}
+        remaining_ids = [id for id in segment_ids if self._dropped.isdisjoint((id, id.partition(":")[0]))]
+        segments = (self._segments[id] for id in remaining_ids if id in self._segments)
         total = max((search.sentences for search in searches), default=0)
         return sum(len(segment.sentences) for segment in segments), total
 
@@ -53,19 +53,19 @@ class Drawn:
         """Yield id, name and fate of each source, and how many had nothing retrieved."""
         silent = 0
         for id, (name, title) in self._sources.items():
-            of = [one for one in self._segments if one.partition(":")[0] == id]
-            left = sum(one not in self._cited for one in of)
+            of = [segment_id for segment_id in self._segments if segment_id.partition(":")[0] == id]
+            uncited_count = sum(segment_id not in self._cited for segment_id in of)
             cited = f"cited in {count(len(self._points[id]), 'point')}"
             facts = [f"{count(len(of), 'segment')} retrieved", cited] if of else []
-            facts += [f"{left} left out"] * bool(left)
-            facts += [f"{one} dropped by a person" for one in of if one in self._dropped]
+            facts += [f"{uncited_count} left out"] * bool(uncited_count)
+            facts += [f"{segment_id} dropped by a person" for segment_id in of if segment_id in self._dropped]
             facts = ["dropped by a person"] if id in self._dropped else facts
             silent += not facts
             if facts:
                 yield id, f"{name}, {title}" if title != name else name, " · ".join(facts)
-        shown, total = self.count_shown()
+        sentence_count, total = self.count_shown()
         if total:
-            yield "Sources", "all of them", f"{shown:,} of {count(total, 'sentence')} shown"
+            yield ("Sources", "all of them", f"{sentence_count:,} of {count(total, 'sentence')} shown")
         if silent:
             yield str(silent), "of the sources", "nothing retrieved"
 
@@ -79,18 +79,18 @@ class Drawn:
         start, end = spans.get(int(number), (0, 0))
         return f"{segment.source}{page}", segment.text[start:end]
 
-    def points(self, turn: Turn) -> list[Entry]:
+    def points(self, turn: Turn) -> list[ReplyLine]:
         """Return the points of a turn with their sentences and marks, and what a ruling rests on.
 
         Of a checker's turn: how many points got which mark.
         """
-        given = Counter(_mark(one) for one in _marks(turn))
-        lines = [Entry(0, mark, count(times, "point")) for mark, times in given.items()]
+        counts = Counter(_mark(point_mark) for point_mark in _marks(turn))
+        lines = [ReplyLine(0, mark, count(times, "point")) for mark, times in counts.items()]
         lines += self._evidence(turn.evidence)
-        lines += [Entry(0, "Rests on")] * bool(turn.rests_on)
-        return [*lines, *self._quoted(1, turn.rests_on)]
+        lines += [ReplyLine(0, "Rests on")] * bool(turn.rests_on)
+        return [*lines, *self._list_quotations(1, turn.rests_on)]
 
-    def own(self, node: Node) -> list[Entry]:
+    def list_argument_points(self, node: Node) -> list[ReplyLine]:
         """Return the points for a node that was an item of a reply at its parent: an argument."""
         parent = self._nodes.get(node.parent or "")
         return [
@@ -102,20 +102,20 @@ class Drawn:
             )
         ]
 
-    def _evidence(self, points: Iterable[Point]) -> Iterator[Entry]:
+    def _evidence(self, points: Iterable[Point]) -> Iterator[ReplyLine]:
         for number, point in enumerate(points, 1):
             if number == 1:
-                yield Entry(0, "Evidence")
+                yield ReplyLine(0, "Evidence")
             item = f" (of item {point.item})" * bool(point.item)
-            yield Entry(1, f"{number}{item}", point.point)
-            yield from self._quoted(2, point.sentences)
+            yield ReplyLine(1, f"{number}{item}", point.point)
+            yield from self._list_quotations(2, point.sentences)
             if (mark := self._marks.get(point.id)) is not None:
-                yield Entry(2, _mark(mark), str(mark.get("reason", "")))
+                yield ReplyLine(2, _mark(mark), str(mark.get("reason", "")))
 
-    def _quoted(self, level: int, sentences: Iterable[str]) -> Iterator[Entry]:
+    def _list_quotations(self, level: int, sentences: Iterable[str]) -> Iterator[ReplyLine]:
         for id in sentences:
             place, words = self.sentence(id)
-            yield Entry(level, f"{id}, {place}", f"“{words}”" if words else "")
+            yield ReplyLine(level, f"{id}, {place}", f"“{words}”" if words else "")
 
     def grounds(self, verdict: Verdict) -> list[str]:
         """``Rests on “It is so.” (notes.md, p. 3)``, for each sentence that a verdict rests on."""
@@ -125,32 +125,36 @@ class Drawn:
             for (place, words), source in quoted
         ]
 
-    def searches(self, node: Node) -> list[Entry]:
+    def searches(self, node: Node) -> list[ReplyLine]:
         """Return what was searched for in the sources at a node, and how much was found."""
-        made = [one for one in node.retrievals if not one.paper]
+        queries = [search for search in node.retrievals if not search.paper]
         return [
-            *[Entry(0, "Searches in the sources")] * bool(made),
+            *[ReplyLine(0, "Searches in the sources")] * bool(queries),
             *(
-                Entry(
+                ReplyLine(
                     1,
-                    label(one.of),
-                    f"{one.query or 'all of the sources'} ({count(len(one.found), 'segment')})",
+                    label(search.of),
+                    f"{search.query or 'all of the sources'} ({count(len(search.found), 'segment')})",
                 )
-                for one in made
+                for search in queries
             ),
         ]
 
 
 def _sources(record: RunRecord) -> dict[str, tuple[str, str]]:
     """Return name and title of the sources by their ids; a retriever finds some that none gave."""
-    given, segments = record.input.get("sources"), record.tree.segments.values()
-    named = {
-        str(one["id"]): (str(one.get("name", one["id"])), str(one.get("title", "")))
-        for one in (given if isinstance(given, list) else [])
-        if isinstance(one, dict) and "id" in one
+    sources, segments = record.input.get("sources"), record.tree.segments.values()
+    names_by_id = {
+        str(source["id"]): (str(source.get("name", source["id"])), str(source.get("title", "")))
+        for source in (sources if isinstance(sources, list) else [])
+        if isinstance(source, dict) and "id" in source
     }
-    found = {one.id.partition(":")[0]: (one.source, one.source) for one in segments if one.source}
-    return named | found | named
+    retrieved_names = {
+        segment.id.partition(":")[0]: (segment.source, segment.source)
+        for segment in segments
+        if segment.source
+    }
+    return names_by_id | retrieved_names | names_by_id
 
 
 def _items(turn: Turn, number: int) -> Iterator[JsonValue]:
@@ -163,8 +167,8 @@ def _items(turn: Turn, number: int) -> Iterator[JsonValue]:
 def _marks(turn: Turn) -> list[Mapping[str, JsonValue]]:
     """Return what a checker's turn says of each point."""
     marks = turn.fields.get("marks") if turn.role == "checker" else None
-    made = marks if isinstance(marks, list) else []
-    return [one for one in made if isinstance(one, dict) and "point" in one]
+    mark_list = marks if isinstance(marks, list) else []
+    return [mark for mark in mark_list if isinstance(mark, dict) and "point" in mark]
 
 
 def _mark(mark: Mapping[str, JsonValue]) -> str:

@@ -51,9 +51,7 @@ class LiveProgress(Lines):
             if event.kind == "spoke" and (text := turns.text(self._record, event.turn())):
                 turn = event.turn()
                 who = f"{event.node} {words.speaker(turn, None, self._record)}"
-                self._said = Text.assemble(
-                    (f"{clean(who)} · {label(turn.phase)}: ", ACCENT), clean(text)
-                )
+                self._said = Text.assemble((f"{clean(who)} · {label(turn.phase)}: ", ACCENT), clean(text))
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -100,9 +98,9 @@ class LiveProgress(Lines):
 
     def _count_calls(self) -> str:
         """Return ``12 of about 31 calls``; ``12 calls`` if the number is unknown or exceeded."""
-        made, expected = self._progress.calls, self._progress.expected
-        if expected is None or made > expected[1]:
-            return count(made, "call")
-        least, most = expected
-        about = "about " if least < most else ""
-        return f"{made:,} of {about}{count((least + most) // 2, 'call')}"
+        calls, expected = self._progress.calls, self._progress.expected
+        if expected is None or calls > expected[1]:
+            return count(calls, "call")
+        minimum, maximum = expected
+        about = "about " if minimum < maximum else ""
+        return f"{calls:,} of {about}{count((minimum + maximum) // 2, 'call')}"

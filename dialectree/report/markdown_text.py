@@ -10,7 +10,7 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from dialectree.report.figures import format_share
-from dialectree.report.view import Entry
+from dialectree.report.view import ReplyLine
 from dialectree.text import clean
 
 _ENTITIES = {ord(char): f"&#{ord(char)};" for char in "[]{}|~`\\$^="}
@@ -19,8 +19,7 @@ _ENTITIES |= {ord(char): f"\\{char}" for char in "*_#"}
 BREAKER = "\u2060"
 """A word joiner: it is invisible, and no address or mention continues across it."""
 _LINKS = re.compile(
-    r"(?<=:)(?=//)|(?<=@)(?=[^\W\d]|\w+[.-])|(?<=www)(?=\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)",
-    re.IGNORECASE,
+    r"(?<=:)(?=//)|(?<=@)(?=[^\W\d]|\w+[.-])|(?<=www)(?=\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)", re.IGNORECASE
 )
 _ENTITY = re.compile(r"(?P<start>^[ >]*(?:- )?)?(?P<entity>&(?:#\d+|lt|gt|amp);)", re.MULTILINE)
 """An entity, and what of ours stands before it where it begins its line."""
@@ -29,7 +28,7 @@ _TAG = re.compile(r"\w+;|[A-Za-z/!?]")
 _NUMBERED = re.compile(r"(\d+|[A-Za-z]|[ivxlcdm]+)([.)])(?=\s|$)")
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return ``text`` as one line of Markdown that means nothing but itself.
 
     Entities can open no markup in any dialect; a backslash is used where all dialects know it.
@@ -45,7 +44,7 @@ def escaped(text: str) -> str:
 
 def finalize(value: object) -> Markup:
     """Escape any value that a template prints, except markup of our own."""
-    return value if isinstance(value, Markup) else Markup(escaped(str(value)))
+    return value if isinstance(value, Markup) else Markup(escape_markdown(str(value)))
 
 
 def readable(page: str) -> str:
@@ -70,11 +69,11 @@ def _sign(entity: re.Match[str]) -> str:
 
 def lines(text: str) -> list[str]:
     """Return ``text`` as lines of Markdown, with its line breaks but no run of empty lines."""
-    flat = [escaped(line) for line in clean(text).split("\n")]
-    kept = [line for n, line in enumerate(flat) if line or (n and flat[n - 1])]
-    while kept and not kept[-1]:
-        kept.pop()
-    return [_with_break(line, after) for line, after in pairwise([*kept, ""])] or ["–"]
+    flat = [escape_markdown(line) for line in clean(text).split("\n")]
+    text_lines = [line for n, line in enumerate(flat) if line or (n and flat[n - 1])]
+    while text_lines and not text_lines[-1]:
+        text_lines.pop()
+    return [_with_break(line, after) for line, after in pairwise([*text_lines, ""])] or ["–"]
 
 
 def _with_break(line: str, after: str) -> str:
@@ -89,7 +88,7 @@ def block_quote(text: str) -> Markup:
 
 def bold(text: str) -> Markup:
     """Return ``text`` in bold, a dash where it is empty."""
-    return Markup(f"**{escaped(text) or '–'}**")
+    return Markup(f"**{escape_markdown(text) or '–'}**")
 
 
 def strong(text: str) -> Markup:
@@ -97,22 +96,22 @@ def strong(text: str) -> Markup:
     return Markup("\n".join(re.sub(r"^(.+?)(\\?)$", r"**\1**\2", line) for line in lines(text)))
 
 
-def fields(entries: Iterable[Entry]) -> Markup:
+def fields(entries: Iterable[ReplyLine]) -> Markup:
     """Return the fields of one reply as a list, each text whole."""
     return Markup("\n".join(_fields(entries)))
 
 
-def _fields(entries: Iterable[Entry]) -> Iterator[str]:
+def _fields(entries: Iterable[ReplyLine]) -> Iterator[str]:
     for entry in entries:
         indent, figure = "    " * entry.level, ""
         if entry.share is not None:
-            sure = escaped(format_share(entry.share))
+            sure = escape_markdown(format_share(entry.share))
             figure = f" ({sure})" if entry.text else f" {sure}"
         body = lines(entry.text) if entry.text else [""]
         if entry.node:
-            body[-1] += f" → {escaped(entry.node)}"
+            body[-1] += f" → {escape_markdown(entry.node)}"
         colon = ":" if entry.text or not figure else ""
-        yield f"{indent}- {escaped(entry.label)}{figure}{colon} {body[0]}".rstrip()
+        yield f"{indent}- {escape_markdown(entry.label)}{figure}{colon} {body[0]}".rstrip()
         yield from (f"{indent}  {line}".rstrip() for line in body[1:])
 
 

@@ -45,7 +45,7 @@ class OwnView:
 
 
 @cache
-def beside(graph: str, view: str) -> OwnView | None:
+def find_own_view(graph: str, view: str) -> OwnView | None:
     """Return the module called ``view`` beside a graph (``module:attribute``), or None."""
     name = f"{graph.partition(':')[0].rpartition('.')[0]}.{view}"
     return OwnView(import_module(name)) if find_spec(name) else None

@@ -10,28 +10,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from jinja2 import (
-    ChoiceLoader,
-    DictLoader,
-    Environment,
-    PackageLoader,
-    StrictUndefined,
-)
+from jinja2 import ChoiceLoader, DictLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dialectree import text
 from dialectree.records import Call, Node, RunRecord, Turn, turns
-from dialectree.report import (
-    arguments,
-    contested,
-    exchange,
-    figures,
-    markdown_text,
-    verdicts,
-    view,
-    words,
-)
-from dialectree.report.grounds import Drawn
+from dialectree.report import arguments, contested, exchange, figures, markdown_text, verdicts, view, words
+from dialectree.report.grounds import EvidenceUse
 from dialectree.report.own_view import OwnView
 
 
@@ -47,7 +32,7 @@ def markdown(record: RunRecord, calls: Sequence[Call]) -> str:
 
 def macros(record: RunRecord) -> Callable[..., str]:
     """Return a function that renders a part of the Markdown by name: ``report``, ``answer`` ..."""
-    context = {"record": record, "drawn": Drawn(record)}
+    context = {"record": record, "drawn": EvidenceUse(record)}
     module = _template(record, "run.md.jinja").make_module(context)
     return lambda name, *values: _tidy(getattr(module, name)(*values))
 
@@ -77,19 +62,21 @@ def _template(record: RunRecord, name: str) -> Any:
 
 
 @cache
-def _environment(own: OwnView | None, *, html: bool) -> Environment:
+def _environment(protocol_view: OwnView | None, *, html: bool) -> Environment:
     """Return the templates, with the macros that a protocol's own view brings."""
-    macros = "{% macro appendix() %}{% endmacro %}" + (own.MARKDOWN if own is not None else "")
+    macros = "{% macro appendix() %}{% endmacro %}" + (
+        protocol_view.MARKDOWN if protocol_view is not None else ""
+    )
     environment = Environment(
         loader=ChoiceLoader([PackageLoader("dialectree", "report"), DictLoader({"own": macros})]),
         autoescape=True,
-        finalize=_shown if html else markdown_text.finalize,
+        finalize=_clean_for_page if html else markdown_text.finalize,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= _HTML if html else markdown_text.FILTERS
-    environment.globals |= {**_ROOMS, "own": own}
+    environment.globals |= {**_ROOMS, "own": protocol_view}
     return environment
 
 
@@ -98,7 +85,7 @@ def _tidy(page: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", re.sub(r" +\n", "\n", page)).strip() + "\n"
 
 
-def _shown(value: object) -> object:
+def _clean_for_page(value: object) -> object:
     """Clean a text on its way into the page; it is escaped after this."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return text.clean(value)
@@ -110,6 +97,4 @@ def _prose(words: str) -> str:
     return re.sub(r"\n\s*\n", "\n\n", text.clean(words)).strip() or "–"
 
 
-_HTML: dict[str, Callable[..., Any]] = {
-    "prose": _prose,
-}
+_HTML: dict[str, Callable[..., Any]] = {"prose": _prose}

@@ -90,21 +90,21 @@ def write_waiting() -> None:
 
 @asynccontextmanager
 async def follow(
-    run_id: str, expected: tuple[int, int] | None, wanted: bool | None
+    run_id: str, expected: tuple[int, int] | None, display: bool | None
 ) -> AsyncIterator[Watch | None]:
     """Show in one line how far a run is until the block ends, and yield what watches its events.
 
-    Yields None where nothing is shown; ``wanted`` None shows it in a notebook only. Where the
+    Yields None where nothing is shown; ``display`` None shows it in a notebook only. Where the
     reports of many earlier runs wait, they are written meanwhile.
     """
     many = len(_waiting) >= _MOST_WAITING
     earlier = asyncio.ensure_future(asyncio.to_thread(write_waiting)) if many else None
     try:
-        if wanted is False or (wanted is None and "IPython" not in sys.modules):
+        if display is False or (display is None and "IPython" not in sys.modules):
             yield None
         else:
             progress = Progress(run_id, expected)
-            async with show(progress.line, wanted):
+            async with show(progress.line, display):
                 yield progress.watch
     finally:
         if earlier is not None:

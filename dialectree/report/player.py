@@ -54,31 +54,31 @@ def html(
         events: All its events; without them the page shows the run's end alone.
         texts: What the calls sent, by hash. They are left out of a large page.
     """
-    told: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "record": record.model_dump(mode="json", exclude={"tree"} if events else None),
         "events": events,
-        "calls": [_told(call) for call in calls],
+        "calls": [_dump_call(call) for call in calls],
         "prompts": texts or {},
     }
-    silent = [{**call, "reply": None} for call in told["calls"]]
+    silent = [{**call, "reply": None} for call in payload["calls"]]
     shorter: list[dict[str, Any]] = [{}, {"prompts": {}}, {"prompts": {}, "calls": silent}]
     text = packed = ""
     for text, less in product(dict.fromkeys((_plain(record, calls), _UNREAD)), shorter):
-        packed = _packed({**told, **less})
+        packed = _compress_json({**payload, **less})
         if len(packed) <= min(_PACKED, _LARGEST - len((page() + text).encode())):
             break
-    whole = page().replace("<noscript></noscript>", f"<noscript>{text}</noscript>")
-    return whole.replace(_DATA, _DATA + packed)
+    document = page().replace("<noscript></noscript>", f"<noscript>{text}</noscript>")
+    return document.replace(_DATA, _DATA + packed)
 
 
-def _told(call: Call) -> dict[str, Any]:
+def _dump_call(call: Call) -> dict[str, Any]:
     """Return what the page shows of a call."""
     return call.model_dump(mode="json", exclude={"key", "seed"})
 
 
-def _packed(told: Mapping[str, Any]) -> str:
+def _compress_json(payload: Mapping[str, Any]) -> str:
     """Return data as the page reads it: JSON, deflated, in base64."""
-    text = json.dumps(to_jsonable_python(told, inf_nan_mode="strings"), separators=(",", ":"))
+    text = json.dumps(to_jsonable_python(payload, inf_nan_mode="strings"), separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 9, wbits=-15)).decode()
 
 

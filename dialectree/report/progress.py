@@ -39,7 +39,7 @@ def remark(event: Event) -> str | None:
         return line(f"starting the model {name}", LONGEST)
     if event.kind == "failed":
         data = {name: str(event.data.get(name) or "") for name in Failure.model_fields}
-        text = words.failed(Failure(**data))
+        text = words.describe_failure(Failure(**data))
     return line(f"{event.node}: {text}", LONGEST) if text else None
 
 
@@ -55,7 +55,7 @@ class Waiting(NamedTuple):
     fault: str = ""
 
     @classmethod
-    def of(cls, event: Event) -> Waiting:
+    def from_event(cls, event: Event) -> Waiting:
         """Return the call of a ``calling`` event."""
         data: dict[str, Any] = event.data
         repaired = data["why"] == "asked" and data.get("repair")
@@ -104,12 +104,12 @@ class Progress:
         data: dict[str, Any] = event.data
         match event.kind:
             case "began" if "estimate" in data:
-                least, most = data["estimate"]
-                self.expected = least, most
+                minimum, maximum = data["estimate"]
+                self.expected = minimum, maximum
             case "calling":
-                one = Waiting.of(event)
-                self.waiting.pop(one.place.spot(), None)
-                self.waiting[one.place.spot()] = one
+                waiting_call = Waiting.from_event(event)
+                self.waiting.pop(waiting_call.place.spot(), None)
+                self.waiting[waiting_call.place.spot()] = waiting_call
             case "called":
                 self.calls += 1
                 self.tokens += data.get("prompt_tokens", 0) + data.get("completion_tokens", 0)
@@ -166,12 +166,12 @@ class Several:
     @property
     def over(self) -> int:
         """Return how many runs have ended."""
-        return sum(one.over for one in self._runs.values())
+        return sum(run.over for run in self._runs.values())
 
     def newest(self) -> str:
         """Return what was said last in a run that is under way, behind a dot."""
-        one = self._newest
-        return "" if one is None or one.over else one.newest()
+        run = self._newest
+        return "" if run is None or run.over else run.newest()
 
 
 class Lines:
@@ -198,19 +198,19 @@ class Lines:
         if event.kind == "called":
             self._replied = clock.seconds()
         elif event.kind == "calling" and "wait" in event.data:
-            self._complain(Waiting.of(event))
+            self._complain(Waiting.from_event(event))
 
-    def _complain(self, one: Waiting) -> None:
+    def _complain(self, waiting_call: Waiting) -> None:
         """Print why no reply came or comes for long, at most once a minute."""
         now = clock.seconds()
-        without_s = one.until - self._replied
+        without_s = waiting_call.until - self._replied
         if without_s < _LONG_WAIT_S or now - self._complained < _SAY_AGAIN_S:
             return
         self._complained = now
-        limited = one.why == "rate_limit"
-        why = "for the endpoint's rate limit" if limited else f"after {line(one.fault, LONGEST)}"
-        wait = duration(max(0.0, one.until - now))
-        text = f"{one.who}: waiting {why}: the next request goes out in {wait}"
+        limited = waiting_call.why == "rate_limit"
+        why = "for the endpoint's rate limit" if limited else f"after {line(waiting_call.fault, LONGEST)}"
+        wait = duration(max(0.0, waiting_call.until - now))
+        text = f"{waiting_call.who}: waiting {why}: the next request goes out in {wait}"
         self._console.print(Text(text), soft_wrap=True)
 
     @contextmanager
@@ -220,14 +220,14 @@ class Lines:
 
 
 @asynccontextmanager
-async def show(line: Callable[[], str], wanted: bool | None) -> AsyncIterator[None]:
+async def show(line: Callable[[], str], display: bool | None) -> AsyncIterator[None]:
     """Show ``line()`` until the block ends, redrawn twice a second; its last text stays.
 
     Where stderr is neither a terminal nor a notebook a line is printed every 10 seconds.
-    ``wanted`` True shows it anywhere, False nowhere, and None in a notebook only.
+    ``display`` True shows it anywhere, False nowhere, and None in a notebook only.
     """
     console = Console(stderr=True)
-    if wanted is False or (wanted is None and not console.is_jupyter):
+    if display is False or (display is None and not console.is_jupyter):
         yield
         return
 

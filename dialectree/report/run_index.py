@@ -106,30 +106,28 @@ def _make_entry(folder: Path) -> _Entry:
 
 def _add_events(folder: Path, summary: RunSummary) -> None:
     """Complete the summary of an unfinished run from its events and its calls."""
-    asked = set[str]()
+    waiting_nodes = set[str]()
     for line in whole_lines(folder / "events.jsonl")[0]:
         if not _TELLING.search(line):
             continue
         event = from_json(line)
         match event["kind"]:
             case "asked":
-                asked.add(event["node"])
+                waiting_nodes.add(event["node"])
             case "answered":
-                asked.discard(event["node"])
+                waiting_nodes.discard(event["node"])
             case "concluded":
                 summary.verdict = Verdict.model_validate(event["data"])
             case _:
                 pass
-    summary.waits = bool(asked)
+    summary.waits = bool(waiting_nodes)
     spent = usage(own_calls(ledger(folder)))
     summary.calls, summary.cost = spent.calls, spent.cost
 
 
 def _shorten(name: str, summary: RecordedSummary) -> RunSummary:
     """Return the summary of the run in the folder ``name`` without long texts."""
-    verdict = summary.verdict and summary.verdict.model_copy(
-        update={"rationale": None, "notes": []}
-    )
+    verdict = summary.verdict and summary.verdict.model_copy(update={"rationale": None, "notes": []})
     update = {"run_id": name, "question": summary.question[:_LONG], "verdict": verdict}
     return RunSummary.model_validate({**summary.__dict__, **update})
 

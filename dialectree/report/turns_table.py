@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialectree.records import RunRecord
 from dialectree.records.journal import ledger
-from dialectree.system.packages import needed
+from dialectree.system.packages import explain_missing_package
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -18,7 +18,7 @@ _OF_CALL = ("model", "prompt_tokens", "completion_tokens", "cost", "source")
 
 def make_table(record: RunRecord) -> DataFrame:
     """Return a row for each turn of ``record``; see :meth:`RunRecord.to_pandas`."""
-    with needed("RunRecord.to_pandas", "dialectree[eval]"):
+    with explain_missing_package("RunRecord.to_pandas", "dialectree[eval]"):
         from pandas import DataFrame
     calls = {} if record.path is None else {call.spot(): call for call in ledger(record.path)}
     rows: list[dict[str, Any]] = []

@@ -11,20 +11,18 @@ from typing import Literal, NamedTuple
 from dialectree.records import Calibrated, RunRecord, Verdict
 from dialectree.report import arguments, contested, view, words
 from dialectree.report.figures import format_money, format_share
-from dialectree.report.grounds import Drawn
-from dialectree.text import clean, count, duration, figure, line, listed
+from dialectree.report.grounds import EvidenceUse
+from dialectree.text import clean, count, duration, figure, format_list, line
 
 
-class Line(NamedTuple):
+class VerdictLine(NamedTuple):
     """One line about a verdict, or one paragraph of it."""
 
-    kind: Literal[
-        "banner", "answer", "measure", "reason", "ground", "note", "change", "state", "basis"
-    ]
+    kind: Literal["banner", "answer", "measure", "reason", "ground", "note", "change", "state", "basis"]
     text: str
 
 
-def verdict_lines(record: RunRecord) -> list[Line]:
+def verdict_lines(record: RunRecord) -> list[VerdictLine]:
     """Put the verdict of a run into words, in the order in which they are read.
 
     A door prints all lines or picks some by their kind: warnings about the models (``banner``),
@@ -32,26 +30,29 @@ def verdict_lines(record: RunRecord) -> list[Line]:
     sentences of sources that it rests on (``ground``), notes, what a contest changed, the state of
     a run that did not end well, and what the verdict rests on.
     """
-    verdict, own = record.verdict, words.own_view(record)
-    lines = [Line("banner", text) for text in banners(record)]
-    told = own.answer(record) if own is not None else []
-    lines += [Line("answer", text) for text in told or _answer(record)]
-    lines += [Line("ground", text) for text in (own.grounds(record) if own is not None else [])]
+    verdict, protocol_view = record.verdict, words.own_view(record)
+    lines = [VerdictLine("banner", text) for text in banners(record)]
+    answer_texts = protocol_view.answer(record) if protocol_view is not None else []
+    lines += [VerdictLine("answer", text) for text in answer_texts or _answer(record)]
+    lines += [
+        VerdictLine("ground", text)
+        for text in (protocol_view.grounds(record) if protocol_view is not None else [])
+    ]
     if verdict is not None:
-        lines += [Line("measure", text) for text in _measures(record)]
-        lines += [Line("reason", verdict.rationale)] if verdict.rationale and not told else []
-        drawn = Drawn(record)
-        lines += [Line("ground", text) for text in drawn.grounds(verdict)]
-        shown, total = drawn.count_shown()
+        lines += [VerdictLine("measure", text) for text in _measures(record)]
+        lines += [VerdictLine("reason", verdict.rationale)] if verdict.rationale and not answer_texts else []
+        evidence_use = EvidenceUse(record)
+        lines += [VerdictLine("ground", text) for text in evidence_use.grounds(verdict)]
+        sentence_count, total = evidence_use.count_shown()
         if total:
-            said = f"Sources: {shown:,} of {count(total, 'sentence')} shown"
-            lines.append(Line("ground", said))
-        lines += [Line("note", f"Note: {note}") for note in notes(record)]
+            source_line = f"Sources: {sentence_count:,} of {count(total, 'sentence')} shown"
+            lines.append(VerdictLine("ground", source_line))
+        lines += [VerdictLine("note", f"Note: {note}") for note in notes(record)]
     if record.contest is not None:
-        lines += [Line("change", text) for text in contested.changes(record)]
+        lines += [VerdictLine("change", text) for text in contested.changes(record)]
     if record.status != "answered" and state(record) not in [line.text for line in lines]:
-        lines.append(Line("state", state(record)))
-    return [*lines, Line("basis", basis(record))]
+        lines.append(VerdictLine("state", state(record)))
+    return [*lines, VerdictLine("basis", basis(record))]
 
 
 def verdict_text(record: RunRecord, *kinds: str) -> str:
@@ -69,11 +70,11 @@ def _answer(record: RunRecord) -> list[str]:
     verdict = record.verdict
     if verdict is None:
         return [pending(record)]
-    known = [headline(verdict)] if headline(verdict) else []
+    answer_lines = [headline(verdict)] if headline(verdict) else []
     if verdict.answer is not None:
-        return known
+        return answer_lines
     over = record.status not in ("running", "partial")
-    return [*known, unresolved(record) if over else pending(record)]
+    return [*answer_lines, describe_missing_answer(record) if over else pending(record)]
 
 
 def _measures(record: RunRecord) -> list[str]:
@@ -86,8 +87,8 @@ def _measures(record: RunRecord) -> list[str]:
         lines.append(f"The mean of {count(len(trees), 'tree')}: {', '.join(means)}.")
     if how := arguments.reckoning(record):
         lines += [*filter(None, [words.look(record).signs]), " · ".join(how)]
-    if root is not None and (made := view.product(record, root)):
-        lines.append(made)
+    if root is not None and (product_text := view.product(record, root)):
+        lines.append(product_text)
     return lines
 
 
@@ -124,12 +125,12 @@ def likely(probability: float) -> str:
 def headline(verdict: Verdict) -> str:
     """``B: oxygen``; of a claim ``P(claim) 0.73: more likely true than false``; empty if none."""
     if verdict.confidence is not None and verdict.probable:
-        said, means = f"P(claim) {figure(verdict.confidence)}", likely(verdict.confidence)
-        if (made := verdict.calibrated) is None:
-            return f"{said}: {means}"
-        if likely(made.confidence) != means:
-            means = f"{means} as said, {likely(made.confidence)} calibrated"
-        return f"{said} as said; {calibrated(made)}: {means}"
+        claim_probability, means = (f"P(claim) {figure(verdict.confidence)}", likely(verdict.confidence))
+        if (calibration := verdict.calibrated) is None:
+            return f"{claim_probability}: {means}"
+        if likely(calibration.confidence) != means:
+            means = f"{means} as said, {likely(calibration.confidence)} calibrated"
+        return f"{claim_probability} as said; {format_calibrated_confidence(calibration)}: {means}"
     parts = dict.fromkeys(part for part in (verdict.label, verdict.answer) if part)
     return ": ".join(parts)
 
@@ -141,40 +142,40 @@ def confidence(verdict: Verdict) -> str:
     """
     if verdict.calibrated is not None:
         source = verdict.confidence_source or "verdict"
-        said = f"{format_share(verdict.confidence)} as the {source} said"
-        return f"Confidence {said}; {calibrated(verdict.calibrated)}"
-    known = verdict.confidence is not None
-    source = f" · source: {verdict.confidence_source or 'unknown'}" if known else ""
+        stated_confidence = f"{format_share(verdict.confidence)} as the {source} said"
+        return f"Confidence {stated_confidence}; {format_calibrated_confidence(verdict.calibrated)}"
+    has_confidence = verdict.confidence is not None
+    source = f" · source: {verdict.confidence_source or 'unknown'}" if has_confidence else ""
     return f"Confidence {format_share(verdict.confidence)}{source}"
 
 
-def calibrated(one: Calibrated) -> str:
+def format_calibrated_confidence(calibration: Calibrated) -> str:
     """``0.71 calibrated (n = 212)``."""
-    return f"{figure(one.confidence)} calibrated (n = {one.n:,})"
+    return f"{figure(calibration.confidence)} calibrated (n = {calibration.n:,})"
 
 
 def agreement(verdict: Verdict) -> str:
     """``Agreement of the judges 0.67; judge 2: B``."""
-    others = "".join(f"; judge {who}: {label}" for who, label in verdict.dissent.items())
-    return f"Agreement of the judges {format_share(verdict.agreement)}{others}"
+    dissent = "".join(f"; judge {who}: {label}" for who, label in verdict.dissent.items())
+    return f"Agreement of the judges {format_share(verdict.agreement)}{dissent}"
 
 
 def basis(record: RunRecord) -> str:
     """``Rests on 7 questions with 30 turns, debated at 0.0, 0.1.0 and 0.1.1.``"""
     nodes = record.tree.nodes
-    spoken = count(sum(len(node.transcript) for node in nodes.values()), "turn")
+    turn_count = count(sum(len(node.transcript) for node in nodes.values()), "turn")
     root = nodes.get(record.tree.root)
     places = [] if root is None or root.provenance == [root.id] else root.provenance
-    debated = f", debated at {listed(places)}" if places else ""
-    return f"Rests on {words.census(record)} with {spoken}{debated}."
+    debated = f", debated at {format_list(places)}" if places else ""
+    return f"Rests on {words.census(record)} with {turn_count}{debated}."
 
 
 def two_line_summary(record: RunRecord) -> str:
     """Return the question, what came of it and what it took, for a program or a log."""
     sure = [line(confidence(record.verdict), 90)] if record.verdict and asserts(record) else []
     parts = [line(verdict_text(record, "answer"), 90), *sure, *sums(record)]
-    asked = line(words.question(record), 90)
-    return f"{record.run_id} ({record.method}, {record.status}): {asked}\n  {' · '.join(parts)}"
+    question = line(words.question(record), 90)
+    return f"{record.run_id} ({record.method}, {record.status}): {question}\n  {' · '.join(parts)}"
 
 
 def sums(record: RunRecord) -> list[str]:
@@ -190,7 +191,7 @@ def sums(record: RunRecord) -> list[str]:
 
 def state(record: RunRecord) -> str:
     """Return the state of a run in one sentence."""
-    broken, thing = len(record.degraded()), _outcome(record)
+    broken, thing = len(record.list_failures()), _outcome(record)
     match record.status:
         case "answered":
             return "No part of the debate failed."
@@ -222,7 +223,7 @@ def pending(record: RunRecord) -> str:
     return f"There is no {heading_of_verdict(record).lower()} yet."
 
 
-def unresolved(record: RunRecord) -> str:
+def describe_missing_answer(record: RunRecord) -> str:
     """Say that there is no answer, and why if that is known."""
     first_note = next(iter(record.verdict.notes if record.verdict else []), "")
     why_not = _what_failed(record) if _notes_are_gaps(record) else first_note
@@ -241,21 +242,22 @@ def _notes_are_gaps(record: RunRecord) -> bool:
 
 def _what_failed(record: RunRecord) -> str:
     """Return the first failure, or else the notes of the first part that came to no answer."""
-    reasons, what = [words.failed(failure) for _, failure in record.degraded()], "failed for good"
+    reasons, outcome = (
+        [words.describe_failure(failure) for _, failure in record.list_failures()],
+        "failed for good",
+    )
     if not reasons:
         missing = (record.tree.nodes[name] for name in _without(record, "missing"))
         reasons = ["; ".join(leaf.notes) for leaf in missing if leaf.notes and not leaf.children]
-        what = "had none"
-    several = f"{len(reasons)} parts {what}; of the first, " if len(reasons) > 1 else ""
-    return f"{several}{reasons[0]}" if reasons else ""
+        outcome = "had none"
+    prefix = f"{len(reasons)} parts {outcome}; of the first, " if len(reasons) > 1 else ""
+    return f"{prefix}{reasons[0]}" if reasons else ""
 
 
 def _without_strength(record: RunRecord) -> list[str]:
     """Return the claims and arguments that lack a strength. A contest can set one."""
     nodes = record.tree.nodes
-    if words.view_of(record) != "arguments" or not any(
-        node.kind == "argument" for node in nodes.values()
-    ):
+    if words.view_of(record) != "arguments" or not any(node.kind == "argument" for node in nodes.values()):
         return []
     claims = [
         node
@@ -263,9 +265,7 @@ def _without_strength(record: RunRecord) -> list[str]:
         if node.kind == "claim" and not any(nodes[name].kind == "claim" for name in node.children)
     ]
     below = [nodes[name] for claim in claims for name in claim.children]
-    return [
-        node.id for node in [*claims, *below] if node.score("blended") is None and not node.dropped
-    ]
+    return [node.id for node in [*claims, *below] if node.score("blended") is None and not node.dropped]
 
 
 def notes(record: RunRecord) -> list[str]:
@@ -277,18 +277,18 @@ def notes(record: RunRecord) -> list[str]:
     return verdict.notes[1:] if explained and not _notes_are_gaps(record) else verdict.notes
 
 
-def left_open(record: RunRecord) -> list[tuple[str, list[str]]]:
+def list_nodes_without_result(record: RunRecord) -> list[tuple[str, list[str]]]:
     """Return the ids of the nodes without a result: those that wait, and those given up."""
-    found = [
+    groups = [
         ("Without a result yet", _without(record, "open")),
         ("Given up without a result", _without(record, "missing")),
     ]
-    return [(name, ids) for name, ids in found if ids]
+    return [(name, ids) for name, ids in groups if ids]
 
 
 def _without(record: RunRecord, status: str) -> list[str]:
     """Return the ids of the nodes of ``status``; the topic of a comparison needs no verdict."""
-    own = words.own_view(record)
-    needless = record.tree.root if own is not None and status == "open" else ""
+    protocol_view = words.own_view(record)
+    needless = record.tree.root if protocol_view is not None and status == "open" else ""
     nodes = record.tree.nodes.values()
     return [n.id for n in nodes if n.status == status and n.id != needless and not n.dropped]

@@ -21,7 +21,7 @@ _NAMES = ("qid", "id", "n", "name", "title")
 _LEVELS = 6
 
 
-class Entry(NamedTuple):
+class ReplyLine(NamedTuple):
     """One line of a reply: a name, and a text or a share of 1."""
 
     level: int
@@ -68,13 +68,10 @@ def stages(record: RunRecord | None, node: Node) -> list[Stage]:
     for turn in node.transcript:
         phase = look.together[0] if turn.phase in look.together else turn.phase
         parts.setdefault((turn.take, phase), []).append(turn)
-    for (_, phase), said in parts.items():
+    for (_, phase), turns in parts.items():
         if phase in look.together:
-            said.sort(key=lambda turn: (turn.round, look.together.index(turn.phase), turn.step))
-    return [
-        Stage(name, take, _rounds(said, look.facing, weighers))
-        for (take, name), said in parts.items()
-    ]
+            turns.sort(key=lambda turn: (turn.round, look.together.index(turn.phase), turn.step))
+    return [Stage(name, take, _rounds(turns, look.facing, weighers)) for (take, name), turns in parts.items()]
 
 
 def _rounds(turns: list[Turn], facing: Collection[str], weighers: Collection[str]) -> list[Round]:
@@ -118,14 +115,14 @@ def won(node: Node, take: int, speaker: str) -> bool:
 
 def entries(
     turn: Turn, node: Node, texts: Mapping[str, Sequence[str]], without: Collection[str] = ()
-) -> list[Entry]:
+) -> list[ReplyLine]:
     """Return the fields of a reply as lines, except those called ``without``.
 
     ``texts`` holds the ids of the node's children by their texts.
     """
     parts = _parts(turn, node)
     ruled = verdict(node, turn.take)
-    lines: list[Entry] = []
+    lines: list[ReplyLine] = []
     for name, value in turn.fields.items():
         if value == "" or name in without or (turn.role, name) == ("checker", "marks"):
             continue
@@ -133,35 +130,37 @@ def entries(
             value = ruled.winner
         if isinstance(value, float) and _share(name, value) is None:
             value = figure(value)
-        lines += _led(_flat(0, name, value, parts), texts)
+        lines += _link_parts_to_nodes(_flat(0, name, value, parts), texts)
     return lines
 
 
-def _led(lines: Iterable[Entry], texts: Mapping[str, Sequence[str]]) -> Iterator[Entry]:
+def _link_parts_to_nodes(
+    lines: Iterable[ReplyLine], texts: Mapping[str, Sequence[str]]
+) -> Iterator[ReplyLine]:
     """Add to each part the node that it became. Two of one text are matched in their order."""
-    left = {text: list(ids) for text, ids in texts.items()}
+    ids_by_text = {text: list(ids) for text, ids in texts.items()}
     for entry in lines:
-        ids = left.get(entry.text) if entry.level else None
+        ids = ids_by_text.get(entry.text) if entry.level else None
         yield entry._replace(node=ids.pop(0) if len(ids) > 1 else ids[0]) if ids else entry
 
 
 def children(record: RunRecord, node: Node) -> dict[str, list[str]]:
     """Return the ids of the children of ``node`` by their texts."""
-    found: dict[str, list[str]] = {}
+    ids_by_text: dict[str, list[str]] = {}
     for child in node.children:
         if child in record.tree.nodes:
-            found.setdefault(record.tree.nodes[child].text, []).append(child)
-    return found
+            ids_by_text.setdefault(record.tree.nodes[child].text, []).append(child)
+    return ids_by_text
 
 
 def _parts(turn: Turn, node: Node) -> dict[str, str]:
     """Return the texts of c1, c2, ... at ``turn``: the parts of the last accepted split."""
     agreed: list[str] = []
-    for said in node.transcript:
-        if said is turn:
+    for earlier_turn in node.transcript:
+        if earlier_turn is turn:
             break
-        if said.fields.get("decision") != "approve" and said.take == turn.take:
-            agreed = _texts(said.fields.get("children")) or agreed
+        if earlier_turn.fields.get("decision") != "approve" and earlier_turn.take == turn.take:
+            agreed = _texts(earlier_turn.fields.get("children")) or agreed
     return {f"c{n}": text for n, text in enumerate(agreed, 1)}
 
 
@@ -170,30 +169,30 @@ def _texts(value: JsonValue) -> list[str]:
     return [str(item["text"]) for item in items if isinstance(item, dict) and "text" in item]
 
 
-def _flat(level: int, name: str, value: JsonValue, parts: Mapping[str, str]) -> Iterator[Entry]:
+def _flat(level: int, name: str, value: JsonValue, parts: Mapping[str, str]) -> Iterator[ReplyLine]:
     """Yield one field and all that it holds, as lines of growing level."""
     title = label(name)
     if level >= _LEVELS:
-        yield Entry(level, title, json.dumps(value, ensure_ascii=False))
+        yield ReplyLine(level, title, json.dumps(value, ensure_ascii=False))
     elif isinstance(value, dict):
-        yield Entry(level, title)
+        yield ReplyLine(level, title)
         for key, item in value.items():
             yield from _flat(level + 1, key, item, parts)
     elif isinstance(value, list) and value:
-        yield Entry(level, title)
+        yield ReplyLine(level, title)
         for number, item in enumerate(value, 1):
             yield from _item(level + 1, number, item, parts)
     else:
-        yield Entry(level, title, *_scalar(name, value))
+        yield ReplyLine(level, title, *_scalar(name, value))
 
 
-def _item(level: int, number: int, item: JsonValue, parts: Mapping[str, str]) -> Iterator[Entry]:
+def _item(level: int, number: int, item: JsonValue, parts: Mapping[str, str]) -> Iterator[ReplyLine]:
     """Yield one item of a list: on one line if it is an id with a text or a share."""
     if not isinstance(item, dict):
         if isinstance(item, list):
             yield from _flat(level, str(number), item, parts)
         else:
-            yield Entry(level, str(number), *_scalar("", item))
+            yield ReplyLine(level, str(number), *_scalar("", item))
         return
     key = next((k for k in _NAMES if isinstance(item.get(k), str | int)), None)
     name = str(number) if key is None else str(item[key])
@@ -202,17 +201,17 @@ def _item(level: int, number: int, item: JsonValue, parts: Mapping[str, str]) ->
     for k, v in list(rest.items()):
         if not text and isinstance(v, str):
             text = str(rest.pop(k))
-        elif share is None and (found := _share(k, v)) is not None:
-            share = found
+        elif share is None and (fraction := _share(k, v)) is not None:
+            share = fraction
             del rest[k]
-    yield Entry(level, name, text or parts.get(name, ""), share)
+    yield ReplyLine(level, name, text or parts.get(name, ""), share)
     for k, v in rest.items():
         yield from _flat(level + 1, k, v, parts)
 
 
 def _share(name: str, value: JsonValue) -> float | None:
-    known = any(name == share or name.endswith(f"_{share}") for share in _SHARES)
-    if not known or isinstance(value, bool) or not isinstance(value, int | float):
+    is_share_name = any(name == share or name.endswith(f"_{share}") for share in _SHARES)
+    if not is_share_name or isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value <= 1 else None
 
@@ -229,25 +228,25 @@ def _scalar(name: str, value: JsonValue) -> tuple[str, float | None]:
     return ("none" if not value else json.dumps(value)), None
 
 
-class Row(NamedTuple):
+class TreeRow(NamedTuple):
     """One node of the tree and its depth."""
 
     level: int
     node: Node
 
 
-def rows(record: RunRecord) -> list[Row]:
+def rows(record: RunRecord) -> list[TreeRow]:
     """Return every node once, each after its parent; a node without one comes last."""
-    nodes, seen, found = record.tree.nodes, set[str](), list[Row]()
+    nodes, visited_ids, tree_rows = record.tree.nodes, set[str](), list[TreeRow]()
     waiting = [(0, node) for node in reversed(nodes)] + [(0, record.tree.root)]
     while waiting:
         level, name = waiting.pop()
-        if name in seen or name not in nodes:
+        if name in visited_ids or name not in nodes:
             continue
-        seen.add(name)
-        found.append(Row(level, nodes[name]))
+        visited_ids.add(name)
+        tree_rows.append(TreeRow(level, nodes[name]))
         waiting += [(level + 1, child) for child in reversed(nodes[name].children)]
-    return found
+    return tree_rows
 
 
 CARRYING = 6
@@ -263,7 +262,7 @@ def carrying(record: RunRecord) -> list[Node]:
     return [nodes[place] for place in places if place in nodes][:CARRYING]
 
 
-def named(nodes: Mapping[str, Node], ids: Iterable[str]) -> str:
+def format_node_list(nodes: Mapping[str, Node], ids: Iterable[str]) -> str:
     """Return ids with the words that stand there: ``0.1 Bees live in hives; 0.2 They swarm``."""
     texts = {name: line(nodes[name].text, 60) if name in nodes else "" for name in ids}
     return "; ".join(f"{name} {text}".rstrip() for name, text in texts.items())
@@ -289,15 +288,15 @@ def product(record: RunRecord, node: Node) -> str:
     lowest, weakest = min(sure, default=(-1.0, ""))
     if abs(ruled.local_confidence * lowest - ruled.confidence) >= 1e-6:
         return ""
-    own = f"{format_share(ruled.local_confidence)} by the judge of this question"
-    return f"{own} × {format_share(lowest)} of its weakest part, {weakest}."
+    local_share = f"{format_share(ruled.local_confidence)} by the judge of this question"
+    return f"{local_share} × {format_share(lowest)} of its weakest part, {weakest}."
 
 
-def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
+def list_unused_calls(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
     """Return the calls whose reply never entered the debate: refused, invalid or lost."""
-    said = {turn.spot() for node in record.tree.nodes.values() for turn in node.transcript}
+    spots = {turn.spot() for node in record.tree.nodes.values() for turn in node.transcript}
     last = {call.spot(): call.repair for call in sorted(calls, key=lambda call: call.repair)}
-    return [c for c in calls if c.spot() not in said or c.repair < last[c.spot()]]
+    return [c for c in calls if c.spot() not in spots or c.repair < last[c.spot()]]
 
 
 _UNSET = {

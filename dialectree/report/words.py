@@ -7,34 +7,34 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dialectree.protocols.look import Look, joined
-from dialectree.protocols.protocol import VIEWS, installed
+from dialectree.protocols.look import Look, join_looks
+from dialectree.protocols.protocol import VIEWS, load_protocols
 from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, turns
-from dialectree.report.own_view import OwnView, beside
-from dialectree.text import count, label, listed
+from dialectree.report.own_view import OwnView, find_own_view
+from dialectree.text import count, format_list, label
 
 
 def method(record: RunRecord) -> str:
     """Return the protocol in full, and the method where it is another one."""
-    of = record.of()
+    of = record.get_declaration()
     if record.method == record.protocol:
         return of.title
-    named = of.method or record.method.replace("_", " ")
-    if named.startswith("without"):
-        return f"{of.title} {named}"
-    return f"{named[:1].upper()}{named[1:]} (beside {of.title})"
+    method_name = of.method or record.method.replace("_", " ")
+    if method_name.startswith("without"):
+        return f"{of.title} {method_name}"
+    return f"{method_name[:1].upper()}{method_name[1:]} (beside {of.title})"
 
 
 def view_of(record: RunRecord) -> str:
     """Return the view of a run, by its declaration: one of ours, else round by round."""
-    view = record.of().view
+    view = record.get_declaration().view
     return view if view in VIEWS else "rounds"
 
 
 def look(record: RunRecord | None) -> Look:
     """Return what the protocols of a run declare of its look, the run's own first."""
     declared = [] if record is None else record.declared.values()
-    return joined(one.look for one in declared)
+    return join_looks(declaration.look for declaration in declared)
 
 
 def settings_of(record: RunRecord) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -49,12 +49,12 @@ def settings_of(record: RunRecord) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def weighers(record: RunRecord | None) -> set[str]:
     """Return the roles that score or compare. Their speakers face nobody."""
     declared = [] if record is None else record.declared.values()
-    return {phase.role for one in declared for phase in one.phases if phase.weighs}
+    return {phase.role for declaration in declared for phase in declaration.phases if phase.weighs}
 
 
 def unit(record: RunRecord) -> str:
     """Return what one place of the tree is called."""
-    return record.of().unit
+    return record.get_declaration().unit
 
 
 def own_view(record: RunRecord | None) -> OwnView | None:
@@ -62,16 +62,16 @@ def own_view(record: RunRecord | None) -> OwnView | None:
 
     Its code does not travel with a run, so the protocol of that title has to be installed.
     """
-    if record is None or (declared := record.of()).view in VIEWS:
+    if record is None or (declared := record.get_declaration()).view in VIEWS:
         return None
-    known = installed().get(record.protocol)
-    here = known is not None and known.title == declared.title
-    return beside(known.graph, declared.view) if known is not None and here else None
+    protocol = load_protocols().get(record.protocol)
+    here = protocol is not None and protocol.title == declared.title
+    return find_own_view(protocol.graph, declared.view) if protocol is not None and here else None
 
 
 def compares(record: RunRecord) -> bool:
     """Return whether a run compares, by whatever method, so that it has no confidence."""
-    return record.of().outcome == "comparison"
+    return record.get_declaration().outcome == "comparison"
 
 
 def census(record: RunRecord) -> str:
@@ -84,15 +84,15 @@ def census(record: RunRecord) -> str:
         if node.kind != "knockout" and not node.dropped
     )
     parts = [count(number, kind) for kind, number in kinds.items()]
-    return listed(parts) or "nothing yet"
+    return format_list(parts) or "nothing yet"
 
 
 def heading(record: RunRecord) -> str:
     """Return the heading above the details of the nodes."""
     if view_of(record) == "arguments" and len(record.tree.nodes) > 1:
         return "Claim and arguments"
-    if (own := own_view(record)) is not None:
-        return own.heading(record)
+    if (protocol_view := own_view(record)) is not None:
+        return protocol_view.heading(record)
     if len(record.tree.nodes) > 1:
         return "The debates"
     stages = {turn.phase for node in record.tree.nodes.values() for turn in node.transcript}
@@ -104,21 +104,21 @@ _WAYS: dict[Stance, str] = {"support": "for", "attack": "against"}
 _MARKS: dict[Stance, str] = {"support": "✓", "attack": "✗"}
 
 
-def stance(taken: Stance) -> str:
+def stance(side: Stance) -> str:
     """``✓ supports``, ``✗ attacks``: marks that differ without colour."""
-    return f"{_MARKS[taken]} {_STANCES[taken]}"
+    return f"{_MARKS[side]} {_STANCES[side]}"
 
 
-def declined(side: Stance) -> str:
+def describe_declined_side(side: Stance) -> str:
     """Say that one side has no (further) argument."""
     return f"The side {_WAYS[side]} declined: it has no (further) honest argument {_WAYS[side]} it."
 
 
-def declined_sides(node: Node) -> list[Stance]:
+def list_declined_sides(node: Node) -> list[Stance]:
     """Return the sides that have no (further) argument."""
     sides = node.data.get("declined")
-    known: tuple[Stance, Stance] = ("support", "attack")
-    return [side for side in known if isinstance(sides, dict) and side in sides]
+    stances: tuple[Stance, Stance] = ("support", "attack")
+    return [side for side in stances if isinstance(sides, dict) and side in sides]
 
 
 _PAIR = re.compile(r"\d[\d.]*:\d[\d.]*")
@@ -131,9 +131,7 @@ def why(record: RunRecord, stopped: str) -> str:
     return {**_STOPS, **look(record).stops}.get(stopped, stopped.replace("_", " "))
 
 
-def speaker(
-    speaking: Turn | Call, node: Node | None = None, record: RunRecord | None = None
-) -> str:
+def speaker(speaking: Turn | Call, node: Node | None = None, record: RunRecord | None = None) -> str:
     """``Leaf debater A``, ``Leaf judge``, ``Pairwise judge, 0.0 against 0.1``.
 
     Who defends a label at ``node`` is called by that label.
@@ -162,7 +160,7 @@ def question(record: RunRecord) -> str:
     return root.text if root else record.run_id
 
 
-def failed(failure: Failure) -> str:
+def describe_failure(failure: Failure) -> str:
     """Return one failure in words."""
     who = f" {failure.speaker}" if failure.speaker not in ("", failure.role) else ""
     return f"{label(failure.role)}{who} failed: {failure.fault}"

@@ -54,7 +54,7 @@ class Size(NamedTuple):
     cost: float | None
     slots: int
     """Requests that its models take at once."""
-    written: float = 0.0
+    tokens_per_call: float = 0.0
     """The mean of the tokens that a call writes."""
     early: bool = False
     """Whether it ended early, without a debate (``Protocol.early``)."""
@@ -82,8 +82,8 @@ async def estimate(
     The newest run in ``runs`` with the same model shows how long its calls and its texts are.
     """
     pace = await asyncio.to_thread(_pace, chosen, context, runs)
-    sizes = await rehearsed(chosen, graph_input, context, pace.words)
-    return expected(sizes, pace)
+    sizes = await rehearse_debates(chosen, graph_input, context, pace.words)
+    return estimate_from_sizes(sizes, pace)
 
 
 async def estimate_change(contest: Started, runs: Path) -> Estimate:
@@ -94,10 +94,10 @@ async def estimate_change(contest: Started, runs: Path) -> Estimate:
     journal = await asyncio.to_thread(contest.folder.journal)
     texts = contest.folder.path / SOURCES
     try:
-        sizes = await rehearsed(
+        sizes = await rehearse_debates(
             chosen, record.input, context, pace.words, past=(journal, overrides, texts)
         )
-        return expected(sizes, pace)
+        return estimate_from_sizes(sizes, pace)
     finally:
         await asyncio.to_thread(journal.close)
 
@@ -105,29 +105,29 @@ async def estimate_change(contest: Started, runs: Path) -> Estimate:
 def _pace(chosen: Method, context: ProtocolSettings, runs: Path) -> Pace:
     """Return how fast the models of a debate are, by the runs that are there."""
     specs = [*speakers(chosen, context).values()]
-    own = chosen.protocol.name
-    pace = pace_of(RunFolder.all(runs), {one.name for one in specs}, own)
-    here = any(one.is_local and one.name != EMBEDDED for one in specs)
+    protocol_name = chosen.protocol.name
+    pace = pace_of(RunFolder.all(runs), {spec.name for spec in specs}, protocol_name)
+    here = any(spec.is_local and spec.name != EMBEDDED for spec in specs)
     return pace._replace(unknown=pace.run is None and here)
 
 
-def expected(sizes: Sequence[Size], pace: Pace) -> Estimate:
+def estimate_from_sizes(sizes: Sequence[Size], pace: Pace) -> Estimate:
     """Return the estimate of a debate that was rehearsed."""
     costs = [size.cost for size in sizes if size.cost is not None]
-    ends = [[one for one in sizes if one.early == early] for early in (True, False)]
+    ends = [[rehearsal for rehearsal in sizes if rehearsal.early == early] for early in (True, False)]
     ends = [*filter(None, ends)]
-    calls = [_counted([size.calls for size in end]) for end in ends]
-    rows = [_counted([size.in_a_row for size in end]) for end in ends]
+    calls = [_estimate_count_span([size.calls for size in end]) for end in ends]
+    rows = [_estimate_count_span([size.in_a_row for size in end]) for end in ends]
     early, late = calls if len(ends) > 1 else (None, None)
     waits = [max(size.in_a_row, size.calls / size.slots) for size in sizes]
-    written = fmean(size.written for size in sizes)
-    longer = written / pace.tokens if pace.tokens and written else 1.0
+    mean_tokens = fmean(size.tokens_per_call for size in sizes)
+    longer = mean_tokens / pace.tokens if pace.tokens and mean_tokens else 1.0
     a_call = pace.seconds * longer
     return Estimate(
-        calls=_joined(calls),
+        calls=_merge_spans(calls),
         early=early,
         late=late,
-        in_a_row=_joined(rows),
+        in_a_row=_merge_spans(rows),
         tokens=_span(size.tokens for size in sizes),
         seconds=_span(a_call * wait for wait in waits),
         seconds_per_call=a_call,
@@ -139,32 +139,32 @@ def expected(sizes: Sequence[Size], pace: Pace) -> Estimate:
 
 
 def _span(values: Iterable[int | float]) -> Span:
-    every = [*values]
-    return Span(least=min(every), median=median_high(every), most=max(every))
+    figures = [*values]
+    return Span(least=min(figures), median=median_high(figures), most=max(figures))
 
 
-def _joined(spans: Sequence[Span]) -> Span:
+def _merge_spans(spans: Sequence[Span]) -> Span:
     """Return the span of two ends; its median is that of the larger one."""
     longest = max(spans, key=lambda span: span.most)
     return Span(least=min(span.least for span in spans), median=longest.median, most=longest.most)
 
 
-def _counted(counts: Sequence[int]) -> Span:
+def _estimate_count_span(counts: Sequence[int]) -> Span:
     """Return the span of ``counts``, somewhat wider where only one or two of them stand at an end.
 
     The fewer debates were rehearsed, the likelier another one lies outside of them.
     """
     span = _span(counts)
     wider = (max(counts) / max(1, min(counts))) ** (2 / len(counts))
-    least = math.ceil(span.least / wider) if counts.count(min(counts)) <= 2 else span.least
-    most = math.floor(span.most * wider) if counts.count(max(counts)) <= 2 else span.most
-    return Span(least=least, median=span.median, most=most)
+    minimum = math.ceil(span.least / wider) if counts.count(min(counts)) <= 2 else span.least
+    maximum = math.floor(span.most * wider) if counts.count(max(counts)) <= 2 else span.most
+    return Span(least=minimum, median=span.median, most=maximum)
 
 
 # Rehearsing
 
 
-async def rehearsed(
+async def rehearse_debates(
     chosen: Method,
     graph_input: Mapping[str, JsonValue],
     context: ProtocolSettings,
@@ -182,11 +182,9 @@ async def rehearsed(
     context = context.model_copy(update={"cache": False, "replay": False})
     early = chosen.protocol.early
     if past is None and early is not None and 0 < getattr(context, early.threshold) <= 1:
-        no_debate, debate = (
-            context.model_copy(update={early.threshold: at}) for at in (NEVER, ALWAYS)
-        )
-        short = await rehearsed(chosen, graph_input, no_debate, words, FEW)
-        long = await rehearsed(chosen, graph_input, debate, words, calls)
+        no_debate, debate = (context.model_copy(update={early.threshold: at}) for at in (NEVER, ALWAYS))
+        short = await rehearse_debates(chosen, graph_input, no_debate, words, FEW)
+        long = await rehearse_debates(chosen, graph_input, debate, words, calls)
         return [*(size._replace(early=True) for size in short), *long]
     if past is None and isinstance(context, RetrievalSettings):  # words instead of vectors
         context = context.model_copy(update={"embeddings": "bm25"})
@@ -213,10 +211,7 @@ def _alike(sizes: Sequence[Size]) -> bool:
 
 
 async def _rehearse(
-    chosen: Method,
-    graph_input: Mapping[str, JsonValue],
-    context: ProtocolSettings,
-    rehearsal: Rehearsal,
+    chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings, rehearsal: Rehearsal
 ) -> Size:
     graph, config = chosen.graph(), RunnableConfig()
     if context.asks():
@@ -225,24 +220,20 @@ async def _rehearse(
     todo: Any = dict(graph_input)
     with tracing_context(enabled=False):
         while todo is not None:
-            ended = await graph.ainvoke(
-                todo, config, context=context, control=rehearsal, version="v2"
-            )
+            ended = await graph.ainvoke(todo, config, context=context, control=rehearsal, version="v2")
             requests = {stop.id: payload_of(stop.value) for stop in ended.interrupts}
             answers = await rehearsal.answers(requests)
             todo = Command(resume=answers) if answers else None
     order, calls = chosen.order(context), rehearsal.calls
-    costs = [
-        price(context, call.model, call.prompt_tokens, call.completion_tokens) for call in calls
-    ]
-    known = [cost for cost in costs if cost is not None]
+    costs = [price(context, call.model, call.prompt_tokens, call.completion_tokens) for call in calls]
+    prices = [cost for cost in costs if cost is not None]
     return Size(
         calls=len(calls),
         in_a_row=critical_path(fold(rehearsal.events, order)[0], calls, order),
         tokens=sum(call.prompt_tokens + call.completion_tokens for call in calls),
-        cost=sum(known) if len(known) == len(calls) else None,
+        cost=sum(prices) if len(prices) == len(calls) else None,
         slots=rehearsal.slots,
-        written=fmean(call.completion_tokens for call in calls) if calls else 0.0,
+        tokens_per_call=fmean(call.completion_tokens for call in calls) if calls else 0.0,
     )
 
 
@@ -265,15 +256,15 @@ def pace_of(runs: Iterable[RunFolder], models: Collection[str], protocol: str = 
         except RunFolderError:  # `show` says what is wrong with it
             continue
         if calls:
-            texts = [text for call in calls for text in _texts(_parsed(call))]
+            texts = [text for call in calls for text in _texts(_parse_reply(call))]
             words = round(fmean(len(text.split()) for text in texts)) if texts else WORDS
-            other = protocol != run.stored().protocol
-            tokens = fmean(call.completion_tokens for call in calls) if other else 0.0
+            is_other_protocol = protocol != run.read_stored_record().protocol
+            tokens = fmean(call.completion_tokens for call in calls) if is_other_protocol else 0.0
             return Pace(run.run_id, median(seconds([call]) for call in calls), words, tokens)
     return Pace(seconds=SECONDS_HERE if EMBEDDED in models else SECONDS)
 
 
-def _parsed(call: Call) -> JsonValue:
+def _parse_reply(call: Call) -> JsonValue:
     try:
         parsed: JsonValue = json.loads(call.reply or "")
     except ValueError:

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from dialectree.errors import DialectreeError
-from dialectree.flow.human_input import Payload, told_of
+from dialectree.flow.human_input import Payload, interrupt_summary
 from dialectree.models.limits import Budget
 from dialectree.models.run import Run
 from dialectree.protocols.settings import ProtocolSettings
@@ -102,7 +102,7 @@ class HeldRun(Run):
 
     def tell_who_is_asked(self, payload: Payload) -> None:
         """Tell that a person is asked."""
-        self.tell_of_run("asked", told_of(payload), payload["node"])
+        self.tell_of_run("asked", interrupt_summary(payload), payload["node"])
 
     def tell_beginning(self, expected: tuple[int, int] | None = None) -> None:
         """Tell what is debated, and how; ``expected`` are the calls that were estimated."""
@@ -119,7 +119,7 @@ class HeldRun(Run):
         Raises:
             RunFolderError: Another process works on the run.
         """
-        files = folder.held(within_s)
+        files = folder.lock(within_s)
         files.__enter__()
         self._files = files
 
@@ -230,13 +230,13 @@ class HeldRun(Run):
 
 
 def create_folder(
-    record: RunRecord, runs: Path, *sent: Path, folder: RunFolder | None = None
+    record: RunRecord, runs: Path, *client_folders: Path, folder: RunFolder | None = None
 ) -> RunFolder:
     """Give a run that begins its folder in ``runs``, or ``folder``, with the texts of its sources.
 
-    ``sent`` are folders with the texts that a client gave.
+    ``client_folders`` are folders with the texts that a client gave.
     """
-    texts = locate_sources(record.sources, *sent) if record.sources else ()
+    texts = locate_sources(record.sources, *client_folders) if record.sources else ()
     folder = folder or RunFolder.create(runs, record.run_id or None)
     record.run_id = folder.run_id
     record.set_folder(folder.path)
@@ -246,9 +246,7 @@ def create_folder(
     return folder
 
 
-def event_of(
-    record: RunRecord, kind: EventKind, data: Mapping[str, JsonValue], node: str = "0"
-) -> Event:
+def event_of(record: RunRecord, kind: EventKind, data: Mapping[str, JsonValue], node: str = "0") -> Event:
     """Return an event of the run of ``record``, by default of the whole run."""
     return Event(t=clock.stamp(), run_id=record.run_id, node=node, kind=kind, data={**data})
 
@@ -260,14 +258,11 @@ def missing_in_input(record: RunRecord) -> list[str]:
 
 
 def complete(
-    record: RunRecord,
-    kept_in: RunFolder | Unkept,
-    ended: BaseException | None,
-    notices: Iterable[str] = (),
+    record: RunRecord, kept_in: RunFolder | Unkept, ended: BaseException | None, notices: Iterable[str] = ()
 ) -> None:
     """Fold the events into the record, and write there how the run ended."""
     took = record.usage.model_dump(include={"wall_s", "embedding_s"})
-    kept_in.tell_of(record, kept_in.told())
+    kept_in.tell_of(record, kept_in.list_logged_events())
     record.usage = record.usage.model_copy(update=took)
     record.ended = clock.stamp()
     record.status = _status(record, ended)
@@ -290,4 +285,4 @@ def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:
         node.status == "missing" and node.kind != "argument" and not node.dropped
         for node in record.tree.nodes.values()
     )
-    return "degraded" if missing or record.degraded() else "answered"
+    return "degraded" if missing or record.list_failures() else "answered"

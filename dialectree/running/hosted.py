@@ -45,10 +45,10 @@ from dialectree.running.plug_points import DOCUMENTS, keep_sources, locate_sourc
 from dialectree.running.recorded_settings import (
     BUDGETS,
     calibration,
-    named,
+    list_role_models,
+    make_placeholder_models,
+    restrict_to_called_roles,
     speakers,
-    spoken,
-    unspoken,
 )
 from dialectree.running.runner import new_record
 from dialectree.system import clock
@@ -94,7 +94,7 @@ def _runs() -> Path | None:
 
 
 class HostedRun(HeldRun):
-    """A run that a host drives; see :func:`begun` and :func:`taken_up`.
+    """A run that a host drives; see :func:`begin_run` and :func:`find_run`.
 
     Its files are open while its steps follow one another. Where the host stops, for a person or for
     good, they are closed, so that another process can go on.
@@ -147,7 +147,7 @@ class HostedRun(HeldRun):
         """Hand an event of the whole run to the host's stream."""
         self._write(event.model_dump(mode="json"))
 
-    def stored(self) -> dict[str, Any]:
+    def build_thread_state(self) -> dict[str, Any]:
         """Return what the thread's state has of the run."""
         recorded = self.record.settings if self.record is not None else {}
         return {"id": self.run_id, "settings": recorded, "ignored": self.ignored}
@@ -228,7 +228,7 @@ class HostedRun(HeldRun):
         record = None
         if self.record is not None:
             record = await asyncio.to_thread(self.record.model_dump, mode="json")
-        return {"run": self.stored(), "run_id": self.run_id, "record": record}
+        return {"run": self.build_thread_state(), "run_id": self.run_id, "record": record}
 
     async def _leave(self, failure: BaseException | None, *, finished: bool = False) -> None:
         """Close the files, and say in the record how the run ended if it did."""
@@ -253,7 +253,7 @@ class HostedRun(HeldRun):
             self.keeper = Unkept()  # what was told before is lost, and there is no record
             if self.method is not None:
                 self.log = self.keeper.append
-                self.models = named(speakers(self.method, self.context), {})
+                self.models = list_role_models(speakers(self.method, self.context), {})
                 self.calibration = calibration(self.method, self.context, self.models)
             return
         self.open(folder, WAIT_S)
@@ -266,9 +266,9 @@ class HostedRun(HeldRun):
         folder.resume_events()
         if self.method is not None:
             self.method = self.method.on(record.input)
-            models = spoken(record.models, folder.ledger())
-            record.models = named(speakers(self.method, self.context), models)
-        usage, before = record.usage, folder.stored().usage
+            models = restrict_to_called_roles(record.models, folder.ledger())
+            record.models = list_role_models(speakers(self.method, self.context), models)
+        usage, before = record.usage, folder.read_stored_record().usage
         usage.wall_s = max(usage.wall_s, before.wall_s)
         usage.embedding_s = max(usage.embedding_s, before.embedding_s)
         self.take_up(folder, record)
@@ -279,7 +279,7 @@ class HostedRun(HeldRun):
         """Return the folder of a new run, which goes on from within a finished one."""
         new = RunFolder.create(folder.path.parent)
         update = {"run_id": new.run_id, "status": "running", "started": clock.stamp()}
-        events = [one.model_copy(update={"run_id": new.run_id}) for one in folder.events()]
+        events = [event.model_copy(update={"run_id": new.run_id}) for event in folder.events()]
         new.copy_texts(folder)
         keep_sources(locate_sources(record.sources, folder.path / SOURCES), new)
         new.write_whole(record.model_copy(update=update), events, folder.ledger())
@@ -289,8 +289,8 @@ class HostedRun(HeldRun):
         """Give the run its folder."""
         assert self.record is not None
         client = self.owner if self.record.sources else None
-        sent = [DOCUMENTS.require().locate_sent(client, runs)] if client else []
-        folder = create_folder(self.record, runs, *sent)
+        client_folders = [DOCUMENTS.require().locate_sent(client, runs)] if client else []
+        folder = create_folder(self.record, runs, *client_folders)
         self.open(folder, WAIT_S)
         folder.sync()
         self.keeper = folder
@@ -311,36 +311,37 @@ class HostedRun(HeldRun):
         """Return lines for the record, first on each setting of the host that changes nothing."""
         of = self.record.method if self.record is not None else ""
         ignored = [
-            f"{name}: that is no setting of {of}, so it changes nothing"
-            for name in sorted({*self.ignored})
+            f"{name}: that is no setting of {of}, so it changes nothing" for name in sorted({*self.ignored})
         ]
         return [*ignored, *super().find_notices(finished=finished)]
 
 
 @asynccontextmanager
-async def begun(
+async def begin_run(
     method: Method | None,
-    given: Mapping[str, JsonValue],
+    graph_input: Mapping[str, JsonValue],
     runtime: Runtime[Any],
     kind: type[ProtocolSettings],
 ) -> AsyncIterator[HostedRun]:
-    """Begin a run of ``method``; ``given`` is what its graph takes.
+    """Begin a run of ``method``; ``graph_input`` is what its graph takes.
 
     Its folder is there before anybody hears of it. A run whose input is refused leaves none.
     """
     context = settings(runtime, kind)
-    if given.get("sources"):
+    if graph_input.get("sources"):
         owner = _owner(runtime)
-        given = {
-            **given,
-            "sources": await asyncio.to_thread(_taken, method, given["sources"], owner, context),
+        graph_input = {
+            **graph_input,
+            "sources": await asyncio.to_thread(
+                _read_host_sources, method, graph_input["sources"], owner, context
+            ),
         }
     elif has_retriever(context) and (method is None or method.grounded):
-        given = {**given, "sources": []}
+        graph_input = {**graph_input, "sources": []}
     else:
-        given = {name: one for name, one in given.items() if name != "sources"}
-    run = await asyncio.to_thread(_new, method, given, context, runtime)
-    run.sources = cast("list[Any]", given.get("sources") or [])
+        graph_input = {name: entry for name, entry in graph_input.items() if name != "sources"}
+    run = await asyncio.to_thread(_new, method, graph_input, context, runtime)
+    run.sources = cast("list[Any]", graph_input.get("sources") or [])
     runs = _runs() if run.record is not None else None
     try:
         if runs is not None:
@@ -360,7 +361,7 @@ async def begun(
     await run.rest()
 
 
-def _taken(
+def _read_host_sources(
     method: Method | None, sources: Any, owner: str | None, context: ProtocolSettings
 ) -> list[JsonValue]:
     """Return the sources that a host gives to a graph; a server reads no file of a client's."""
@@ -369,18 +370,18 @@ def _taken(
     reader, documents = find_reader(context), DOCUMENTS.require()
     if not on_a_server():
         return documents.read_given(sources, reader=reader)
-    every = sources if isinstance(sources, list) else [sources]
-    if not all(isinstance(one, dict) for one in every):
+    source_list = sources if isinstance(sources, list) else [sources]
+    if not all(isinstance(source, dict) for source in source_list):
         raise InputError("sources: attach the files; a name or a path is not read here")
     if owner:
-        documents.require_own(owner, every, _runs() or _nowhere)
-    sent = [{name: one[name] for name in one if name != "path"} for one in every]
-    return documents.read_given(sent, reader=reader)
+        documents.require_own(owner, source_list, _runs() or _nowhere)
+    client_sources = [{name: source[name] for name in source if name != "path"} for source in source_list]
+    return documents.read_given(client_sources, reader=reader)
 
 
 def _new(
     method: Method | None,
-    given: Mapping[str, JsonValue],
+    graph_input: Mapping[str, JsonValue],
     context: ProtocolSettings,
     runtime: Runtime[Any],
 ) -> HostedRun:
@@ -389,8 +390,8 @@ def _new(
         _require_model(method, context)
     name, record = new_id(), None
     if method is not None:
-        method = method.on(given)
-        record = new_record(method, given, context)
+        method = method.on(graph_input)
+        record = new_record(method, graph_input, context)
         record.run_id, record.owner = name, _owner(runtime)
         about = runtime.execution_info
         record.thread = None if about is None else about.thread_id
@@ -421,9 +422,7 @@ def _require_model(method: Method | None, context: ProtocolSettings) -> None:
         raise SettingsError(NO_MODEL)
 
 
-def taken_up(
-    method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSettings]
-) -> HostedRun | None:
+def find_run(method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSettings]) -> HostedRun | None:
     """Return the run that the thread's state names; None where it names none."""
     stored = read_state("run")
     if not stored:
@@ -471,5 +470,5 @@ def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
         return run.context
     if runtime is not None:
         return _resume_settings(runtime, kind, stored)
-    recorded = {**stored["settings"], **unspoken(kind, stored["settings"])}
+    recorded = {**stored["settings"], **make_placeholder_models(kind, stored["settings"])}
     return read_settings(kind, recorded, f"run {stored['id']}")

@@ -26,9 +26,9 @@ class Documents(Protocol):
     """The part that reads the documents to argue from, and keeps their texts."""
 
     def read_given(
-        self, given: Any, reading: WatchReading | None = None, reader: object = None
+        self, sources: Any, reading: WatchReading | None = None, reader: object = None
     ) -> list[JsonValue]:
-        """Return ``given`` as a graph takes sources, and leave their texts in the cache; blocks.
+        """Return ``sources`` as a graph takes sources, and leave their texts in the cache; blocks.
 
         ``reader`` takes the place of ours. Raises InputError for what cannot be read.
         """

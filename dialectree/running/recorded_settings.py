@@ -16,7 +16,7 @@ from dialectree.models.local_models import LOCAL_MODELS
 from dialectree.models.specs import Spec, resolve
 from dialectree.protocols.calibrated_figure import CALIBRATIONS, Calibration
 from dialectree.protocols.options import juries
-from dialectree.protocols.protocol import Method, inner_settings, installed, protocol
+from dialectree.protocols.protocol import Method, inner_settings, load_protocols, protocol
 from dialectree.protocols.settings import (
     EMBEDDED,
     SHARED,
@@ -25,15 +25,15 @@ from dialectree.protocols.settings import (
     build_settings,
     read_settings,
 )
-from dialectree.protocols.sources import known
-from dialectree.protocols.trust import CLIENT, marked
+from dialectree.protocols.sources import list_all_setting_names
+from dialectree.protocols.trust import CLIENT, find_marked_fields
 from dialectree.records import Call, RunRecord
 
 BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
 _PACKAGES = ("dialectree", "langgraph", "langchain-core", "langchain-openai", "pydantic")
 
 
-def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
+def dump_settings(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     """Return the settings as a record keeps them, with the defaults of the day.
 
     Settings that the method does not read are left out, and so are the models of other roles.
@@ -41,8 +41,7 @@ def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     recorded = chosen.reads().union(SHARED)
     jurors = recorded.intersection(juries(type(context)).values())
     values: dict[str, JsonValue] = context.model_dump(
-        mode="json",
-        include={*recorded} - {"model", "roles", "inner", "replay", "calibration", *jurors},
+        mode="json", include={*recorded} - {"model", "roles", "inner", "replay", "calibration", *jurors}
     )
     if (inside := _inner(context, chosen)) or "inner" in recorded:
         values["inner"] = inside
@@ -61,11 +60,11 @@ def _inner(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     """Return the settings of the protocols that debate inside ``chosen``, by protocol."""
     inside: dict[str, JsonValue] = {}
     for name in [] if chosen.variant.baseline else chosen.protocol.holds(context):
-        other = protocol(name).methods()[name]
-        own = inner_settings(context, other)
-        other = other if chosen.grounded else other.on({})
-        everything = kept(own, other)
-        values = {n: everything[n] for n in everything if n in {*other.reads(), "inner"}}
+        inner_method = protocol(name).methods()[name]
+        settings = inner_settings(context, inner_method)
+        inner_method = inner_method if chosen.grounded else inner_method.on({})
+        everything = dump_settings(settings, inner_method)
+        values = {n: everything[n] for n in everything if n in {*inner_method.reads(), "inner"}}
         inside[name] = values
     return inside
 
@@ -80,58 +79,58 @@ def names(speaker: object) -> JsonValue:
 
 
 def read_run_settings(
-    record: RunRecord, given: Mapping[str, Any], *, own: bool = False
+    record: RunRecord, new_settings: Mapping[str, Any], *, in_runs_folder: bool = False
 ) -> ProtocolSettings:
-    """Return the settings of a run, changed by those ``given`` and without its budgets.
+    """Return the settings of a run, changed by those ``new_settings`` and without its budgets.
 
-    ``own`` says that the run lies in the folder of runs that is in use.
+    ``in_runs_folder`` says that the run lies in the folder of runs that is in use.
     """
     kind = protocol(record.protocol).settings
     values = {name: value for name, value in record.settings.items() if name not in BUDGETS}
-    if given.get("replay"):
+    if new_settings.get("replay"):
         values.pop("cache", None)  # a run without the cache is replayed from its own calls
     lender = f"{record.run_id}/run.json" if record.owner is None else CLIENT
     try:
-        return read_settings(kind, values, lender, given, own_run=own)
+        return read_settings(kind, values, lender, new_settings, own_run=in_runs_folder)
     except SettingsError as error:
-        build_settings(kind, **given)  # raises where the record is not to blame
+        build_settings(kind, **new_settings)  # raises where the record is not to blame
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
 
 
-def require_models_and_limits(
-    given: Mapping[str, Any], what: str = "a contest is reckoned"
-) -> None:
+def require_models_and_limits(settings: Mapping[str, Any], action: str = "a contest is reckoned") -> None:
     """Raise InputError for a setting that would make another debate of a run."""
-    models = {name for one in installed().values() for name in juries(one.settings).values()}
-    own = known() - {*SHARED} - models - _code() | {"seed", "calibration"}
-    if found := sorted(given.keys() & own):
-        raise InputError(f"`{found[0]}`: {what} with the settings of its run")
+    models = {
+        name for declaration in load_protocols().values() for name in juries(declaration.settings).values()
+    }
+    debate_settings = list_all_setting_names() - {*SHARED} - models - _code() | {"seed", "calibration"}
+    if refused_settings := sorted(settings.keys() & debate_settings):
+        raise InputError(f"`{refused_settings[0]}`: {action} with the settings of its run")
 
 
 def _code() -> set[str]:
     """Return the settings that name code, which a run's record does not name for anybody."""
-    kinds = [one.settings for one in installed().values()]
-    return {name for kind in kinds for name in marked(kind, kind.model_fields, "code")}
+    kinds = [declaration.settings for declaration in load_protocols().values()]
+    return {name for kind in kinds for name in find_marked_fields(kind, kind.model_fields, "code")}
 
 
-def without_models(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
+def without_models(record: RunRecord, new_settings: Mapping[str, Any]) -> ProtocolSettings:
     """Return the settings of a run in which no model is asked: its journal has every reply."""
-    nobody = unspoken(protocol(record.protocol).settings, record.settings)
-    return read_run_settings(record, {**nobody, **given, "cache": True, "replay": True})
+    nobody = make_placeholder_models(protocol(record.protocol).settings, record.settings)
+    return read_run_settings(record, {**nobody, **new_settings, "cache": True, "replay": True})
 
 
-def unspoken(kind: type[ProtocolSettings], recorded: Mapping[str, Any]) -> dict[str, Any]:
+def make_placeholder_models(kind: type[ProtocolSettings], recorded: Mapping[str, Any]) -> dict[str, Any]:
     """Return models for ``recorded`` settings of a run in which none is asked.
 
     A jury keeps its number of judges.
     """
     jurors = {name: [EMBEDDED] * len(recorded.get(name, ())) for name in juries(kind).values()}
     inner = {
-        name: {**own, **unspoken(protocol(name).settings, own)}
-        for name, own in recorded.get("inner", {}).items()
+        name: {**settings_of_inner, **make_placeholder_models(protocol(name).settings, settings_of_inner)}
+        for name, settings_of_inner in recorded.get("inner", {}).items()
     }
-    for own in inner.values():
-        del own["model"], own["roles"]
+    for settings_of_inner in inner.values():
+        del settings_of_inner["model"], settings_of_inner["roles"]
     return {"model": EMBEDDED, "roles": {}, **jurors, **({"inner": inner} if inner else {})}
 
 
@@ -143,7 +142,7 @@ def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
     """
     if "embeddings" in chosen.reads() and isinstance(context, RetrievalSettings):
         context.require_embeddings()
-    specs = {role: resolve(one, context) for role, one in chosen.models(context).items()}
+    specs = {role: resolve(speaker, context) for role, speaker in chosen.models(context).items()}
     require_prices(context, (spec.name for spec in specs.values()))
     for model in {spec.model for spec in specs.values() if spec.provider == "local"}:
         if not context.replay:  # a replay asks no model
@@ -151,24 +150,21 @@ def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
     return specs
 
 
-def named(specs: Mapping[str, Spec], before: Mapping[str, str]) -> dict[str, str]:
+def list_role_models(specs: Mapping[str, Spec], before: Mapping[str, str]) -> dict[str, str]:
     """Return the models of every role: those that spoke in it ``before``, then its own."""
     models = {role: model.split(", ") for role, model in before.items()}
     return {
-        role: ", ".join(dict.fromkeys([*models.get(role, []), spec.address]))
-        for role, spec in specs.items()
+        role: ", ".join(dict.fromkeys([*models.get(role, []), spec.address])) for role, spec in specs.items()
     }
 
 
-def spoken(models: Mapping[str, str], calls: Iterable[Call]) -> dict[str, str]:
+def restrict_to_called_roles(models: Mapping[str, str], calls: Iterable[Call]) -> dict[str, str]:
     """Return those of a record's ``models`` whose roles made one of ``calls``."""
-    made = {name for call in calls for name in (call.role, f"{call.role}_{call.speaker}".lower())}
-    return {role: model for role, model in models.items() if role in made}
+    called_roles = {name for call in calls for name in (call.role, f"{call.role}_{call.speaker}".lower())}
+    return {role: model for role, model in models.items() if role in called_roles}
 
 
-def calibration(
-    chosen: Method, context: ProtocolSettings, models: Mapping[str, str]
-) -> list[Calibration]:
+def calibration(chosen: Method, context: ProtocolSettings, models: Mapping[str, str]) -> list[Calibration]:
     """Return what the file of ``context`` says of the confidences of a run; empty without one.
 
     The record keeps it, and no path, so that a run that goes on reads no file. Raises InputError

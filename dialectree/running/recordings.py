@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from dialectree.errors import InputError
 from dialectree.flow.human_input import Ask
-from dialectree.protocols.protocol import Protocol, installed, method
+from dialectree.protocols.protocol import Protocol, load_protocols, method
 from dialectree.records import Event, RunRecord, path_key, turns
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import Watch
-from dialectree.running.recorded_settings import read_run_settings, unspoken
+from dialectree.running.recorded_settings import make_placeholder_models, read_run_settings
 from dialectree.running.runner import Started
 from dialectree.system import clock
 
@@ -92,17 +92,15 @@ def find_recordings(protocol: Protocol) -> dict[str, Path]:
     if not protocol.demo or protocol.file(f"{protocol.demo}/run.json") is None:
         return {}
     paths = sorted(protocol.folder().glob(f"{protocol.demo}_*/run.json"))
-    recordings = {
-        f"{protocol.name}_{path.parent.name.partition('_')[2]}": path.parent for path in paths
-    }
+    recordings = {f"{protocol.name}_{path.parent.name.partition('_')[2]}": path.parent for path in paths}
     return {protocol.name: protocol.recording(), **recordings}
 
 
-def recorded() -> dict[str, Recording]:
+def list_recordings() -> dict[str, Recording]:
     """Return the recorded debates that protocols ship, by the name that plays each."""
     return {
         name: Recording(protocol, folder)
-        for protocol in installed().values()
+        for protocol in load_protocols().values()
         for name, folder in find_recordings(protocol).items()
     }
 
@@ -112,19 +110,19 @@ def play(name: str, runs: Path, *, paced: bool) -> Playback:
 
     Raises InputError with the names there are for a protocol without one.
     """
-    known = recorded()
-    if name not in known:
-        raise InputError(f"{name}: there is no recorded debate of it; {', '.join(known)} have one")
-    recording = RunFolder(known[name].folder)
+    recordings = list_recordings()
+    if name not in recordings:
+        raise InputError(f"{name}: there is no recorded debate of it; {', '.join(recordings)} have one")
+    recording = RunFolder(recordings[name].folder)
     record, calls = recording.record(), recording.ledger()
     # No model starts now that did when it was recorded.
-    events = [one for one in recording.events() if one.data.get("why") != "starting"]
+    events = [event for event in recording.events() if event.data.get("why") != "starting"]
     folder, now = RunFolder.create(runs), clock.stamp()
     record.run_id, record.started, record.ended = folder.run_id, now, now
-    events = [one.model_copy(update={"t": now, "run_id": folder.run_id}) for one in events]
-    calls = [one.model_copy(update={"started": now, "ended": now}) for one in calls]
+    events = [event.model_copy(update={"t": now, "run_id": folder.run_id}) for event in events]
+    calls = [call.model_copy(update={"started": now, "ended": now}) for call in calls]
     folder.copy_texts(recording)
     folder.write_whole(record, events, calls)
     chosen = method(record.method, record.protocol)
-    context = read_run_settings(record, unspoken(chosen.protocol.settings, record.settings))
+    context = read_run_settings(record, make_placeholder_models(chosen.protocol.settings, record.settings))
     return Playback(folder, record, chosen, context, events=_as_read(events), paced=paced)

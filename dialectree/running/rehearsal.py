@@ -45,7 +45,7 @@ Past = tuple[Journal, Sequence[Override], Path]
 the texts of its sources."""
 
 
-def _found(query: str) -> list[Document]:
+def _make_documents(query: str) -> list[Document]:
     """Return made-up texts of the usual length, others for another query."""
     sentence = f"{query[:80]} and some more words of a sentence that was never written"
     return [Document(f"{n}: {sentence}. " * 3, metadata={"source": f"{n}"}) for n in range(8)]
@@ -67,8 +67,8 @@ class Rehearsal(Run):
         self.cache = None
         self.sources_at = texts
         if journal is not None:
-            self._retrievals = journal.retrievals.apart()
-        self.stand_in = RunnableLambda(_found)
+            self._retrievals = journal.retrievals.copy_in_memory()
+        self.stand_in = RunnableLambda(_make_documents)
         self.calls: list[Call] = []
         self.events: list[Event] = []
         self.slots = context.concurrency
@@ -82,13 +82,13 @@ class Rehearsal(Run):
 
         In a contest a person's change goes first, then the journal, as in a real run.
         """
-        if (past := self._changed(asking) or self._past(asking)) is not None:
+        if (past := self._find_override_reply(asking) or self._past(asking)) is not None:
             if past.error is not None:
                 raise CallError(past.error)
             return past
         self.slots = min(self.slots, asking.at_once)
-        calls = (self._made_up(asking, attempt) for attempt in range(_DRAWS))
-        call = next(filter(asking.usable, calls), None) or self._made_up(asking, 0)
+        calls = (self._draw_call(asking, attempt) for attempt in range(_DRAWS))
+        call = next(filter(asking.usable, calls), None) or self._draw_call(asking, 0)
         self.calls.append(call)
         return call
 
@@ -101,21 +101,18 @@ class Rehearsal(Run):
         """Return an endpoint for once: the real one must not learn from made-up replies."""
         return Endpoint(spec)
 
-    def _made_up(self, asking: Asking, attempt: int) -> Call:
+    def _draw_call(self, asking: Asking, attempt: int) -> Call:
         """Return a call by one draw. Only the first one is extreme, if any is."""
-        request = asking.sent()
+        request = asking.adapt_to_prompt_form()
         prompt = "\n".join(content for _, content in request.messages)
         random = chance.draws(self._seed, *asking.place.spot(), asking.repair, attempt)
         draw: Draw = "chance" if attempt else self._draw
         words = re.findall(r"\w{2,}", prompt[-_SHOWN:])
         maker = _Maker(random, draw, words, self._words)
-        schema = offering(request.form, asking.shown).full
+        schema = offering(request.form, asking.sentence_names).full
         reply = json.dumps(maker.value(schema), ensure_ascii=False)
         done = Completion(
-            text=reply,
-            finish="stop",
-            prompt_tokens=tokens(len(prompt)),
-            completion_tokens=tokens(len(reply)),
+            text=reply, finish="stop", prompt_tokens=tokens(len(prompt)), completion_tokens=tokens(len(reply))
         )
         return asking.call(done, "", "model")
 
@@ -155,18 +152,18 @@ class _Maker:
             return constant
         if "enum" in schema:
             choices: list[JsonValue] = schema["enum"]
-            return choices[self._whole(0, len(choices) - 1)]
+            return choices[self._draw_integer(0, len(choices) - 1)]
         if "anyOf" in schema:  # a value or null: most models give the value
-            return self.value(next(one for one in schema["anyOf"] if one.get("type") != "null"))
+            return self.value(next(branch for branch in schema["anyOf"] if branch.get("type") != "null"))
         match schema.get("type"):
             case "object":
                 return {name: self.value(part) for name, part in schema["properties"].items()}
             case "array":
                 return self._list(schema)
             case "boolean":
-                return self._whole(0, 1) == 1
+                return self._draw_integer(0, 1) == 1
             case "integer":
-                return self._whole(schema.get("minimum", 0), schema.get("maximum", 10))
+                return self._draw_integer(schema.get("minimum", 0), schema.get("maximum", 10))
             case "number":
                 return round(self._between(schema.get("minimum", 0), schema.get("maximum", 1)), 4)
             case _:
@@ -177,16 +174,16 @@ class _Maker:
             return self._random.uniform(low, high)
         return low if self._draw == "least" else high
 
-    def _whole(self, low: int, high: int) -> int:
+    def _draw_integer(self, low: int, high: int) -> int:
         return min(high, int(self._between(low, high + 1)))
 
     def _list(self, schema: Mapping[str, Any]) -> list[JsonValue]:
         if "prefixItems" in schema:
             return [self.value(part) for part in schema["prefixItems"]]
-        least, most = _ITEMS
-        low = schema.get("minItems", min(least, schema.get("maxItems", least)))
-        high = max(low, min(most, schema.get("maxItems", most)))
-        return [self.value(schema["items"]) for _ in range(self._whole(low, high))]
+        min_length, max_length = _ITEMS
+        low = schema.get("minItems", min(min_length, schema.get("maxItems", min_length)))
+        high = max(low, min(max_length, schema.get("maxItems", max_length)))
+        return [self.value(schema["items"]) for _ in range(self._draw_integer(low, high))]
 
     def _text(self, schema: Mapping[str, Any]) -> str:
         """Return words by chance, whatever else is drawn: two texts must not be the same."""

@@ -21,45 +21,27 @@ from pydantic import JsonValue
 
 from dialectree import prompts
 from dialectree.errors import DialectreeError, MissingPackage, ReplayMiss, SettingsError
-from dialectree.flow.human_input import (
-    Ask,
-    answer_requests,
-    payload_of,
-    require_person,
-    without_person,
-)
+from dialectree.flow.human_input import Ask, answer_requests, payload_of, require_person, without_person
 from dialectree.models.door import REPAIRS
 from dialectree.models.limits import Budget
 from dialectree.models.sizes import at_chance
-from dialectree.protocols.forms import checked
+from dialectree.protocols.forms import validate_input
 from dialectree.protocols.grounded import find_reader, has_retriever
 from dialectree.protocols.inside import ITSELF, inside
 from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import (
-    UNFINISHED,
-    Call,
-    Evaluated,
-    RunRecord,
-    Verdict,
-    fold,
-    own_calls,
-)
+from dialectree.records import UNFINISHED, Call, Evaluated, RunRecord, Verdict, fold, own_calls
 from dialectree.records.declared import declarations
 from dialectree.records.folder import RunFolder
 from dialectree.running.held_run import HeldRun, Watch, create_folder
-from dialectree.running.plug_points import (
-    DOCUMENTS,
-    OUTCOMES,
-    WatchReading,
-)
+from dialectree.running.plug_points import DOCUMENTS, OUTCOMES, WatchReading
 from dialectree.running.recorded_settings import (
     calibration,
-    kept,
-    named,
+    dump_settings,
+    list_role_models,
     read_run_settings,
+    restrict_to_called_roles,
     speakers,
-    spoken,
     versions,
     without_models,
 )
@@ -125,21 +107,18 @@ class Started:
                 prompts.load(name)
 
 
-def prepared(
-    chosen: Method,
-    given: Mapping[str, Any],
-    context: ProtocolSettings,
-    reading: WatchReading | None = None,
+def prepare_graph_input(
+    chosen: Method, inputs: Mapping[str, Any], context: ProtocolSettings, reading: WatchReading | None = None
 ) -> dict[str, JsonValue]:
     """Return what the graph of ``chosen`` takes; raise InputError where it cannot be debated.
 
     ``reading`` is told how far the sources are read.
     """
-    given = checked(chosen.protocol.input, given)
-    sources = given.pop("sources", None) if chosen.protocol.grounded else None
+    inputs = validate_input(chosen.protocol.input, inputs)
+    sources = inputs.pop("sources", None) if chosen.protocol.grounded else None
     if sources:
         chosen.require_grounded()
-    graph_input = chosen.prepare(given, context)
+    graph_input = chosen.prepare(inputs, context)
     if sources:
         reader = find_reader(context)
         graph_input["sources"] = DOCUMENTS.require().read_given(sources, reading, reader)
@@ -157,7 +136,7 @@ def begin(
     folder: RunFolder | None = None,
     evaluated: Evaluated | None = None,
 ) -> Started:
-    """Begin a run of ``chosen`` with what its graph takes (:func:`prepared`).
+    """Begin a run of ``chosen`` with what its graph takes (:func:`prepare_graph_input`).
 
     Its folder lies in ``runs``, or is ``folder``.
     """
@@ -167,12 +146,10 @@ def begin(
     return Started(create_folder(record, runs, folder=folder), record, chosen, context)
 
 
-def new_record(
-    chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings
-) -> RunRecord:
+def new_record(chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings) -> RunRecord:
     """Return the record of a run that has no id yet; raise an error for a wrong model."""
-    specs, settings = speakers(chosen, context), kept(context, chosen)
-    models = named(specs, {})
+    specs, settings = speakers(chosen, context), dump_settings(context, chosen)
+    models = list_role_models(specs, {})
     return RunRecord(
         run_id="",
         protocol=chosen.protocol.name,
@@ -188,10 +165,10 @@ def new_record(
     )
 
 
-def again(folder: RunFolder, given: Mapping[str, Any], runs: Path | None = None) -> Started:
+def again(folder: RunFolder, new_settings: Mapping[str, Any], runs: Path | None = None) -> Started:
     """Take up a run that was broken off or whose calls failed.
 
-    It has its own settings except those ``given``. Budgets count anew, and only those given now.
+    It has its own settings except those ``new_settings``. Budgets count anew, and only those given now.
     ``runs`` is the folder of runs that is in use: a run in there goes on at its loopback address.
     A contest in which nobody has to be asked goes on without the models of its record.
     """
@@ -199,23 +176,27 @@ def again(folder: RunFolder, given: Mapping[str, Any], runs: Path | None = None)
     chosen = method(record.method, record.protocol).on(record.input)
     unfinished = record.status in UNFINISHED
     if record.sources:
-        DOCUMENTS.require().require_unchanged(record, given.get("reader"))
+        DOCUMENTS.require().require_unchanged(record, new_settings.get("reader"))
     try:
-        context = read_run_settings(record, given, own=runs is not None and folder.lies_under(runs))
-        chosen.require_roles(context, given)
-        failed = [] if context.replay else failed_calls(record, ledger)
+        context = read_run_settings(
+            record, new_settings, in_runs_folder=runs is not None and folder.lies_under(runs)
+        )
+        chosen.require_roles(context, new_settings)
+        failed = [] if context.replay else list_failed_calls(record, ledger)
         if failed or unfinished:
-            record.models = named(speakers(chosen, context), spoken(record.models, ledger))
+            record.models = list_role_models(
+                speakers(chosen, context), restrict_to_called_roles(record.models, ledger)
+            )
     except (SettingsError, MissingPackage) as error:
         if record.contest is None or not unfinished:
             raise
-        return Started(folder, record, chosen, without_models(record, given), refusal=error)
+        return Started(folder, record, chosen, without_models(record, new_settings), refusal=error)
     if failed:
         _reopen(folder, record, failed)
     return Started(folder, record, chosen, context)
 
 
-def failed_calls(record: RunRecord, ledger: Sequence[Call]) -> list[Call]:
+def list_failed_calls(record: RunRecord, ledger: Sequence[Call]) -> list[Call]:
     """Return the calls of a run that ended without a part, for no reply or for invalid ones.
 
     A ruling that contradicts itself is not among them. A run that was broken off takes the path
@@ -235,7 +216,7 @@ def _reopen(folder: RunFolder, record: RunRecord, failed: Sequence[Call]) -> Non
     The graph runs from its start and tells all events anew. The verdict that the run ended with
     stays in the record.
     """
-    with folder.held():
+    with folder.lock():
         record.earlier = [*record.earlier, record.verdict or Verdict()]
         record.status = "partial"
         folder.write_record(record)
@@ -256,7 +237,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         await finish_in_thread(run.begin, folder)
         try:
             run.show_untold()
-            if not folder.told():
+            if not folder.list_logged_events():
                 run.tell_beginning(started.expected)
             await finish_in_thread(run.read_journal, folder)
             run.notices += await asyncio.to_thread(started.find_changed_prompts)
@@ -278,7 +259,7 @@ class OwnRun(HeldRun):
 
     def __init__(self, started: Started, watch: Watch | None) -> None:
         contest, record = started.record.contest, started.record
-        self._old = started.folder.contested() if contest is not None else None
+        self._old = started.folder.read_contested_record() if contest is not None else None
         """The run that this one contests."""
         super().__init__(
             started.folder.run_id,
@@ -297,14 +278,14 @@ class OwnRun(HeldRun):
         self.lock(folder)
         folder.resume_events(from_start=True)
         folder.sync()
-        if folder.told():
+        if folder.list_logged_events():
             self.take_up(folder, self.record)
 
     def tell_changes(self) -> None:
         """Tell of a contest's changes at their nodes, once all of these are there."""
         if self._old is None or self.keeper is None:
             return
-        tree, _ = fold(self.keeper.told())
+        tree, _ = fold(self.keeper.list_logged_events())
         changes = OUTCOMES.require().describe_changes(self.changes, tree, self.overrides.met)
         for event in changes:
             self.tell(event.model_copy(update={"t": clock.stamp(), "run_id": self.run_id}))
@@ -337,9 +318,7 @@ async def _walk(started: Started, run: OwnRun, ask: Ask | None) -> None:
         if not requests:
             return
         assert run.journal is not None
-        answers = await answer_requests(
-            requests, run.journal, ask, run.changes, run.tell_who_is_asked
-        )
+        answers = await answer_requests(requests, run.journal, ask, run.changes, run.tell_who_is_asked)
         todo = Command(resume=answers)
 
 
@@ -353,10 +332,10 @@ def _without_host() -> Iterator[None]:
     that it begins then would hear of no event.
     """
     host = var_child_runnable_config.get() or {}
-    own: RunnableConfig = {}
+    config: RunnableConfig = {}
     if "callbacks" in host:
-        own["callbacks"] = host["callbacks"]
-    tokens = var_child_runnable_config.set(own), inside.set(ITSELF)
+        config["callbacks"] = host["callbacks"]
+    tokens = var_child_runnable_config.set(config), inside.set(ITSELF)
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from dialectree.errors import InputError
 from dialectree.protocols.protocol import ProtocolInput
 
 
-def allowed_files(
+def resolve_allowed_files(
     kind: type[ProtocolInput], values: Mapping[str, Any], folders: Sequence[str | Path]
 ) -> dict[str, Any]:
     """Return ``values`` with the whole path of every file that they name.
@@ -22,7 +22,7 @@ def allowed_files(
     as it is. Raises InputError for what lies outside of the folders.
     """
     return {
-        name: allowed(name, value, folders) if _takes_files(_annotation(kind, name)) else value
+        name: resolve_allowed_value(name, value, folders) if _takes_files(_annotation(kind, name)) else value
         for name, value in values.items()
     }
 
@@ -36,14 +36,14 @@ def _takes_files(annotation: Any) -> bool:
     return annotation is Path or any(map(_takes_files, get_args(annotation)))
 
 
-def allowed(
+def resolve_allowed_value(
     name: str, value: Any, folders: Sequence[str | Path], exists: Callable[[Path], bool] = isfile
 ) -> Any:
-    """Return ``value`` of the field ``name`` with whole paths; see :func:`allowed_files`."""
+    """Return ``value`` of the field ``name`` with whole paths; as those of a whole input."""
     if isinstance(value, list | tuple):
-        return [allowed(name, one, folders, os.path.exists) for one in value]
+        return [resolve_allowed_value(name, entry, folders, os.path.exists) for entry in value]
     if isinstance(value, Mapping):  # a text, or what was read before: its path is not believed
-        return {key: one for key, one in value.items() if key != "path"}
+        return {key: entry for key, entry in value.items() if key != "path"}
     if not isinstance(value, str | Path) or "\0" in str(value):  # no file has such a name
         return value
     for folder in folders:

@@ -26,7 +26,7 @@ from dialectree.service.debates import (
     KeptRecord,
     Underway,
     add_reports,
-    kept,
+    convert_record,
 )
 from dialectree.service.plug_points import REPORTS, Wish
 from dialectree.system.loop import wait_for
@@ -82,15 +82,15 @@ async def arun(
         >>> record.method, record.status
         ('cot', 'answered')
     """
-    chosen, by_name = _chosen(protocol, inputs, method_name, values)
+    chosen, by_name = _choose_method_and_input(protocol, inputs, method_name, values)
     if ask is not None and "ask" in chosen.reads():
         values["ask"] = True
     debates = Debates(runs_home(runs), person=ask is not None)
     planned = await asyncio.to_thread(debates.plan, chosen, by_name, values)
     for remark in planned.remarks:
         warn(remark)
-    begun = await asyncio.to_thread(planned.begin)
-    return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
+    started_run = await asyncio.to_thread(planned.begin)
+    return convert_record(KeptRecord, await _conduct(started_run, ask, watch, progress))
 
 
 run = make_blocking(arun)
@@ -112,7 +112,7 @@ async def aestimate(
         >>> expected.calls.most
         5
     """
-    chosen, by_name = _chosen(protocol, inputs, method_name, values)
+    chosen, by_name = _choose_method_and_input(protocol, inputs, method_name, values)
     debates = Debates(runs_home(runs), person=True)
     planned = await asyncio.to_thread(debates.plan, chosen, by_name, values)
     for remark in planned.remarks:
@@ -145,8 +145,8 @@ async def aresume(
         'answered'
     """
     debates = Debates(runs_home(runs), person=ask is not None)
-    begun = await asyncio.to_thread(lambda: debates.take_up(_folder(run, debates), settings))
-    return kept(KeptRecord, await _conduct(begun, ask, watch, progress))
+    started_run = await asyncio.to_thread(lambda: debates.take_up(_folder(run, debates), settings))
+    return convert_record(KeptRecord, await _conduct(started_run, ask, watch, progress))
 
 
 resume = make_blocking(aresume)
@@ -179,10 +179,10 @@ async def acontest(
         ['0.1 dropped']
     """
     debates = Debates(runs_home(runs), person=ask is not None)
-    begun = await asyncio.to_thread(
+    started_run = await asyncio.to_thread(
         lambda: debates.plan_contest(_folder(run, debates), wishes, settings).begin()
     )
-    return kept(ContestRecord, await _conduct(begun, ask, watch, progress))
+    return convert_record(ContestRecord, await _conduct(started_run, ask, watch, progress))
 
 
 contest = make_blocking(acontest)
@@ -201,12 +201,12 @@ def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> KeptRecord:
         'answered'
     """
     folder = Debates(runs_home(runs)).find(str(run))
-    record = kept(KeptRecord, folder.record())
+    record = convert_record(KeptRecord, folder.record())
     add_reports(folder, record)
     return record
 
 
-def _chosen(
+def _choose_method_and_input(
     protocol: str, inputs: Sequence[Any], method_name: str | None, values: dict[str, Any]
 ) -> tuple[Method, dict[str, Any]]:
     """Return the method and its input by name, which is taken out of ``values``."""
@@ -236,10 +236,10 @@ def warn(message: str) -> None:
 
 
 async def _conduct(
-    begun: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
+    started_run: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
 ) -> RunRecord:
     """Conduct a run to its end, and show it in one line; its reports are written after that."""
-    reports, run_id = REPORTS.find(), begun.record.run_id
-    display = nullcontext() if reports is None else reports.follow(run_id, begun.expected, progress)
+    reports, run_id = REPORTS.find(), started_run.record.run_id
+    display = nullcontext() if reports is None else reports.follow(run_id, started_run.expected, progress)
     async with display as show:
-        return await Underway(begun).conduct(ask, watch, progress=show, wait=False)
+        return await Underway(started_run).conduct(ask, watch, progress=show, wait=False)

@@ -17,11 +17,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import JsonValue
 
-from dialectree.errors import (
-    DialectreeError,
-    DiskFull,
-    RunNotFound,
-)
+from dialectree.errors import DialectreeError, DiskFull, RunNotFound
 from dialectree.flow.human_input import Ask, require_person
 from dialectree.protocols.protocol import CHECKER, Method, follow_routes, method
 from dialectree.protocols.settings import ProtocolSettings, build_settings
@@ -33,12 +29,12 @@ from dialectree.running.held_run import Watch
 from dialectree.running.plug_points import DOCUMENTS, WatchReading
 from dialectree.running.recorded_settings import (
     calibration,
-    named,
+    list_role_models,
     require_models_and_limits,
     speakers,
 )
 from dialectree.running.runner import Started
-from dialectree.service.allowed_files import allowed, allowed_files
+from dialectree.service.allowed_files import resolve_allowed_files, resolve_allowed_value
 from dialectree.service.plug_points import CONTESTS, ESTIMATES, REPORTS, Wish
 from dialectree.system.streams import notice
 
@@ -58,7 +54,7 @@ class Planned:
     """The settings of a debate."""
     remarks: list[str] = field(default_factory=list[str])
     """Settings that change nothing, a line each."""
-    given: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    graph_input: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """What the graph of a debate takes."""
     calls: tuple[int, int] | None = None
     """The least and the most calls, where the declaration tells them without an estimate."""
@@ -150,13 +146,13 @@ class ContestRecord(KeptRecord):
 Kept = TypeVar("Kept", bound=KeptRecord)
 
 
-def kept(kind: type[Kept], record: RunRecord) -> Kept:
+def convert_record(kind: type[Kept], record: RunRecord) -> Kept:
     """Return ``record`` as ``kind``, with an empty verdict where the debate reached none."""
     values = {**record.__dict__, "verdict": record.verdict or Verdict()}
-    made = cast("Kept", kind.model_construct(record.model_fields_set, **values))
+    kept_record = cast("Kept", kind.model_construct(record.model_fields_set, **values))
     if record.path is not None:
-        made.set_folder(record.path)
-    return made
+        kept_record.set_folder(record.path)
+    return kept_record
 
 
 def add_reports(folder: RunFolder, record: RunRecord) -> None:
@@ -197,7 +193,9 @@ class Debates:
         self, chosen: Method, settings: Mapping[str, Any], warn: Callable[[str], None]
     ) -> ProtocolSettings:
         """Return the settings of a debate; ``warn`` gets a line on each that changes nothing."""
-        limits = [calls for one in (self._host, settings) if (calls := one.get("max_calls"))]
+        limits = [
+            calls for settings_layer in (self._host, settings) if (calls := settings_layer.get("max_calls"))
+        ]
         budget = {"max_calls": min(limits)} if limits else {}
         context = chosen.configure({**self._host_of(chosen), **settings, **budget}, warn)
         context = follow_routes(context)
@@ -228,26 +226,26 @@ class Debates:
         remarks: list[str] = []
         context = self.configure(chosen, settings, remarks.append)
         if self._files is not None:
-            inputs = allowed_files(chosen.protocol.input, inputs, self._files)
+            inputs = resolve_allowed_files(chosen.protocol.input, inputs, self._files)
         if self.owner and (sources := inputs.get("sources")):
             DOCUMENTS.require().require_own(self.owner, sources, self.runs)
-        given = runner.prepared(chosen, inputs, context, reading)
-        if self.owner and isinstance(sources := given.get("sources"), list):
+        graph_input = runner.prepare_graph_input(chosen, inputs, context, reading)
+        if self.owner and isinstance(sources := graph_input.get("sources"), list):
             DOCUMENTS.require().keep_sent(self.owner, sources, self.runs)
-        remarks += [*_long(inputs), *_without_sources(chosen, given, settings)]
-        chosen = chosen.on(given)
+        remarks += [*_long(inputs), *_without_sources(chosen, graph_input, settings)]
+        chosen = chosen.on(graph_input)
         if context.calibration is not None:  # before a person is asked whether it may begin
-            calibration(chosen, context, named(speakers(chosen, context), {}))
+            calibration(chosen, context, list_role_models(speakers(chosen, context), {}))
 
         async def estimate() -> Estimate:
-            return await ESTIMATES.require().estimate(chosen, given, context, self.runs)
+            return await ESTIMATES.require().estimate(chosen, graph_input, context, self.runs)
 
         return Planned(
             estimate,
-            partial(runner.begin, chosen, given, context, self.runs),
+            partial(runner.begin, chosen, graph_input, context, self.runs),
             context,
             remarks,
-            given,
+            graph_input,
             chosen.count_calls(context),
         )
 
@@ -278,8 +276,8 @@ class Debates:
     def node(self, record: RunRecord, name: str) -> Node:
         """Return a node of a run's tree; RunNotFound with the names there are."""
         if name not in record.tree.nodes:
-            known = ", ".join(record.tree.nodes)
-            raise RunNotFound(f"`node` {name}: the run has no such node; it has {known}")
+            node_names = ", ".join(record.tree.nodes)
+            raise RunNotFound(f"`node` {name}: the run has no such node; it has {node_names}")
         return record.tree.nodes[name]
 
     # Changes to them
@@ -291,17 +289,12 @@ class Debates:
         folder = run if isinstance(run, RunFolder) else self.find(run)
         host = self._host_of(_method(folder.record())) if self._host else {}
         if self._files is not None:
-            wishes = [_allowed(one, self._files) for one in wishes]
+            wishes = [_resolve_wish_source(wish, self._files) for wish in wishes]
         begin = partial(
-            CONTESTS.require().start,
-            folder,
-            wishes,
-            self.runs,
-            {**host, **settings},
-            person=self._person,
+            CONTESTS.require().start, folder, wishes, self.runs, {**host, **settings}, person=self._person
         )
 
-        async def expected() -> Estimate:
+        async def estimate_contest() -> Estimate:
             trial = await asyncio.to_thread(TemporaryDirectory, prefix="dialectree-")
             try:
                 tried = await asyncio.to_thread(begin, into=Path(trial.name))
@@ -309,7 +302,7 @@ class Debates:
             finally:
                 await asyncio.to_thread(trial.cleanup)
 
-        return Planned(expected, begin)
+        return Planned(estimate_contest, begin)
 
     def take_up(self, run: str | RunFolder, settings: Mapping[str, Any]) -> Started:
         """Return a run that was broken off, or whose calls failed, to be conducted."""
@@ -327,20 +320,20 @@ def _long(inputs: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_sources(
-    chosen: Method, given: Mapping[str, Any], settings: Mapping[str, Any]
+    chosen: Method, graph_input: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield a remark on each setting on evidence in a debate without sources."""
-    if chosen.grounded and given.get("sources") is None:
-        named = [f"`{name}`" for name in settings if name in chosen.protocol.evidence_settings()]
-        named += ["`roles` checker"] * (CHECKER in settings.get("roles", {}))
-        yield from (f"{name}: there are no sources, so it changes nothing" for name in named)
+    if chosen.grounded and graph_input.get("sources") is None:
+        setting_names = [f"`{name}`" for name in settings if name in chosen.protocol.evidence_settings()]
+        setting_names += ["`roles` checker"] * (CHECKER in settings.get("roles", {}))
+        yield from (f"{name}: there are no sources, so it changes nothing" for name in setting_names)
 
 
-def _allowed(wish: Wish, folders: Sequence[str | Path]) -> Wish:
+def _resolve_wish_source(wish: Wish, folders: Sequence[str | Path]) -> Wish:
     """Return ``wish`` with the whole path of a source; InputError for one outside the folders."""
     if wish.change != "add_source" or wish.text:
         return wish
-    return wish.model_copy(update={"where": str(allowed("add_source", wish.where, folders))})
+    return wish.model_copy(update={"where": str(resolve_allowed_value("add_source", wish.where, folders))})
 
 
 def _method(record: RunRecord) -> Method:

@@ -50,14 +50,14 @@ class Contests(Protocol):
         folder: RunFolder,
         wishes: Iterable[Wish],
         runs: Path,
-        given: Mapping[str, Any],
+        settings: Mapping[str, Any],
         *,
         person: bool = True,
         into: Path | None = None,
     ) -> Started:
         """Begin a new run under ``runs`` in which ``wishes`` hold; InputError where it cannot be.
 
-        ``given`` are models and limits. A run that is only tried lies in ``into``.
+        ``settings`` are models and limits. A run that is only tried lies in ``into``.
         """
         ...
 
@@ -69,11 +69,7 @@ class Estimates(Protocol):
     """The part that tells before the first call what a debate will take."""
 
     async def estimate(
-        self,
-        chosen: Method,
-        graph_input: Mapping[str, JsonValue],
-        context: ProtocolSettings,
-        runs: Path,
+        self, chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings, runs: Path
     ) -> Estimate:
         """Estimate a debate by ``chosen`` about what its graph takes."""
         ...
@@ -102,7 +98,7 @@ class Reports(Protocol):
         ...
 
     def follow(
-        self, run_id: str, expected: tuple[int, int] | None, wanted: bool | None
+        self, run_id: str, expected: tuple[int, int] | None, show_progress: bool | None
     ) -> AbstractAsyncContextManager[Watch | None]:
         """Show in one line how far a run is until the block ends; None: in a notebook only.
 

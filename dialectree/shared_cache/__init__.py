@@ -12,7 +12,7 @@ from dialectree.errors import DialectreeError, DiskFull, InputError, SettingsErr
 from dialectree.models.asking import Completion
 from dialectree.models.cache import dump_completion, load_completion
 from dialectree.protocols.sources import CACHE_HINT, CACHE_URL
-from dialectree.system.addresses import veiled
+from dialectree.system.addresses import redact_passwords
 from dialectree.system.packages import require
 
 
@@ -79,7 +79,7 @@ class SharedCache:
         try:
             texts = await self._connect(self._url)
         except ValueError:  # the driver's message may quote the password
-            url, spelt = veiled(self._url), "write / ? # @ in a password as %2F %3F %23 %40"
+            url, spelt = (redact_passwords(self._url), "write / ? # @ in a password as %2F %3F %23 %40")
             raise SettingsError(f"{url} cannot be read as an address: {spelt}") from None
         try:
             yield texts
@@ -98,7 +98,7 @@ class SharedCache:
                 raise
             fault = (str(error) or type(error).__name__).splitlines()[0]
             kind = DiskFull if type(error).__name__ in _FULL else InputError
-            raise kind(f"the reply cache {veiled(self._url)}: {fault}: {CACHE_HINT}") from error
+            raise kind(f"the reply cache {redact_passwords(self._url)}: {fault}: {CACHE_HINT}") from error
 
 
 async def _redis(url: str) -> _Texts:
@@ -132,13 +132,10 @@ async def _postgres(url: str) -> _Texts:
         # "if not exists" fails where two processes make one table at the same time.
         await connection.execute("select pg_advisory_xact_lock(hashtext('dialectree'))")
         await connection.execute(
-            "create table if not exists dialectree_replies"
-            " (key text primary key, completion text not null)"
+            "create table if not exists dialectree_replies (key text primary key, completion text not null)"
         )
     read = "select completion from dialectree_replies where key = $1"
     write = "insert into dialectree_replies values ($1, $2) on conflict do nothing"
     return _Texts(
-        lambda key: pool.fetchval(read, key),
-        lambda key, text: pool.execute(write, key, text),
-        pool.close,
+        lambda key: pool.fetchval(read, key), lambda key, text: pool.execute(write, key, text), pool.close
     )

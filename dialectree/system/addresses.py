@@ -19,9 +19,7 @@ _NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]
 """What a refused text may begin with: a model's name, the scheme of an address."""
 _HIDDEN = re.compile(r"\A.*[?#].*@.*|\A[^?#]*@|[?#].*", re.DOTALL)
 """What may be user, password or query in the rest."""
-_SPEC = re.compile(
-    r"(?P<provider>[a-z][a-z0-9_]*):(?!//)(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL
-)
+_SPEC = re.compile(r"(?P<provider>[a-z][a-z0-9_]*):(?!//)(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL)
 _NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
 """What stands in a model's name where an address was meant."""
 _SHORTEST_SECRET = 4  # a shorter one protects nothing, and would blot out words
@@ -33,14 +31,14 @@ def public(text: str) -> str:
     return _URL.sub(lambda url: url["scheme"] + url["place"].rstrip("/"), text)
 
 
-def veiled(text: str) -> str:
+def redact_passwords(text: str) -> str:
     """Return a refused ``text`` without all that may be a password.
 
     The parts of a wrong address have no certain end, so all goes that stands before an @, but for a
     model's name, or after a ? or #.
     """
-    named = _NAMED.match(text)
-    end = named.end() if named else 0
+    name_match = _NAMED.match(text)
+    end = name_match.end() if name_match else 0
     return text[:end] + _HIDDEN.sub("…", text[end:])
 
 
@@ -70,8 +68,8 @@ def require_spec(text: str) -> re.Match[str]:
     """
     spec = _SPEC.fullmatch(text.strip())
     if not spec:
-        known = "openai:NAME, openai:NAME@URL, PROVIDER:NAME, local:smollm2 or local:PATH.gguf"
-        raise ValueError(f"a model is written {known}")
+        spec_forms = "openai:NAME, openai:NAME@URL, PROVIDER:NAME, local:smollm2 or local:PATH.gguf"
+        raise ValueError(f"a model is written {spec_forms}")
     if _NO_SCHEME.search(spec["model"]):
         raise ValueError("an address begins with http:// or https://")
     if spec["url"]:
@@ -137,28 +135,28 @@ def secrets(url: str, *keys: str) -> list[str]:
     values = [value for _, value in parse_qsl(parts.query)]
     plain = [*keys, unquote(password), token, *values]
     spelt = [spell(text) for text in plain for spell in (quote_plus, lambda text: quote(text, ""))]
-    found = {*plain, *spelt, password}
-    return sorted((text for text in found if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
+    candidates = {*plain, *spelt, password}
+    return sorted((text for text in candidates if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
 
 
 class Shown(str):
     """Hold a spec or an address as ``public`` returns it, and the whole one apart."""
 
-    whole: str
+    full_text: str
 
     def __new__(cls, text: str) -> Self:
         """Take the secrets out of ``text``."""
-        made = super().__new__(cls, public(text))
-        made.whole = whole(text)
-        return made
+        public_text = super().__new__(cls, public(text))
+        public_text.full_text = restore_credentials(text)
+        return public_text
 
 
-def whole(text: T) -> T:
+def restore_credentials(text: T) -> T:
     """Return ``text`` with the user, password and query that it was given with."""
-    return text.whole if isinstance(text, Shown) else text  # type: ignore[return-value]
+    return text.full_text if isinstance(text, Shown) else text  # type: ignore[return-value]
 
 
-def shown(text: object) -> object:
+def hide_credentials(text: object) -> object:
     """Return a text as ``public`` does, and anything else, such as a live model, as it is."""
     return Shown(text) if isinstance(text, str) else text
 
@@ -168,8 +166,8 @@ def harmless(error: ValidationError) -> ValidationError:
     faults: list[InitErrorDetails] = [
         {
             "type": fault["type"],
-            "loc": tuple(veiled(part) if isinstance(part, str) else part for part in fault["loc"]),
-            "input": _veiled_value(fault["input"]),
+            "loc": tuple(redact_passwords(part) if isinstance(part, str) else part for part in fault["loc"]),
+            "input": _redact_value(fault["input"]),
             "ctx": fault.get("ctx", {}),
         }
         for fault in error.errors(include_url=False)
@@ -177,7 +175,7 @@ def harmless(error: ValidationError) -> ValidationError:
     return ValidationError.from_exception_data(error.title, faults, hide_input=True)
 
 
-def _veiled_value(value: object) -> object:
+def _redact_value(value: object) -> object:
     text = value if isinstance(value, str) else repr(value)
-    safe = veiled(text)
+    safe = redact_passwords(text)
     return value if safe == text else safe

@@ -33,6 +33,6 @@ def secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def jitter(most: float) -> float:
-    """Return an unseeded wait up to ``most``, so that clients do not retry in step."""
-    return random.uniform(0.0, most)
+def jitter(max_seconds: float) -> float:
+    """Return an unseeded wait up to ``max_seconds``, so that clients do not retry in step."""
+    return random.uniform(0.0, max_seconds)

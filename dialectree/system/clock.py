@@ -7,14 +7,14 @@ import time
 from datetime import UTC, datetime
 
 
-def now() -> datetime:
+def read_utc_time() -> datetime:
     """Return the moment, in UTC."""
     return datetime.now(UTC)
 
 
 def stamp() -> str:
     """Return the moment as ISO 8601 text in UTC: 2026-01-31T12:00:00.000000Z."""
-    return now().isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return read_utc_time().isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def seconds() -> float:

@@ -46,13 +46,13 @@ def run_beside(work: Coroutine[Any, Any, T]) -> T:
     again, as closing a loop does, and a third waits for nothing. ``work`` keeps the caller's
     context, which tells tracers about it.
     """
-    begun: Future[Callable[[], object]] = Future()
+    cancel_future: Future[Callable[[], object]] = Future()
     ended: Future[T] = Future()
     context = copy_context()
 
     async def stoppable() -> T:
-        own, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
-        begun.set_result(lambda: own.call_soon_threadsafe(task.cancel))
+        running_loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+        cancel_future.set_result(lambda: running_loop.call_soon_threadsafe(task.cancel))
         return await task
 
     def target() -> None:
@@ -62,7 +62,7 @@ def run_beside(work: Coroutine[Any, Any, T]) -> T:
             ended.set_exception(error)
 
     def stop() -> None:
-        cancel = begun.result()
+        cancel = cancel_future.result()
         with suppress(RuntimeError):  # its loop is closed: it has ended meanwhile
             cancel()
         wait([ended])
@@ -139,8 +139,8 @@ class Threads(Executor):
         """Return what ``work`` will return, done by a thread of this process."""
         process = os.getpid()
         if (pool := self._pools.get(process)) is None:
-            made = ThreadPoolExecutor(self._at_once, thread_name_prefix=self._name)
-            pool = self._pools.setdefault(process, made)
+            new_pool = ThreadPoolExecutor(self._at_once, thread_name_prefix=self._name)
+            pool = self._pools.setdefault(process, new_pool)
         try:
             return pool.submit(work, *args, **kwargs)
         except KeyboardInterrupt:

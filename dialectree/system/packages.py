@@ -11,7 +11,7 @@ from dialectree.errors import MissingPackage
 
 
 @contextmanager
-def needed(by: str, requirement: str, advice: str = "") -> Iterator[None]:
+def explain_missing_package(by: str, requirement: str, advice: str = "") -> Iterator[None]:
     """Raise MissingPackage, with the pip line, where the code of ``by`` lacks a package.
 
     ``requirement`` is what pip installs. Without one, or where a module of dialectree itself is
@@ -55,14 +55,14 @@ def _names_in(requirement: str) -> list[str]:
     """Return the package that ``requirement`` names, and those of its extras if it is there."""
     from packaging.requirements import Requirement
 
-    wanted = Requirement(requirement)
-    if not is_installed(wanted.name):
-        return [wanted.name]
-    every = map(Requirement, distribution(wanted.name).requires or ())
+    package = Requirement(requirement)
+    if not is_installed(package.name):
+        return [package.name]
+    dependencies = map(Requirement, distribution(package.name).requires or ())
     return [
-        one.name
-        for one in every
-        if any(one.marker and one.marker.evaluate({"extra": extra}) for extra in wanted.extras)
+        dependency.name
+        for dependency in dependencies
+        if any(dependency.marker and dependency.marker.evaluate({"extra": extra}) for extra in package.extras)
     ]
 
 

@@ -50,13 +50,13 @@ def reset_omitted(graph: CompiledStateGraph[Any, Any, Any, Any], inputs: Iterabl
     """
     from langgraph.graph import START
 
-    def whole(value: Any) -> Any:
+    def add_omitted_inputs(value: Any) -> Any:
         return {**dict.fromkeys(inputs), **value} if isinstance(value, Mapping) else value
 
-    graph.nodes[START].mapper = whole
+    graph.nodes[START].mapper = add_omitted_inputs
 
 
-def called_as(name: str) -> RunnableConfig:
+def build_nested_config(name: str) -> RunnableConfig:
     """Return the configuration by which a checkpointer knows a graph that this step calls.
 
     LangGraph numbers the graphs that one step calls in the order in which they begin. When the step
@@ -65,9 +65,9 @@ def called_as(name: str) -> RunnableConfig:
     """
     from langgraph.config import get_config
 
-    own: dict[str, Any] = {**get_config().get("configurable", {})}
-    if own.get("checkpoint_ns"):
-        own["checkpoint_ns"] = f"{own['checkpoint_ns']}|{name}"
-    if (scratchpad := own.get("__pregel_scratchpad")) is not None:
-        own["__pregel_scratchpad"] = replace(scratchpad, subgraph_counter=lambda: 0)
-    return {"configurable": own}
+    configurable: dict[str, Any] = {**get_config().get("configurable", {})}
+    if configurable.get("checkpoint_ns"):
+        configurable["checkpoint_ns"] = f"{configurable['checkpoint_ns']}|{name}"
+    if (scratchpad := configurable.get("__pregel_scratchpad")) is not None:
+        configurable["__pregel_scratchpad"] = replace(scratchpad, subgraph_counter=lambda: 0)
+    return {"configurable": configurable}

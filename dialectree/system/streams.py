@@ -34,8 +34,8 @@ def program() -> str:
 
     The path of a virtual environment that is not activated is needed: ``.venv/bin/dialectree``.
     """
-    path, found = Path(sys.argv[0]), shutil.which(_PROGRAM)
-    if path.stem != _PROGRAM or (found and path.is_file() and path.samefile(found)):
+    path, command_path = Path(sys.argv[0]), shutil.which(_PROGRAM)
+    if path.stem != _PROGRAM or (command_path and path.is_file() and path.samefile(command_path)):
         return _PROGRAM
     return shlex.quote(str(path))
 

@@ -69,7 +69,7 @@ def find_tracer() -> Tracer | None:
     return None if tracing is None else tracing.tracer()
 
 
-def opened(node: str, data: Mapping[str, object], here: Inside) -> dict[str, object]:
+def build_opening_data(node: str, data: Mapping[str, object], here: Inside) -> dict[str, object]:
     """Return the data of an event that opens ``node``, with what its id and its debate say."""
     text = data["text"]
     if node == here.node and here.text is not None:
@@ -84,12 +84,7 @@ def opened(node: str, data: Mapping[str, object], here: Inside) -> dict[str, obj
 
 
 def tell(
-    runtime: Runtime[Any],
-    node: str,
-    kind: EventKind,
-    data: Mapping[str, object],
-    *,
-    took_s: float = 0.0,
+    runtime: Runtime[Any], node: str, kind: EventKind, data: Mapping[str, object], *, took_s: float = 0.0
 ) -> None:
     """Tell of one event at ``node`` of the tree; ``records.Event`` is its schema.
 
@@ -103,15 +98,15 @@ def tell(
     if not here.holds(node):
         raise ValueError(f"an event at node {node}, which lies outside the debate at {here.node}")
     if kind == "opened":
-        data = opened(node, data, here)
-    own = getattr(runtime.control, "run_id", None) is not None
-    run = runtime.control if own else host_run.get()
+        data = build_opening_data(node, data, here)
+    control_is_run = getattr(runtime.control, "run_id", None) is not None
+    run = runtime.control if control_is_run else host_run.get()
     name = getattr(run, "run_id", "")
     event = {"t": clock.stamp(), "run_id": name, "node": node, "kind": kind, "data": dict(data)}
     hear = getattr(run, "hear", None)
     if hear is None:
         runtime.stream_writer(event)
-    elif (number := hear(event)) and not own:
+    elif (number := hear(event)) and not control_is_run:
         runtime.stream_writer({"n": number, **event})
     if (tracer := find_tracer()) is not None:
         tracer.hear(event, took_s)

@@ -28,13 +28,13 @@ class TracedGraph(CompiledStateGraph[Any, Any, Any, Any]):
 
     def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Walk the graph as LangGraph does."""
-        traced = self.traced(config)
+        traced = self.replace_tracer(config)
         if traced is None:
             return super().astream(input, config, **options)
         steps: Any = super().astream(input, traced, **options)
         return _without_outer_tracer(steps)
 
-    def traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+    def replace_tracer(self, config: RunnableConfig | None) -> RunnableConfig | None:
         """Return ``config`` with another tracer, or None if the one there may stay."""
         raise NotImplementedError
 
@@ -54,22 +54,22 @@ async def _without_outer_tracer(stream: AsyncGenerator[Any]) -> AsyncGenerator[A
             var_child_runnable_config.reset(token)
         if first is not _NOTHING:
             yield first
-        async for one in stream:
-            yield one
+        async for chunk in stream:
+            yield chunk
 
 
 class RunTracer(LangChainTracer):
     """Send runs to LangSmith, or wherever its client sends them, each as ``shown`` returns it."""
 
-    def shown(self, run: Run) -> Run:
+    def prepare_for_sending(self, run: Run) -> Run:
         """Return what is sent of ``run``."""
         raise NotImplementedError
 
-    def sent_whole(self, run: Run) -> bool:
+    def is_sent_once(self, run: Run) -> bool:
         """Return whether ``run`` is sent once, when it ends."""
         return False
 
-    def made(
+    def build_run(
         self,
         run_type: str,
         name: str,
@@ -109,17 +109,17 @@ class RunTracer(LangChainTracer):
         return str(run.id) in self.run_map
 
     def _persist_run_single(self, run: Run) -> None:
-        if not run.extra.get("__disabled") and not self.sent_whole(run):
-            self.shown(run).post()
+        if not run.extra.get("__disabled") and not self.is_sent_once(run):
+            self.prepare_for_sending(run).post()
 
     def _update_run_single(self, run: Run) -> None:  # type: ignore[override]
         if run.extra.get("__disabled"):
             return
-        sent = self.shown(run)
-        if self.sent_whole(run):
-            sent.post()
+        outgoing_run = self.prepare_for_sending(run)
+        if self.is_sent_once(run):
+            outgoing_run.post()
         else:
-            sent.patch()
+            outgoing_run.patch()
 
     def _llm_run_with_token_event(self, token: Any, run_id: UUID, *_: Any, **__: Any) -> Run:
         return super()._llm_run_with_token_event("", run_id)  # when it came, not what it says
@@ -133,8 +133,7 @@ def successor(kind: type[_Tracer], tracer: LangChainTracer) -> _Tracer:
 
 
 def with_tracer(
-    config: RunnableConfig | None,
-    replace: Callable[[LangChainTracer], LangChainTracer | None],
+    config: RunnableConfig | None, replace: Callable[[LangChainTracer], LangChainTracer | None]
 ) -> RunnableConfig | None:
     """Return ``config`` with another tracer in the place of LangSmith's, or None without one.
 
@@ -144,12 +143,12 @@ def with_tracer(
     outer: RunnableConfig = var_child_runnable_config.get() or {}
     callbacks = (config or {}).get("callbacks") or outer.get("callbacks")
     manager = AsyncCallbackManager.configure(callbacks)
-    tracer = next((one for one in manager.handlers if isinstance(one, LangChainTracer)), None)
+    tracer = next((handler for handler in manager.handlers if isinstance(handler, LangChainTracer)), None)
     new = None if tracer is None else replace(tracer)
     if new is None:
         return None
     for handlers in (manager.handlers, manager.inheritable_handlers):
-        handlers[:] = [new if isinstance(one, LangChainTracer) else one for one in handlers]
+        handlers[:] = [new if isinstance(handler, LangChainTracer) else handler for handler in handlers]
     return {**(config or {}), "callbacks": manager}
 
 
@@ -157,4 +156,4 @@ def current_tracer(kind: type[_Tracer]) -> _Tracer | None:
     """Return the tracer of this ``kind`` that hears the step in which this code runs."""
     callbacks = (var_child_runnable_config.get() or {}).get("callbacks")
     handlers = getattr(callbacks, "handlers", None) or ()
-    return next((one for one in handlers if isinstance(one, kind)), None)
+    return next((handler for handler in handlers if isinstance(handler, kind)), None)

@@ -39,9 +39,12 @@ def provide() -> None:
     The client takes its provider when it is made. ``langgraph dev`` makes others before, which
     leave a provider of LangSmith's own behind.
     """
-    there = trace.get_tracer_provider()
-    known = getattr(there, "resource", None) or Resource({})
-    if not isinstance(there, trace.ProxyTracerProvider) and _LANGSMITHS not in known.attributes:
+    current_provider = trace.get_tracer_provider()
+    current_resource = getattr(current_provider, "resource", None) or Resource({})
+    if (
+        not isinstance(current_provider, trace.ProxyTracerProvider)
+        and _LANGSMITHS not in current_resource.attributes
+    ):
         return
     project = os.environ.get("LANGSMITH_PROJECT") or "dialectree"
     service = {} if "OTEL_SERVICE_NAME" in os.environ else {SERVICE_NAME: "dialectree"}
@@ -56,17 +59,17 @@ class Exporter(OTLPSpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Send ``spans`` to the address in OTEL_EXPORTER_OTLP_ENDPOINT."""
-        return super().export([_translated(span) for span in spans])
+        return super().export([_translate_span(span) for span in spans])
 
 
-def _translated(span: ReadableSpan) -> ReadableSpan:
-    given = dict(span.attributes or {})
+def _translate_span(span: ReadableSpan) -> ReadableSpan:
+    attributes = dict(span.attributes or {})
     return ReadableSpan(
-        name=_sound(str(given.get("langsmith.trace.name") or span.name)),
+        name=_sound(str(attributes.get("langsmith.trace.name") or span.name)),
         context=span.context,
         parent=span.parent,
         resource=span.resource,
-        attributes=_attributes(given),
+        attributes=_attributes(attributes),
         events=span.events,
         links=span.links,
         kind=span.kind,
@@ -77,20 +80,20 @@ def _translated(span: ReadableSpan) -> ReadableSpan:
     )
 
 
-def _attributes(given: dict[str, Any]) -> dict[str, Any]:
+def _attributes(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the known attributes of a span."""
-    kind = given.get("langsmith.span.kind", "chain")
+    kind = attributes.get("langsmith.span.kind", "chain")
     about = {
         name.removeprefix("langsmith.metadata."): value
-        for name, value in given.items()
+        for name, value in attributes.items()
         if name.startswith("langsmith.metadata.")
     }
-    inputs = _values(given.pop("gen_ai.prompt", None))
-    outputs = _values(given.pop("gen_ai.completion", None))
+    inputs = _values(attributes.pop("gen_ai.prompt", None))
+    outputs = _values(attributes.pop("gen_ai.completion", None))
     role, speaker = about.get("role"), about.get("speaker")
     run = about.get("run_id" if "tree_node" in about else "thread_id")
     agent = role if speaker in (None, role) else f"{role} {speaker}"
-    named = {
+    new_attributes = {
         "openinference.span.kind": _KINDS.get(kind, "AGENT" if "protocol" in about else "CHAIN"),
         "gen_ai.operation.name": _OPERATIONS.get(kind, "invoke_agent"),
         "gen_ai.agent.name": agent or about.get("protocol"),
@@ -101,16 +104,16 @@ def _attributes(given: dict[str, Any]) -> dict[str, Any]:
         "gen_ai.request.max_tokens": about.get("ls_max_tokens"),
         "llm.provider": about.get("ls_provider"),
         "llm.model_name": about.get("ls_model_name"),
-        "llm.token_count.prompt": given.get("gen_ai.usage.input_tokens"),
-        "llm.token_count.completion": given.get("gen_ai.usage.output_tokens"),
-        "metadata": json.dumps({**about, "tags": given.get("langsmith.span.tags", "")}),
+        "llm.token_count.prompt": attributes.get("gen_ai.usage.input_tokens"),
+        "llm.token_count.completion": attributes.get("gen_ai.usage.output_tokens"),
+        "metadata": json.dumps({**about, "tags": attributes.get("langsmith.span.tags", "")}),
         **dict(_texts("input", inputs)),
         **dict(_texts("output", outputs)),
         **dict(_messages("llm.input_messages", inputs.get("messages"))),
         **dict(_messages("llm.output_messages", _replies(outputs))),
         **dict(_documents(outputs)),
     }
-    both = {**given, **named}
+    both = {**attributes, **new_attributes}
     return {name: _sound(value) for name, value in both.items() if value is not None}
 
 
@@ -164,8 +167,8 @@ def _documents(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for n, document in enumerate(documents if isinstance(documents, list) else ()):
         match document:
             case {"page_content": content, "metadata": {**about}}:
-                shown = {"id": about.get("id"), "score": about.get("score"), "content": content}
-                for field, value in shown.items():
+                document_fields = {"id": about.get("id"), "score": about.get("score"), "content": content}
+                for field, value in document_fields.items():
                     if isinstance(value, str | int | float):
                         yield f"retrieval.documents.{n}.document.{field}", value
             case _:

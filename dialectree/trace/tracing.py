@@ -69,7 +69,7 @@ _COLLECTOR = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
 class DebateGraph(TracedGraph):
     """The graph of a whole protocol: a trace shows the debate."""
 
-    def traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+    def replace_tracer(self, config: RunnableConfig | None) -> RunnableConfig | None:
         """Return ``config`` with the tracer of a debate, or None if nothing is traced.
 
         A debate inside another one goes on in the trace of that one.
@@ -80,7 +80,7 @@ class DebateGraph(TracedGraph):
         return with_tracer(config, self._tracer)
 
     def _tracer(self, tracer: LangChainTracer) -> DebateTracer:
-        debate = _Debate(*_called(self), sources.trace_redacted())
+        debate = _Debate(*_choose_trace_names(self), sources.trace_redacted())
         if isinstance(tracer, DebateTracer) and tracer.debate.root is not None:
             debate.around = tracer.debate.root.id
         new = successor(DebateTracer, tracer)
@@ -91,7 +91,7 @@ class DebateGraph(TracedGraph):
 class ChatGraph(TracedGraph):
     """The graph of a chat: a redacted trace shows its steps without their texts."""
 
-    def traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+    def replace_tracer(self, config: RunnableConfig | None) -> RunnableConfig | None:
         """Return ``config`` with a tracer that hides texts, or None if texts are shown."""
         _provide_spans()
         if not sources.trace_redacted():
@@ -161,11 +161,7 @@ class DebateTracer(RunTracer):
             "chain",
             self._name("0"),
             {name: _cut(value) for name, value in inputs.items() if value is not None},
-            {
-                **(self.tracing_metadata or {}),
-                **(about.get("metadata") or {}),
-                "tree_node": "0",
-            },
+            {**(self.tracing_metadata or {}), **(about.get("metadata") or {}), "tree_node": "0"},
             parent=self.debate.around or about.get("parent_run_id"),
             id=run_id,
         )
@@ -277,7 +273,7 @@ class DebateTracer(RunTracer):
                 run = self._node(node)
                 run.outputs = {**(run.outputs or {}), **data["scores"]}
             case "retrieved":
-                self._retrieved(node, data, took_s)
+                self._trace_retrieval(node, data, took_s)
             case "settled":
                 self._settle(self._node(node), data.get("verdict") or data.get("data"))
 
@@ -316,8 +312,8 @@ class DebateTracer(RunTracer):
         if self.client.otel_exporter is None:  # a span that has ended takes no more children
             self.end(run)
 
-    def _retrieved(self, node: str, data: Mapping[str, Any], took_s: float) -> None:
-        scores = {found["id"]: found["score"] for found in data["found"]}
+    def _trace_retrieval(self, node: str, data: Mapping[str, Any], took_s: float) -> None:
+        scores = {hit["id"]: hit["score"] for hit in data["found"]}
         run = self._run(
             "retriever",
             f"evidence of paper {data['paper']}, {data['of']}" if data.get("paper") else "evidence",
@@ -330,10 +326,10 @@ class DebateTracer(RunTracer):
             "documents": [
                 {
                     "type": "Document",
-                    "page_content": one["text"],
-                    "metadata": {"id": one["id"], "score": scores.get(one["id"])},
+                    "page_content": segment["text"],
+                    "metadata": {"id": segment["id"], "score": scores.get(segment["id"])},
                 }
-                for one in data["segments"]
+                for segment in data["segments"]
             ]
         }
         self.end(run)
@@ -363,7 +359,7 @@ class DebateTracer(RunTracer):
         if parameters is not None:
             unset = {k: v for k, v in parameters.items() if v is not None and k != "timeout"}
             extra["invocation_params"] = unset
-        return self.made(run_type, name or run_type, inputs, extra, parent, id)
+        return self.build_run(run_type, name or run_type, inputs, extra, parent, id)
 
     def _start_trace(self, run: Run) -> None:
         """Hang a run whose parent is left out, such as a live model's tool, under its node."""
@@ -372,11 +368,11 @@ class DebateTracer(RunTracer):
             run.parent_run_id = None if self.debate.root is None else self._node(node).id
         super()._start_trace(run)
 
-    def sent_whole(self, run: Run) -> bool:
+    def is_sent_once(self, run: Run) -> bool:
         """Return whether ``run`` is a call to a model, unless spans are sent."""
         return run.run_type == "llm" and self.client.otel_exporter is None
 
-    def shown(self, run: Run) -> Run:
+    def prepare_for_sending(self, run: Run) -> Run:
         """Return ``run`` without what a trace does not show."""
         metadata = run.extra.setdefault("metadata", {})
         for name in [*metadata]:
@@ -390,7 +386,7 @@ class DebateTracer(RunTracer):
 class RedactedTracer(RunTracer):
     """Send the steps of a graph without their texts."""
 
-    def shown(self, run: Run) -> Run:
+    def prepare_for_sending(self, run: Run) -> Run:
         """Return ``run`` without its texts."""
         return _redact(run, {})
 
@@ -398,12 +394,12 @@ class RedactedTracer(RunTracer):
 def _provide_spans() -> None:
     """Provide for OpenTelemetry's spans if the environment asks for them."""
     if any(map(is_env_var_truish, _OPENTELEMETRY)) and any(map(os.environ.get, _COLLECTOR)):
-        with packages.needed("LANGSMITH_OTEL_ENABLED", "dialectree[server]"):
+        with packages.explain_missing_package("LANGSMITH_OTEL_ENABLED", "dialectree[server]"):
             from dialectree.trace import telemetry
         telemetry.provide()
 
 
-def _called(graph: DebateGraph) -> tuple[str, str]:
+def _choose_trace_names(graph: DebateGraph) -> tuple[str, str]:
     """Return the name of a debate of ``graph``, and the noun for a node of its tree."""
     declared = getattr(graph.context_schema, "declaration", None)
     if declared is None:
@@ -438,16 +434,16 @@ def _cut(value: Any) -> Any:
     if isinstance(value, str) and len(value) > _LONGEST:
         return f"{value[:_LONGEST]} …"
     if isinstance(value, Mapping):
-        return {name: _cut(one) for name, one in value.items()}
+        return {name: _cut(part) for name, part in value.items()}
     return [*map(_cut, value)] if isinstance(value, list) else value
 
 
 def _hidden(value: Any, name: str = "") -> Any:
     """Return ``value`` with its structure and its numbers, without its texts."""
     if isinstance(value, Mapping):
-        return {key: _hidden(one, str(key)) for key, one in value.items()}
+        return {key: _hidden(part, str(key)) for key, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_hidden(one) for one in value]
+        return [_hidden(part) for part in value]
     if value is None or isinstance(value, int | float) or name in _LABELS:
         return value
     return _HIDDEN

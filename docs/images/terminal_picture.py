@@ -34,9 +34,7 @@ PAGE = (
 def screen(command: str, columns: int, lines: int) -> str:
     """Return the first ``lines`` that ``command`` prints in a terminal, with their escapes."""
     tmux = ["tmux", "-L", f"picture-{os.getpid()}", "-f", os.devnull]
-    prompt = (
-        f"printf '$ %s\\n' {command!r}; {command}; tmux -L {tmux[2]} wait-for -S done; sleep 60"
-    )
+    prompt = f"printf '$ %s\\n' {command!r}; {command}; tmux -L {tmux[2]} wait-for -S done; sleep 60"
     size = ["-x", str(columns), "-y", str(lines)]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from scipy.stats import fisher_exact
 
 from dialectree.evals import tasks
-from dialectree.evals.comparisons import ALPHA, Comparison, correct, corrected, exact_flips
+from dialectree.evals.comparisons import ALPHA, RowComparison, adjust_p_values, correct, exact_flips
 from dialectree.evals.intervals import Proportion, shared, sums
 from dialectree.evals.reporting.answers import ASKED, Answers, per_row, tokens
 from dialectree.evals.reporting.study import Study
@@ -64,7 +64,7 @@ class Analysis:
     study: Study
     beside: Sequence[tuple[Answers, Answers]]
     """Each row that has a baseline, with it."""
-    comparisons: Sequence[Comparison]
+    comparisons: Sequence[RowComparison]
     """Rows with their baselines, debates with samples, with votes, and marks of summaries."""
     leanings: Sequence[Leaning]
     priced: Sequence[Priced]
@@ -75,33 +75,33 @@ class Analysis:
     @property
     def unread(self) -> list[str]:
         """A note on judgements that are in no figure, where there are any."""
-        what = "Left out, without a judgement that could be read"
-        return per_row(what, self.study.rows.values(), lambda row: len(row.unread))
+        heading = "Left out, without a judgement that could be read"
+        return per_row(heading, self.study.rows.values(), lambda row: len(row.unread))
 
     @property
     def in_money(self) -> bool:
         """Whether every row has a price, so that cost is money and not tokens."""
-        return all(one.price == one.row.mean("cost") for one in self.priced)
+        return all(priced_row.price == priced_row.row.mean("cost") for priced_row in self.priced)
 
 
-def analysed(study: Study, wanted: str | None = None) -> Analysis:
+def analyse_study(study: Study, baseline_name: str | None = None) -> Analysis:
     """Return all that a report needs; the caller raises InputError on an unknown baseline."""
-    of, rows = baseline(study, wanted), [*study.rows.values()]
+    of, rows = baseline(study, baseline_name), [*study.rows.values()]
     beside = [(row, against) for row in rows if (against := of(row)) is not None]
-    pairs = {(one.name, against.name): True for one, against in beside}
-    for one, other in ((one, other) for one in rows for other in rows):
-        if _is_sampled(study, one, other):
-            pairs.setdefault((one.name, other.name), False)
-    made = [paired(study, study.rows[a], study.rows[b], main) for (a, b), main in pairs.items()]
-    made += [_voted(study, row) for row in rows]
-    made += [marked(study, *pair) for pair in beside]
-    comparisons = [one for one in made if one is not None]
-    return Analysis(
-        study, beside, comparisons, leanings(study), _priced(rows), correct(comparisons)
-    )
+    pairs = {(compared_row.name, against.name): True for compared_row, against in beside}
+    for debate, other_row in ((debate, other_row) for debate in rows for other_row in rows):
+        if _is_sampled(study, debate, other_row):
+            pairs.setdefault((debate.name, other_row.name), False)
+    optional_comparisons = [
+        compare_rows(study, study.rows[a], study.rows[b], main) for (a, b), main in pairs.items()
+    ]
+    optional_comparisons += [_compare_with_votes(study, row) for row in rows]
+    optional_comparisons += [compare_marks(study, *pair) for pair in beside]
+    comparisons = [comparison for comparison in optional_comparisons if comparison is not None]
+    return Analysis(study, beside, comparisons, leanings(study), _rank_by_cost(rows), correct(comparisons))
 
 
-def paired(study: Study, row: Answers, beside: Answers, main: bool) -> Comparison | None:
+def compare_rows(study: Study, row: Answers, beside: Answers, main: bool) -> RowComparison | None:
     """Return a row beside its baseline (``main``), or a debate beside samples of its model."""
     first, second, withheld = row.right(*ASKED), beside.right(*ASKED), row.withheld
     both = [item for item in study.items if item in first and item in second]
@@ -109,15 +109,19 @@ def paired(study: Study, row: Answers, beside: Answers, main: bool) -> Compariso
         return None
     ratio = None
     if _is_sampled(study, row, beside):
-        spent, debated = (sum(tokens(one.results[i].usage) for i in both) for one in (beside, row))
+        spent, debated = (sum(tokens(answers.results[i].usage) for i in both) for answers in (beside, row))
         ratio = spent / debated if debated else None
-    failed, other = ({*one.ended("failed")} for one in (row, beside))
-    lost = [i for i in failed | other if i in failed | first.keys() and i in other | second.keys()]
-    known = sum(first[item] - second[item] for item in both)
-    least = known + sum(first.get(i, False) - second.get(i, True) for i in lost)
-    most = known + sum(first.get(i, True) - second.get(i, False) for i in lost)
-    n = max(len(both) + len(lost), 1)
-    return Comparison(
+    failed, rival_failures = ({*answers.list_questions_with_outcome("failed")} for answers in (row, beside))
+    excluded_ids = [
+        i
+        for i in failed | rival_failures
+        if i in failed | first.keys() and i in rival_failures | second.keys()
+    ]
+    difference = sum(first[item] - second[item] for item in both)
+    lowest_difference = difference + sum(first.get(i, False) - second.get(i, True) for i in excluded_ids)
+    highest_difference = difference + sum(first.get(i, True) - second.get(i, False) for i in excluded_ids)
+    n = max(len(both) + len(excluded_ids), 1)
+    return RowComparison(
         kind="row",
         row=row.name,
         beside=beside.name,
@@ -126,13 +130,11 @@ def paired(study: Study, row: Answers, beside: Answers, main: bool) -> Compariso
         clusters=study.groups(both),
         against_baseline=beside.baseline and not row.baseline,
         withheld=sum(item in withheld for item in both),
-        as_many=_as_many(
-            study, row, beside.name, first, second, _confidence(beside), beside.withheld
-        )
+        as_many=_as_many(study, row, beside.name, first, second, _confidence(beside), beside.withheld)
         if withheld
         else None,
-        failed=len(lost),
-        bounds=(least / n, most / n) if lost else None,
+        failed=len(excluded_ids),
+        bounds=(lowest_difference / n, highest_difference / n) if excluded_ids else None,
         main=main,
         ratio=ratio,
     )
@@ -151,35 +153,35 @@ def _as_many(
     second: Mapping[str, bool],
     confidence: Mapping[str, float],
     withheld: Collection[str],
-) -> Comparison | None:
+) -> RowComparison | None:
     """Return the test on as many answers beside the row as it gave.
 
     They are the surest; ties, and answers without a confidence, are drawn from the seed. None where
     there are no more answers beside the row: then the test on all questions is the same.
     """
     both = [item for item in study.items if item in first and item in second]
-    own = row.withheld
-    count = sum(item not in own for item in both)
-    given = [item for item in both if item not in withheld]
-    if len(given) <= count:
+    withheld_ids = row.withheld
+    count = sum(item not in withheld_ids for item in both)
+    answered_ids = [item for item in both if item not in withheld]
+    if len(answered_ids) <= count:
         return None
 
     def surest_first(item: str) -> tuple[float, int]:
-        drawn = chance.seed(study.evaluations[0].seed, "as many", beside, item)
-        return -confidence.get(item, -1.0), drawn
+        tie_break = chance.seed(study.evaluations[0].seed, "as many", beside, item)
+        return -confidence.get(item, -1.0), tie_break
 
-    kept = set(sorted(given, key=surest_first)[:count])
-    return Comparison(
+    surest_ids = set(sorted(answered_ids, key=surest_first)[:count])
+    return RowComparison(
         kind="as many",
         row=row.name,
         beside=beside,
         first=[first[item] for item in both],
-        second=[second[item] and item in kept for item in both],
+        second=[second[item] and item in surest_ids for item in both],
         clusters=study.groups(both),
     )
 
 
-def _voted(study: Study, row: Answers) -> Comparison | None:
+def _compare_with_votes(study: Study, row: Answers) -> RowComparison | None:
     """Return a row's debates beside the votes before them, on the questions that have both."""
     after, unread = row.right(*ASKED), row.unread
     judged = after.keys() | unread
@@ -193,12 +195,12 @@ def _voted(study: Study, row: Answers) -> Comparison | None:
     if not before and not hazy:
         return None
     withheld = row.withheld
-    lost = [before[item] for item in before if item in withheld]
+    withheld_votes = [before[item] for item in before if item in withheld]
     sure = {item: vote.confidence for item, vote in voted.items() if vote.confidence is not None}
     same = all(vote.pair or not row.handed for vote in voted.values())
     first, second = [after[item] for item in before], [*before.values()]
     spoilt = sum(b and not a for a, b in zip(first, second, strict=True))
-    return Comparison(
+    return RowComparison(
         kind="vote",
         row=row.name,
         beside="the vote before it",
@@ -206,33 +208,30 @@ def _voted(study: Study, row: Answers) -> Comparison | None:
         second=second,
         clusters=study.groups(before),
         same_options=same,
-        withheld=len(lost),
+        withheld=len(withheld_votes),
         as_many=_as_many(study, row, f"the vote before {row.name}", after, before, sure, ())
         if same
         else None,
         details={
-            "right → wrong": spoilt - sum(lost),
+            "right → wrong": spoilt - sum(withheld_votes),
             "wrong → right": sum(a and not b for a, b in zip(first, second, strict=True)),
-            "right → withheld": sum(lost),
-            "wrong → withheld": len(lost) - sum(lost),
+            "right → withheld": sum(withheld_votes),
+            "wrong → withheld": len(withheld_votes) - sum(withheld_votes),
             "tokens of the vote": sum(tokens(voted[item].usage) for item in before) / len(before)
             if before
             else None,
-            "no vote, or no right answer": len(row.results)
-            - len(before)
-            - len(hazy)
-            - row.counts["failed"],
+            "no vote, or no right answer": len(row.results) - len(before) - len(hazy) - row.counts["failed"],
             "judgement not read": len(hazy),
         },
     )
 
 
-def marked(study: Study, row: Answers, beside: Answers) -> Comparison | None:
+def compare_marks(study: Study, row: Answers, beside: Answers) -> RowComparison | None:
     first, second = row.marks("overall"), beside.marks("overall")
     both = [item for item in study.items if item in first and item in second]
     if not both:
         return None
-    return Comparison(
+    return RowComparison(
         kind="marks",
         row=row.name,
         beside=beside.name,
@@ -254,36 +253,36 @@ def alike(first: Answers, second: Answers) -> bool:
     return ours.get("distractor", "first") == theirs.get("distractor", "first")
 
 
-def baseline(study: Study, wanted: str | None = None) -> Callable[[Answers], Answers | None]:
+def baseline(study: Study, baseline_name: str | None = None) -> Callable[[Answers], Answers | None]:
     """Return a function from a row to what it is compared with: the plainest of the same models.
 
-    Where no baseline was run it is the first row of the same protocol. ``wanted`` names a row or a
+    Where no baseline was run it is the first row of the same protocol. ``baseline_name`` names a row or a
     method. A row is not compared with itself, nor with one that chooses among other answers.
     """
 
-    def of(row: Answers) -> Answers | None:
-        rows = [one for one in study.rows.values() if alike(one, row)]
+    def find_baseline(row: Answers) -> Answers | None:
+        rows = [other_row for other_row in study.rows.values() if alike(other_row, row)]
         plainest = tasks.baselines(study.task, on_a_pair=row.handed is not None)
         matching = [
-            one
-            for name in ([wanted] if wanted else plainest)
-            for one in rows
-            if name == one.row.method or one.name == wanted
+            other_row
+            for name in ([baseline_name] if baseline_name else plainest)
+            for other_row in rows
+            if name == other_row.row.method or other_row.name == baseline_name
         ]
         protocol = method(row.row.method).protocol
-        same = [one for one in rows if method(one.row.method).protocol is protocol]
-        candidates = matching or ([] if wanted else same[:1])
+        same = [other_row for other_row in rows if method(other_row.row.method).protocol is protocol]
+        candidates = matching or ([] if baseline_name else same[:1])
 
-        def same_models(one: Answers) -> bool:
+        def same_models(other_row: Answers) -> bool:
             models = row.row.models
-            common = {models[role] for role in one.row.models if role in models}
-            return {*one.row.models.values()} == (common or {*models.values()})
+            common = {models[role] for role in other_row.row.models if role in models}
+            return {*other_row.row.models.values()} == (common or {*models.values()})
 
-        best = [one for one in candidates if one.row.method == candidates[0].row.method]
+        best = [other_row for other_row in candidates if other_row.row.method == candidates[0].row.method]
         nearest = max(best, key=same_models, default=None)
         return None if nearest is None or nearest.name == row.name else nearest
 
-    return of
+    return find_baseline
 
 
 def _is_sampled(study: Study, debate: Answers, row: Answers) -> bool:
@@ -300,7 +299,7 @@ class Missing(NamedTuple):
     debate: str
     method: str
     """The method that would spend as many."""
-    nearest: Comparison | None
+    nearest: RowComparison | None
     """The row whose tokens come closest."""
     samples: int | None
     """The number of its samples that would about match the debate's tokens."""
@@ -315,19 +314,27 @@ def missing(analysis: Analysis) -> list[Missing]:
             continue
         rows = [row for row in study.rows.values() if row.results]
         beside = {row.name for row in rows if _is_sampled(study, debate, row)}
-        own = [
-            one
-            for one in analysis.comparisons
-            if one.kind == "row" and one.row == debate.name and one.beside in beside and one.first
+        comparisons = [
+            comparison
+            for comparison in analysis.comparisons
+            if comparison.kind == "row"
+            and comparison.row == debate.name
+            and comparison.beside in beside
+            and comparison.first
         ]
-        if (beside and not own) or any(one.fair for one in own):
+        if (beside and not comparisons) or any(comparison.fair for comparison in comparisons):
             continue
-        known = [one for one in own if one.ratio]
-        nearest = min(known, key=lambda one: abs(math.log(one.ratio or 1)), default=None)
+        ratio_comparisons = [comparison for comparison in comparisons if comparison.ratio]
+        nearest = min(
+            ratio_comparisons, key=lambda comparison: abs(math.log(comparison.ratio or 1)), default=None
+        )
         samples = None
         if nearest and nearest.ratio:
             row = study.rows[nearest.beside].row
-            asked_for, usual = row.settings.get("samples"), tasks.evaluated(method(row.method))
+            asked_for, usual = (
+                row.settings.get("samples"),
+                tasks.require_declared_evaluation(method(row.method)),
+            )
             spent = asked_for if isinstance(asked_for, int) else usual.samples
             samples = max(1, round(spent / nearest.ratio))
         gaps.append(Missing(debate.name, sampling, nearest, samples))
@@ -346,30 +353,30 @@ def leanings(study: Study) -> list[Leaning]:
     tests = list[Leaning]()
     for row in study.rows.values():
         balanced, right = row.handed == "balanced", row.right("right", "wrong")
-        drawn = {
+        sides_by_item = {
             item: result.sides
             for item, result in row.results.items()
             if item in right and result.sides and result.sides.gold_side
             if balanced or _sides_drawn(study, row, result)
         }
         places: dict[Literal["side", "place"], list[bool]] = {
-            "side": [sides.gold_side == "a" for sides in drawn.values()]
+            "side": [sides.gold_side == "a" for sides in sides_by_item.values()]
         }
         if balanced:  # elsewhere side a always stands first
-            places["place"] = [sides.gold_position == "first" for sides in drawn.values()]
+            places["place"] = [sides.gold_position == "first" for sides in sides_by_item.values()]
         for by, came_first in places.items():
             if len(set(came_first)) < 2:
                 continue
-            ways = [*zip(drawn, came_first, strict=True)]
+            draws = [*zip(sides_by_item, came_first, strict=True)]
             first, second = (
-                row.share({item: right[item] for item, first in ways if first is way})
-                for way in (True, False)
+                row.share({item: right[item] for item, first in draws if first is is_first})
+                for is_first in (True, False)
             )
-            groups = [row.results[item].group for item in drawn]
-            p = _leaning_p([right[item] for item in drawn], came_first, groups)
+            groups = [row.results[item].group for item in sides_by_item]
+            p = _leaning_p([right[item] for item in sides_by_item], came_first, groups)
             tests.append(Leaning(row.name, by, first, second, p))
-    holm = corrected([one.p for one in tests], "holm")
-    return [one._replace(holm=p) for one, p in zip(tests, holm, strict=True)]
+    holm = adjust_p_values([test.p for test in tests], "holm")
+    return [test._replace(holm=p) for test, p in zip(tests, holm, strict=True)]
 
 
 def _sides_drawn(study: Study, row: Answers, result: Result) -> bool:
@@ -378,35 +385,35 @@ def _sides_drawn(study: Study, row: Answers, result: Result) -> bool:
     return row.handed != "oracle" and item is not None and len(item.inputs.options) == 2
 
 
-def _leaning_p(right: Sequence[bool], drawn: Sequence[bool], groups: Sequence[str]) -> float:
+def _leaning_p(right: Sequence[bool], draws: Sequence[bool], groups: Sequence[str]) -> float:
     """Return how probable so large a difference is if the draw did not matter.
 
     Fisher's exact test; in clusters, flips of each cluster's draws.
     """
     if not shared(groups):
-        pairs = list(zip(right, drawn, strict=True))
+        pairs = list(zip(right, draws, strict=True))
         table = [[pairs.count((r, d)) for r in (True, False)] for d in (True, False)]
         exact: Any = fisher_exact(table)
         return float(exact.pvalue)
     level = round(10 * sum(right) / len(right))  # about their mean, in tenths: any level is valid
-    pulls = [(10 * r - level) * (1 if d else -1) for r, d in zip(right, drawn, strict=True)]
-    return exact_flips([round(one) for one in sums(pulls, groups)])
+    pulls = [(10 * r - level) * (1 if d else -1) for r, d in zip(right, draws, strict=True)]
+    return exact_flips([round(pull) for pull in sums(pulls, groups)])
 
 
 # Cost and accuracy
 
 
-def _priced(rows: Sequence[Answers]) -> list[Priced]:
+def _rank_by_cost(rows: Sequence[Answers]) -> list[Priced]:
     judged = [row for row in rows if row.n and row.mean("tokens")]
     price = "cost" if all(row.mean("cost") for row in judged) else "tokens"
-    own = [(row, row.mean(price) or 0.0, row.accuracy.share or 0.0) for row in judged]
-    own.sort(key=lambda one: (one[1], -one[2]))
+    points = [(row, row.mean(price) or 0.0, row.accuracy.share or 0.0) for row in judged]
+    points.sort(key=lambda point: (point[1], -point[2]))
 
     def beaten_by(row: Answers, cost: float, share: float) -> str | None:
-        for other, spent, right in own:
+        for other_row, spent, right in points:
             gain, saving = right - share, cost - spent
-            if alike(row, other) and min(gain, saving) >= 0 and max(gain, saving) > 0:
-                return other.name
+            if alike(row, other_row) and min(gain, saving) >= 0 and max(gain, saving) > 0:
+                return other_row.name
         return None
 
-    return [Priced(row, cost, beaten_by(row, cost, share)) for row, cost, share in own]
+    return [Priced(row, cost, beaten_by(row, cost, share)) for row, cost, share in points]

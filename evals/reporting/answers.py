@@ -22,24 +22,17 @@ from dialectree.evals.intervals import (
     RESAMPLES,
     Figure,
     Proportion,
+    bootstrap_interval,
     design,
-    resampled,
     share_of,
     wilson,
 )
-from dialectree.evals.results import (
-    Grounding,
-    Result,
-    Row,
-    measure,
-    outcome,
-    score_of,
-)
-from dialectree.evals.scorers import labelled
+from dialectree.evals.results import Grounding, Result, Row, measure, outcome, score_of
+from dialectree.evals.scorers import parse_claim_label
 from dialectree.evals.standing import Spent
 from dialectree.evals.tasks import is_baseline
 from dialectree.records import Usage
-from dialectree.text import listed
+from dialectree.text import format_list
 
 RUBRIC = ("breadth", "contextualisation", "factuality")
 """The marks of a summary, 0 to 100."""
@@ -68,10 +61,10 @@ def resamples(n: int) -> int:
 def mean_of(marks: Sequence[float], groups: Sequence[Hashable]) -> Figure:
     """Return the mean of marks with its interval over the questions."""
     values = np.asarray(marks, dtype=np.float64)
-    return resampled(np.mean, [values], resamples=resamples(len(values)), clusters=groups)
+    return bootstrap_interval(np.mean, [values], resamples=resamples(len(values)), clusters=groups)
 
 
-def asked(item: Item | None) -> str:
+def format_question(item: Item | None) -> str:
     """Return what an item asks, in one text."""
     if item is None:
         return ""
@@ -113,15 +106,15 @@ class Surest(NamedTuple):
     answers: DataFrame
     curve: DataFrame
     area: float | None
-    asked: int
+    question_count: int
     """The questions that coverage is of: those with such an answer, and the withheld ones."""
 
     def at(self, coverage: float) -> Proportion | None:
         """Return the share of right answers among the surest that make at least this coverage."""
-        reached = [float(one) for one in self.curve.coverage if one >= coverage - 1e-9]
+        reached = [float(level) for level in self.curve.coverage if level >= coverage - 1e-9]
         if not reached:
             return None
-        covered = self.answers[: round(reached[0] * self.asked)]
+        covered = self.answers[: round(reached[0] * self.question_count)]
         return share_of([*covered.true], [*covered.group])
 
 
@@ -132,7 +125,7 @@ FIRST = ("A", "True")
 class FirstChoices(NamedTuple):
     """How often a row chose what stands first, or called a claim true."""
 
-    what: str
+    option_name: str
     """``the first option`` or ``True``."""
     chosen: int
     right: int
@@ -150,23 +143,22 @@ class FirstChoices(NamedTuple):
         return abs(self.chosen - self.expected) > 2 * self.deviation > 0
 
 
-def count_first_choices(choices: Sequence[tuple[str, str, int]], what: str) -> FirstChoices | None:
+def count_first_choices(choices: Sequence[tuple[str, str, int]], option_name: str) -> FirstChoices | None:
     """Return how often the first of the options was chosen; None without choices.
 
     Args:
         choices: For each question the chosen label, the right one, and how many options it had.
             ``A`` and ``True`` are the first.
-        what: The name of the first option.
+        option_name: The name of the first option.
     """
     if not choices:
         return None
     accuracy = sum(chosen == gold for chosen, gold, _ in choices) / len(choices)
     chances = [
-        accuracy if gold in FIRST else (1 - accuracy) / max(1, options - 1)
-        for _, gold, options in choices
+        accuracy if gold in FIRST else (1 - accuracy) / max(1, options - 1) for _, gold, options in choices
     ]
     return FirstChoices(
-        what,
+        option_name,
         sum(chosen in FIRST for chosen, _, _ in choices),
         sum(gold in FIRST for _, gold, _ in choices),
         len(choices),
@@ -234,7 +226,7 @@ class Answers:
             "question": result.question,
             "repeat": result.repeat,
             "category": result.category,
-            "text": asked(text),
+            "text": format_question(text),
             "right_answer": gold(text),
             "row": self.name,
             "outcome": end,
@@ -245,7 +237,7 @@ class Answers:
             "confidence": verdict and verdict.confidence,
             "confidence_source": verdict and verdict.confidence_source,
             "agreement": verdict and verdict.agreement,
-            "rulings": ", ".join(f"{n}: {one or '–'}" for n, one in result.rulings.items()) or None,
+            "rulings": ", ".join(f"{n}: {ruling or '–'}" for n, ruling in result.rulings.items()) or None,
         }
         for score in result.scores:
             line |= {score.key: score.score, f"{score.key}_outcome": score.value}
@@ -270,24 +262,24 @@ class Answers:
             "judging_cost": result.judging.cost,
         }
 
-    def _evidence(self, one: Grounding | None) -> dict[str, Any]:
+    def _evidence(self, grounding: Grounding | None) -> dict[str, Any]:
         """Return the columns on sources, which other data sets do not have."""
         if not self._sourced:
             return {}
-        with_point, texts = self.pointed(one) if one else (None, None)
+        with_point, texts = self.count_texts_with_point(grounding) if grounding else (None, None)
         names = (name for name in Grounding.model_fields if name not in ("texts", "without"))
         return {
             "texts": texts,
             "with_a_point": with_point,
-            **{name: one and getattr(one, name) for name in names},
-            "no_evidence": one and one.without,
+            **{name: grounding and getattr(grounding, name) for name in names},
+            "no_evidence": grounding and grounding.without,
         }
 
     def _truth(self, result: Result) -> bool | None:
         """Return whether a claim is true: by the data set, else by its label and score."""
         if result.item in self.texts:
             return self.texts[result.item].reference.label
-        label, score = labelled(result.verdict), number(result, "claim_label")
+        label, score = parse_claim_label(result.verdict), number(result, "claim_label")
         return None if label is None or score is None else label == bool(score)
 
     @cached_property
@@ -298,8 +290,12 @@ class Answers:
     @cached_property
     def golds(self) -> dict[str, str]:
         """The right label of each question that a jury ruled on, where it is known."""
-        known = [self.texts[item] for item in self.rulings if item in self.texts]
-        return {one.id: one.reference.gold for one in known if one.reference.gold is not None}
+        questions = [self.texts[item] for item in self.rulings if item in self.texts]
+        return {
+            question.id: question.reference.gold
+            for question in questions
+            if question.reference.gold is not None
+        }
 
     @cached_property
     def _choices(self) -> dict[str, tuple[str, str, int]]:
@@ -312,7 +308,7 @@ class Answers:
             text, label = self.texts.get(item), result.verdict and result.verdict.label
             if self.handed or text is None or not label:
                 continue
-            called_true = labelled(result.verdict)
+            called_true = parse_claim_label(result.verdict)
             if text.reference.label is not None and called_true is not None:
                 choices[item] = str(called_true), str(text.reference.label), 2
             elif text.reference.gold is not None and len(text.inputs.options) > 1:
@@ -327,14 +323,14 @@ class Answers:
     @cached_property
     def first_choices(self) -> FirstChoices | None:
         """How often it did; None where no right label is known."""
-        what = "True" if self.of_claims else "the first option"
-        return count_first_choices([*self._choices.values()], what)
+        option_name = "True" if self.of_claims else "the first option"
+        return count_first_choices([*self._choices.values()], option_name)
 
     @cached_property
     def grounded(self) -> dict[str, Grounding]:
         """What the row made of the sources of each question that had some."""
         results = self.results.items()
-        return {item: one.grounding for item, one in results if one.grounding is not None}
+        return {item: result.grounding for item, result in results if result.grounding is not None}
 
     @cached_property
     def _sourced(self) -> bool:
@@ -344,13 +340,15 @@ class Answers:
     @cached_property
     def _pointing(self) -> set[str]:
         """The roles and phases in which speakers point at sentences."""
-        every = (places for one in self.grounded.values() for places in one.texts.items())
-        return {place for place, (with_point, _) in every if with_point}
+        counts_by_place = (
+            places for grounding in self.grounded.values() for places in grounding.texts.items()
+        )
+        return {place for place, (with_point, _) in counts_by_place if with_point}
 
-    def pointed(self, one: Grounding) -> tuple[int, int]:
+    def count_texts_with_point(self, grounding: Grounding) -> tuple[int, int]:
         """Return how many texts have a point, and how many could have one."""
-        own = [counts for place, counts in one.texts.items() if place in self._pointing]
-        return sum(some for some, _ in own), sum(every for _, every in own)
+        text_counts = [counts for place, counts in grounding.texts.items() if place in self._pointing]
+        return sum(some for some, _ in text_counts), sum(total for _, total in text_counts)
 
     # Right and wrong
 
@@ -364,7 +362,7 @@ class Answers:
         """The number of questions by outcome."""
         return Counter(self.ends.values())
 
-    def ended(self, *outcomes: str) -> list[str]:
+    def list_questions_with_outcome(self, *outcomes: str) -> list[str]:
         """Return the questions that ended in one of these ways."""
         return [item for item, end in self.ends.items() if end in outcomes]
 
@@ -383,7 +381,7 @@ class Answers:
     @property
     def withheld(self) -> set[str]:
         """The questions whose answer was withheld."""
-        return {*self.ended("unanswered")}
+        return {*self.list_questions_with_outcome("unanswered")}
 
     @property
     def unread(self) -> set[str]:
@@ -410,8 +408,8 @@ class Answers:
     @property
     def answered(self) -> Proportion:
         """The share of questions whose answer was not withheld."""
-        given = self.n + self.counts["unparsed"]
-        return self._share(given, given + self.counts["unanswered"])
+        answer_count = self.n + self.counts["unparsed"]
+        return self._share(answer_count, answer_count + self.counts["unanswered"])
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -437,11 +435,11 @@ class Answers:
     def marks(self, key: str) -> dict[str, float]:
         """Return the marks of its summaries; ``overall`` is the mean where all three are there."""
         if key != "overall":
-            known = key in self._finished
-            return {**self._finished[key].dropna().to_dict()} if known else {}
-        own = [self.marks(one) for one in RUBRIC]
-        whole = [item for item in own[0] if all(item in marks for marks in own)]
-        return {item: sum(marks[item] for marks in own) / len(own) for item in whole}
+            has_marks = key in self._finished
+            return {**self._finished[key].dropna().to_dict()} if has_marks else {}
+        part_marks = [self.marks(part) for part in RUBRIC]
+        complete_ids = [item for item in part_marks[0] if all(item in marks for marks in part_marks)]
+        return {item: sum(marks[item] for marks in part_marks) / len(part_marks) for item in complete_ids}
 
     def mark(self, key: str) -> Figure:
         """Return the mean of its marks with its interval."""
@@ -458,8 +456,8 @@ class Answers:
             ended = ended[ended.outcome != "unanswered"]
         if ended.empty:
             return DataFrame(columns=["confidence", "true", "group", "item"]), 0
-        what = ended.confidence_source == "P(claim)" if self.of_claims else ended.answer.notna()
-        sure = ended[ended.confidence.notna() & what]
+        mask = ended.confidence_source == "P(claim)" if self.of_claims else ended.answer.notna()
+        sure = ended[ended.confidence.notna() & mask]
         sure = sure.assign(true=sure.truth if self.of_claims else sure.right)
         return sure, len(ended) - len(sure)
 
@@ -488,17 +486,17 @@ class Answers:
 
         The confidence of a claim's verdict is that of its label, which is true above one half.
         """
-        own: Any = self.calibrated
-        own = own[~own["item"].isin(self.withheld)]
+        answers: Any = self.calibrated
+        answers = answers[~answers["item"].isin(self.withheld)]
         if self.of_claims:
-            says = own.confidence > 0.5
-            sure = [max(one, 1 - one) for one in own.confidence]
-            own = own.assign(confidence=sure, true=says == own.true)
-        own = own.assign(confidence=own.confidence.astype(float), true=own.true.astype(bool))
-        own = own.sort_values("confidence", ascending=False, kind="stable")
-        count = len(own) + len(self.withheld)
-        curve, area = risk_coverage([*own.confidence], [*own.true], count)
-        return Surest(own, curve, area, count)
+            says = answers.confidence > 0.5
+            sure = [max(confidence, 1 - confidence) for confidence in answers.confidence]
+            answers = answers.assign(confidence=sure, true=says == answers.true)
+        answers = answers.assign(confidence=answers.confidence.astype(float), true=answers.true.astype(bool))
+        answers = answers.sort_values("confidence", ascending=False, kind="stable")
+        count = len(answers) + len(self.withheld)
+        curve, area = risk_coverage([*answers.confidence], [*answers.true], count)
+        return Surest(answers, curve, area, count)
 
     # What it took
 
@@ -520,21 +518,21 @@ class Answers:
 def totals(rows: Iterable[Answers]) -> tuple[Spent, Spent]:
     """Return what rows took in all, votes and judging included, and what their judges took."""
     results = {row.name: [*row.results.values()] for row in rows}
-    every = [result for own in results.values() for result in own]
-    debates = [result.usage for result in every]
-    debates += [vote.usage for result in every if (vote := result.vote) and not vote.inside]
-    judges = [used for r in every for used in (r.judging, r.controlling)]
+    all_results = [result for row_results in results.values() for result in row_results]
+    debates = [result.usage for result in all_results]
+    debates += [vote.usage for result in all_results if (vote := result.vote) and not vote.inside]
+    judges = [used for r in all_results for used in (r.judging, r.controlling)]
 
     def total(usages: Iterable[Usage]) -> Spent:
-        used = [one for one in usages if one.calls or tokens(one)]
-        costs = [one.cost for one in used if one.cost is not None]
+        used = [usage for usage in usages if usage.calls or tokens(usage)]
+        costs = [usage.cost for usage in used if usage.cost is not None]
         money = sum(costs) if len(costs) == len(used) else None
-        return Spent(sum(one.calls for one in used), sum(map(tokens, used)), money)
+        return Spent(sum(usage.calls for usage in used), sum(map(tokens, used)), money)
 
     return total([*debates, *judges]), total(judges)
 
 
-def per_row(what: str, rows: Iterable[Answers], number: Callable[[Answers], int]) -> list[str]:
+def per_row(heading: str, rows: Iterable[Answers], number: Callable[[Answers], int]) -> list[str]:
     """Return ``what: rsd 2 of 10 and tsd 1 of 10.``, or nothing where every number is 0."""
     texts = [f"{row.name} {n} of {len(row.results)}" for row in rows if (n := number(row))]
-    return [f"{what}: {listed(texts)}."] if texts else []
+    return [f"{heading}: {format_list(texts)}."] if texts else []

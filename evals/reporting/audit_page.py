@@ -11,10 +11,10 @@ from markupsafe import Markup
 from dialectree import text as words
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.plots import COLOURS, DARK
-from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.analysis import analyse_study
 from dialectree.evals.reporting.audited import Audited, gain_table, gains, method_table, rules
 from dialectree.evals.reporting.cautions import cautions
-from dialectree.evals.reporting.formatting import NOTHING, Table, in_brackets, shown, written
+from dialectree.evals.reporting.formatting import NOTHING, Table, format_table_rows, in_brackets, render_table
 from dialectree.evals.reporting.page import template
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.tasks import TASKS
@@ -23,21 +23,21 @@ from dialectree.report.figures import format_moment
 PAGE = "audit.html"
 
 
-def write(one: Audited, out: Path) -> Path:
+def write(audit: Audited, out: Path) -> Path:
     """Write the pages into a folder, and return the path of the web page."""
-    tables = [own for own in (method_table(one), gain_table(one)) if own is not None]
-    study = one.study
-    items = words.count(one.asked, TASKS[study.task].one, TASKS[study.task].many)
-    begun = min(evaluation.started for evaluation in study.evaluations)
+    tables = [table for table in (method_table(audit), gain_table(audit)) if table is not None]
+    study = audit.study
+    items = words.count(audit.asked, TASKS[study.task].singular, TASKS[study.task].many)
+    start = min(evaluation.started for evaluation in study.evaluations)
     shared: dict[str, Any] = {
         "title": f"Is a debate worth it? {words.line(study.evaluations[0].data.name, 80)}",
-        "kicker": f"Audit · {items} · {format_moment(begun)}",
+        "kicker": f"Audit · {items} · {format_moment(start)}",
         "demonstration": study.demonstration,
-        "cautions": cautions(analysed(study)),
-        "tables": [(own, written(own)) for own in tables],
-        "gains": gains(one),
-        "rules": rules(one),
-        "sentence": one.sentence,
+        "cautions": cautions(analyse_study(study)),
+        "tables": [(table, render_table(table)) for table in tables],
+        "gains": gains(audit),
+        "rules": rules(audit),
+        "sentence": audit.sentence,
     }
     look = {"light": COLOURS, "dark": DARK, "Markup": Markup}
     put(out / PAGE, template("audit.html").render(**shared, **look))
@@ -45,62 +45,59 @@ def write(one: Audited, out: Path) -> Path:
     return out / PAGE
 
 
-def lines(one: Audited) -> list[str]:
+def lines(audit: Audited) -> list[str]:
     """Return what a person at the terminal sees: each method's figures, the gains, the answer."""
-    found: list[str] = []
-    if (methods := method_table(one)) is not None:
-        found += [f"{name}: {figures}" for name, figures in _figures(methods)]
-    if one.study.demonstration:
-        found.append(
+    sentences: list[str] = []
+    if (methods := method_table(audit)) is not None:
+        sentences += [f"{name}: {figures}" for name, figures in _figures(methods)]
+    if audit.study.demonstration:
+        sentences.append(
             "! A model below 1 billion parameters took part, which answers at chance: these "
             "figures say nothing about any method."
         )
-    return [*found, *gains(one), one.sentence]
+    return [*sentences, *gains(audit), audit.sentence]
 
 
 def _figures(methods: Table) -> list[tuple[str, str]]:
     names = [*map(str, methods.frame)]
-    told: list[tuple[str, str]] = []
-    for cells in shown(methods):
+    method_lines: list[tuple[str, str]] = []
+    for cells in format_table_rows(methods):
         title, *figures = (in_brackets(*cell) for cell in cells)
         pairs = zip(names[1:], figures, strict=True)
-        known = [f"{name} {figure}" for name, figure in pairs if figure != NOTHING]
-        told.append((title, ", ".join(known)))
-    return told
+        parts = [f"{name} {figure}" for name, figure in pairs if figure != NOTHING]
+        method_lines.append((title, ", ".join(parts)))
+    return method_lines
 
 
-def data(one: Audited) -> dict[str, Any]:
+def data(audit: Audited) -> dict[str, Any]:
     """Return the audit as plain data, for ``--json``; shares and gains are of 1, marks of 100."""
-    methods = method_table(one)
+    methods = method_table(audit)
     return {
-        "answer": one.answer,
-        "sentence": one.sentence,
-        "questions": one.asked,
-        "questions_needed": one.needed if one.answer == "cannot be told" else None,
-        "points": one.points,
-        "at_chance": one.study.demonstration,
+        "answer": audit.answer,
+        "sentence": audit.sentence,
+        "questions": audit.asked,
+        "questions_needed": audit.needed if audit.answer == "cannot be told" else None,
+        "points": audit.points,
+        "at_chance": audit.study.demonstration,
         "methods": [] if methods is None else [*map(_plain, methods.frame.to_dict("records"))],
         "comparisons": [
             {
-                "debate": own.debate,
-                "beside": own.rival,
-                "gain": own.intervals[0]._asdict(),
-                "gain_among_as_many": own.intervals[1]._asdict() if own.intervals[1:] else None,
-                "holm": own.test.holm,
-                "better": own.better,
-                "no_gain": own.no_gain(one.least),
-                "tokens_ratio": own.test.ratio,
+                "debate": comparison.debate,
+                "beside": comparison.rival,
+                "gain": comparison.intervals[0]._asdict(),
+                "gain_among_as_many": comparison.intervals[1]._asdict() if comparison.intervals[1:] else None,
+                "holm": comparison.test.holm,
+                "better": comparison.better,
+                "no_gain": comparison.no_gain(audit.least),
+                "tokens_ratio": comparison.test.ratio,
             }
-            for own in one.beside
+            for comparison in audit.beside
         ],
-        "left_out": one.layout.left_out,
+        "left_out": audit.layout.left_out,
     }
 
 
 def _plain(line: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the cells of a line; a share or a figure as its parts by name."""
     parts = (Figure, Proportion)
-    return {
-        str(name): cell._asdict() if isinstance(cell, parts) else cell
-        for name, cell in line.items()
-    }
+    return {str(name): cell._asdict() if isinstance(cell, parts) else cell for name, cell in line.items()}

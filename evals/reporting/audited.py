@@ -16,22 +16,15 @@ from typing import Any, Literal
 from scipy.stats import norm, t
 
 from dialectree.evals.audit import Layout
-from dialectree.evals.comparisons import (
-    ALPHA,
-    POWER,
-    SAME_BUDGET,
-    Comparison,
-    correct,
-    tango,
-)
+from dialectree.evals.comparisons import ALPHA, POWER, SAME_BUDGET, RowComparison, correct, tango
 from dialectree.evals.intervals import Figure, design, error
-from dialectree.evals.reporting.analysis import marked, paired
+from dialectree.evals.reporting.analysis import compare_marks, compare_rows
 from dialectree.evals.reporting.answers import ASKED, Answers, tokens
-from dialectree.evals.reporting.formatting import Line, Table, probability, signed, table
+from dialectree.evals.reporting.formatting import Line, Table, format_signed, probability, table
 from dialectree.evals.reporting.study import Study, models
-from dialectree.evals.results import bare
+from dialectree.evals.results import strip_address
 from dialectree.system import chance
-from dialectree.text import count, listed
+from dialectree.text import count, format_list
 
 POINTS = 5.0
 """A gain of fewer points is not worth a debate, unless somebody says otherwise."""
@@ -47,10 +40,10 @@ class Beside:
 
     debate: str
     rival: str
-    test: Comparison
+    test: RowComparison
     tests: int
     """The comparisons of the audit, which share the chance of an error."""
-    hindsight: Comparison | None = None
+    hindsight: RowComparison | None = None
     """The debate beside the model that did best on all questions, where that is another test."""
     debates: int = 1
     """The debates of the audit."""
@@ -83,32 +76,34 @@ class Beside:
                 return False
         return self.enough and self.test.verdict == "better"
 
-    def no_gain(self, least: float) -> bool:
-        """Whether a gain of ``least`` is shown to be too much to hope for."""
-        highs = [one.high for one in self.intervals]
-        return self.no_more and all(high is not None and high < least for high in highs)
+    def no_gain(self, smallest_gain: float) -> bool:
+        """Whether a gain of ``smallest_gain`` is shown to be too much to hope for."""
+        highs = [interval.high for interval in self.intervals]
+        return self.no_more and all(high is not None and high < smallest_gain for high in highs)
 
     @cached_property
     def intervals(self) -> list[Figure]:
         """The difference on all questions, and among as many answers, at the corrected level."""
         tests = [self.test, *([self.test.as_many] if self.test.as_many else [])]
-        return [_interval(one, 1 - self.alpha) for one in tests]
+        return [_interval(test, 1 - self.alpha) for test in tests]
 
-    def questions(self, least: float, way: Literal["better", "no gain"]) -> float:
+    def questions(self, smallest_gain: float, outcome: Literal["better", "no gain"]) -> float:
         """Return by what to multiply the questions so that ``POWER`` of audits would show it.
 
         The difference seen is taken for the true one: with the half interval w at the corrected
         level, z of it and z' of the power, n ((z + z') w / (z d))², where d is how far the
-        difference lies from 0, or from ``least``. Infinite if it lies on the other side.
+        difference lies from 0, or from ``smallest_gain``. Infinite if it lies on the other side.
         """
         z, more = float(norm.isf(self.alpha / 2)), float(norm.ppf(POWER))
         factors: list[float] = []
         best = [_interval(self.hindsight, 1 - self.alpha)] if self.hindsight else []
-        for value, low, high, _ in (*self.intervals, *(best if way == "better" else ())):
+        for value, low, high, _ in (*self.intervals, *(best if outcome == "better" else ())):
             if value is None or low is None or high is None:
                 spread = UNKNOWN_SPREAD / max(1, len(self.test.first)) ** 0.5
                 value, low, high = 0.0, -z * spread, z * spread
-            away, half = (value, value - low) if way == "better" else (least - value, high - value)
+            away, half = (
+                (value, value - low) if outcome == "better" else (smallest_gain - value, high - value)
+            )
             factors.append(((z + more) * half / (z * away)) ** 2 if away > 0 else math.inf)
         return max(factors)
 
@@ -140,21 +135,25 @@ class Audited:
     @property
     def answer(self) -> Answer:
         """Whether a debate is worth it, as far as the tests show."""
-        if any(self.stands(one.name) for one in self.debates):
+        if any(self.stands(debate.name) for debate in self.debates):
             return "worth it"
-        own = [self.of(one.name) for one in self.debates]
-        if own and all(any(one.no_gain(self.least) for one in tests) for tests in own):
+        tests_by_debate = [self.list_comparisons(debate.name) for debate in self.debates]
+        if tests_by_debate and all(
+            any(comparison.no_gain(self.least) for comparison in tests) for tests in tests_by_debate
+        ):
             return "not worth it"
         return "cannot be told"
 
-    def of(self, debate: str) -> list[Beside]:
+    def list_comparisons(self, debate: str) -> list[Beside]:
         """Return a debate's comparisons."""
-        return [one for one in self.beside if one.debate == debate]
+        return [comparison for comparison in self.beside if comparison.debate == debate]
 
     def stands(self, debate: str) -> bool:
         """Return whether a debate is better than every rival; samples must be among them."""
-        tests = self.of(debate)
-        return {SINGLE, SAMPLES} <= {one.rival for one in tests} and all(t.better for t in tests)
+        tests = self.list_comparisons(debate)
+        return {SINGLE, SAMPLES} <= {comparison.rival for comparison in tests} and all(
+            t.better for t in tests
+        )
 
     @property
     def asked(self) -> int:
@@ -164,65 +163,71 @@ class Audited:
     @property
     def needed(self) -> int:
         """About how many questions would tell, to two digits; see :meth:`Beside.questions`."""
-        own = [tests for one in self.debates if (tests := self.of(one.name))]
-        better = [max(one.questions(self.least, "better") for one in tests) for tests in own]
-        none = [min(one.questions(self.least, "no gain") for one in tests) for tests in own]
+        tests_by_debate = [tests for debate in self.debates if (tests := self.list_comparisons(debate.name))]
+        better = [
+            max(comparison.questions(self.least, "better") for comparison in tests)
+            for tests in tests_by_debate
+        ]
+        none = [
+            min(comparison.questions(self.least, "no gain") for comparison in tests)
+            for tests in tests_by_debate
+        ]
         factor = min([math.inf, *better, *([max(none)] if none else [])])
         if math.isinf(factor):
             z = float(norm.isf(ALPHA / 2) + norm.ppf(POWER))
             scale = 100 if self.marks else 1
-            return _rounded((z * UNKNOWN_SPREAD * scale / self.least) ** 2)
-        return max(self.asked + 1, _rounded(max(self.asked, 1) * factor))
+            return _round_up_to_two_digits((z * UNKNOWN_SPREAD * scale / self.least) ** 2)
+        return max(self.asked + 1, _round_up_to_two_digits(max(self.asked, 1) * factor))
 
     @property
     def sentence(self) -> str:
         """The audit's one answer."""
         if self.answer != "cannot be told":
             return f"with these models a debate is {self.answer}"
-        asked = count(self.asked, "question")
-        return f"cannot be told from {asked}; that needs about {count(self.needed, 'question')}"
+        questions = count(self.asked, "question")
+        return f"cannot be told from {questions}; that needs about {count(self.needed, 'question')}"
 
 
-def audited(study: Study, layout: Layout, points: float = POINTS) -> Audited:
+def analyse_audit(study: Study, layout: Layout, points: float = POINTS) -> Audited:
     """Return what came of an audit; ``points`` (of 100) is the smallest gain worth a debate."""
     rows = study.rows
     rivals, chosen = dict[str, Answers](), dict[str, Mapping[str, int]]()
     hindsight: dict[str, Answers] = {}
     for title, names in ((SINGLE, layout.alone), (SAMPLES, layout.samples)):
-        known = {bare(model): rows[name] for model, name in names.items() if name in rows}
-        if known:
-            rivals[title], chosen[title] = best_of(study, title, known)
+        rows_by_model = {strip_address(model): rows[name] for model, name in names.items() if name in rows}
+        if rows_by_model:
+            rivals[title], chosen[title] = best_of(study, title, rows_by_model)
             if len(chosen[title]) > 1:
-                hindsight[title] = max(known.values(), key=lambda row: _mean(study, row))
+                hindsight[title] = max(rows_by_model.values(), key=lambda row: _mean(study, row))
     for name in (layout.critique, layout.consultancy):
         if name in rows:
             rivals[name] = rows[name]
     debates = [rows[name] for name in layout.debates if name in rows]
-    tests: list[tuple[str, str, Comparison, Comparison | None]] = []
+    tests: list[tuple[str, str, RowComparison, RowComparison | None]] = []
     for debate in debates:
         for name, rival in rivals.items():
-            one, best = _compared(study, debate, rival), hindsight.get(name)
-            if one is not None and one.first:
-                one.ratio = _ratio(debate, rival) if name == SAMPLES else None
-                further = _compared(study, debate, best) if best else None
-                tests.append((debate.name, name, one, further))
-    correct(one for _, _, one, _ in tests)
+            comparison, best = _compare_with_rival(study, debate, rival), hindsight.get(name)
+            if comparison is not None and comparison.first:
+                comparison.ratio = _ratio(debate, rival) if name == SAMPLES else None
+                further = _compare_with_rival(study, debate, best) if best else None
+                tests.append((debate.name, name, comparison, further))
+    correct(comparison for _, _, comparison, _ in tests)
     beside = [
-        Beside(debate, rival, one, len(tests), further, len(debates))
-        for debate, rival, one, further in tests
+        Beside(debate, rival, comparison, len(tests), further, len(debates))
+        for debate, rival, comparison, further in tests
     ]
     return Audited(study, layout, points, debates, rivals, chosen, beside)
 
 
-def _compared(study: Study, debate: Answers, rival: Answers) -> Comparison | None:
+def _compare_with_rival(study: Study, debate: Answers, rival: Answers) -> RowComparison | None:
     marks = study.task == "compare"
-    return marked(study, debate, rival) if marks else paired(study, debate, rival, True)
+    return compare_marks(study, debate, rival) if marks else compare_rows(study, debate, rival, True)
 
 
 def _ratio(debate: Answers, rival: Answers) -> float | None:
     """Return the rival's tokens by the debate's, over the questions that both ended."""
-    both = {*debate.results} - {*debate.ended("failed")}
-    both &= {*rival.results} - {*rival.ended("failed")}
+    both = {*debate.results} - {*debate.list_questions_with_outcome("failed")}
+    both &= {*rival.results} - {*rival.list_questions_with_outcome("failed")}
     spent, debated = (sum(tokens(row.results[i].usage) for i in both) for row in (rival, debate))
     return spent / debated if debated else None
 
@@ -230,9 +235,7 @@ def _ratio(debate: Answers, rival: Answers) -> float | None:
 # The best of the pool
 
 
-def best_of(
-    study: Study, title: str, rows: Mapping[str, Answers]
-) -> tuple[Answers, dict[str, int]]:
+def best_of(study: Study, title: str, rows: Mapping[str, Answers]) -> tuple[Answers, dict[str, int]]:
     """Return the answers of the best row for each half of the questions, chosen on the other half.
 
     So no question helps to choose who answers it, and the estimate is honest. Clusters stay whole;
@@ -241,18 +244,18 @@ def best_of(
     """
     seed = study.evaluations[0].seed
     groups = sorted(
-        {*study.groups(study.items)}, key=lambda one: (chance.seed(seed, "half", one), one)
+        {*study.groups(study.items)}, key=lambda cluster: (chance.seed(seed, "half", cluster), cluster)
     )
     half = {group: place % 2 for place, group in enumerate(groups)}
     of_items = zip(study.items, study.groups(study.items), strict=True)
     halves = {item: half[group] for item, group in of_items}
     values = {name: _values(study, row) for name, row in rows.items()}
 
-    def mean(name: str, wanted: int) -> float:
-        own = [float(value) for item, value in values[name].items() if halves[item] == wanted]
-        return fmean(own) if own else -1.0
+    def mean(name: str, chosen_half: int) -> float:
+        scores = [float(value) for item, value in values[name].items() if halves[item] == chosen_half]
+        return fmean(scores) if scores else -1.0
 
-    best = {way: max(rows, key=lambda name: mean(name, 1 - way)) for way in (0, 1)}
+    best = {half_index: max(rows, key=lambda name: mean(name, 1 - half_index)) for half_index in (0, 1)}
     first = next(iter(rows.values()))
     picked = Answers(
         first.row.model_copy(update={"name": title}), first.of_claims, first.texts, first.as_asked
@@ -274,28 +277,28 @@ def _values(study: Study, row: Answers) -> Mapping[str, float]:
 
 
 def _mean(study: Study, row: Answers) -> float:
-    own = _values(study, row).values()
-    return fmean(own) if own else -1.0
+    values = _values(study, row).values()
+    return fmean(values) if values else -1.0
 
 
 # Intervals
 
 
-def _interval(one: Comparison, level: float) -> Figure:
+def _interval(comparison: RowComparison, level: float) -> Figure:
     """Return the difference with its interval at ``level``: Tango's, or Student's of marks."""
-    if one.kind != "marks":
-        differences = [float(a) - float(b) for a, b in zip(one.first, one.second, strict=True)]
-        return tango(one.ledger, level, design(differences, one.clusters, level))
-    differences = [a - b for a, b in zip(one.first, one.second, strict=True)]
-    groups, value = len(set(one.clusters)), fmean(differences)
-    spread = error(differences, one.clusters)
+    if comparison.kind != "marks":
+        differences = [float(a) - float(b) for a, b in zip(comparison.first, comparison.second, strict=True)]
+        return tango(comparison.ledger, level, design(differences, comparison.clusters, level))
+    differences = [a - b for a, b in zip(comparison.first, comparison.second, strict=True)]
+    groups, value = len(set(comparison.clusters)), fmean(differences)
+    spread = error(differences, comparison.clusters)
     if groups < 2 or not spread:
         return Figure(value, None, None, len(differences))
     half = float(t.isf((1 - level) / 2, groups - 1)) * spread
     return Figure(value, value - half, value + half, len(differences))
 
 
-def _rounded(number: float) -> int:
+def _round_up_to_two_digits(number: float) -> int:
     """Return a number with two digits that count, rounded up."""
     size = int(10 ** max(0, math.floor(math.log10(max(number, 1))) - 1))
     return int(math.ceil(number / size) * size)
@@ -304,28 +307,28 @@ def _rounded(number: float) -> int:
 # The page's words
 
 
-def method_table(one: Audited) -> Table | None:
+def method_table(audit: Audited) -> Table | None:
     """Return the table of methods: what each got right, and what a question took."""
-    rows = one.study.rows
+    rows = audit.study.rows
     lines: list[tuple[str, Answers]] = []
-    several = len(one.layout.alone) > 1
-    for place, (model, name) in enumerate(one.layout.alone.items()):
+    many_models = len(audit.layout.alone) > 1
+    for place, (model, name) in enumerate(audit.layout.alone.items()):
         if name in rows:
             judge = "judge alone" if not place else "alone"
-            lines.append((f"{judge}: {bare(model)}" if several else judge, rows[name]))
-    for name, rival in one.rivals.items():
-        if name == SINGLE and not several:
+            lines.append((f"{judge}: {strip_address(model)}" if many_models else judge, rows[name]))
+    for name, rival in audit.rivals.items():
+        if name == SINGLE and not many_models:
             continue
-        lines.append((_titled(one, name), rival))
-    lines += [(row.name, row) for row in one.debates]
-    what = "mark of 100" if one.marks else "right"
+        lines.append((_format_rival_title(audit, name), rival))
+    lines += [(row.name, row) for row in audit.debates]
+    score_column = "mark of 100" if audit.marks else "right"
     return table(
         "methods",
         "What each method got right, and what it took",
         [
             {
                 "method": title,
-                what: row.mark("overall") if one.marks else row.right_of_asked,
+                score_column: row.mark("overall") if audit.marks else row.right_of_asked,
                 "tokens of a question": row.mean("tokens"),
                 "calls": row.mean("calls"),
                 "cost": row.mean("cost"),
@@ -335,93 +338,98 @@ def method_table(one: Audited) -> Table | None:
             for title, row in lines
             if row.results
         ],
-        *_choices(one),
+        *_choices(audit),
         kinds={"tokens of a question": "mean", "calls": "mean"},
     )
 
 
-def _titled(one: Audited, name: str) -> str:
+def _format_rival_title(audit: Audited, name: str) -> str:
     if name != SAMPLES:
         return name
-    names = [row for row in one.layout.samples.values() if row in one.study.rows]
-    numbers = {str(one.study.rows[row].row.settings.get("samples")) for row in names}
+    names = [row for row in audit.layout.samples.values() if row in audit.study.rows]
+    numbers = {str(audit.study.rows[row].row.settings.get("samples")) for row in names}
     return f"{name}, {' or '.join(sorted(numbers))} a question"
 
 
-def _choices(one: Audited) -> Iterator[str]:
+def _choices(audit: Audited) -> Iterator[str]:
     yield (
         "Below a figure stands its 95% interval. A withheld answer is not right; a failed question "
         "is left out."
     )
-    if len(one.layout.alone) > 1:
-        told: list[str] = []
-        for name, own in one.chosen.items():
-            parts = (f"{model} for {count(n, 'question')}" for model, n in own.items())
-            told.append(f"{name}: {listed(parts)}")
+    if len(audit.layout.alone) > 1:
+        choices: list[str] = []
+        for name, model_counts in audit.chosen.items():
+            parts = (f"{model} for {count(n, 'question')}" for model, n in model_counts.items())
+            choices.append(f"{name}: {format_list(parts)}")
         yield (
             "The best model for each half of the questions is chosen on the other half, so that it "
-            f"is no better by luck. {'; '.join(told)}. A debate must also be better than the best "
+            f"is no better by luck. {'; '.join(choices)}. A debate must also be better than the best "
             "in hindsight."
         )
-        speak = [f"{row.name}: {models(row.row)}" for row in one.debates]
+        speak = [f"{row.name}: {models(row.row)}" for row in audit.debates]
         yield f"Who speaks. {'; '.join(speak)}."
 
 
-def gain_table(one: Audited) -> Table | None:
+def gain_table(audit: Audited) -> Table | None:
     """Return the table of what debating gained beside each rival."""
-    unit = "marks" if one.marks else "points"
+    unit = "marks" if audit.marks else "points"
 
-    def line(own: Beside) -> Line:
-        value, low, high, n = own.intervals[0]
+    def line(comparison: Beside) -> Line:
+        value, low, high, n = comparison.intervals[0]
         return {
-            "debate": own.debate,
-            "beside": own.rival,
+            "debate": comparison.debate,
+            "beside": comparison.rival,
             "questions": n,
             f"gain, {unit}": Figure(value, low, high, n),
-            "among as many answers": own.intervals[1] if len(own.intervals) > 1 else None,
-            "p after Holm": own.test.holm,
-            "tokens, samples by debate": own.test.ratio,
-            "shows": _shows(one, own),
+            "among as many answers": comparison.intervals[1] if len(comparison.intervals) > 1 else None,
+            "p after Holm": comparison.test.holm,
+            "tokens, samples by debate": comparison.test.ratio,
+            "shows": _shows(audit, comparison),
         }
 
-    level = f"{100 * (1 - ALPHA / max(1, len(one.beside))):.2f}".rstrip("0").rstrip(".")
+    level = f"{100 * (1 - ALPHA / max(1, len(audit.beside))):.2f}".rstrip("0").rstrip(".")
     kinds: dict[str, Any] = {"p after Holm": "p"}
     kinds |= dict.fromkeys((f"gain, {unit}", "among as many answers"), unit)
     return table(
         "gains",
         "What debating gained",
-        map(line, one.beside),
-        f"All {count(len(one.beside), 'comparison')} share one chance of 5% to err: p is corrected "
+        map(line, audit.beside),
+        f"All {count(len(audit.beside), 'comparison')} share one chance of 5% to err: p is corrected "
         f"by Holm, and each interval is one of {level}%.",
         kinds=kinds,
     )
 
 
-def _shows(one: Audited, own: Beside) -> str:
-    if own.test.verdict == "better":
-        return "better" if own.enough else "better, at fewer tokens than a debate's"
-    if own.test.direction < 0:
-        return "worse" if own.test.verdict == "worse" else "fewer right, as it withheld some"
-    if own.no_gain(one.least):
-        return f"no gain of {one.points:g}"
+def _shows(audit: Audited, comparison: Beside) -> str:
+    if comparison.test.verdict == "better":
+        return "better" if comparison.enough else "better, at fewer tokens than a debate's"
+    if comparison.test.direction < 0:
+        return "worse" if comparison.test.verdict == "worse" else "fewer right, as it withheld some"
+    if comparison.no_gain(audit.least):
+        return f"no gain of {audit.points:g}"
     return "nothing yet"
 
 
-def gains(one: Audited) -> list[str]:
+def gains(audit: Audited) -> list[str]:
     """Return a sentence on each debate beside the best of the others."""
     sentences: list[str] = []
-    unit = "marks of 100" if one.marks else "points"
-    for debate in one.debates:
-        tests = [own for own in one.of(debate.name) if own.intervals[0].value is not None]
+    unit = "marks of 100" if audit.marks else "points"
+    for debate in audit.debates:
+        tests = [
+            comparison
+            for comparison in audit.list_comparisons(debate.name)
+            if comparison.intervals[0].value is not None
+        ]
         if not tests:
             sentences.append(f"{debate.name}: no question in common with another method.")
             continue
-        best = min(tests, key=lambda own: own.intervals[0].value or 0.0)
+        best = min(tests, key=lambda comparison: comparison.intervals[0].value or 0.0)
         value, low, high, n = best.intervals[0]
-        scale = 1 if one.marks else 100
-        gained, ends = signed(scale * (value or 0.0), 1, "+"), ""
+        scale = 1 if audit.marks else 100
+        gained, ends = format_signed(scale * (value or 0.0), 1, "+"), ""
         if low is not None and high is not None:
-            ends = f", between {signed(scale * low, 1, '+')} and {signed(scale * high, 1, '+')}"
+            low_end, high_end = (format_signed(scale * end, 1, "+") for end in (low, high))
+            ends = f", between {low_end} and {high_end}"
         pairs = count(n, "question")
         sentences.append(
             f"{debate.name}: {gained} {unit} beside the best of the others, {best.rival} "
@@ -430,32 +438,32 @@ def gains(one: Audited) -> list[str]:
     return sentences
 
 
-def rules(one: Audited) -> list[str]:
+def rules(audit: Audited) -> list[str]:
     """Return how the answer came about, and what the audit lacks."""
-    unit = "marks of 100" if one.marks else "points"
-    found = [
+    unit = "marks of 100" if audit.marks else "points"
+    sentences = [
         "A debate is worth it if it is shown to be better than every method above that does "
-        f"without. It is not if a gain of {one.points:g} {unit} is ruled out beside one of them."
+        f"without. It is not if a gain of {audit.points:g} {unit} is ruled out beside one of them."
     ]
-    if one.answer == "cannot be told":
-        found.append(
+    if audit.answer == "cannot be told":
+        sentences.append(
             "The number of questions that it needs is the one at which four of five audits would "
             "tell, at a 5% chance of error, were the differences seen here the true ones."
         )
-    for own in one.beside:
-        if own.rival == SAMPLES and own.test.ratio is None:
-            found.append(
-                f"The endpoint reports no tokens for {own.debate!r} or for the samples, so nobody "
+    for comparison in audit.beside:
+        if comparison.rival == SAMPLES and comparison.test.ratio is None:
+            sentences.append(
+                f"The endpoint reports no tokens for {comparison.debate!r} or for the samples, so nobody "
                 "knows whether they are as many."
             )
-        elif own.rival == SAMPLES and not (own.enough and own.no_more):
-            found.append(
-                f"The samples spent {own.test.ratio:.2f} times the tokens of {own.debate!r}, which "
-                f"is not about as many: {'a win over' if not own.enough else 'a loss to'} them "
-                "says nothing."
+        elif comparison.rival == SAMPLES and not (comparison.enough and comparison.no_more):
+            outcome = "a loss to" if comparison.enough else "a win over"
+            sentences.append(
+                f"The samples spent {comparison.test.ratio:.2f} times the tokens of "
+                f"{comparison.debate!r}, which is not about as many: {outcome} them says nothing."
             )
-    if SAMPLES not in one.rivals:
-        found.append("Without equal-token samples no debate can be shown to be worth it.")
-    if one.layout.left_out:
-        found.append(f"Left out: {'; '.join(one.layout.left_out)}.")
-    return found
+    if SAMPLES not in audit.rivals:
+        sentences.append("Without equal-token samples no debate can be shown to be worth it.")
+    if audit.layout.left_out:
+        sentences.append(f"Left out: {'; '.join(audit.layout.left_out)}.")
+    return sentences

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from dialectree.evals.datasets import repeated
+from dialectree.evals.datasets import describe_repeats
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.answers import Answers, FirstChoices, per_row
-from dialectree.evals.reporting.findings import of
+from dialectree.evals.reporting.findings import format_right_of_total
 from dialectree.evals.reporting.study import Study, tails
-from dialectree.evals.reporting.tables import controlled
-from dialectree.evals.results import Result, bare, score_of
+from dialectree.evals.reporting.tables import count_control_rulings
+from dialectree.evals.results import Result, score_of, strip_address
 from dialectree.protocols.protocol import method
-from dialectree.text import count, listed
+from dialectree.text import count, format_list
 
 ENOUGH = 5
 """From so many answers on, all of one kind is worth a warning."""
@@ -30,7 +30,13 @@ CONTROLS_PASSED = 0.8
 def cautions(analysis: Analysis) -> list[str]:
     """Return what a reader has to know first, a sentence each."""
     study = analysis.study
-    parts = (_data(study), _failed(study), _left_out(study), _judge(study), _rows(study))
+    parts = (
+        _data(study),
+        _describe_failed_runs(study),
+        _describe_excluded_answers(study),
+        _judge(study),
+        _rows(study),
+    )
     return [text for part in parts for text in part]
 
 
@@ -48,16 +54,16 @@ def _data(study: Study) -> Iterator[str]:
         yield f"{count(study.strangers, 'result')} of unknown rows or questions are left out."
     rows = study.rows.values()
     if len({frozenset(row.results) for row in rows}) > 1:
-        numbers = listed(f"{row.name} {len(row.results)}" for row in rows)
+        numbers = format_list(f"{row.name} {len(row.results)}" for row in rows)
         yield (
             f"The rows did not answer the same questions: {numbers} of {len(study.items)}. Pairs "
             "are of the questions of both, other figures of each row's own."
         )
-    whole = sum(e.data.count for e in study.evaluations[:1] if not (e.limit or e.sample))
-    if study.questions < whole:
-        yield f"Only {study.questions} of {count(whole, 'question')} are here."
-    asked = [one for i in study.items if (one := study.texts.get(i)) and not one.repeat]
-    again = repeated(asked, count(len(study.items), "question"))
+    total = sum(e.data.count for e in study.evaluations[:1] if not (e.limit or e.sample))
+    if study.questions < total:
+        yield f"Only {study.questions} of {count(total, 'question')} are here."
+    items = [item for i in study.items if (item := study.texts.get(i)) and not item.repeat]
+    again = describe_repeats(items, count(len(study.items), "question"))
     if again and not any(evaluation.cluster for evaluation in study.evaluations):
         yield f"{again}: intervals are too narrow and p values too small."
     unit = "cluster" if study.clustered else "question"
@@ -65,38 +71,38 @@ def _data(study: Study) -> Iterator[str]:
         yield f"With {count(n, unit)} only, read the intervals and not the figures."
 
 
-def _failed(study: Study) -> Iterator[str]:
+def _describe_failed_runs(study: Study) -> Iterator[str]:
     """Count and name the failed runs, with what they could have made of each row's accuracy."""
     texts: list[str] = []
     for row in study.rows.values():
-        items = row.ended("failed")
+        items = row.list_questions_with_outcome("failed")
         if not items:
             continue
         more = [count(len(items) - NAMED, "more", "more")] if len(items) > NAMED else []
         low, high = (100 * end for end in row.bounds)
         texts.append(
-            f"{row.name} {len(items)} of {len(row.results)} ({listed([*items[:NAMED], *more])}; "
-            f"accuracy {low:.1f}% if all were wrong, {high:.1f}% if all were right)"
+            f"{row.name} {len(items)} of {len(row.results)} ({format_list([*items[:NAMED], *more])}"
+            f"; accuracy {low:.1f}% if all were wrong, {high:.1f}% if all were right)"
         )
     if texts:
         yield f"Failed runs are in no share; --retry-failed asks them again: {'; '.join(texts)}."
 
 
-def _left_out(study: Study) -> Iterator[str]:
+def _describe_excluded_answers(study: Study) -> Iterator[str]:
     """Count the answers that are in no share although their runs came to an end."""
     rows = study.rows.values()
 
-    def ended_well(row: Answers) -> list[Result]:
+    def list_finished_results(row: Answers) -> list[Result]:
         return [result for result in row.results.values() if result.status != "failed"]
 
-    what = "Withheld answers are not right, and no answer that a debate spoilt"
-    yield from per_row(what, rows, lambda row: row.counts["unanswered"])
+    heading = "Withheld answers are not right, and no answer that a debate spoilt"
+    yield from per_row(heading, rows, lambda row: row.counts["unanswered"])
     if study.task != "compare":
-        what = "Answers to questions that the data has no right answer to are in no share"
-        without = lambda row: sum(not score_of(r, row.key) for r in ended_well(row))  # noqa: E731
-        yield from per_row(what, rows, without)
-    what = "Answers have a judgement that could not be read, or was not given"
-    yield from per_row(what, rows, lambda row: sum(map(_unread, ended_well(row))))
+        heading = "Answers to questions that the data has no right answer to are in no share"
+        without = lambda row: sum(not score_of(r, row.key) for r in list_finished_results(row))  # noqa: E731
+        yield from per_row(heading, rows, without)
+    heading = "Answers have a judgement that could not be read, or was not given"
+    yield from per_row(heading, rows, lambda row: sum(map(_unread, list_finished_results(row))))
 
 
 def _unread(result: Result) -> bool:
@@ -106,27 +112,32 @@ def _unread(result: Result) -> bool:
 def _judge(study: Study) -> Iterator[str]:
     """Warn of a judge that its controls or its rulings speak against."""
     scores = [score for result in study.results for score in result.scores]
-    rulings = Counter(one.score for one in scores if (one.key, one.value) == ("truthful", "scored"))
+    rulings = Counter(
+        answer_score.score
+        for answer_score in scores
+        if (answer_score.key, answer_score.value) == ("truthful", "scored")
+    )
     if rulings.total() >= ENOUGH and len(rulings) == 1:
         word = "TRUE" if rulings[1.0] else "FALSE"
         yield f"The judge said {word} to all {rulings.total()} answers: it may not have read them."
-    for line in controlled(study):
+    for line in count_control_rulings(study):
         right, wrong = line["right answers called right"], line["wrong answers called wrong"]
-        shares = [one.share for one in (right, wrong) if one.share is not None]
+        shares = [proportion.share for proportion in (right, wrong) if proportion.share is not None]
         if any(share < CONTROLS_PASSED for share in shares):
             yield (
-                f"The judge failed its controls of {line['score']}: it called {of(right)} known "
-                f"right answers right and {of(wrong)} known wrong ones wrong."
+                f"The judge failed its controls of {line['score']}: it called "
+                f"{format_right_of_total(right)} known right answers right and "
+                f"{format_right_of_total(wrong)} known wrong ones wrong."
             )
-    for judge in sorted({bare(e.judge) for e in study.evaluations if e.judge}):
-        own = [row.name for row in study.rows.values() if judge in row.row.models.values()]
-        if own:
-            yield f"The scores' judge, {judge}, is also the model of {listed(own)}."
+    for judge in sorted({strip_address(e.judge) for e in study.evaluations if e.judge}):
+        row_names = [row.name for row in study.rows.values() if judge in row.row.models.values()]
+        if row_names:
+            yield f"The scores' judge, {judge}, is also the model of {format_list(row_names)}."
 
 
 def _describe(choices: FirstChoices) -> str:
     """Return in words that the first option was chosen beyond chance."""
-    chose = "said True to" if choices.what == "True" else f"chose {choices.what} in"
+    chose = "said True to" if choices.option_name == "True" else f"chose {choices.option_name} in"
     few = "only " if choices.chosen < choices.expected else ""
     than = "less" if few else "more"
     return (
@@ -144,16 +155,16 @@ def _rows(study: Study) -> Iterator[str]:
             yield f"{row.name} {_describe(choices)}"
             continue
         verdicts = (result.verdict for result in row.results.values())
-        labels = Counter(one.label for one in verdicts if one and one.label)
+        labels = Counter(verdict.label for verdict in verdicts if verdict and verdict.label)
         if labels.total() >= ENOUGH and len(labels) == 1:
             yield f"{row.name} says {next(iter(labels))} to all {labels.total()} questions."
     names = [row.name for row in rows if row.handed]
     first = [row.name for row in rows if row.handed == "oracle"]
     if names:
-        side = f" In {listed(first)} the first debater always holds the right answer."
+        side = f" In {format_list(first)} the first debater always holds the right answer."
         yield (
-            f"Chance is 50% in {listed(names)}: they choose between the right answer and one wrong "
-            f"option.{side if first else ''}"
+            f"Chance is 50% in {format_list(names)}: they choose between the right answer and one "
+            f"wrong option.{side if first else ''}"
         )
     retrieving = any("embeddings" in method(row.row.method).reads() for row in rows)
     papers = [p for i in study.items if i in study.texts for p in study.texts[i].inputs.papers]

@@ -17,10 +17,10 @@ Counted = Callable[[Grounding], tuple[int, int]]
 def evidence_table(study: Study) -> Table | None:
     """Return how each row used its sources, or None where no row had any."""
     rows = [row for row in study.rows.values() if row.grounded]
-    gold = any(one.gold for row in rows for one in row.grounded.values())
+    gold = any(grounding.gold for row in rows for grounding in row.grounded.values())
     notes = [
         "Texts with a point: of those that may point at sentences. Borne out: of the points that "
-        "a checker marked, by a model. Quotations are counted in what speakers wrote themselves.",
+        "a checker marked, by a model. Quotations are counted in what speakers wrote themselves."
     ]
     if gold:
         notes.append(
@@ -34,22 +34,22 @@ def _line(row: Answers) -> Line:
     def share(counted: Counted) -> Proportion:
         return _share(row, counted)
 
-    every = [*row.grounded.values()]
-    texts = share(row.pointed)
-    borne_out = share(lambda one: (one.borne_out, one.marked))
-    found = share(lambda one: (one.retrieved, one.gold))
-    cited = share(lambda one: (one.cited, one.gold))
+    groundings = [*row.grounded.values()]
+    texts = share(row.count_texts_with_point)
+    borne_out = share(lambda grounding: (grounding.borne_out, grounding.marked))
+    retrieval = share(lambda grounding: (grounding.retrieved, grounding.gold))
+    cited = share(lambda grounding: (grounding.cited, grounding.gold))
     return {
         "row": row.name,
         "texts with a point": texts if texts.n else None,
         "points borne out": borne_out if borne_out.n else None,
-        "contradicted": sum(one.contradicted for one in every) if borne_out.n else None,
-        "invented quotations": sum(one.invented for one in every),
-        "misattributed quotations": sum(one.misattributed for one in every),
-        "gold evidence retrieved": found if found.n else None,
+        "contradicted": sum(grounding.contradicted for grounding in groundings) if borne_out.n else None,
+        "invented quotations": sum(grounding.invented for grounding in groundings),
+        "misattributed quotations": sum(grounding.misattributed for grounding in groundings),
+        "gold evidence retrieved": retrieval if retrieval.n else None,
         "gold evidence cited": cited if cited.n else None,
-        "withheld for lack of evidence": sum(one.without for one in every),
-        "questions": len(every),
+        "withheld for lack of evidence": sum(grounding.without for grounding in groundings),
+        "questions": len(groundings),
     }
 
 
@@ -57,8 +57,8 @@ def _share(row: Answers, counted: Counted) -> Proportion:
     """Return a share over all questions; what is of one question belongs together."""
     right: list[bool] = []
     groups: list[str] = []
-    for item, one in row.grounded.items():
-        some, every = counted(one)
-        right += [n < some for n in range(every)]
-        groups += [row.results[item].group] * every
+    for item, grounding in row.grounded.items():
+        some, total = counted(grounding)
+        right += [n < some for n in range(total)]
+        groups += [row.results[item].group] * total
     return share_of(right, groups)

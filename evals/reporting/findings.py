@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dialectree.evals.comparisons import Comparison
+from dialectree.evals.comparisons import RowComparison
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.reporting.analysis import Analysis, missing
 from dialectree.evals.reporting.answers import totals
-from dialectree.evals.reporting.formatting import probability, signed
+from dialectree.evals.reporting.formatting import format_signed, probability
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.standing import Spent
 from dialectree.evals.tasks import baselines
-from dialectree.text import count, listed
+from dialectree.text import count, format_list
 
 MOST_SAMPLES = 100
 """The most that ``--samples`` takes."""
@@ -24,33 +24,40 @@ MOST = 3
 """Differences that the answer names."""
 
 
-def contrasts(analysis: Analysis) -> list[Comparison]:
+def contrasts(analysis: Analysis) -> list[RowComparison]:
     """Return every comparison that the sentences speak of."""
-    rows, every = analysis.study.rows, analysis.comparisons
-    main = [one for one in every if one.kind == "row" and one.main]
-    main = [one for one in main if not rows[one.row].baseline] or main
+    rows, comparisons = analysis.study.rows, analysis.comparisons
+    main = [comparison for comparison in comparisons if comparison.kind == "row" and comparison.main]
+    main = [comparison for comparison in main if not rows[comparison.row].baseline] or main
     return [
-        *(one for one in main if not one.fair and one.first),
-        *(one for one in every if one.fair),
-        *(one for one in every if one.kind == "vote" and one.same_options and one.first),
-        *(one for one in every if one.kind == "marks"),
+        *(comparison for comparison in main if not comparison.fair and comparison.first),
+        *(comparison for comparison in comparisons if comparison.fair),
+        *(
+            comparison
+            for comparison in comparisons
+            if comparison.kind == "vote" and comparison.same_options and comparison.first
+        ),
+        *(comparison for comparison in comparisons if comparison.kind == "marks"),
     ]
 
 
-def _beside(one: Comparison) -> str:
-    return f"{one.beside} at about as many tokens" if one.fair else one.beside
+def _describe_rival(comparison: RowComparison) -> str:
+    return f"{comparison.beside} at about as many tokens" if comparison.fair else comparison.beside
 
 
-def _scaled(one: Comparison) -> Figure:
+def _scale_difference(comparison: RowComparison) -> Figure:
     """Return the difference in points, or in marks of 100."""
-    scale = 1 if one.kind == "marks" else 100
-    value, low, high = (end if end is None else scale * end for end in one.difference[:3])
-    return Figure(value, low, high, one.difference.n)
+    scale = 1 if comparison.kind == "marks" else 100
+    value, low, high = (end if end is None else scale * end for end in comparison.difference[:3])
+    return Figure(value, low, high, comparison.difference.n)
 
 
-def _by(one: Comparison) -> str:
+def _by(comparison: RowComparison) -> str:
     """Return the difference in words: ``8.6 points above``."""
-    value, unit = _scaled(one).value or 0.0, "of 100" if one.kind == "marks" else "points"
+    value, unit = (
+        _scale_difference(comparison).value or 0.0,
+        "of 100" if comparison.kind == "marks" else "points",
+    )
     return f"{abs(value):.1f} {unit} {'above' if value > 0 else 'below'}" if value else "level with"
 
 
@@ -64,22 +71,22 @@ def opening(analysis: Analysis) -> list[str]:
 
 def _answer(analysis: Analysis) -> str:
     unclear = "It cannot be told whether debating helped"
-    debates = [one for one in contrasts(analysis) if one.against_baseline]
+    debates = [comparison for comparison in contrasts(analysis) if comparison.against_baseline]
     if not debates:
-        return f"{unclear}: {_uncompared(analysis)}."
-    clear = [one for one in debates if one.verdict in ("better", "worse", "fewer")]
-    open_ones = [one for one in debates if one.verdict == "none"]
-    better = sum(one.verdict == "better" for one in clear)
+        return f"{unclear}: {_describe_missing_comparison(analysis)}."
+    clear = [comparison for comparison in debates if comparison.verdict in ("better", "worse", "fewer")]
+    open_ones = [comparison for comparison in debates if comparison.verdict == "none"]
+    better = sum(comparison.verdict == "better" for comparison in clear)
     of = count(len(debates), "comparison")
     if clear:
-        ways = f"helped in {better} and did harm in {len(clear) - better} of {of}"
-        return f"Debating {ways}: {'; '.join(map(_brief, clear[:MOST]))}."
+        outcome = f"helped in {better} and did harm in {len(clear) - better} of {of}"
+        return f"Debating {outcome}: {'; '.join(map(_brief, clear[:MOST]))}."
     if open_ones:
         return f"{unclear}: {'; '.join(map(_brief, open_ones[:MOST]))}."
     return f"{unclear}: of {of} none shows a difference."
 
 
-def _uncompared(analysis: Analysis) -> str:
+def _describe_missing_comparison(analysis: Analysis) -> str:
     """Say why no debate is compared with a baseline."""
     ran = [(row, beside) for row, beside in analysis.beside if beside.baseline > row.baseline]
     if not ran:
@@ -88,37 +95,37 @@ def _uncompared(analysis: Analysis) -> str:
     return f"no question was judged for both of {names}"
 
 
-def _brief(one: Comparison) -> str:
-    plain = f"{one.row} is {_by(one)} {_beside(one)}"
-    if one.as_many is None:
+def _brief(comparison: RowComparison) -> str:
+    plain = f"{comparison.row} is {_by(comparison)} {_describe_rival(comparison)}"
+    if comparison.as_many is None:
         return plain
-    as_many = f"{_by(one.as_many)} among as many answers"
+    as_many = f"{_by(comparison.as_many)} among as many answers"
     return {
-        "fewer": f"beside {_beside(one)} {one.row} {_fewer(one)}",
+        "fewer": f"beside {_describe_rival(comparison)} {comparison.row} {_fewer(comparison)}",
         "worse": f"{plain}, and its answers are worse ({as_many})",
         "none": f"{plain}, but {as_many}",
-    }.get(one.verdict, plain)
+    }.get(comparison.verdict, plain)
 
 
-def _fewer(one: Comparison) -> str:
-    right, beside = (sum(map(bool, own)) for own in (one.first, one.second))
+def _fewer(comparison: RowComparison) -> str:
+    right, beside = (sum(map(bool, answers)) for answers in (comparison.first, comparison.second))
     return (
-        f"leaves fewer questions right ({right} against {beside} of {len(one.first)}) because it "
-        f"withheld {one.withheld}; among as many answers no difference is shown"
+        f"leaves fewer questions right ({right} against {beside} of {len(comparison.first)}) because it "
+        f"withheld {comparison.withheld}; among as many answers no difference is shown"
     )
 
 
 def _price(study: Study) -> str:
-    whole, judging = totals(study.rows.values())
+    total, judging = totals(study.rows.values())
     part = f", of which {_sum(judging)} for judging" if judging.calls else ""
     cached = sum(result.cached.calls for result in study.results)
     saved = f" {count(cached, 'call')} came from the cache." if cached else ""
-    return f"Its price: {_sum(whole)}{part}.{saved}"
+    return f"Its price: {_sum(total)}{part}.{saved}"
 
 
-def _sum(one: Spent) -> str:
-    money = "" if one.cost is None else f"{one.cost:,.4g} in money, "
-    return f"{money}{count(one.calls, 'call')} and {one.tokens:,} tokens"
+def _sum(spending: Spent) -> str:
+    money = "" if spending.cost is None else f"{spending.cost:,.4g} in money, "
+    return f"{money}{count(spending.calls, 'call')} and {spending.tokens:,} tokens"
 
 
 def _missing(study: Study) -> str:
@@ -127,7 +134,7 @@ def _missing(study: Study) -> str:
         (sum(row.counts["unanswered"] for row in study.rows.values()), "answer", "withheld"),
         (_unread(study), "judgement", "unread"),
     ]
-    return listed(f"{count(n, what)} {state}" for n, what, state in gaps if n) or "nothing"
+    return format_list(f"{count(n, noun)} {state}" for n, noun, state in gaps if n) or "nothing"
 
 
 def _unread(study: Study) -> int:
@@ -140,8 +147,8 @@ def _unread(study: Study) -> int:
     for row in study.rows.values():
         for result in row.results.values():
             if result.status != "failed":
-                rulings += [one.value for one in result.scores]
-                rulings += [one.value for one in result.controls]
+                rulings += [answer_score.value for answer_score in result.scores]
+                rulings += [control.value for control in result.controls]
                 judged = any(score.key == row.key for score in result.scores)
                 vote = result.vote if judged else None
                 votes += vote is not None and vote.given and vote.right is None
@@ -152,7 +159,7 @@ def findings(analysis: Analysis) -> list[str]:
     """Return what can be asserted of each comparison, and what cannot."""
     if not analysis.study.results:
         return ["There is not a single result yet."]
-    sentences = [_sentence(one, analysis.family) for one in contrasts(analysis)]
+    sentences = [_sentence(comparison, analysis.family) for comparison in contrasts(analysis)]
     sentences += _alone_on_two_options(analysis)
     return [
         *(sentences or ["No two rows have marks or right answers to the same questions."]),
@@ -161,72 +168,81 @@ def findings(analysis: Analysis) -> list[str]:
     ]
 
 
-def _sentence(one: Comparison, family: int) -> str:
-    what = ("pair of papers", "pairs of papers") if one.kind == "marks" else ("question",)
-    asked = count(len(one.first), *what)
-    how, by = _how(one, family, f"{asked}; {one.test} "), f"{_by(one)} {_beside(one)}"
+def _sentence(comparison: RowComparison, family: int) -> str:
+    unit_names = ("pair of papers", "pairs of papers") if comparison.kind == "marks" else ("question",)
+    sample_size = count(len(comparison.first), *unit_names)
+    how, by = (
+        _how(comparison, family, f"{sample_size}; {comparison.test} "),
+        f"{_by(comparison)} {_describe_rival(comparison)}",
+    )
     as_many = ""
-    if one.as_many is not None:
-        as_many = f"{_by(one.as_many)} among as many answers {_how(one.as_many, family)}"
-    match one.verdict:
+    if comparison.as_many is not None:
+        as_many = f"{_by(comparison.as_many)} among as many answers {_how(comparison.as_many, family)}"
+    match comparison.verdict:
         case "better" | "worse":
-            text = f"{one.row} is {one.verdict} than {_beside(one)}: {_by(one)} it {how}"
-            answers = f"; its answers are {one.verdict}: {as_many}"
+            rival = _describe_rival(comparison)
+            text = f"{comparison.row} is {comparison.verdict} than {rival}: {_by(comparison)} it {how}"
+            answers = f"; its answers are {comparison.verdict}: {as_many}"
             return f"{text}{answers if as_many else ''}."
         case "fewer":
-            fewer = f"Beside {_beside(one)} {one.row} {_fewer(one)}"
-            return f"{fewer}: {_by(one)} it {how}, and {as_many}."
+            fewer = f"Beside {_describe_rival(comparison)} {comparison.row} {_fewer(comparison)}"
+            return f"{fewer}: {_by(comparison)} it {how}, and {as_many}."
         case "none":
-            return f"There is no verdict on {one.row}: it is {by} {how}, but {as_many}."
+            return f"There is no verdict on {comparison.row}: it is {by} {how}, but {as_many}."
         case "alike":
-            few = "" if one.kind == "marks" else _detectable(one)
+            few = "" if comparison.kind == "marks" else _detectable(comparison)
             also = f", and {as_many}" if as_many else ""
-            return f"No difference can be shown: {one.row} is {by} {how}{also}.{few}"
+            return f"No difference can be shown: {comparison.row} is {by} {how}{also}.{few}"
 
 
-def _how(one: Comparison, family: int, asked: str = "") -> str:
+def _how(comparison: RowComparison, family: int, test_prefix: str = "") -> str:
     """Return the interval and the test of a difference, in brackets."""
-    _, low, high, _ = _scaled(one)
+    _, low, high, _ = _scale_difference(comparison)
     ends = "no interval"
     if low is not None and high is not None:
-        ends = f"95% from {signed(low, 1, '+')} to {signed(high, 1, '+')}"
-    after = f", {probability(one.holm)} after Holm" if family > 1 else ""
-    return f"({ends}; {asked}p = {probability(one.p)}{after})"
+        ends = f"95% from {format_signed(low, 1, '+')} to {format_signed(high, 1, '+')}"
+    after = f", {probability(comparison.holm)} after Holm" if family > 1 else ""
+    return f"({ends}; {test_prefix}p = {probability(comparison.p)}{after})"
 
 
-def _detectable(one: Comparison) -> str:
-    if one.detectable is None:
+def _detectable(comparison: RowComparison) -> str:
+    if comparison.detectable is None:
         return " So few questions, or clusters of them, can show no difference."
-    way = " downwards" if one.detectable < 0 else ""
-    least = f"{100 * abs(one.detectable):.1f} points{way}"
-    return f" So many questions would probably show {least} or more, not less."
+    direction = " downwards" if comparison.detectable < 0 else ""
+    effect = f"{100 * abs(comparison.detectable):.1f} points{direction}"
+    return f" So many questions would probably show {effect} or more, not less."
 
 
 def _alone_on_two_options(analysis: Analysis) -> Iterator[str]:
     """Name the debates on two options that nothing on the same two options stands beside."""
-    beside = {one.row for one in analysis.comparisons if one.kind != "marks" and one.same_options}
+    beside = {
+        comparison.row
+        for comparison in analysis.comparisons
+        if comparison.kind != "marks" and comparison.same_options
+    }
     debates = [row for row in analysis.study.rows.values() if not row.baseline]
     names = [row.name for row in debates if row.handed and row.name not in beside]
     if names:
         method = next(iter(baselines(analysis.study.task, on_a_pair=True)), None)
         more = f" Add {method} with the same candidates." if method else ""
         yield (
-            f"Of {listed(names)} it cannot be told whether debating helped: no baseline chooses "
-            f"between the same two options.{more}"
+            f"Of {format_list(names)} it cannot be told whether debating helped: no baseline "
+            f"chooses between the same two options.{more}"
         )
 
 
 def _leanings(analysis: Analysis) -> Iterator[str]:
-    for one in analysis.leanings:
-        if one.shown:
+    for leaning in analysis.leanings:
+        if leaning.shown:
             yield (
-                f"{one.row}: the judge leans by {one.by}: right {of(one.first)} where the "
-                f"right answer came first, and {of(one.second)} where it came second "
-                f"(p = {probability(one.p)}, {probability(one.holm)} after Holm)."
+                f"{leaning.row}: the judge leans by {leaning.by}: right "
+                f"{format_right_of_total(leaning.first)} where the right answer came first, and "
+                f"{format_right_of_total(leaning.second)} where it came second "
+                f"(p = {probability(leaning.p)}, {probability(leaning.holm)} after Holm)."
             )
 
 
-def of(share: Proportion) -> str:
+def format_right_of_total(share: Proportion) -> str:
     """Write a share as ``3 of 4``."""
     return f"{share.right} of {share.n}"
 
@@ -238,8 +254,8 @@ def _unequal_budgets(analysis: Analysis) -> Iterator[str]:
         if near is None or samples is None:
             yield f"{text}: add {method} with the model of its debaters and --samples."
         elif samples > MOST_SAMPLES:
-            most = f"the {MOST_SAMPLES} samples that can be asked for are too few"
-            yield f"{text}: {near.beside} spends {near.ratio:.2f} of them, and {most}."
+            reason = f"the {MOST_SAMPLES} samples that can be asked for are too few"
+            yield f"{text}: {near.beside} spends {near.ratio:.2f} of them, and {reason}."
         else:
             spent = f"{near.beside} spends {near.ratio:.2f} of them"
             yield f"{text}: {spent}; --samples {samples} would about match."

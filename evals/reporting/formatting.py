@@ -14,7 +14,7 @@ from pandas import DataFrame
 
 from dialectree import text as words
 from dialectree.evals.intervals import Figure, Proportion
-from dialectree.report.markdown_text import escaped
+from dialectree.report.markdown_text import escape_markdown
 
 Kind = Literal[
     "mean",  # of counts
@@ -64,10 +64,10 @@ def table(
     return Table(key, title, frame, kinds or {}, notes)
 
 
-def written(one: Table, long: Iterable[str] = ()) -> WrittenTable:
+def render_table(report_table: Table, long: Iterable[str] = ()) -> WrittenTable:
     """Return a table as HTML, Markdown and CSV; ``long`` are headings that may break on paper."""
-    names, texts = [*map(str, one.frame)], [*shown(one)]
-    numeric = [not isinstance(first_value(one.frame[name]), str) for name in names]
+    names, texts = [*map(str, report_table.frame)], [*format_table_rows(report_table)]
+    numeric = [not isinstance(first_value(report_table.frame[name]), str) for name in names]
     classes = [
         Markup(' class="n{}"').format(" row" if name in long else "") if number else ""
         for name, number in zip(names, numeric, strict=True)
@@ -81,9 +81,9 @@ def written(one: Table, long: Iterable[str] = ()) -> WrittenTable:
     )
     html = Markup("<thead><tr>{}</tr></thead>\n<tbody>\n{}\n</tbody>").format(head, body)
     rows = [names, *([in_brackets(*cell) for cell in line] for line in texts)]
-    lines = [f"| {' | '.join(escaped(words.clean(cell)) for cell in row)} |" for row in rows]
+    lines = [f"| {' | '.join(escape_markdown(words.clean(cell)) for cell in row)} |" for row in rows]
     lines.insert(1, f"|{'|'.join(' ---: ' if number else ' --- ' for number in numeric)}|")
-    return WrittenTable(html, "\n".join(lines), as_csv(_numbers(one.frame)))
+    return WrittenTable(html, "\n".join(lines), as_csv(_numbers(report_table.frame)))
 
 
 def _html(cell: tuple[str, str], numeric: bool) -> Markup:
@@ -99,10 +99,10 @@ def first_value(column: Iterable[object]) -> object:
     return next((value for value in column if value is not None and value == value), None)
 
 
-def shown(one: Table) -> Iterable[list[tuple[str, str]]]:
+def format_table_rows(report_table: Table) -> Iterable[list[tuple[str, str]]]:
     """Yield the lines of a table as a person reads them: each figure, and its interval if any."""
-    kinds: list[Kind | None] = [one.kinds.get(str(name)) for name in one.frame]
-    for line in one.frame.itertuples(index=False, name=None):
+    kinds: list[Kind | None] = [report_table.kinds.get(str(name)) for name in report_table.frame]
+    for line in report_table.frame.itertuples(index=False, name=None):
         yield [cell(value, kind) for value, kind in zip(line, kinds, strict=True)]
 
 
@@ -115,10 +115,8 @@ def cell(value: Any, kind: Kind | None = None) -> tuple[str, str]:
     if isinstance(value, Figure):
         if value.value is None:
             return NOTHING, ""
-        scale, digits, plus = {"points": (100, 1, "+"), "marks": (1, 1, "")}.get(
-            kind or "", (1, 3, "")
-        )
-        main = signed(scale * value.value, digits, plus)
+        scale, digits, plus = {"points": (100, 1, "+"), "marks": (1, 1, "")}.get(kind or "", (1, 3, ""))
+        main = format_signed(scale * value.value, digits, plus)
         return main, _ends(value.low, value.high, scale, digits, plus)
     if value is None or value == "" or value != value:
         return NOTHING, ""
@@ -127,10 +125,10 @@ def cell(value: Any, kind: Kind | None = None) -> tuple[str, str]:
     if kind == "p":
         return probability(value), ""
     if kind == "rise":
-        return signed(100 * value, 1), ""
+        return format_signed(100 * value, 1), ""
     if isinstance(value, int):
         return f"{value:,}", ""
-    return _mean(value) if kind == "mean" else signed(value, 2), ""
+    return _mean(value) if kind == "mean" else format_signed(value, 2), ""
 
 
 def in_brackets(text: str, interval: str) -> str:
@@ -162,7 +160,7 @@ def probability(p: float | None) -> str:
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def signed(value: float, digits: int, plus: str = "") -> str:
+def format_signed(value: float, digits: int, plus: str = "") -> str:
     """Write a number with a minus sign; ``plus`` puts a sign before numbers above 0."""
     text = f"{value:{plus}.{digits}f}"
     if float(text) == 0:
@@ -173,7 +171,7 @@ def signed(value: float, digits: int, plus: str = "") -> str:
 def _ends(low: float | None, high: float | None, scale: float, digits: int, plus: str = "") -> str:
     if low is None or high is None:
         return ""
-    return f"{signed(scale * low, digits, plus)}, {signed(scale * high, digits, plus)}"
+    return f"{format_signed(scale * low, digits, plus)}, {format_signed(scale * high, digits, plus)}"
 
 
 def _numbers(frame: DataFrame) -> DataFrame:
@@ -191,7 +189,7 @@ def _numbers(frame: DataFrame) -> DataFrame:
 
 def as_csv(frame: DataFrame) -> str:
     """Return a frame as CSV: numbers as they are, an unknown value as an empty cell."""
-    cells = {_csv_cell(str(name)): [*map(_csv_cell, own)] for name, own in frame.items()}
+    cells = {_csv_cell(str(name)): [*map(_csv_cell, column)] for name, column in frame.items()}
     return str(DataFrame(cells, dtype=object).to_csv(index=False, lineterminator="\n"))
 
 

@@ -24,14 +24,14 @@ from markupsafe import Markup
 
 from dialectree import text as words
 from dialectree.evals.plots import COLOURS, DARK, Plot, inline
-from dialectree.evals.reporting.answers import Answers, answer, asked, gold
-from dialectree.evals.reporting.formatting import Table, WrittenTable, written
+from dialectree.evals.reporting.answers import Answers, answer, format_question, gold
+from dialectree.evals.reporting.formatting import Table, WrittenTable, render_table
 from dialectree.evals.reporting.study import Study, models, tails
 from dialectree.evals.results import PAGE
 from dialectree.evals.tasks import TASKS
 from dialectree.report.figures import format_moment
-from dialectree.report.markdown_text import escaped
-from dialectree.text import count, listed
+from dialectree.report.markdown_text import escape_markdown
+from dialectree.text import count, format_list
 
 PICTURES: dict[str, tuple[str, ...]] = {
     "accuracy": ("accuracy",),
@@ -75,7 +75,7 @@ def pages(
         "pairs": [*pairs(study)],
     }
     look = {"light": COLOURS, "dark": DARK, "inline": lambda plot: Markup(inline(plot))}
-    html = rendered("page", "questions.js", listed_questions(study, out), **shared, **look)
+    html = render_page("page", "questions.js", build_question_list(study, out), **shared, **look)
     return html, template("report.md").render(**shared)
 
 
@@ -101,19 +101,16 @@ def short_pages(
         "title": title,
         "kicker": kicker,
         "sentences": sentences,
-        "tables": [(one, written(one)) for one in tables],
+        "tables": [(table, render_table(table)) for table in tables],
         "plots": plots,
         "pairs": pairs,
         "demonstration": demonstration,
     }
     look = {"light": COLOURS, "dark": DARK, "inline": lambda plot: Markup(inline(plot))}
-    return (
-        template("short.html").render(**shared, **look),
-        template("short.md").render(**shared),
-    )
+    return (template("short.html").render(**shared, **look), template("short.md").render(**shared))
 
 
-def rendered(name: str, script: str, data: object, **values: Any) -> str:
+def render_page(name: str, script: str, data: object, **values: Any) -> str:
     """Return a page of this folder with its one script and the data that the script reads."""
     code = (files("dialectree.evals.reporting") / script).read_text("utf-8")
     return template(f"{name}.html").render(
@@ -139,7 +136,7 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["escaped"] = escaped
+    environment.filters["escaped"] = escape_markdown
     return environment.get_template(f"evaluation/{name}.jinja")
 
 
@@ -148,18 +145,18 @@ def template(name: str) -> Template:
 
 def title(study: Study) -> str:
     """Return the matrices' titles, the name of the data set, and how much was done."""
-    items = count(study.questions, TASKS[study.task].one, TASKS[study.task].many)
+    items = count(study.questions, TASKS[study.task].singular, TASKS[study.task].many)
     name = words.line(study.evaluations[0].data.name, 80)
     rows = count(len(study.rows), "method" if one_model(study) else "row")
     titles = dict.fromkeys(words.line(e.title, 120) for e in study.evaluations if e.title)
-    own = "".join(f"{title} · " for title in titles)
-    return f"{own}{name}: {rows} on {items}"
+    prefix = "".join(f"{title} · " for title in titles)
+    return f"{prefix}{name}: {rows} on {items}"
 
 
 def kicker(study: Study) -> str:
     """Return when, and on what kind of question."""
-    begun = min(evaluation.started for evaluation in study.evaluations)
-    return f"Evaluation · {TASKS[study.task].items} · {format_moment(begun)}"
+    start = min(evaluation.started for evaluation in study.evaluations)
+    return f"Evaluation · {TASKS[study.task].items} · {format_moment(start)}"
 
 
 def one_model(study: Study) -> str:
@@ -176,25 +173,25 @@ def pairs(study: Study) -> Iterator[tuple[str, str]]:
     yield "Questions", f"{study.questions:,} of {first.data.count:,}"
     for text in dict.fromkeys(text for e in study.evaluations for text in e.missing):
         yield "Not in this table", words.line(text, 300)
-    for tail, one in zip(tails(study.folders), study.evaluations, strict=True):
+    for tail, evaluation in zip(tails(study.folders), study.evaluations, strict=True):
         values = {
-            "Shard": one.shard,
-            "Seed": str(one.seed),
-            "Questions drawn by the seed": one.sample,
-            "Clusters of questions by": one.cluster,
-            "Times that each question was asked": one.repeats if one.repeats > 1 else None,
-            "Begun": format_moment(one.started),
-            "Ended": format_moment(one.ended),
-            "Judge of the answers": one.judge,
-            "Scorers": listed(one.scorers),
-            "Answers for the vote before a debate": one.vote_first,
-            "Versions": ", ".join(f"{name} {version}" for name, version in one.versions.items()),
+            "Shard": evaluation.shard,
+            "Seed": str(evaluation.seed),
+            "Questions drawn by the seed": evaluation.sample,
+            "Clusters of questions by": evaluation.cluster,
+            "Times that each question was asked": evaluation.repeats if evaluation.repeats > 1 else None,
+            "Begun": format_moment(evaluation.started),
+            "Ended": format_moment(evaluation.ended),
+            "Judge of the answers": evaluation.judge,
+            "Scorers": format_list(evaluation.scorers),
+            "Answers for the vote before a debate": evaluation.vote_first,
+            "Versions": ", ".join(f"{name} {version}" for name, version in evaluation.versions.items()),
         }
         for name, value in values.items():
             if value:
                 yield f"{name} of {tail}" if len(study.folders) > 1 else name, str(value)
     for name, row in study.rows.items():
-        parts = [row.row.method, listed(dict.fromkeys(map(models, row.as_asked)))]
+        parts = [row.row.method, format_list(dict.fromkeys(map(models, row.as_asked)))]
         parts += [f"{setting} {_value(value)}" for setting, value in row.row.settings.items()]
         yield f"Row {name}", ", ".join(part for part in parts if part)
 
@@ -206,7 +203,7 @@ def _value(value: object) -> str:
 # Every question
 
 
-def listed_questions(study: Study, out: Path) -> dict[str, object]:
+def build_question_list(study: Study, out: Path) -> dict[str, object]:
     """Return what the page's script shows, shortened where there are very many questions."""
     rows = [*study.rows.values()]
     long = max(24, min(320, _TEXTS // max(len(study.items), 1)))
@@ -232,7 +229,7 @@ def listed_questions(study: Study, out: Path) -> dict[str, object]:
             [
                 words.line(item, 80),
                 words.line(study.category(item) or "none", 80),
-                words.line(asked(study.texts.get(item)), long),
+                words.line(format_question(study.texts.get(item)), long),
                 words.line(gold(study.texts.get(item)), short),
                 [cell(row, item) for row in rows],
             ]

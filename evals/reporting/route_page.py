@@ -11,11 +11,11 @@ from dialectree import text as words
 from dialectree.errors import InputError
 from dialectree.evals.intervals import Figure, Proportion
 from dialectree.evals.plots import Plot, rules_plot
-from dialectree.evals.reporting.formatting import Table, cell, in_brackets, probability, signed
+from dialectree.evals.reporting.formatting import Table, cell, format_signed, in_brackets, probability
 from dialectree.evals.reporting.formatting import table as made
 from dialectree.evals.reporting.page import short_pages
 from dialectree.evals.reporting.writing import put
-from dialectree.evals.routing import FOLDS, WORTH, Line, Routing
+from dialectree.evals.routing import FOLDS, WORTH, Routing, RuleOutcome
 from dialectree.evals.tasks import TASKS
 from dialectree.evals.voted_debates import VotedDebates
 from dialectree.protocols.routes import ALWAYS, NEVER, Interval, Route, RouteFigures
@@ -32,23 +32,24 @@ def sentence(routing: Routing, votes: int | None = None) -> str:
     if call == "unknown":
         return f"cannot be told from {sample.n} questions; about {routing.needed:,} would tell"
     if call == "never":
-        most = signed(100 * routing.at_most, 1, "+")
+        upper_limit = format_signed(100 * routing.at_most, 1, "+")
         return (
             f"do not debate: {dearer} the tokens of the vote to debate everything, and no rule "
-            f"gains more than {most} points (95 %)"
+            f"gains more than {upper_limit} points (95 %)"
         )
     if call == "everything":
         gain = routing.less(ALWAYS, NEVER)
-        more = signed(100 * (gain.value or 0), 1)
+        more = format_signed(100 * (gain.value or 0), 1)
         return (
             f"debate everything: {more} points more right answers than the vote "
             f"({_points(gain)}), for {dearer} its tokens"
         )
     share, difference = routing.tokens(routing.at).value or 0, routing.difference
-    value, low, high = (one or 0.0 for one in difference[:3])
+    value, low, high = (number or 0.0 for number in difference[:3])
     how = "no difference in accuracy shown"
     if low > 0 or high < 0:
-        how = f"{signed(100 * abs(value), 1)} points {'more' if low > 0 else 'fewer'} right answers"
+        points, direction = format_signed(100 * abs(value), 1), "more" if low > 0 else "fewer"
+        how = f"{points} points {direction} right answers"
     return (
         f"debate below {below(routing.at, votes)}: {100 * share:.0f} % of the tokens, {how} "
         f"({_points(difference)})"
@@ -68,11 +69,11 @@ def _mean(values: Any) -> float:
 
 def _points(figure: Figure) -> str:
     """Return an interval in points: ``−1.2 to +2.0 points``."""
-    low, high = (signed(100 * (one or 0), 1, "+") for one in (figure.low, figure.high))
+    low, high = (format_signed(100 * (bound or 0), 1, "+") for bound in (figure.low, figure.high))
     return f"{low} to {high} points"
 
 
-def named(at: float, votes: int | None = None) -> str:
+def format_rule_name(at: float, votes: int | None = None) -> str:
     """Return the name of a rule."""
     if at == NEVER:
         return "never debate"
@@ -83,14 +84,14 @@ def rules_table(voted: VotedDebates, routing: Routing) -> Table:
     """Return a line for each rule."""
     lines = [
         {
-            "rule": named(one.at, voted.votes),
-            "accuracy": one.accuracy,
-            "less debating everything": one.difference,
-            "debated": one.debates,
-            "tokens a question": one.tokens,
-            "of the tokens of debating everything": _percent(routing.tokens(one.at)),
+            "rule": format_rule_name(rule.at, voted.votes),
+            "accuracy": rule.accuracy,
+            "less debating everything": rule.difference,
+            "debated": rule.debates,
+            "tokens a question": rule.tokens,
+            "of the tokens of debating everything": _percent(routing.tokens(rule.at)),
         }
-        for one in routing.lines
+        for rule in routing.lines
     ]
     made_of_them = made(
         "rules",
@@ -151,7 +152,7 @@ def remarks(voted: VotedDebates) -> Iterator[str]:
         yield "A demonstration: a model below 1 billion parameters answers at chance."
     if voted.left_out:
         parts = [f"{number} {reason}" for reason, number in voted.left_out.items()]
-        yield f"Left out: {words.listed(parts)}."
+        yield f"Left out: {words.format_list(parts)}."
     if voted.withheld:
         yield f"{words.count(voted.withheld, 'debate')} withheld an answer, which counts as wrong."
 
@@ -172,36 +173,36 @@ def as_json(voted: VotedDebates, routing: Routing) -> dict[str, Any]:
         "voters": voted.voters,
         "demonstration": voted.evaluation.demonstration,
         "figures": figures(routing).model_dump(),
-        "rules": [_plain(routing, one) for one in routing.lines],
+        "rules": [_plain(routing, rule) for rule in routing.lines],
     }
 
 
-def _plain(routing: Routing, one: Line) -> dict[str, Any]:
+def _plain(routing: Routing, rule: RuleOutcome) -> dict[str, Any]:
     return {
-        "below": one.at,
-        "accuracy": _interval(one.accuracy).model_dump(),
-        "difference": _interval(one.difference).model_dump(),
-        "debates": _interval(one.debates).model_dump(),
-        "tokens": one.tokens,
-        "tokens_of_everything": _interval(routing.tokens(one.at)).model_dump(),
+        "below": rule.at,
+        "accuracy": _interval(rule.accuracy).model_dump(),
+        "difference": _interval(rule.difference).model_dump(),
+        "debates": _interval(rule.debates).model_dump(),
+        "tokens": rule.tokens,
+        "tokens_of_everything": _interval(routing.tokens(rule.at)).model_dump(),
     }
 
 
-def _interval(one: Figure | Proportion) -> Interval:
-    value = one.share if isinstance(one, Proportion) else one.value
-    return Interval(value=value, low=one.low, high=one.high)
+def _interval(figure: Figure | Proportion) -> Interval:
+    value = figure.share if isinstance(figure, Proportion) else figure.value
+    return Interval(value=value, low=figure.low, high=figure.high)
 
 
 def figures(routing: Routing) -> RouteFigures:
     """Return the figures that a file of the route keeps."""
-    own = routing.line(routing.at)
+    rule = routing.line(routing.at)
     return RouteFigures(
         accuracy=_interval(routing.accuracy),
         difference=_interval(routing.difference),
         vote=_interval(routing.line(NEVER).accuracy),
         debate=_interval(routing.line(ALWAYS).accuracy),
         tokens=routing.tokens(routing.at).value or 0.0,
-        debates=own.debates.share or 0.0,
+        debates=rule.debates.share or 0.0,
     )
 
 
@@ -235,26 +236,29 @@ def route(voted: VotedDebates, routing: Routing) -> Route:
 def plot(voted: VotedDebates, routing: Routing) -> Plot:
     """Return accuracy against tokens, a mark for each rule."""
     return rules_plot(
-        [(named(one.at), one.tokens, one.accuracy, one.at == routing.at) for one in routing.lines],
+        [
+            (format_rule_name(rule.at), rule.tokens, rule.accuracy, rule.at == routing.at)
+            for rule in routing.lines
+        ],
         recommended=routing.call != "unknown",
     )
 
 
 def write(voted: VotedDebates, routing: Routing, out: Path) -> Path:
     """Write route.html and route.md into a folder, and return the page."""
-    one = rules_table(voted, routing)
+    table = rules_table(voted, routing)
     evaluation = voted.evaluation
-    drawn = plot(voted, routing)
+    rule_plot = plot(voted, routing)
     html, markdown = short_pages(
         title=f"{evaluation.data.name}: below which agreement does a debate pay?",
         kicker=f"Route · {TASKS[evaluation.task].items} · {format_moment(evaluation.started)}",
         sentences=[f"{voted.row.name}: {sentence(routing, voted.votes)}."],
-        tables=[one],
-        plots={"rules": [drawn]},
+        tables=[table],
+        plots={"rules": [rule_plot]},
         pairs=[
             ("Row", voted.row.name),
-            ("Votes by", words.listed(dict.fromkeys(voted.voters))),
-            ("Models", words.listed(f"{role} {model}" for role, model in _models(voted).items())),
+            ("Votes by", words.format_list(dict.fromkeys(voted.voters))),
+            ("Models", words.format_list(f"{role} {model}" for role, model in _models(voted).items())),
             ("SHA-256 of the data", evaluation.data.sha256),
             ("Seed", str(evaluation.seed)),
         ],
@@ -262,7 +266,7 @@ def write(voted: VotedDebates, routing: Routing, out: Path) -> Path:
     )
     put(out / "route.html", html)
     put(out / "route.md", markdown)
-    put(out / "report/rules.svg", drawn.svg)
+    put(out / "report/rules.svg", rule_plot.svg)
     return out / "route.html"
 
 
@@ -276,20 +280,20 @@ def terminal(voted: VotedDebates, routing: Routing) -> str:
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    shown = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("rule", "accuracy", "less debating everything", "debated", "tokens", "of all"):
-        shown.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
-    for one in routing.lines:
-        mark = " ←" if one.at == routing.at and routing.call != "unknown" else ""
-        shown.add_row(
-            f"{named(one.at)}{mark}",
-            in_brackets(*cell(one.accuracy)),
-            in_brackets(*cell(one.difference, "points")),
-            in_brackets(*cell(one.debates)),
-            cell(one.tokens, "mean")[0],
-            f"{100 * (routing.tokens(one.at).value or 0):.0f}%",
+        table.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
+    for rule in routing.lines:
+        mark = " ←" if rule.at == routing.at and routing.call != "unknown" else ""
+        table.add_row(
+            f"{format_rule_name(rule.at)}{mark}",
+            in_brackets(*cell(rule.accuracy)),
+            in_brackets(*cell(rule.difference, "points")),
+            in_brackets(*cell(rule.debates)),
+            cell(rule.tokens, "mean")[0],
+            f"{100 * (routing.tokens(rule.at).value or 0):.0f}%",
         )
     console = Console(width=120, color_system=None, legacy_windows=False)
     with console.capture() as captured:
-        console.print(shown)
+        console.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines() if line.strip())

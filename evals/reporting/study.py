@@ -24,7 +24,7 @@ from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.grounding import grounding
 from dialectree.evals.matrix import labels
 from dialectree.evals.reporting.answers import PRIVATE, Answers
-from dialectree.evals.results import Evaluation, Result, Row, Score, bare
+from dialectree.evals.results import AnswerScore, EvaluationFile, Result, Row, strip_address
 from dialectree.evals.results_file import Folder
 from dialectree.records.folder import RunFolder
 
@@ -38,7 +38,7 @@ class Rated(BaseModel):
     """A person's name, or the judge's model without its address."""
     row: str
     item: str
-    scores: list[Score]
+    scores: list[AnswerScore]
     judge: bool = False
     """True for a model that was asked after the evaluation."""
     demonstration: bool = False
@@ -50,7 +50,7 @@ class Study:
     """Rows that were asked the same data set's questions, with all that came of it."""
 
     folders: list[Path]
-    evaluations: list[Evaluation]
+    evaluations: list[EvaluationFile]
     rows: dict[str, Answers] = field(default_factory=dict[str, Answers])
     items: list[str] = field(default_factory=list[str])
     """Ids of the questions, in the order in which they were taken."""
@@ -85,9 +85,9 @@ class Study:
 
     def category(self, item: str) -> str | None:
         """Return the category of a question."""
-        known = (row.results[item].category for row in self.rows.values() if item in row.results)
-        own = self.texts[item].category if item in self.texts else None
-        return next((one for one in known if one is not None), own)
+        categories = (row.results[item].category for row in self.rows.values() if item in row.results)
+        item_category = self.texts[item].category if item in self.texts else None
+        return next((category for category in categories if category is not None), item_category)
 
     def groups(self, items: Iterable[str]) -> list[str]:
         """Return the cluster of each question; repeats of one question are of its cluster."""
@@ -121,7 +121,7 @@ class Study:
             return DataFrame()
         frame: Any = pandas.concat(frames)
         place = {item: n for n, item in enumerate(self.items)}
-        frame = frame.sort_values("item", key=lambda own: own.map(place), kind="stable")
+        frame = frame.sort_values("item", key=lambda item_ids: item_ids.map(place), kind="stable")
         category = {item: self.category(item) or "" for item in self.items}
         frame = frame.assign(
             category=frame["item"].map(category), seconds=frame.seconds.map(lambda s: round(s, 3))
@@ -134,27 +134,27 @@ class Study:
         frame = frame.reset_index(drop=True).astype(object)
         return frame.where(frame.notna(), None)
 
-    def add(
-        self, folder: Path, items: Iterable[Item], results: Iterable[Result], place: int = 0
-    ) -> None:
+    def add(self, folder: Path, items: Iterable[Item], results: Iterable[Result], place: int = 0) -> None:
         """Add the items and results of one of the evaluations, in ``folder``."""
         self.texts |= {item.id: item for item in items}
-        own = names(self.folders, self.evaluations)
+        row_names = names(self.folders, self.evaluations)
         evaluation = self.evaluations[place]
         for row in evaluation.rows:
-            name = own[place, row.name]
+            name = row_names[place, row.name]
             if name not in self.rows:
                 plain = without_addresses(row).model_copy(update={"name": name})
                 self.rows[name] = Answers(plain, self.task == "verify", self.texts)
             self.rows[name].as_asked.append(row)
-        known = set(self.items)
-        self.items += [item for item in evaluation.items if item not in known]
-        taken = set(self.items)
-        for (row_name, item), result in {(one.row, one.item): one for one in results}.items():
-            if (place, row_name) not in own or item not in taken:
+        earlier_items = set(self.items)
+        self.items += [item for item in evaluation.items if item not in earlier_items]
+        all_items = set(self.items)
+        for (row_name, item), result in {
+            (new_result.row, new_result.item): new_result for new_result in results
+        }.items():
+            if (place, row_name) not in row_names or item not in all_items:
                 self.strangers += 1
                 continue
-            answers = self.rows[own[place, row_name]]
+            answers = self.rows[row_names[place, row_name]]
             if answers.results.get(item, result) != result:
                 raise InputError(
                     f"question {item!r} by row {row_name!r} stands in {answers.homes[item]} and "
@@ -165,13 +165,13 @@ class Study:
             self.group[item] = result.group
         order = {item: n for n, item in enumerate(self.items)}
         for answers in self.rows.values():
-            answers.results = dict(sorted(answers.results.items(), key=lambda one: order[one[0]]))
+            answers.results = dict(sorted(answers.results.items(), key=lambda entry: order[entry[0]]))
 
     def _complete(self, answers: Answers, item: str) -> None:
         """Count what a debate made of its sources where its result does not say so."""
         result, text, run = answers.results[item], self.texts.get(item), answers.run(item)
-        asked = text is not None and text.inputs.sources and result.status != "failed"
-        if text is None or not asked or result.grounding or run is None:
+        has_sources = text is not None and text.inputs.sources and result.status != "failed"
+        if text is None or not has_sources or result.grounding or run is None:
             return
         with suppress(DialectreeError):  # the run is not there any more
             counted = grounding(RunFolder(run).record(), text)
@@ -180,31 +180,30 @@ class Study:
 
 def study(folders: Sequence[Path]) -> Study:
     """Return the results of the folders together; InputError where they do not fit."""
-    joined = Study(list(folders), [Folder(folder).begun() for folder in folders])
+    joined = Study(list(folders), [Folder(folder).require_evaluation() for folder in folders])
     _require_same_data(joined)
-    own = names(joined.folders, joined.evaluations)
+    row_names = names(joined.folders, joined.evaluations)
     for place, path in enumerate(joined.folders):
         folder = Folder(path)
         joined.add(path, folder.items(), folder.results(), place)
         for rated in _ratings(path):
-            if (place, rated.row) in own:
-                joined.ratings.append(rated.model_copy(update={"row": own[place, rated.row]}))
+            if (place, rated.row) in row_names:
+                joined.ratings.append(rated.model_copy(update={"row": row_names[place, rated.row]}))
     return joined
 
 
 def _require_same_data(joined: Study) -> None:
-    begun = joined.evaluations[0]
+    first_evaluation = joined.evaluations[0]
     for folder, evaluation in zip(joined.folders, joined.evaluations, strict=True):
-        if (evaluation.data.sha256, evaluation.task) != (begun.data.sha256, begun.task):
+        if (evaluation.data.sha256, evaluation.task) != (first_evaluation.data.sha256, first_evaluation.task):
             raise InputError(
                 f"{folder} was run on data of sha256 {evaluation.data.sha256} ({evaluation.task}), "
-                f"{joined.folders[0]} on {begun.data.sha256} ({begun.task}): only results on the "
-                "same data go into one report"
+                f"{joined.folders[0]} on {first_evaluation.data.sha256} ({first_evaluation.task}): only "
+                "results on the same data go into one report"
             )
-        if len({evaluation.data.items_sha256, begun.data.items_sha256} - {None}) > 1:
+        if len({evaluation.data.items_sha256, first_evaluation.data.items_sha256} - {None}) > 1:
             raise InputError(
-                f"{folder} and {joined.folders[0]} were run with other --columns, so on other "
-                "questions"
+                f"{folder} and {joined.folders[0]} were run with other --columns, so on other questions"
             )
     if len({folder.resolve() for folder in joined.folders}) < len(joined.folders):
         raise InputError("a folder is named twice")
@@ -221,8 +220,8 @@ def ratings_in(path: Path) -> Iterator[Rated]:
         try:
             yield Rated.model_validate_json(line)
         except ValidationError as error:
-            what = f"{path}, line {number} cannot be read: {fault_line(error)}"
-            raise InputError(what) from None
+            message = f"{path}, line {number} cannot be read: {fault_line(error)}"
+            raise InputError(message) from None
 
 
 # Names
@@ -233,26 +232,26 @@ def models(row: Row) -> str:
     distinct = sorted(set(row.models.values()))
     if len(distinct) <= 1:
         return "".join(distinct)
-    most = Counter(row.models.values()).most_common(1)[0][0]
-    others = sorted(f"{role} {spec}" for role, spec in row.models.items() if spec != most)
-    return ", ".join([most, *others])
+    main_model = Counter(row.models.values()).most_common(1)[0][0]
+    other_models = sorted(f"{role} {spec}" for role, spec in row.models.items() if spec != main_model)
+    return ", ".join([main_model, *other_models])
 
 
 def without_addresses(row: Row) -> Row:
     """Return a row whose models have no address: at another one it is the same model."""
-    return row.model_copy(update={"models": {role: bare(s) for role, s in row.models.items()}})
+    return row.model_copy(update={"models": {role: strip_address(s) for role, s in row.models.items()}})
 
 
 def tails(folders: Sequence[Path]) -> list[str]:
     """Return a short name for each folder: as much of its path's end as no other one shares."""
     paths = [Path(os.path.abspath(folder)).parts for folder in folders]
-    most = max(map(len, paths))
-    short = (["/".join(path[-n:]) for path in paths] for n in range(1, most))
+    max_parts = max(map(len, paths))
+    short = (["/".join(path[-n:]) for path in paths] for n in range(1, max_parts))
     distinct = (names for names in short if len(set(names)) == len(names))
     return next(distinct, [str(folder) for folder in folders])
 
 
-def names(folders: Sequence[Path], evaluations: Sequence[Evaluation]) -> dict[tuple[int, str], str]:
+def names(folders: Sequence[Path], evaluations: Sequence[EvaluationFile]) -> dict[tuple[int, str], str]:
     """Return the name of each row in the report, by its folder's place and its name there.
 
     Rows of one name that differ are told apart by their models, else their settings, else by the
@@ -261,9 +260,7 @@ def names(folders: Sequence[Path], evaluations: Sequence[Evaluation]) -> dict[tu
     kinds: dict[str, dict[str, tuple[Row, str]]] = {}
     for tail, evaluation in zip(tails(folders), evaluations, strict=True):
         for row in evaluation.rows:
-            kinds.setdefault(row.name, {}).setdefault(
-                _identity(row), (without_addresses(row), tail)
-            )
+            kinds.setdefault(row.name, {}).setdefault(_identity(row), (without_addresses(row), tail))
     unique: dict[tuple[str, str], str] = {}
     for name, same in kinds.items():
         ends = [f" · {end}" for end in _differences([*same.values()])] if len(same) > 1 else [""]
@@ -283,8 +280,8 @@ def _differences(same: Sequence[tuple[Row, str]]) -> list[str]:
     """Return what sets each row apart: its models, its settings, or else its folder."""
     parts = [[row.method, *labels(row.settings)] for row, _ in same]
     common = set.intersection(*map(set, parts))
-    own = [[part for part in one if part not in common] for one in parts]
-    by_setting = [", ".join(one) or "default" for one in own]
+    specific_parts = [[part for part in row_parts if part not in common] for row_parts in parts]
+    by_setting = [", ".join(row_parts) or "default" for row_parts in specific_parts]
     for names in ([models(row) for row, _ in same], by_setting):
         if len(set(names)) == len(names) and max(map(len, names)) <= 60:
             return names

@@ -14,20 +14,13 @@ from dialectree.evals.comparisons import difference
 from dialectree.evals.intervals import Figure, Proportion, kappa, share_of, shared
 from dialectree.evals.reporting import answers
 from dialectree.evals.reporting.analysis import Analysis
-from dialectree.evals.reporting.answers import (
-    MARKS,
-    RUBRIC,
-    Answers,
-    mean_of,
-    number,
-    totals,
-)
+from dialectree.evals.reporting.answers import MARKS, RUBRIC, Answers, mean_of, number, totals
 from dialectree.evals.reporting.evidence import evidence_table
 from dialectree.evals.reporting.formatting import Kind, Line, Table, table
 from dialectree.evals.reporting.study import Study, models
-from dialectree.evals.reporting.tables_compared import compared_tables
-from dialectree.evals.results import Control
-from dialectree.evals.scorers import labelled
+from dialectree.evals.reporting.tables_compared import make_comparison_tables
+from dialectree.evals.results import ControlScore
+from dialectree.evals.scorers import parse_claim_label
 
 PARTS = (0.25, 0.5, 0.75)
 """How much of the questions the table of risk takes, the surest answers first."""
@@ -40,13 +33,13 @@ MARKED: Mapping[str, Kind] = dict.fromkeys(MARKS, "marks")
 def tables(analysis: Analysis) -> list[Table]:
     """Return every table that the results have something for, in the order of the page."""
     study = analysis.study
-    made = [
+    page_tables = [
         _accuracy(study),
         evidence_table(study),
         _rubric(study),
         _controls(study),
         _people(study),
-        *compared_tables(analysis),
+        *make_comparison_tables(analysis),
         _calibration(study),
         _risk(study),
         _categories(analysis),
@@ -54,18 +47,18 @@ def tables(analysis: Analysis) -> list[Table]:
         agreement_table(study),
         _cost(analysis),
     ]
-    return [one for one in made if one is not None]
+    return [page_table for page_table in page_tables if page_table is not None]
 
 
 # Each row by itself
 
 
-def _named(row: Answers, study: Study) -> Line:
+def _make_name_cells(row: Answers, study: Study) -> Line:
     """Return the name of a row, and its models where they are several and not in the names."""
-    rows = [one.row for one in study.rows.values()]
-    several = len({models(one) for one in rows}) > 1
-    told = not several or all(models(one) in one.name for one in rows)
-    return {"row": row.name, **({} if told else {"models": models(row.row)})}
+    rows = [study_row.row for study_row in study.rows.values()]
+    models_differ = len({models(study_row) for study_row in rows}) > 1
+    models_in_names = not models_differ or all(models(study_row) in study_row.name for study_row in rows)
+    return {"row": row.name, **({} if models_in_names else {"models": models(row.row)})}
 
 
 def _accuracy(study: Study) -> Table | None:
@@ -76,7 +69,7 @@ def _accuracy(study: Study) -> Table | None:
     informative = {row.name: row.marks("informative") for row in rows}
 
     def line(row: Answers) -> Line:
-        own = _named(row, study) | {
+        cells = _make_name_cells(row, study) | {
             "accuracy": row.accuracy,
             "right": row.counts["right"],
             "n": row.n,
@@ -84,16 +77,16 @@ def _accuracy(study: Study) -> Table | None:
             "withheld": row.counts["unanswered"],
             "unparsed": row.counts["unparsed"],
             "failed": row.counts["failed"],
-            "degraded": sum(one.status == "degraded" for one in row.results.values()),
+            "degraded": sum(outcome.status == "degraded" for outcome in row.results.values()),
         }
         if any(row.chose_first for row in rows):
-            own["chose the first"] = row.share(row.chose_first)
+            cells["chose the first"] = row.share(row.chose_first)
         if withheld:
-            own |= {"answered": row.answered, "right of all asked": row.right_of_asked}
+            cells |= {"answered": row.answered, "right of all asked": row.right_of_asked}
         if any(informative.values()):
             says = {item: mark == 1 for item, mark in informative[row.name].items()}
-            own["says something"] = row.share(says)
-        return own
+            cells["says something"] = row.share(says)
+        return cells
 
     notes = [
         "Accuracy is of the n answers that a judgement was read of. Intervals are Wilson's, 95%. A "
@@ -119,7 +112,7 @@ def _rubric(study: Study) -> Table | None:
 
     def line(row: Answers) -> Line:
         return {
-            **_named(row, study),
+            **_make_name_cells(row, study),
             **{key: row.mark(key) for key in MARKS},
             "summaries": row.ended_well,
             "failed": row.counts["failed"],
@@ -136,34 +129,34 @@ def _rubric(study: Study) -> Table | None:
     )
 
 
-def controlled(study: Study) -> list[dict[str, Any]]:
+def count_control_rulings(study: Study) -> list[dict[str, Any]]:
     """Return how the judge ruled on answers that are known to be right or wrong, by score."""
-    every: dict[str, list[tuple[Control, str]]] = {}
+    controls_by_score: dict[str, list[tuple[ControlScore, str]]] = {}
     held_back: dict[str, list[bool | None]] = {}
     for result in study.results:
-        for one in result.controls:
-            every.setdefault(one.key, []).append((one, result.group))
-        for key, apart in {one.key: one.held_back for one in result.controls}.items():
+        for control in result.controls:
+            controls_by_score.setdefault(control.key, []).append((control, result.group))
+        for key, apart in {control.key: control.held_back for control in result.controls}.items():
             held_back.setdefault(key, []).append(apart)
 
     def share(key: str, truthful: bool) -> Proportion:
-        known = [(c.passed, g) for c, g in every[key] if c.truthful is truthful]
-        read = [(passed, group) for passed, group in known if passed is not None]
+        rulings = [(c.passed, g) for c, g in controls_by_score[key] if c.truthful is truthful]
+        read = [(passed, group) for passed, group in rulings if passed is not None]
         return share_of([passed for passed, _ in read], [group for _, group in read])
 
     lines: list[dict[str, Any]] = []
-    for key, lost in held_back.items():
+    for key, flags in held_back.items():
         right, wrong = share(key, True), share(key, False)
-        known = right.share is not None and wrong.share is not None
+        has_both_shares = right.share is not None and wrong.share is not None
         lines.append(
             {
                 "score": key,
                 "right answers called right": right,
                 "wrong answers called wrong": wrong,
-                "informedness": right.share + wrong.share - 1 if known else None,  # type: ignore[operator]
-                "no ruling": sum(one.passed is None for one, _ in every[key]),
-                "questions": len(lost),
-                "held back": None if None in lost else lost.count(True),
+                "informedness": right.share + wrong.share - 1 if has_both_shares else None,  # type: ignore[operator]
+                "no ruling": sum(control.passed is None for control, _ in controls_by_score[key]),
+                "questions": len(flags),
+                "held back": None if None in flags else flags.count(True),
             }
         )
     return lines
@@ -173,7 +166,7 @@ def _controls(study: Study) -> Table | None:
     return table(
         "controls",
         "The judge on known answers",
-        controlled(study),
+        count_control_rulings(study),
         "Informedness: 1 is a judge that sees every one, 0 a judge that does not heed the answer. "
         "Held back: questions of which the judge did not read the two known answers among its "
         "references; of the others it did.",
@@ -193,17 +186,17 @@ def _people(study: Study) -> Table | None:
     for (row, key, item, _), mark in latest.items():
         by_row[row].setdefault(key, {}).setdefault(item, []).append(mark)
     rated = {
-        row: {key: {i: sum(m) / len(m) for i, m in own.items()} for key, own in keys.items()}
+        row: {key: {i: sum(m) / len(m) for i, m in item_marks.items()} for key, item_marks in keys.items()}
         for row, keys in by_row.items()
         if keys
     }
-    raters = ", ".join(sorted({one.rater for one in study.ratings if not one.judge}))
+    raters = ", ".join(sorted({rating.rater for rating in study.ratings if not rating.judge}))
     note = f"Raters: {raters}. They did not know whose answer they rated."
     if study.task == "compare":
         return table(
             "people",
             "Summaries, by people",
-            [_graded(study, row, marks) for row, marks in rated.items()],
+            [_make_grades_line(study, row, marks) for row, marks in rated.items()],
             f"{note} 0 to 100; of several raters their mean.",
             kinds=MARKED,
         )
@@ -211,7 +204,7 @@ def _people(study: Study) -> Table | None:
         "people",
         "What people say is right",
         [
-            _called_right(study, row, marks["truthful"])
+            _make_truthful_line(study, row, marks["truthful"])
             for row, marks in rated.items()
             if "truthful" in marks
         ],
@@ -219,20 +212,20 @@ def _people(study: Study) -> Table | None:
     )
 
 
-def _called_right(study: Study, row: str, marks: Mapping[str, float]) -> Line:
+def _make_truthful_line(study: Study, row: str, marks: Mapping[str, float]) -> Line:
     clear = {item: share > 0.5 for item, share in marks.items() if share != 0.5}
     right = share_of([*clear.values()], study.groups(clear))
     split = len(marks) - right.n
-    own: Line = {"row": row, "right, by people": right, "right": right.right, "n": right.n}
-    return own | {"as many for as against": split}
+    cells: Line = {"row": row, "right, by people": right, "right": right.right, "n": right.n}
+    return cells | {"as many for as against": split}
 
 
-def _graded(study: Study, row: str, marks: Mapping[str, Mapping[str, float]]) -> Line:
+def _make_grades_line(study: Study, row: str, marks: Mapping[str, Mapping[str, float]]) -> Line:
     def mean(key: str) -> Figure:
-        own = [marks.get(one, {}) for one in (RUBRIC if key == "overall" else (key,))]
-        items = sorted(set.intersection(*map(set, own)))
+        key_marks = [marks.get(rubric_key, {}) for rubric_key in (RUBRIC if key == "overall" else (key,))]
+        items = sorted(set.intersection(*map(set, key_marks)))
         return mean_of(
-            [sum(mark[item] for mark in own) / len(own) for item in items], study.groups(items)
+            [sum(mark[item] for mark in key_marks) / len(key_marks) for item in items], study.groups(items)
         )
 
     summaries = len(set[str]().union(*marks.values()))
@@ -244,28 +237,28 @@ def _graded(study: Study, row: str, marks: Mapping[str, Mapping[str, float]]) ->
 
 def _calibration(study: Study) -> Table | None:
     claims = study.task == "verify"
-    what = "P(claim)" if claims else "confidence"
+    confidence_name = "P(claim)" if claims else "confidence"
     rows = [row for row in study.rows.values() if len(row.calibrated)]
     unmeasured = any(row.unmeasured for row in study.rows.values())
 
     def line(row: Answers) -> Line:
-        own = row.calibrated
-        sure, true = [*own.confidence], [*own.true]
+        frame = row.calibrated
+        sure, true = [*frame.confidence], [*frame.true]
 
         def figure(measure: Callable[..., Figure], **options: bool) -> Figure:
-            again, clusters = answers.resamples(len(own)), [*own.group]
+            again, clusters = answers.resamples(len(frame)), [*frame.group]
             return measure(sure, true, resamples=again, clusters=clusters, **options)
 
         return {
             "row": row.name,
-            f"with {what}": len(own),
+            f"with {confidence_name}": len(frame),
             "without": row.without_confidence,
             "Brier": figure(brier),
             "ECE, equal width": figure(ece),
             "ECE, equal size": figure(ece, adaptive=True),
             "AUC": figure(auc),
-            f"mean of {what}": float(np.mean(sure)),
-            f"variance of {what}": float(np.var(sure)),
+            f"mean of {confidence_name}": float(np.mean(sure)),
+            f"variance of {confidence_name}": float(np.var(sure)),
             **({"F1 of the label": _f1(row)} if claims else {}),
             **({"could not be judged": row.unmeasured} if unmeasured else {}),
         }
@@ -281,32 +274,30 @@ def _calibration(study: Study) -> Table | None:
 
 
 def _f1(row: Answers) -> float | None:
-    says = {item: labelled(result.verdict) for item, result in row.results.items()}
+    says = {item: parse_claim_label(result.verdict) for item, result in row.results.items()}
     truth = row.frame.truth.to_dict()
-    known = [i for i, label in says.items() if label is not None and truth[i] is not None]
-    return f1([says[i] is True for i in known], [truth[i] is True for i in known])
+    item_ids = [i for i, label in says.items() if label is not None and truth[i] is not None]
+    return f1([says[i] is True for i in item_ids], [truth[i] is True for i in item_ids])
 
 
 def _risk(study: Study) -> Table | None:
     surest = {row.name: row.surest for row in study.rows.values() if len(row.surest.curve)}
-    covered = {name: float(own.curve.coverage.iloc[-1]) for name, own in surest.items()}
-    as_many = {
-        name: part for name, part in covered.items() if part < 1 and not study.rows[name].baseline
-    }
+    covered = {name: float(surest_answers.curve.coverage.iloc[-1]) for name, surest_answers in surest.items()}
+    as_many = {name: part for name, part in covered.items() if part < 1 and not study.rows[name].baseline}
     lines = [
         {
             "row": name,
-            "questions": own.asked,
+            "questions": surest_answers.question_count,
             "answered": covered[name],
-            "area": own.area,
-            **{f"right among the surest {100 * part:.0f}%": own.at(part) for part in PARTS},
+            "area": surest_answers.area,
+            **{f"right among the surest {100 * part:.0f}%": surest_answers.at(part) for part in PARTS},
             **{
-                f"right among as many as {debate} answers, {100 * part:.1f}%": own.at(part)
+                f"right among as many as {debate} answers, {100 * part:.1f}%": surest_answers.at(part)
                 for debate, part in as_many.items()
             },
-            "right among all": own.at(1.0),
+            "right among all": surest_answers.at(1.0),
         }
-        for name, own in surest.items()
+        for name, surest_answers in surest.items()
     ]
     return table(
         "risk-coverage",
@@ -335,9 +326,9 @@ def _categories(analysis: Analysis) -> Table | None:
         parts: dict[str, dict[str, Any]] = {}
         for item, value in values.items():
             parts.setdefault(category[item], {})[item] = value
-        for name, own in parts.items():
-            groups = study.groups(own)
-            cell = share_of([*own.values()], groups) if judged else mean_of([*own.values()], groups)
+        for name, part in parts.items():
+            groups = study.groups(part)
+            cell = share_of([*part.values()], groups) if judged else mean_of([*part.values()], groups)
             lines[name][row.name] = cell
     return table(
         "categories",
@@ -367,23 +358,23 @@ def _marks(study: Study) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
     for rated in study.ratings:
         for score in rated.scores:
             if score.score is not None:
-                own = marks.setdefault((rated.rater, score.key), {})
-                own[rated.row, rated.item] = score.score
+                rater_marks = marks.setdefault((rated.rater, score.key), {})
+                rater_marks[rated.row, rated.item] = score.score
     return dict(sorted(marks.items()))
 
 
 def _agreements(study: Study) -> Iterator[Line]:
     marks = _marks(study)
     for (rater, key), mine in marks.items():
-        others = [("the judge", _judged(study, key))]
-        others += [(o, one) for (o, k), one in marks.items() if k == key and o > rater]
-        for other, theirs in others:
+        other_raters = [("the judge", _collect_judge_scores(study, key))]
+        other_raters += [(o, other_marks) for (o, k), other_marks in marks.items() if k == key and o > rater]
+        for other_rater, theirs in other_raters:
             both = [where for where in mine if where in theirs]
             if not both:
                 continue
             first, second = [mine[where] for where in both], [theirs[where] for where in both]
             groups = [f"{row} {study.groups([item])[0]}" for row, item in both]
-            line: Line = {"what": key, "rater": rater, "and": other, "answers of both": len(both)}
+            line: Line = {"what": key, "rater": rater, "and": other_rater, "answers of both": len(both)}
             if key not in SCALES:
                 yield line | {"mean difference": difference(first, second, clusters=groups)}
                 continue
@@ -403,28 +394,28 @@ def judges_table(study: Study) -> Table | None:
     def figure(key: str, marks_by_item: Mapping[str, float]) -> Proportion | Figure:
         values, groups = [*marks_by_item.values()], study.groups(marks_by_item)
         if key == "truthful":
-            return share_of([one == 1 for one in values], groups)
+            return share_of([mark == 1 for mark in values], groups)
         return mean_of(values, groups)
 
     def line(key: str, row: str) -> Line:
-        said = {"the judge": _judged(study, key)}
-        said |= {one: marks.get((one, key), {}) for one in models}
-        own = {
-            judge: {item: mark for (by, item), mark in every.items() if by == row}
-            for judge, every in said.items()
+        marks_by_judge = {"the judge": _collect_judge_scores(study, key)}
+        marks_by_judge |= {model: marks.get((model, key), {}) for model in models}
+        row_marks = {
+            judge: {item: mark for (by, item), mark in judge_marks.items() if by == row}
+            for judge, judge_marks in marks_by_judge.items()
         }
-        items = sorted(set[str]().union(*own.values()))
-        units = [[one.get(item) for one in own.values()] for item in items]
-        told: Line = {"row": row, "score": key, "answers": len(items)}
-        told |= {judge: figure(key, one) for judge, one in own.items() if one}
+        items = sorted(set[str]().union(*row_marks.values()))
+        units = [[item_marks.get(item) for item_marks in row_marks.values()] for item in items]
+        cells: Line = {"row": row, "score": key, "answers": len(items)}
+        cells |= {judge: figure(key, item_marks) for judge, item_marks in row_marks.items() if item_marks}
         alpha = krippendorff_alpha(units) if key == "truthful" else None
-        return told | {"Krippendorff's alpha": alpha}
+        return cells | {"Krippendorff's alpha": alpha}
 
     lines = [line(key, row) for key in keys for row in study.rows]
     return table(
         "judges",
         "Several judges",
-        [one for one in lines if one["answers"]],
+        [table_line for table_line in lines if table_line["answers"]],
         "The judge is the evaluation's own; the others scored the same answers afterwards. Alpha: "
         "1 where they always agree, 0 where they agree as by chance. Agreement is not accuracy: "
         "judges who share an error agree, too.",
@@ -432,28 +423,30 @@ def judges_table(study: Study) -> Table | None:
     )
 
 
-def _judged(study: Study, key: str) -> dict[tuple[str, str], float]:
+def _collect_judge_scores(study: Study, key: str) -> dict[tuple[str, str], float]:
     """Return the judge's scores by row and question."""
     scores: dict[tuple[str, str], float] = {}
     for row in study.rows.values():
-        own = (row.key or key) if key == "truthful" else key
+        score_key = (row.key or key) if key == "truthful" else key
         for item, result in row.results.items():
-            if (mark := number(result, own)) is not None:
+            if (mark := number(result, score_key)) is not None:
                 scores[row.name, item] = mark
     return scores
 
 
 def _cost(analysis: Analysis) -> Table | None:
     study = analysis.study
-    beaten = {one.row.name: one.beaten_by or "no: on the front" for one in analysis.priced}
+    beaten = {
+        priced_row.row.name: priced_row.beaten_by or "no: on the front" for priced_row in analysis.priced
+    }
 
     def line(name: str, *rows: Answers) -> Line:
-        whole, judging = totals(rows)
+        total, judging = totals(rows)
         return {
             "row": name,
-            "calls in all": whole.calls,
-            "tokens in all": whole.tokens,
-            "cost in all": whole.cost,
+            "calls in all": total.calls,
+            "tokens in all": total.tokens,
+            "cost in all": total.cost,
             "of it judging": judging.cost,
         }
 

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from dialectree.evals.agreement import effective_votes, krippendorff_alpha
-from dialectree.evals.comparisons import FEWEST, Comparison
+from dialectree.evals.comparisons import FEWEST, RowComparison
 from dialectree.evals.intervals import Proportion
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.formatting import Line, Table, probability, table
 from dialectree.evals.reporting.study import Study
-from dialectree.text import listed
+from dialectree.text import format_list
 
 
-def compared_tables(analysis: Analysis) -> list[Table | None]:
+def make_comparison_tables(analysis: Analysis) -> list[Table | None]:
     """Return the tables of comparisons, in the order of the page."""
     study = analysis.study
-    made = [_compared(analysis), _turned(analysis), _places(analysis)]
-    return [*made, _juries(study)]
+    comparison_tables = [
+        _make_comparisons_table(analysis),
+        _make_before_after_table(analysis),
+        _places(analysis),
+    ]
+    return [*comparison_tables, _juries(study)]
 
 
-def _compared(analysis: Analysis) -> Table | None:
+def _make_comparisons_table(analysis: Analysis) -> Table | None:
     """Show every comparison, and after it the one on as many answers."""
-    every = [one for own in analysis.comparisons for one in (own, own.as_many) if one is not None]
-    marks = any(one.kind == "marks" for one in every)
+    comparisons = [
+        comparison
+        for main_comparison in analysis.comparisons
+        for comparison in (main_comparison, main_comparison.as_many)
+        if comparison is not None
+    ]
+    marks = any(comparison.kind == "marks" for comparison in comparisons)
     notes = [
         "A bootstrap over the pairs of papers gives the intervals. There is none below "
         f"{FEWEST} pairs, or where all differences are alike."
@@ -33,17 +42,17 @@ def _compared(analysis: Analysis) -> Table | None:
         f"Bonferroni and Holm correct for the {analysis.family} tests of the report. The smallest "
         "difference is noticed four times in five; below 0 only a fall is possible.",
     ]
-    if any(one.bounds for one in every):
+    if any(comparison.bounds for comparison in comparisons):
         notes.append("At worst all that failed spoke against the row, at best for it.")
-    if any(one.ratio for one in every):
+    if any(comparison.ratio for comparison in comparisons):
         notes.append("From 0.8 to 1.25 times a debate's tokens its budget is called the same.")
     debates = [against.name for _, against in analysis.beside if not against.baseline]
     if debates:
-        notes.append(f"No baseline but a debate: {listed(dict.fromkeys(debates))}.")
+        notes.append(f"No baseline but a debate: {format_list(dict.fromkeys(debates))}.")
     return table(
         "compared",
         "Against baselines, samples and votes, question by question",
-        map(_comparison, every),
+        map(_comparison, comparisons),
         " ".join(notes),
         *analysis.unread,
         kinds={
@@ -56,42 +65,42 @@ def _compared(analysis: Analysis) -> Table | None:
     )
 
 
-def _comparison(one: Comparison) -> Line:
-    tested: Line = {"p": one.p, "Bonferroni": one.bonferroni, "Holm": one.holm}
-    beside = f"{one.beside}, as many answers" if one.kind == "as many" else one.beside
-    own: Line = {"row": one.row, "beside": beside, "questions": len(one.first)}
-    if one.kind == "marks":
-        return own | {"difference": one.difference, "test": one.test, **tested}
-    first, second = one.shares
-    at_worst, at_best = one.bounds or (None, None)
-    same = "the same" if one.fair else "another"
-    return own | {
+def _comparison(comparison: RowComparison) -> Line:
+    tested: Line = {"p": comparison.p, "Bonferroni": comparison.bonferroni, "Holm": comparison.holm}
+    beside = f"{comparison.beside}, as many answers" if comparison.kind == "as many" else comparison.beside
+    cells: Line = {"row": comparison.row, "beside": beside, "questions": len(comparison.first)}
+    if comparison.kind == "marks":
+        return cells | {"difference": comparison.difference, "test": comparison.test, **tested}
+    first, second = comparison.shares
+    at_worst, at_best = comparison.bounds or (None, None)
+    same = "the same" if comparison.fair else "another"
+    return cells | {
         "right": first,
         "right beside it": second,
-        "difference, points": one.difference,
-        "only the row right": one.ledger.first_only,
-        "only the other right": one.ledger.second_only,
-        "withheld": None if one.kind == "as many" else one.withheld,
-        "test": one.test,
+        "difference, points": comparison.difference,
+        "only the row right": comparison.ledger.first_only,
+        "only the other right": comparison.ledger.second_only,
+        "withheld": None if comparison.kind == "as many" else comparison.withheld,
+        "test": comparison.test,
         **tested,
-        "smallest to be noticed, points": one.detectable,
-        "tokens, samples by debate": one.ratio,
-        "budget": same if one.ratio else None,
-        "failed": one.failed if one.kind == "row" else None,
+        "smallest to be noticed, points": comparison.detectable,
+        "tokens, samples by debate": comparison.ratio,
+        "budget": same if comparison.ratio else None,
+        "failed": comparison.failed if comparison.kind == "row" else None,
         "at worst, points": at_worst,
         "at best, points": at_best,
     }
 
 
-def _turned(analysis: Analysis) -> Table | None:
-    votes = [one for one in analysis.comparisons if one.kind == "vote"]
+def _make_before_after_table(analysis: Analysis) -> Table | None:
+    votes = [comparison for comparison in analysis.comparisons if comparison.kind == "vote"]
     note = "The vote is the plurality of direct answers before the debate."
-    if not all(one.same_options for one in votes):
+    if not all(comparison.same_options for comparison in votes):
         note += " A debate that was handed two options does not compare with a vote among all."
     lines = [
-        {"row": one.row, "vote before": one.shares[1], "after the debate": one.shares[0]}
-        | {**one.details}
-        for one in votes
+        {"row": comparison.row, "vote before": comparison.shares[1], "after the debate": comparison.shares[0]}
+        | {**comparison.details}
+        for comparison in votes
     ]
     title = "Before and after the debate"
     return table("turned", title, lines, note, kinds={"tokens of the vote": "mean"})
@@ -100,18 +109,20 @@ def _turned(analysis: Analysis) -> Table | None:
 def _juries(study: Study) -> Table | None:
     """Show how far the judges of a jury agree, what they are worth, and the best of them alone."""
     rows = [row for row in study.rows.values() if row.rulings]
-    known = any(row.golds for row in rows)
+    has_golds = any(row.golds for row in rows)
 
     def line(row: Answers) -> Line:
         ruled, golds = row.rulings, row.golds
-        told: Line = {
+        cells: Line = {
             "row": row.name,
             "judges": max(map(len, ruled.values())),
             "questions": len(ruled),
-            "Krippendorff's alpha": krippendorff_alpha([[*own.values()] for own in ruled.values()]),
+            "Krippendorff's alpha": krippendorff_alpha(
+                [[*item_rulings.values()] for item_rulings in ruled.values()]
+            ),
         }
         if not golds:
-            return told
+            return cells
         errors = [
             [None if label is None else float(label != gold) for label in ruled[item].values()]
             for item, gold in golds.items()
@@ -121,9 +132,9 @@ def _juries(study: Study) -> Table | None:
             for judge in next(iter(ruled.values()))
         }
         best = max(right, key=lambda judge: sum(right[judge].values()))
-        models = [one for role, one in row.row.models.items() if role.endswith(f"_{best}")]
-        labels = {item: (one := row.results[item].verdict) and one.label for item in golds}
-        return told | {
+        models = [model for role, model in row.row.models.items() if role.endswith(f"_{best}")]
+        labels = {item: (verdict := row.results[item].verdict) and verdict.label for item in golds}
+        return cells | {
             "effective votes": effective_votes(errors),
             "right by the jury": row.share({item: labels[item] == golds[item] for item in golds}),
             "best judge": ", ".join([best, *models[:1]]),
@@ -141,20 +152,22 @@ def _juries(study: Study) -> Table | None:
         map(line, rows),
         "Alpha: 1 where judges always agree, 0 where they agree as by chance. "
         "Agreement is not accuracy: judges who share an error agree, too.",
-        *([votes] if known else []),
+        *([votes] if has_golds else []),
     )
 
 
 def _places(analysis: Analysis) -> Table | None:
     def line(row: Answers) -> Line:
         right = row.right("right", "wrong")
-        sides = {item: one.sides for item, one in row.results.items() if one.sides}
+        sides = {item: result.sides for item, result in row.results.items() if result.sides}
 
         def share(part: str, value: str | None) -> Proportion:
-            own = [item for item, one in sides.items() if getattr(one, part) == value]
-            return row.share({item: right[item] for item in own if item in right})
+            item_ids = [item for item, item_sides in sides.items() if getattr(item_sides, part) == value]
+            return row.share({item: right[item] for item in item_ids if item in right})
 
-        flips = {item: one.flipped for item, one in sides.items() if one.flipped is not None}
+        flips = {
+            item: item_sides.flipped for item, item_sides in sides.items() if item_sides.flipped is not None
+        }
         return {
             "row": row.name,
             "right where the first debater held it": share("gold_side", "a"),
@@ -166,15 +179,15 @@ def _places(analysis: Analysis) -> Table | None:
         }
 
     leanings = [
-        f"{one.row} by {one.by}: p = {probability(one.p)}, {probability(one.holm)} after Holm"
-        for one in analysis.leanings
+        f"{leaning.row} by {leaning.by}: p = {probability(leaning.p)}, {probability(leaning.holm)} after Holm"
+        for leaning in analysis.leanings
     ]
     rows = analysis.study.rows.values()
     return table(
         "places",
         "By the side and the place of the right answer",
-        [line(row) for row in rows if any(one.sides for one in row.results.values())],
-        f"Side or place was drawn. {listed(leanings)}."
+        [line(row) for row in rows if any(result.sides for result in row.results.values())],
+        f"Side or place was drawn. {format_list(leanings)}."
         if leanings
         else "The side was not drawn, so these shares do not tell whether the judge leans.",
         *analysis.unread,

@@ -11,10 +11,10 @@ import pandas
 from dialectree import report as of_a_run
 from dialectree.errors import DialectreeError, InputError
 from dialectree.evals.plots import plots
-from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.analysis import analyse_study
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
-from dialectree.evals.reporting.formatting import Table, as_csv, written
+from dialectree.evals.reporting.formatting import Table, as_csv, render_table
 from dialectree.evals.reporting.page import RECORD, Sentences
 from dialectree.evals.reporting.page import pages as both_pages
 from dialectree.evals.reporting.study import Study, study
@@ -39,7 +39,7 @@ SOMETIMES = (
 """Files that not every report has: those of another one do not stay beside it."""
 
 
-class Written(NamedTuple):
+class WrittenReport(NamedTuple):
     """The outcome of a report."""
 
     page: Path
@@ -52,12 +52,7 @@ class Written(NamedTuple):
     """The first table: each row's accuracy, or marks."""
 
 
-def report(
-    folders: Sequence[Path],
-    *,
-    out: Path | None = None,
-    baseline: str | None = None,
-) -> Written:
+def report(folders: Sequence[Path], *, out: Path | None = None, baseline: str | None = None) -> WrittenReport:
     """Write the report of the folders together, into ``out`` or the first of them.
 
     A run without a page of its own gets one where a few are missing.
@@ -65,42 +60,44 @@ def report(
     joined = study(folders)
     names = [name for row in joined.rows.values() for name in (row.name, row.row.method)]
     if baseline is not None and baseline not in names:
-        known = ", ".join(dict.fromkeys(names))
-        raise InputError(f"--baseline {baseline}: there is no such row; known are {known}")
+        choices = ", ".join(dict.fromkeys(names))
+        raise InputError(f"--baseline {baseline}: there is no such row; known are {choices}")
     where = out or folders[0]
     lacking = list(_without_page(joined))
-    wanted = lacking if len(lacking) <= FEW_PAGES else []
-    made = sum(map(_write_page, wanted))
-    analysis = analysed(joined, baseline)
+    runs = lacking if len(lacking) <= FEW_PAGES else []
+    page_count = sum(map(_write_page, runs))
+    analysis = analyse_study(joined, baseline)
     sentences = Sentences(opening(analysis), findings(analysis), cautions(analysis))
-    shown = [(one, written(one, long=joined.rows)) for one in tables(analysis)]
-    drawn = plots(analysis)
-    html, markdown = both_pages(joined, sentences, shown, drawn, where)
+    rendered_tables = [
+        (report_table, render_table(report_table, long=joined.rows)) for report_table in tables(analysis)
+    ]
+    report_plots = plots(analysis)
+    html, markdown = both_pages(joined, sentences, rendered_tables, report_plots, where)
     parts: dict[str, str | bytes] = {
         "report.html": html,
         "report.md": markdown,
         "report/questions.csv": as_csv(joined.frame()),
     }
-    parts |= {f"report/{table.key}.csv": own.csv for table, own in shown}
-    if shown:
-        parts["report.csv"] = shown[0][1].csv
-    parts |= {f"report/{plot.key}.svg": plot.svg for plot in drawn}
-    parts |= {f"report/{plot.key}.png": plot.png for plot in drawn}
+    parts |= {f"report/{table.key}.csv": written_table.csv for table, written_table in rendered_tables}
+    if rendered_tables:
+        parts["report.csv"] = rendered_tables[0][1].csv
+    parts |= {f"report/{plot.key}.svg": plot.svg for plot in report_plots}
+    parts |= {f"report/{plot.key}.png": plot.png for plot in report_plots}
     if "report/risk-coverage.csv" in parts:
         parts["report/risk-coverage-curves.csv"] = _curves(joined)
     for name, data in parts.items():
         put(where / name, data)
     for name in {*SOMETIMES} - parts.keys():
         (where / name).unlink(missing_ok=True)
-    figures = shown[0][0] if shown else None
-    return Written(where / "report.html", sentences, made, len(lacking) - made, figures)
+    figures = rendered_tables[0][0] if rendered_tables else None
+    return WrittenReport(where / "report.html", sentences, page_count, len(lacking) - page_count, figures)
 
 
 def _curves(joined: Study) -> str:
     """Return every point of every row's curve of risk and coverage."""
     curves = {row.name: row.surest.curve for row in joined.rows.values()}
-    every = pandas.concat(curves, names=["row"]).reset_index("row")
-    return as_csv(every.rename(columns={"confidence": "at least this sure"}))
+    frame = pandas.concat(curves, names=["row"]).reset_index("row")
+    return as_csv(frame.rename(columns={"confidence": "at least this sure"}))
 
 
 def put(path: Path, data: str | bytes) -> None:

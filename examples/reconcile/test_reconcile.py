@@ -52,14 +52,7 @@ def test_three_answer_and_discuss_three_times_at_most(tmp_path: Path) -> None:
     for script, rounds, calls, answer, share, note in (
         (at_once, 3, 3, "yes", 1.0, "consensus in round 1; votes by weight: A 0.3"),
         (convinced, 3, 6, "yes", 1.0, "consensus in round 2; votes by weight: A 2.4"),
-        (
-            divided,
-            3,
-            12,
-            "no",
-            0.625,
-            "no consensus in round 4; votes by weight: A 0.6, B 1.0",
-        ),
+        (divided, 3, 12, "no", 0.625, "no consensus in round 4; votes by weight: A 0.6, B 1.0"),
         (divided, 0, 3, "no", 0.625, "no consensus in round 1; votes by weight: A 0.6, B 1.0"),
     ):
         model = ScriptedModel(script=script)

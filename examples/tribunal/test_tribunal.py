@@ -118,13 +118,8 @@ def test_who_has_conceded_does_not_stand() -> None:
         ("B2C A3C C3A", 3, "AC"),
         ("A2B B2C C2A", 2, "ABC"),
     ):
-        turns = [
-            {"name": one[0], "round": int(one[1]), "sides_with": one[2]}
-            for one in concessions.split()
-        ]
-        assert standing(Talk(input=GIVEN, settings=Settings(), round=number, said=turns)) == [
-            *stand
-        ]
+        turns = [{"name": one[0], "round": int(one[1]), "sides_with": one[2]} for one in concessions.split()]
+        assert standing(Talk(input=GIVEN, settings=Settings(), round=number, said=turns)) == [*stand]
 
 
 def test_a_concession_that_is_dropped_lets_its_advocate_stand(tmp_path: Path) -> None:

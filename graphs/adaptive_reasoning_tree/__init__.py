@@ -77,12 +77,7 @@ protocol = Protocol(
             reply=(f"{_NODES}.arguer:AttackReply", f"{_NODES}.arguer:ArgumentsReply"),
             inserts=True,
         ),
-        Phase(
-            role="verifier",
-            name="direct",
-            reply=(f"{_NODES}.scorer:ClaimScorerReply",),
-            optional=True,
-        ),
+        Phase(role="verifier", name="direct", reply=(f"{_NODES}.scorer:ClaimScorerReply",), optional=True),
     ),
     presets={
         "wide": {"breadth": 2},

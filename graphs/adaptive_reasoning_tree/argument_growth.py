@@ -22,17 +22,8 @@ from langgraph.types import Send
 
 from dialectree.flow import Flow
 from dialectree.models.run import run_of
-from dialectree.nodes.adaptive_reasoning_tree.arguer import (
-    arguer,
-    checks_stance,
-    near_duplicates,
-)
-from dialectree.nodes.adaptive_reasoning_tree.scorer import (
-    WRONG_WAY,
-    pairwise_judge,
-    scorer,
-    to_score,
-)
+from dialectree.nodes.adaptive_reasoning_tree.arguer import arguer, checks_stance, near_duplicates
+from dialectree.nodes.adaptive_reasoning_tree.scorer import WRONG_WAY, pairwise_judge, scorer, to_score
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     STANCES,
     Argument,
@@ -52,7 +43,7 @@ def all_pairs(state: Growth) -> list[Pair]:
     return state["pairs"]
 
 
-def left_over(state: Growth, settings: Settings) -> list[Send] | Literal["__end__"]:
+def score_unmatched_arguments(state: Growth, settings: Settings) -> list[Send] | Literal["__end__"]:
     """Score the arguments without a comparison that counts.
 
     A comparison that a person made void is taken as it was, so it causes no new call.
@@ -60,13 +51,13 @@ def left_over(state: Growth, settings: Settings) -> list[Send] | Literal["__end_
     ties_count = settings.tie_rule() == "half"
     counted = [c for c in state["comparisons"] if ties_count or c["winner"] != "TIE"]
     met = {name for c in counted for name in (c["supporter"], c["attacker"])}
-    left = {
+    entries = {
         argument["id"]: to_score(argument, pair["parent"])
         for pair in state["pairs"]
         for argument in (pair["supporter"], pair["attacker"])
         if argument["id"] not in met
     }
-    return [Send("late_scorer", entry) for entry in left.values()] or "__end__"
+    return [Send("late_scorer", entry) for entry in entries.values()] or "__end__"
 
 
 flow = Flow(Growth, settings=Settings, input=Growth, output=Grown)
@@ -76,7 +67,7 @@ flow.role("late_scorer", scorer(late=True), evidence="cited")
 
 flow.fan(START, "pairwise_judge", all_pairs)
 flow.then("pairwise_judge", "heard")
-flow.route("heard", left_over, "late_scorer")
+flow.route("heard", score_unmatched_arguments, "late_scorer")
 flow.then("late_scorer", END)
 tournament = flow.compile("tournament")
 
@@ -90,31 +81,27 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     parent, overrides = state["id"], run_of(runtime).overrides
     sides = {stance: list_drafts(state, stance) for stance in STANCES}
     doubles = {
-        stance: near_duplicates([one["text"] for one in own]) for stance, own in sides.items()
+        stance: near_duplicates([draft["text"] for draft in drafts]) for stance, drafts in sides.items()
     }
     if any(doubles.values()) and "again" not in state:
         return {"again": doubles}
     children: list[Argument] = []
-    for stance, own in sides.items():
-        if any(not one["text"] for one in own):
+    for stance, drafts in sides.items():
+        if any(not draft["text"] for draft in drafts):
             tell(runtime, parent, "noted", {"data": {"declined": {stance: True}}})
         if doubles[stance]:
             note = f"{stance}: near-duplicates dropped: {len(doubles[stance])}"
             tell(runtime, parent, "noted", {"note": note})
         children += [
-            one for place, one in enumerate(own) if one["text"] and place not in doubles[stance]
+            draft for place, draft in enumerate(drafts) if draft["text"] and place not in doubles[stance]
         ]
     inserted: list[Argument] = [
-        {"id": one.id, "parent": parent, "stance": one.stance, "text": one.text}
-        for one in overrides.inserted(parent, [child["id"] for child in children])
+        {"id": insertion.id, "parent": parent, "stance": insertion.stance, "text": insertion.text}
+        for insertion in overrides.list_insertions(parent, [child["id"] for child in children])
     ]
     arguments = [*children, *inserted]
     for argument in arguments:
-        opened = {
-            "text": argument["text"],
-            "kind": "argument",
-            "stance": argument["stance"],
-        }
+        opened = {"text": argument["text"], "kind": "argument", "stance": argument["stance"]}
         tell(runtime, argument["id"], "opened", opened)
     names = [argument["id"] for argument in arguments]
     kind = "argument" if state["path"] else "claim"
@@ -131,10 +118,7 @@ def list_drafts(state: Growth, stance: Stance) -> list[Argument]:
 
 
 def accept_arguments(
-    state: Growth,
-    runtime: Runtime[Settings],
-    children: list[Argument],
-    inserted: list[Argument],
+    state: Growth, runtime: Runtime[Settings], children: list[Argument], inserted: list[Argument]
 ) -> dict[str, object]:
     """Return the arguments that count from here on."""
     parent, overrides = state["id"], run_of(runtime).overrides
@@ -144,7 +128,11 @@ def accept_arguments(
     return {
         "children": children,
         "inserted": inserted,
-        "insertions_below": [one["id"] for one in arguments if overrides.inserts_below(one["id"])],
+        "insertions_below": [
+            parent_argument["id"]
+            for parent_argument in arguments
+            if overrides.inserts_below(parent_argument["id"])
+        ],
         "arguments": arguments,
         "unheard": [] if heard == {*STANCES} else [parent],
         "checking": False,
@@ -153,8 +141,8 @@ def accept_arguments(
 
 def is_misfiled(state: Growth, argument: Argument) -> bool:
     """Return whether an argument points the other way than the side that gave it."""
-    found = state.get("directions", {}).get(argument["id"])
-    return found is not None and found["direction"] == WRONG_WAY[argument["stance"]]
+    scored_direction = state.get("directions", {}).get(argument["id"])
+    return scored_direction is not None and scored_direction["direction"] == WRONG_WAY[argument["stance"]]
 
 
 async def stance_check(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -166,17 +154,13 @@ async def stance_check(state: Growth, runtime: Runtime[Settings]) -> dict[str, o
     misfiled = [child for child in children if is_misfiled(state, child)]
     if misfiled and "misfiled" not in state:
         places = {
-            stance: [
-                place for place, one in enumerate(list_drafts(state, stance)) if one in misfiled
-            ]
+            stance: [place for place, draft in enumerate(list_drafts(state, stance)) if draft in misfiled]
             for stance in STANCES
         }
         return {"misfiled": places}
     for child in misfiled:
-        meant = "for" if child["stance"] == "support" else "against"
-        note = (
-            f"meant as an argument {meant} its parent, it points the other way: it does not count"
-        )
+        side = "for" if child["stance"] == "support" else "against"
+        note = f"meant as an argument {side} its parent, it points the other way: it does not count"
         tell(runtime, child["id"], "noted", {"note": note})
         tell(runtime, child["id"], "settled", {"verdict": None, "status": "missing"})
     standing = [child for child in children if child not in misfiled]
@@ -197,15 +181,15 @@ def after_branching(
         return _again(state["again"])
     if not state.get("checking"):
         return _after_growth(state, settings)
-    known = state.get("directions", {})
+    directions = state.get("directions", {})
     unknown = [
         child
         for child in state["children"]
-        if child["id"] not in known or known[child["id"]]["text"] != child["text"]
+        if child["id"] not in directions or directions[child["id"]]["text"] != child["text"]
     ]
     second_try = "misfiled" in state
-    asked = [{**to_score(child, state["text"]), "second_try": second_try} for child in unknown]
-    return [Send("directed_scorer", one) for one in asked] or "stance_check"
+    entries = [{**to_score(child, state["text"]), "second_try": second_try} for child in unknown]
+    return [Send("directed_scorer", entry) for entry in entries] or "stance_check"
 
 
 def after_check(state: Growth, settings: Settings) -> list[Send] | list[Again] | Literal["__end__"]:
@@ -234,8 +218,8 @@ def _judging(state: Growth, settings: Settings) -> list[Send]:
     id, text, children, inserted = state["id"], state["text"], state["children"], state["inserted"]
     orders = settings.judge_orders
     compared = pairs(id, text, children, orders) if state["blend"] > 0 else []
-    every = pairs(id, text, [*children, *inserted], orders) if state["blend"] > 0 else []
-    meeting = [pair for pair in every if pair not in compared]
+    pairs_with_inserted = pairs(id, text, [*children, *inserted], orders) if state["blend"] > 0 else []
+    meeting = [pair for pair in pairs_with_inserted if pair not in compared]
     if state["blend"] == 1 and compared:
         judging = [Send("tournament", {"pairs": compared})]
     else:

@@ -18,8 +18,8 @@ from langgraph.types import Send
 from dialectree.errors import InputError
 from dialectree.flow import Flow, Graph, Step
 from dialectree.flow.state import Answering, Question
+from dialectree.flow.steps import end_unresolved, require_question
 from dialectree.flow.steps import opening as usual_opening
-from dialectree.flow.steps import require_question, unresolved
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     ReasonedReply,
@@ -27,35 +27,30 @@ from dialectree.nodes.adaptive_reasoning_tree.scorer import (
     VerifierReply,
     claim_scorer,
     mean_verdict,
-    sampled_verifier,
-    unasked,
+    sample_verdict,
+    score_without_asking,
     verifier,
 )
-from dialectree.nodes.adaptive_reasoning_tree.state import (
-    SAMPLES,
-    AdaptiveReasoningTree,
-    Settings,
-    Sprout,
-)
+from dialectree.nodes.adaptive_reasoning_tree.state import SAMPLES, AdaptiveReasoningTree, Settings, Sprout
 from dialectree.nodes.adaptive_reasoning_tree.weighing import aggregation, strengths
 from dialectree.nodes.tree_structured_debate.sides import is_asked
 from dialectree.protocols.inside import root
 from dialectree.trace.events import tell
 
 
-def require_claim(given: Mapping[str, Any]) -> None:
+def require_claim(inputs: Mapping[str, Any]) -> None:
     """Raise InputError if the claim is a question or holds no word."""
-    require_question(given, "claim")
-    claim: str = given["question"]
+    require_question(inputs, "claim")
+    claim: str = inputs["question"]
     if is_asked(claim):
         raise InputError("this is a question; a claim states something that can be true or false")
     if not any(map(str.isalnum, claim)):
         raise InputError("this claim has no word in it")
 
 
-def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def prepare(inputs: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Return the claim as the graphs take it, under the name that all protocols share."""
-    question = {"question": given["claim"]}
+    question = {"question": inputs["claim"]}
     require_claim(question)
     return question
 
@@ -64,8 +59,7 @@ def after_opening(state: AdaptiveReasoningTree, settings: Settings) -> list[Send
     """Grow every tree at once; beside it score the claim itself where the settings say so."""
     text, blend = state["question"], state["blend"]
     sprouts: list[Sprout] = [
-        {"id": claim, "text": text, "path": [], "blend": blend, "argued": True}
-        for claim in state["claims"]
+        {"id": claim, "text": text, "path": [], "blend": blend, "argued": True} for claim in state["claims"]
     ]
     steps = ["grow"] if settings.root_strength == "neutral" else ["grow", "claim_scorer"]
     return [Send(step, sprout) for step in steps for sprout in sprouts]
@@ -81,13 +75,13 @@ def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:
         tell(runtime, root(), "opened", {"text": state["question"], "kind": "claim"})
         if context.trees > 1:
             claims = [f"{root()}.{n}" for n in range(context.trees)]
-            for one in claims:
-                tell(runtime, one, "opened", {"text": state["question"], "kind": "claim"})
+            for claim in claims:
+                tell(runtime, claim, "opened", {"text": state["question"], "kind": "claim"})
             tell(runtime, root(), "branched", {"children": claims, "kind": "claim"})
         scores: dict[str, float] = {}
         if context.root_strength == "neutral":
-            for one in claims:
-                scores |= unasked(one, runtime)
+            for claim in claims:
+                scores |= score_without_asking(claim, runtime)
         blend = context.blend if tournament else 0.0
         return {"id": root(), "claims": claims, "scores": scores, "blend": blend}
 
@@ -128,13 +122,13 @@ def after_samples(state: Sampled) -> Literal["mean_verdict", "unresolved"]:
     return "mean_verdict" if state["samples"] else "unresolved"
 
 
-def sampled() -> Graph:
+def build_direct_samples() -> Graph:
     """Return the baseline that takes the mean of several direct verdicts."""
     flow = Flow(Sampled, settings=Settings, input=Question, opening=alone)
-    flow.role("verifier", sampled_verifier)
+    flow.role("verifier", sample_verdict)
     flow.step("sampled")
     flow.step("mean_verdict", mean_verdict)
-    flow.step("unresolved", unresolved)
+    flow.step("unresolved", end_unresolved)
     flow.fan(START, "verifier", samples)
     flow.then("verifier", "sampled")
     flow.route("sampled", after_samples)
@@ -147,4 +141,4 @@ graph = adaptive_reasoning_tree("adaptive_reasoning_tree")
 argllm = adaptive_reasoning_tree("argllm", tournament=False)
 direct = baseline("direct", verifier("direct/verifier", VerifierReply))
 cot = baseline("cot", verifier("cot/verifier", ReasonedReply))
-direct_samples = sampled()
+direct_samples = build_direct_samples()

@@ -7,11 +7,7 @@ from typing import Any
 
 from dialectree.protocols.look import Look, Score
 
-_SEMANTICS = {
-    "dfquad": "DF-QuAD",
-    "quadratic_energy": "quadratic energy",
-    "euler": "Euler-based",
-}
+_SEMANTICS = {"dfquad": "DF-QuAD", "quadratic_energy": "quadratic energy", "euler": "Euler-based"}
 _ROOTS = {
     "neutral": "a claim starts at 0.5 (neutral)",
     "estimated": "a claim starts at its estimated strength",

@@ -5,13 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from dialectree.nodes.role_switching_debate.state import (
-    SAMPLES,
-    SIDES,
-    TITLES,
-    Input,
-    Settings,
-)
+from dialectree.nodes.role_switching_debate.state import SAMPLES, SIDES, TITLES, Input, Settings
 from dialectree.protocols.look import Look
 from dialectree.protocols.phases import PhaseOrder
 from dialectree.protocols.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
@@ -35,9 +29,7 @@ def _vote(role: str) -> Phase:
 
 
 _debater = partial(_phase, "debater")
-_alone = partial(
-    Variant, prepare=f"{_NODES}.candidates:prepare_alone", baseline=True, grounded=True
-)
+_alone = partial(Variant, prepare=f"{_NODES}.candidates:prepare_alone", baseline=True, grounded=True)
 _static = partial(
     Variant,
     prepare=f"{_NODES}.static_debate:prepare",
@@ -65,18 +57,13 @@ protocol = Protocol(
     roles={"debater_a": "debater", "debater_b": "debater", "judge": ""},
     prompts=("role_switching_debate",),
     prepare=f"{_NODES}.candidates:prepare",
-    presets={
-        "both_orders": {"judge_orders": "both"},
-        "simultaneous": {"cross_examination": "simultaneous"},
-    },
+    presets={"both_orders": {"judge_orders": "both"}, "simultaneous": {"cross_examination": "simultaneous"}},
     only_variants=("samples",),
     phases=(
         _debater("proposals", "debater:ProposalReply", "argument", withdrawn=_NO_ARGUMENT),
         _debater("cross_examination", "debater:RebuttalReply", "defence", withdrawn=_NO_REBUTTAL),
         _debater("role_switch", "debater:SwitchReply", "argument", withdrawn=_NO_ARGUMENT),
-        _debater(
-            "uncertainty", "debater:UncertaintyReply", "unsure_of", "would_settle", optional=True
-        ),
+        _debater("uncertainty", "debater:UncertaintyReply", "unsure_of", "would_settle", optional=True),
         _phase(
             "judge",
             "judgment",
@@ -98,8 +85,7 @@ protocol = Protocol(
         _vote("answerer"),
     ),
     order=PhaseOrder(
-        phases=("direct", "rounds", *TITLES, "check", "judgment", "weighing"),
-        beside={"check": "uncertainty"},
+        phases=("direct", "rounds", *TITLES, "check", "judgment", "weighing"), beside={"check": "uncertainty"}
     ),
     demo="demo",
     evaluation=Evaluation(

@@ -11,7 +11,7 @@ from typing import Literal
 from langgraph.graph import END, START
 
 from dialectree.flow.flow import Flow, Graph
-from dialectree.nodes.role_switching_debate.candidates import meeting, proposed_pair, same_answer
+from dialectree.nodes.role_switching_debate.candidates import meeting, pair_proposals, same_answer
 from dialectree.nodes.role_switching_debate.debater import proposal, rebuttal, switch, uncertainty
 from dialectree.nodes.role_switching_debate.judge import broken_off, judge, person, verdict
 from dialectree.nodes.role_switching_debate.state import (
@@ -23,9 +23,7 @@ from dialectree.nodes.role_switching_debate.state import (
 )
 
 
-def after_meeting(
-    state: FivePhases,
-) -> Literal["same_answer", "alternative", "pairing", "crossing"]:
+def after_meeting(state: FivePhases) -> Literal["same_answer", "alternative", "pairing", "crossing"]:
     """Debate two answers that differ; look for another one where both are the same."""
     if state["agreed"] == "unknown":
         return "same_answer"
@@ -37,18 +35,14 @@ def after_same_answer(state: FivePhases) -> Literal["alternative", "pairing"]:
     return "alternative" if state["agreed"] == "yes" else "pairing"
 
 
-def who_examines(
-    state: FivePhases, settings: Settings
-) -> list[Literal["rebuttal_a", "rebuttal_b"]]:
+def who_examines(state: FivePhases, settings: Settings) -> list[Literal["rebuttal_a", "rebuttal_b"]]:
     """Let a begin; or let both examine the other's proposal at once."""
     if settings.cross_examination == "in_turn":
         return ["rebuttal_a"]
     return ["rebuttal_a", "rebuttal_b"]
 
 
-def after_rebuttal_a(
-    state: FivePhases, settings: Settings
-) -> Literal["rebuttal_b", "cross_examined"]:
+def after_rebuttal_a(state: FivePhases, settings: Settings) -> Literal["rebuttal_b", "cross_examined"]:
     """In turn, let b reply to a's rebuttal."""
     return "rebuttal_b" if settings.cross_examination == "in_turn" else "cross_examined"
 
@@ -71,7 +65,7 @@ def opening_queries(state: FivePhases | RoleSwitchingDebate) -> list[str]:
 
 def both_answers(state: FivePhases) -> list[str]:
     """Look for the answers that are debated."""
-    return [f"{state['question']} {one['text']}" for one in state["candidates"].values()]
+    return [f"{state['question']} {candidate['text']}" for candidate in state["candidates"].values()]
 
 
 def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True) -> Graph:
@@ -87,7 +81,7 @@ def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True)
     flow.step("meeting", meeting)
     flow.role("same_answer", same_answer, on_failure={"agreed": "no"})
     flow.role("alternative", proposal("b", again=True), required=True, evidence="cites")
-    flow.step("pairing", proposed_pair)
+    flow.step("pairing", pair_proposals)
     flow.evidence("crossing", both_answers)
     flow.role("rebuttal_a", rebuttal("a"), evidence="cites")
     flow.role("rebuttal_b", rebuttal("b"), evidence="cites")

@@ -18,7 +18,7 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     debated = [n for n in nodes if any(turn.phase in opened for turn in n.transcript)]
     if not debated or not isinstance(record.input.get("options"), list):
         return None
-    node = max(debated, key=lambda one: path_key(one.id))
+    node = max(debated, key=lambda debated_node: path_key(debated_node.id))
     labels = {
         turn.speaker: turn.label or turn.names
         for turn in node.transcript
@@ -29,9 +29,7 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     swapped = record.settings.get("candidates") == "balanced" and chance.coin(*draw)
     place = ("first" if side == ("b" if swapped else "a") else "second") if side else None
     in_rounds = any(turn.phase == "rounds" for turn in node.transcript)
-    judged = [
-        t for t in node.transcript if t.role == "judge" and t.phase in ("judgment", "weighing")
-    ]
+    judged = [t for t in node.transcript if t.role == "judge" and t.phase in ("judgment", "weighing")]
     rulings: dict[str, dict[str, str]] = {}
     for turn in judged:
         who = turn.name.removesuffix(SWAPPED).rstrip("_")

@@ -17,19 +17,19 @@ from langgraph.types import Send
 
 from dialectree.flow import Flow, Graph
 from dialectree.flow.grounding import Queries
-from dialectree.flow.steps import unresolved
+from dialectree.flow.steps import end_unresolved
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.role_switching_debate.five_phases import opening_queries
 from dialectree.nodes.role_switching_debate.candidates import opening, pairing, standing
 from dialectree.nodes.role_switching_debate.direct_answerer import (
-    agreed,
+    accept_unanimous_answer,
     direct_answerer,
     distractor,
     plurality,
     requests,
     votes,
 )
-from dialectree.nodes.role_switching_debate.judge import ruling, undecided
+from dialectree.nodes.role_switching_debate.judge import ruling, settle_without_debate
 from dialectree.nodes.role_switching_debate.state import (
     SAMPLES,
     Pair,
@@ -48,18 +48,14 @@ def after_opening(
     return before_pairing(state, settings)
 
 
-def after_gate(
-    state: RoleSwitchingDebate, settings: Settings
-) -> Literal["agreed", "distractor", "pairing"]:
+def after_gate(state: RoleSwitchingDebate, settings: Settings) -> Literal["agreed", "distractor", "pairing"]:
     """Hold no debate if all agree. RSD, Discussion: debate only when necessary."""
     unanimous = len(votes(state["samples"])) == 1
     everybody = len(state["samples"]) + state["dropped"] == settings.gate
     return "agreed" if unanimous and everybody else before_pairing(state, settings)
 
 
-def before_pairing(
-    state: RoleSwitchingDebate, settings: Settings
-) -> Literal["distractor", "pairing"]:
+def before_pairing(state: RoleSwitchingDebate, settings: Settings) -> Literal["distractor", "pairing"]:
     """Ask a model for a distractor only where an evaluation leaves the choice to it."""
     return "distractor" if settings.asks_for_distractor() else "pairing"
 
@@ -90,9 +86,9 @@ def role_switching_debate(name: str, debate: Graph) -> Graph:
     )
     flow.role("gate", direct_answerer("debater_a"), on_drop={"dropped": 1})
     flow.step("gated")
-    flow.step("agreed", agreed)
+    flow.step("agreed", accept_unanimous_answer)
     flow.role("distractor", distractor, required=True)
-    flow.step("undecided", undecided)
+    flow.step("undecided", settle_without_debate)
     flow.step("pairing", pairing)
     flow.step("debate", settle)
     flow.step("standing", standing)
@@ -116,22 +112,22 @@ def after_samples(state: RoleSwitchingDebate) -> Literal["plurality", "unresolve
     return "plurality" if state["samples"] else "unresolved"
 
 
-def looked_for(state: RoleSwitchingDebate, settings: Settings) -> list[str]:
+def list_judge_queries(state: RoleSwitchingDebate, settings: Settings) -> list[str]:
     """Look for question and options, unless judges read nothing of the sources."""
     return [] if settings.judge_sees == "none" else opening_queries(state)
 
 
 def direct_answers(
-    name: str, role: str, asked: Callable[[Settings], int], queries: Queries = opening_queries
+    name: str, role: str, count_answers: Callable[[Settings], int], queries: Queries = opening_queries
 ) -> Graph:
-    """Return the baseline in which the model of ``role`` answers as often as ``asked``."""
-    first = opening(asked, debated=False)
+    """Return the baseline in which the model of ``role`` answers as often as ``count_answers``."""
+    first = opening(count_answers, debated=False)
     flow = Flow(RoleSwitchingDebate, settings=Settings, input=Question, opening=first)
     flow.evidence("material", queries)
     flow.role("answerer", direct_answerer(role), on_drop={"dropped": 1}, evidence="pool")
     flow.step("sampled")
     flow.step("plurality", plurality)
-    flow.step("unresolved", unresolved)
+    flow.step("unresolved", end_unresolved)
     flow.then(START, "material")
     flow.fan("material", "answerer", requests)
     flow.then("answerer", "sampled")
@@ -148,4 +144,4 @@ basic = role_switching_debate("rsd_basic", five_phases.basic)
 self_consistency = direct_answers(
     "self_consistency", "answerer", lambda settings: settings.samples or SAMPLES
 )
-judge_alone = direct_answers("judge_alone", "judge", lambda settings: 1, looked_for)
+judge_alone = direct_answers("judge_alone", "judge", lambda settings: 1, list_judge_queries)

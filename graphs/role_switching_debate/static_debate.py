@@ -24,7 +24,7 @@ from dialectree.nodes.role_switching_debate.static_debate import (
 
 def after_round(state: Rounds) -> Literal["more_material", "checker"]:
     """Hold the rounds, and look between them for what debaters asked for."""
-    spent = all(one["round"] >= ROUNDS for one in state["statements"][-1:])
+    spent = all(last_statement["round"] >= ROUNDS for last_statement in state["statements"][-1:])
     return "checker" if spent else "more_material"
 
 

@@ -14,7 +14,7 @@ _HERE = "dialectree.graphs.tree_of_debate"
 _NODES = "dialectree.nodes.tree_of_debate"
 
 
-def _whole(text: str) -> dict[str, Any]:
+def _make_summary_field(text: str) -> dict[str, Any]:
     """Return the field of a reply that makes ``text`` the comparison."""
     return {"summary": text}
 
@@ -38,7 +38,7 @@ _PAIRS = Dataset(
     url="https://raw.githubusercontent.com/pkargupta/tree-of-debate/"
     "e2a311f23cd8d6fc8ffc94e5dc4312a7661490a9/dataset/tree_of_debate_dataset.tsv",
     sha256="4ff5d15771510e880d4f58f1747eb79ff5b5bc96495573a57e32135ca8c9a58b",
-    published=f"{_HERE}:published",
+    published=f"{_HERE}:parse_published_rows",
 )
 
 protocol = Protocol(
@@ -60,7 +60,7 @@ protocol = Protocol(
             "clear_winner": "one paper has clearly won",
             "no_progress": "the debate got no further",
             "one_topic": "this method debates all in one",
-        },
+        }
     ),
     unit="topic",
     graph=f"{_HERE}.graph:graph",
@@ -102,10 +102,7 @@ protocol = Protocol(
             optional=True,
         ),
         Phase(
-            role="moderator",
-            name="summary",
-            reply=(f"{_NODES}.comparison:SummaryReply",),
-            ruling=_summary,
+            role="moderator", name="summary", reply=(f"{_NODES}.comparison:SummaryReply",), ruling=_summary
         ),
         Phase(
             role="summariser",
@@ -123,21 +120,12 @@ protocol = Protocol(
             role="comparer",
             reply=(f"{_NODES}.comparison:ComparisonReply",),
             editable=("summary",),
-            ruling=_whole,
+            ruling=_make_summary_field,
         ),
     ),
     order=PhaseOrder(
         phases=(
-            *(
-                "direct",
-                "present",
-                "respond",
-                "revise",
-                "progress",
-                "claims",
-                "relevance",
-                "subtopics",
-            ),
+            *("direct", "present", "respond", "revise", "progress", "claims", "relevance", "subtopics"),
             *("summary", "answer"),
         )
     ),
@@ -149,7 +137,7 @@ protocol = Protocol(
         audit={"alone": "single_stage", "samples": "best_comparison", "debate": "tod"},
         argue=("persona_a", "persona_b"),
         samples=SAMPLES,
-        unmarked=f"{_NODES}.comparison:unmarked",
+        unmarked=f"{_NODES}.comparison:remove_program_marks",
         datasets=(_PAIRS,),
     ),
     variants=(
@@ -229,7 +217,7 @@ def pair(row: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def published(text: str) -> Iterator[dict[str, Any]]:
+def parse_published_rows(text: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of tree_of_debate_dataset.tsv: a pair a line, eleven cells, nothing quoted.
 
     Lines broken by a stray tab or line break are left out; an id is a place among all lines.

@@ -26,16 +26,10 @@ from dialectree.nodes.tree_of_debate.comparison import (
     sole_sample,
     summariser,
 )
-from dialectree.nodes.tree_of_debate.evidence import at_hand, contested
+from dialectree.nodes.tree_of_debate.evidence import apply_evidence_overrides, at_hand
 from dialectree.nodes.tree_of_debate.moderator import comparison_topic, open_topic
 from dialectree.nodes.tree_of_debate.papers import authors, require
-from dialectree.nodes.tree_of_debate.state import (
-    SAMPLES,
-    DebatedTopic,
-    Papers,
-    Settings,
-    TreeOfDebate,
-)
+from dialectree.nodes.tree_of_debate.state import SAMPLES, DebatedTopic, Papers, Settings, TreeOfDebate
 
 
 def after_debate(state: TreeOfDebate) -> Literal["comparison", "unresolved"]:
@@ -46,27 +40,25 @@ def after_debate(state: TreeOfDebate) -> Literal["comparison", "unresolved"]:
 def tree_of_debate(name: str, *, deliberates: bool = True, splits: bool = True) -> Graph:
     """Return the protocol, or an ablation: without self-deliberation, or without a tree."""
     at_once = topic_debate(f"{name}_topic", deliberates=deliberates, splits=splits)
-    in_turn = topic_debate(
-        f"{name}_topic_in_turn", alternating=True, deliberates=deliberates, splits=splits
-    )
+    in_turn = topic_debate(f"{name}_topic_in_turn", alternating=True, deliberates=deliberates, splits=splits)
 
     async def opening(state: Papers, runtime: Runtime[Settings]) -> dict[str, object]:
         """Make the topic the root of the run's tree."""
-        papers = contested(runtime, require(state))
-        known = authors(papers, introduced=not deliberates)
-        open_topic(comparison_topic(state["question"], known), runtime)
-        return {"authors": known}
+        papers = apply_evidence_overrides(runtime, require(state))
+        paper_authors = authors(papers, introduced=not deliberates)
+        open_topic(comparison_topic(state["question"], paper_authors), runtime)
+        return {"authors": paper_authors}
 
-    async def debate(
-        state: TreeOfDebate, runtime: Runtime[Settings]
-    ) -> dict[str, list[DebatedTopic]]:
+    async def debate(state: TreeOfDebate, runtime: Runtime[Settings]) -> dict[str, list[DebatedTopic]]:
         """Debate everything below the topic, with both papers at hand."""
         # A drawing shows the first graph by name that a step holds: the default must be it.
         topic: Graph = in_turn if runtime.context.turns == "alternating" else at_once
         async with at_hand(state, runtime):
             compared = await topic.ainvoke(comparison_topic(state["question"], state["authors"]))
-        debates = [one for one in compared["debates"] if one["positions"]]
-        return {"debates": sorted(debates, key=lambda one: [*map(int, one["id"].split("."))])}
+        debates = [debated_topic for debated_topic in compared["debates"] if debated_topic["positions"]]
+        return {
+            "debates": sorted(debates, key=lambda debated_topic: [*map(int, debated_topic["id"].split("."))])
+        }
 
     flow = Flow(TreeOfDebate, settings=Settings, input=Papers, opening=opening)
     flow.step("debate", debate)
@@ -77,12 +69,9 @@ def tree_of_debate(name: str, *, deliberates: bool = True, splits: bool = True) 
     return flow.compile(name)
 
 
-async def introduced(state: Papers, runtime: Runtime[Settings]) -> dict[str, object]:
+async def open_with_introductions(state: Papers, runtime: Runtime[Settings]) -> dict[str, object]:
     """Take both papers up, each with its introduction."""
-    return {
-        "authors": authors(require(state), introduced=True),
-        **await usual_opening(state, runtime),
-    }
+    return {"authors": authors(require(state), introduced=True), **await usual_opening(state, runtime)}
 
 
 def after_summaries(state: TreeOfDebate) -> Literal["comparer", "unresolved"]:
@@ -92,7 +81,7 @@ def after_summaries(state: TreeOfDebate) -> Literal["comparer", "unresolved"]:
 
 def one_call() -> Graph:
     """Return the baseline that reads both introductions."""
-    flow = Flow(TreeOfDebate, settings=Settings, input=Papers, opening=introduced)
+    flow = Flow(TreeOfDebate, settings=Settings, input=Papers, opening=open_with_introductions)
     flow.role("comparer", comparer("single_stage/comparer"), required=True)
     flow.then(START, "comparer", END)
     return flow.compile("single_stage")
@@ -100,7 +89,7 @@ def one_call() -> Graph:
 
 def by_summaries() -> Graph:
     """Return the baseline that reads a summary of each paper."""
-    flow = Flow(TreeOfDebate, settings=Settings, input=Papers, opening=introduced)
+    flow = Flow(TreeOfDebate, settings=Settings, input=Papers, opening=open_with_introductions)
     flow.role("summariser_a", summariser("a"))
     flow.role("summariser_b", summariser("b"))
     flow.step("summaries")
@@ -113,13 +102,13 @@ def by_summaries() -> Graph:
 
 def samples(state: Sampled, settings: Settings) -> list[dict[str, object]]:
     """Return what each sampler is asked; all are asked at once."""
-    asked: dict[str, object] = {"authors": state["authors"], "question": state["question"]}
-    return [{**asked, "number": n} for n in range(1, (settings.samples or SAMPLES) + 1)]
+    request: dict[str, object] = {"authors": state["authors"], "question": state["question"]}
+    return [{**request, "number": n} for n in range(1, (settings.samples or SAMPLES) + 1)]
 
 
 def by_samples() -> Graph:
     """Return the baseline that picks among several comparisons of both introductions."""
-    flow = Flow(Sampled, settings=Settings, input=Papers, opening=introduced)
+    flow = Flow(Sampled, settings=Settings, input=Papers, opening=open_with_introductions)
     add_samples(flow, samples, sampler, picker, sole_sample)
     return flow.compile("best_comparison")
 

@@ -25,13 +25,7 @@ from dialectree.nodes.tree_of_debate.moderator import (
     subtopics,
 )
 from dialectree.nodes.tree_of_debate.persona import claims, persona
-from dialectree.nodes.tree_of_debate.state import (
-    Compared,
-    DebatedTopic,
-    Settings,
-    Topic,
-    TopicDebate,
-)
+from dialectree.nodes.tree_of_debate.state import Compared, DebatedTopic, Settings, Topic, TopicDebate
 
 Why = Literal["max_depth", "clear_winner", "no_progress", "one_topic", "failed"]
 """Why a topic is not split; each has a step ``stop_...`` of its own."""
@@ -64,8 +58,8 @@ def after_progress(
     ``reference``, as the authors' program: it moved on, and nobody won. ``paper``: either is
     enough. Questions count only where a persona asked one.
     """
-    asked = state["meaningful_questions"] and bool(questions(state["said"]))
-    moved, won = state["progression_of_arguments"] or asked, state["clear_winner"]
+    has_questions = state["meaningful_questions"] and bool(questions(state["said"]))
+    moved, won = state["progression_of_arguments"] or has_questions, state["clear_winner"]
     reference = settings.expansion_rule == "reference"
     if (moved and not won) if reference else (moved or not won):
         return "expansion"
@@ -78,11 +72,11 @@ def after_pre_emption(
     """Filter the segments for each claim in one call, or each segment in its own."""
     if not state["own"]:
         return "stop_failed"
-    each = settings.filter == "per_segment"
+    per_segment = settings.filter == "per_segment"
     by_id = {claim["id"]: claim for claim in state["own"]}
     sends: list[Send] = []
     for claim, segments in state["met"].items():
-        portions = [[segment] for segment in segments] if each else [segments] if segments else []
+        portions = [[segment] for segment in segments] if per_segment else [segments] if segments else []
         for place, portion in enumerate(portions):
             one_claim = {"own": [by_id[claim]], "met": {claim: portion}, "place": place}
             shared = {"id": state["id"], "authors": state["authors"]}
@@ -103,9 +97,7 @@ def topic_debate(
     ``alternating``: persona b sees a's turn of the same stage. ``deliberates``: with claims and
     pre-emption before the split. ``splits``: every subtopic is debated by itself, and further.
     """
-    flow = Flow(
-        TopicDebate, settings=Settings, input=Topic, output=Compared, unresolved="stop_failed"
-    )
+    flow = Flow(TopicDebate, settings=Settings, input=Topic, output=Compared, unresolved="stop_failed")
     flow.route(START, after_start)
     _exchange(flow, alternating=alternating)
     flow.step("last_words", last_words)
@@ -150,10 +142,7 @@ def _exchange(flow: Flow, *, alternating: bool) -> None:
         flow.then("respond_b", "revise_a", "revise_b", "last_words")
     else:
         flow.then(
-            ("present_a", "present_b"),
-            ("respond_a", "respond_b"),
-            ("revise_a", "revise_b"),
-            "last_words",
+            ("present_a", "present_b"), ("respond_a", "respond_b"), ("revise_a", "revise_b"), "last_words"
         )
 
 

@@ -53,9 +53,7 @@ def _referring(sentence: Sentence) -> str:
     segments = ", ".join(sorted(sentence.segments, key=segment_key))
     grounds = "; ".join(part for part in (nodes, segments) if part)
     faults = f"[marked: {'; '.join(sentence.faults)}]" if sentence.faults else ""
-    return " ".join(
-        filter(None, [sentence.text, f"[{line(grounds, 2000)}]" if grounds else "", faults])
-    )
+    return " ".join(filter(None, [sentence.text, f"[{line(grounds, 2000)}]" if grounds else "", faults]))
 
 
 def heading(record: RunRecord) -> str:

@@ -7,13 +7,7 @@ from typing import Any
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, Input, Settings
 from dialectree.protocols.look import Look
 from dialectree.protocols.phases import SET_BY_PERSON, PhaseOrder, jurors
-from dialectree.protocols.protocol import (
-    WITHDRAWN,
-    Evaluation,
-    Phase,
-    Protocol,
-    Variant,
-)
+from dialectree.protocols.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
 
 _HERE = "dialectree.graphs.tree_structured_debate"
 _NODES = "dialectree.nodes.tree_structured_debate"
@@ -99,9 +93,7 @@ protocol = Protocol(
             optional=True,
         ),
         Phase(
-            role="answerer",
-            reply=(f"{_NODES}.answerer:AnswererReply",),
-            editable=("answer", "explanation"),
+            role="answerer", reply=(f"{_NODES}.answerer:AnswererReply",), editable=("answer", "explanation")
         ),
         Phase(
             role="sampler",
@@ -112,9 +104,7 @@ protocol = Protocol(
         Phase(role="explorer", reply=(f"{_NODES}.answerer:ExplorerReply",), editable=("answer",)),
         Phase(role="critic", reply=(f"{_NODES}.answerer:CriticReply",), editable=("critique",)),
         Phase(
-            role="reviser",
-            reply=(f"{_NODES}.answerer:AnswererReply",),
-            editable=("answer", "explanation"),
+            role="reviser", reply=(f"{_NODES}.answerer:AnswererReply",), editable=("answer", "explanation")
         ),
         Phase(
             role="synthesiser",
@@ -123,8 +113,7 @@ protocol = Protocol(
         ),
     ),
     order=PhaseOrder(
-        phases=("expansion", "direct", "debate", "check", "synthesis", "answer"),
-        closing=("answer",),
+        phases=("expansion", "direct", "debate", "check", "synthesis", "answer"), closing=("answer",)
     ),
     demo="demo",
     evaluation=Evaluation(
@@ -133,12 +122,7 @@ protocol = Protocol(
         vote_by="self_consistency",
         plainest=("single_shot", "best_of_n", "one_critique", "two_round"),
         equal_tokens="best_of_n",
-        audit={
-            "alone": "single_shot",
-            "critique": "one_critique",
-            "samples": "best_of_n",
-            "debate": "tsd",
-        },
+        audit={"alone": "single_shot", "critique": "one_critique", "samples": "best_of_n", "debate": "tsd"},
         argue=("leaf_debater_a", "leaf_debater_b", "critic"),
         samples=SAMPLES,
     ),

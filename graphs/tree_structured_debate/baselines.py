@@ -33,13 +33,13 @@ from dialectree.nodes.tree_structured_debate.answerer import (
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, Settings
 
 
-def looked_for(state: Question) -> list[str]:
+def list_queries(state: Question) -> list[str]:
     """Look for the question."""
     return [state["question"]]
 
 
 flow = Flow(Answering, settings=Settings, input=Question)
-flow.evidence("material", looked_for)
+flow.evidence("material", list_queries)
 flow.role("answerer", answerer, required=True, evidence="pool")
 flow.then(START, "material", "answerer", END)
 single_shot = flow.compile("single_shot")
@@ -58,13 +58,13 @@ def after_samples(state: Mapping[str, Any]) -> Literal["picker", "sole_sample", 
     return "sole_sample" if len(state["samples"]) == 1 else "picker"
 
 
-def add_samples(flow: Flow, each: Rule, sampler: Step, picker: Step, sole_sample: Step) -> None:
+def add_samples(flow: Flow, requests: Rule, sampler: Step, picker: Step, sole_sample: Step) -> None:
     """Add samplers who are all asked at once, and who picks among what they say."""
     flow.role("sampler", sampler)
     flow.step("sampled")
     flow.role("picker", picker, required=True)
     flow.step("sole_sample", sole_sample)
-    flow.fan(START, "sampler", each)
+    flow.fan(START, "sampler", requests)
     flow.then("sampler", "sampled")
     flow.route("sampled", after_samples)
     flow.then("picker", END)
@@ -77,7 +77,7 @@ best_of_n = flow.compile("best_of_n")
 
 
 flow = Flow(Revised, settings=Settings, input=Question)
-flow.evidence("material", looked_for)
+flow.evidence("material", list_queries)
 flow.role("answerer", first_answer, required=True, evidence="cites")
 flow.evidence("more_material", lambda state: [])
 flow.role("critic", only_critique, evidence="cites")

@@ -17,11 +17,7 @@ from dialectree.flow import Flow
 from dialectree.flow.state import Question
 from dialectree.flow.steps import require_question
 from dialectree.graphs.tree_structured_debate import leaf, subtree
-from dialectree.nodes.tree_structured_debate.answer_writer import (
-    answer_writer,
-    as_it_stands,
-    unresolved,
-)
+from dialectree.nodes.tree_structured_debate.answer_writer import answer_writer, as_it_stands, end_unresolved
 from dialectree.nodes.tree_structured_debate.findings import reopening, weakest_leaves
 from dialectree.nodes.tree_structured_debate.state import (
     Debated,
@@ -106,9 +102,7 @@ def after_tree(
     return "weakest_leaves" if doubtful else "answer_writer"
 
 
-def after_answer_writer(
-    state: TreeStructuredDebate,
-) -> Literal["as_it_stands", "unresolved", "__end__"]:
+def after_answer_writer(state: TreeStructuredDebate) -> Literal["as_it_stands", "unresolved", "__end__"]:
     """Fall back to the root's verdict without a text; one that contradicts it settles nothing."""
     if state.get("fault") == "contradicted":
         return "unresolved"
@@ -127,7 +121,7 @@ flow.role(
     evidence="cites",
 )
 flow.step("as_it_stands", as_it_stands)
-flow.step("unresolved", unresolved)
+flow.step("unresolved", end_unresolved)
 
 flow.then(START, "tree")
 flow.route("tree", after_tree)

@@ -12,11 +12,7 @@ from langgraph.graph import END, START
 
 from dialectree.flow import Flow
 from dialectree.nodes.tree_structured_debate.findings import missing
-from dialectree.nodes.tree_structured_debate.leaf_debater import (
-    inner_debate,
-    leaf_debater,
-    leaf_judge,
-)
+from dialectree.nodes.tree_structured_debate.leaf_debater import inner_debate, leaf_debater, leaf_judge
 from dialectree.nodes.tree_structured_debate.sides import is_polar, opener
 from dialectree.nodes.tree_structured_debate.state import Debated, Judged, LeafDebate, Settings
 from dialectree.protocols.protocol import protocol

@@ -35,9 +35,9 @@ from dialectree.nodes.tree_structured_debate.state import (
     SynthesisDebate,
 )
 from dialectree.nodes.tree_structured_debate.synthesis_debater import (
+    settle_without_judge,
     synthesis_debater,
     synthesis_judge,
-    unjudged,
 )
 from dialectree.nodes.tree_structured_debate.tree import children_that_fit
 
@@ -80,7 +80,7 @@ flow.role(
     on_contradiction={"fault": "contradicted"},
     evidence="cited",
 )
-flow.step("unjudged", unjudged)
+flow.step("unjudged", settle_without_judge)
 flow.step("missing", missing)
 
 flow.then(START, "material", "next_round")
@@ -94,13 +94,7 @@ synthesis_debate = flow.compile("synthesis_debate")
 
 
 Why = Literal[
-    "max_depth",
-    "node_budget",
-    "decomposer_stop",
-    "too_few_children",
-    "below_threshold",
-    "clarify",
-    "failed",
+    "max_depth", "node_budget", "decomposer_stop", "too_few_children", "below_threshold", "clarify", "failed"
 ]
 """Why expansion stops at a question; each has a step ``stop_...`` of its own."""
 

@@ -24,9 +24,7 @@ from dialectree.text import line
 
 USUAL = {"options": "rsd", "claim": "art", "question": "tsd"}
 """What debates choices, claims and open questions, unless ``then`` names another protocol."""
-EARLY = EarlyEnd(
-    phase="vote", score="agreement", threshold="agree_at", source="agreement", debate="then"
-)
+EARLY = EarlyEnd(phase="vote", score="agreement", threshold="agree_at", source="agreement", debate="then")
 
 
 class Input(GroundedInput):
@@ -61,22 +59,22 @@ class VoteReply(BaseModel):
     confidence: Unit
 
 
-def put(given: Mapping[str, Any], then: str | None, among: Sequence[str] = ()) -> tuple[str, Any]:
+def put(inputs: Mapping[str, Any], then: str | None, among: Sequence[str] = ()) -> tuple[str, Any]:
     """Return the protocol that debates, and its input; ``among`` are the options to debate."""
-    question, options = given["question"], given.get("options") or []
+    question, options = inputs["question"], inputs.get("options") or []
     asks = bool(options) or question.rstrip(" \"'”’»)").endswith(("?", "？", "؟"))
     name = then or USUAL["options" if options else "question" if asks else "claim"]
-    asked = question_for(name, question, options=among or options, claim="" if asks else question)
-    if options and "options" not in asked:
+    debate_input = question_for(name, question, options=among or options, claim="" if asks else question)
+    if options and "options" not in debate_input:
         raise InputError(f"`then` {name}: it takes no options to choose from")
-    return name, asked
+    return name, debate_input
 
 
-def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def prepare(inputs: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Return the question and its options as texts; raise InputError for what cannot be put."""
-    taken = {**given, "options": distinct_options(given.get("options") or []) or None}
-    put(taken, settings.then)
-    return taken
+    clean_inputs = {**inputs, "options": distinct_options(inputs.get("options") or []) or None}
+    put(clean_inputs, settings.then)
+    return clean_inputs
 
 
 def claim(talk: Talk) -> str:
@@ -90,13 +88,13 @@ def labels(talk: Talk) -> dict[str, str]:
     return dict(zip(ascii_uppercase, talk.input["options"] or (), strict=False)) or closed
 
 
-def shown(talk: Talk) -> dict[str, Any]:
+def build_voter_fields(talk: Talk) -> dict[str, Any]:
     """Return what a voter reads."""
     question = claim(talk) or talk.input["question"]
     return {"question": question, "claim": claim(talk), "labels": labels(talk)}
 
 
-def counted(talk: Talk) -> list[list[Mapping[str, Any]]]:
+def group_votes(talk: Talk) -> list[list[Mapping[str, Any]]]:
     """Return the votes by their answer, most votes first; among equals the first voter's first."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for vote in talk.said:
@@ -107,59 +105,57 @@ def counted(talk: Talk) -> list[list[Mapping[str, Any]]]:
 
 def share(talk: Talk) -> float:
     """Return the share of the most frequent answer in the votes that were asked for, 0 to 1."""
-    most, voters = max(map(len, counted(talk)), default=0), int(talk.settings.voters)
-    return most / max(1, voters - talk.dropped)
+    most_votes, voters = max(map(len, group_votes(talk)), default=0), int(talk.settings.voters)
+    return most_votes / max(1, voters - talk.dropped)
 
 
 def agree(talk: Talk) -> bool:
     """Stop where enough voters give the same answer, and all are sure enough."""
-    at, least, votes = talk.settings.agree_at, talk.settings.sure_at or 0, counted(talk)
-    sure = not at or all(vote["confidence"] >= least for group in votes for vote in group)
+    at, minimum_confidence, votes = (talk.settings.agree_at, talk.settings.sure_at or 0, group_votes(talk))
+    sure = not at or all(vote["confidence"] >= minimum_confidence for group in votes for vote in group)
     return bool(votes) and sure and share(talk) >= at
 
 
 def debate(talk: Talk) -> tuple[str, Any]:
     """Debate the answers that were voted for, or all if there are not two."""
-    known = labels(talk)
-    voted = [known.get(one := str(group[0]["answer"]), one) for group in counted(talk)]
-    voted.sort(key=[*known.values(), *voted].index)
+    answers_by_label = labels(talk)
+    voted = [answers_by_label.get(answer := str(group[0]["answer"]), answer) for group in group_votes(talk)]
+    voted.sort(key=[*answers_by_label.values(), *voted].index)
     return put(talk.input, talk.settings.then, voted if len(voted) > 1 else ())
 
 
-def told(talk: Talk) -> str:
+def format_vote_counts(talk: Talk) -> str:
     """Return ``3 votes: B 2, A 1; samples of one model``."""
-    asked, came = talk.settings.voters - talk.dropped, sum(map(len, votes := counted(talk)))
+    vote_count, came = (talk.settings.voters - talk.dropped, sum(map(len, votes := group_votes(talk))))
     counts = [f"{line(group[0]['answer'], 60)} {len(group)}" for group in votes]
-    counts += [f"{asked - came} failed"] * (came < asked)
+    counts += [f"{vote_count - came} failed"] * (came < vote_count)
     models = [talk.settings.speaker("voter", str(n + 1)) for n in range(talk.settings.voters)]
-    one = "; samples of one model" if len(models) == models.count(models[0]) > 1 else ""
-    return f"{asked} vote{'s' * (asked != 1)}: {', '.join(counts)}{one}"
+    model_note = "; samples of one model" if len(models) == models.count(models[0]) > 1 else ""
+    return f"{vote_count} vote{'s' * (vote_count != 1)}: {', '.join(counts)}{model_note}"
 
 
 def rule(talk: Talk) -> dict[str, Any]:
     """Take over the verdict of the debate, or the most frequent answer; the seed draws a tie."""
-    known, votes = labels(talk), counted(talk)
+    answers_by_label, votes = labels(talk), group_votes(talk)
     if ruled := talk.last.get("verdict"):
-        label = next((k for k, text in known.items() if text == ruled["answer"]), ruled["label"])
-        note = f"{told(talk)}; debated by {put(talk.input, talk.settings.then)[0]}"
+        label = next((k for k, text in answers_by_label.items() if text == ruled["answer"]), ruled["label"])
+        note = f"{format_vote_counts(talk)}; debated by {put(talk.input, talk.settings.then)[0]}"
         return {**ruled, "label": label, "notes": [note, *ruled["notes"]]}
     tied = [group[0] for group in votes if len(group) == len(votes[0])]
-    drawn = (talk.settings.seed, "tie", talk.input["question"])
-    won = min(tied, key=lambda vote: chance.seed(*drawn, vote["answer"]))
+    draw_key = (talk.settings.seed, "tie", talk.input["question"])
+    won = min(tied, key=lambda vote: chance.seed(*draw_key, vote["answer"]))
     return {
-        "answer": known.get(won["answer"], won["answer"]),
-        "label": won["answer"] if known else None,
+        "answer": answers_by_label.get(won["answer"], won["answer"]),
+        "label": won["answer"] if answers_by_label else None,
         "rationale": won["reasoning"],
         "confidence": share(talk),
         "confidence_source": EARLY.source,
-        "notes": [f"{told(talk)}; no debate"],
+        "notes": [f"{format_vote_counts(talk)}; no debate"],
     }
 
 
 script = Script(Settings, Input, prompts="vote_first")
-script.retrieves(
-    "material", lambda talk: [" ".join([talk.input["question"], *labels(talk).values()])]
-)
+script.retrieves("material", lambda talk: [" ".join([talk.input["question"], *labels(talk).values()])])
 script.speaks(
     "voter",
     VoteReply,
@@ -167,7 +163,7 @@ script.speaks(
     phase=EARLY.phase,
     prompt="vote",
     ids=lambda talk: {"answer": [*labels(talk)]} if labels(talk) else {},
-    reads=shown,
+    reads=build_voter_fields,
     when=lambda talk: int(talk.name) <= talk.settings.voters,
     evidence="pool",
     edits=("answer", "reasoning"),

@@ -68,7 +68,7 @@ def as_tool(
 
     async def debate(**inputs: Any) -> tuple[str, dict[str, Any]]:
         try:
-            async with kept_in(runs) as folder:
+            async with open_runs_folder(runs) as folder:
                 debates = Debates(folder, files_from=files_from)
                 planned = await asyncio.to_thread(debates.plan, chosen, inputs, settings)
                 run = Underway(await asyncio.to_thread(planned.begin))
@@ -101,7 +101,7 @@ def _fault(error: ValidationError | ValidationErrorV1) -> str:
 
 
 @asynccontextmanager
-async def kept_in(runs: str | Path | None) -> AsyncIterator[Path]:
+async def open_runs_folder(runs: str | Path | None) -> AsyncIterator[Path]:
     """Yield the folder of the runs; without one, a folder that is removed at the end."""
     if runs is not None:
         yield runs_home(runs)

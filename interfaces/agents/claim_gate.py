@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from dialectree.errors import InputError
-from dialectree.interfaces.agents.agent_tool import kept_in, on_the_stream
+from dialectree.interfaces.agents.agent_tool import on_the_stream, open_runs_folder
 from dialectree.interfaces.agents.claims import ClaimVerifier, Finding, verifying_method
 from dialectree.protocols.sources import DEFAULT_RUNS
 from dialectree.running.held_run import Watch
@@ -98,23 +98,23 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
         if not isinstance(answer, AIMessage) or not answer.text.strip():
             return None
         findings = await self._findings(answer.text)
-        update: dict[str, Any] = {"claim_findings": [one.model_dump() for one in findings]}
-        failed = [one for one in findings if not one.passed]
+        update: dict[str, Any] = {"claim_findings": [finding.model_dump() for finding in findings]}
+        failed = [finding for finding in findings if not finding.passed]
         if not failed:
             return update
         if self._action == "revise" and _revisions(state["messages"]) < self._rounds:
-            told = HumanMessage(self._feedback(failed), name=FEEDBACK)
-            return {**update, "messages": [told], "jump_to": "model"}
+            feedback = HumanMessage(self._feedback(failed), name=FEEDBACK)
+            return {**update, "messages": [feedback], "jump_to": "model"}
         text = self._refusal(failed)
         if self._action == "mark":
-            text = f"{answer.text}\n\nClaims, each with its probability:\n{_listed(findings)}"
+            text = f"{answer.text}\n\nClaims, each with its probability:\n{_format_findings(findings)}"
         # A message with the id of another one takes its place.
         return {**update, "messages": [AIMessage(text, id=answer.id)]}
 
     async def _findings(self, text: str) -> list[Finding]:
         verifier = ClaimVerifier(self._method, self._context, self._min)
         claims = await verifier.split(text)
-        async with kept_in(self._runs) as folder:
+        async with open_runs_folder(self._runs) as folder:
             findings = await verifier.verify(claims, folder, on_the_stream(self._watch))
         if verifier.fault is not None:
             raise verifier.fault
@@ -123,7 +123,7 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
     def _feedback(self, failed: Sequence[Finding]) -> str:
         return (
             f"These claims of your answer are not probable enough (at least {self._min:g}):\n"
-            f"{_listed(failed, reasons=True)}\n"
+            f"{_format_findings(failed, reasons=True)}\n"
             "Write the whole answer again. Correct these claims, or leave them out. Do not mention "
             "that the answer was checked."
         )
@@ -131,7 +131,7 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
     def _refusal(self, failed: Sequence[Finding]) -> str:
         return (
             "The answer is withheld: some of its claims are not probable enough "
-            f"(at least {self._min:g}).\n{_listed(failed)}"
+            f"(at least {self._min:g}).\n{_format_findings(failed)}"
         )
 
 
@@ -146,11 +146,11 @@ def _revisions(messages: Sequence[AnyMessage]) -> int:
     return count
 
 
-def _listed(findings: Sequence[Finding], *, reasons: bool = False) -> str:
+def _format_findings(findings: Sequence[Finding], *, reasons: bool = False) -> str:
     """Return a line for each claim, with its probability and the id of its run."""
     lines = []
-    for one in findings:
-        mark = "✓" if one.passed else "✗"
-        why = f" {one.reason}" if reasons and one.reason else ""
-        lines.append(f"{mark} {figure(one.probability)} {one.claim}{why} (run {one.run})")
+    for finding in findings:
+        mark = "✓" if finding.passed else "✗"
+        why = f" {finding.reason}" if reasons and finding.reason else ""
+        lines.append(f"{mark} {figure(finding.probability)} {finding.claim}{why} (run {finding.run})")
     return "\n".join(lines)

@@ -22,11 +22,11 @@ from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Place
 from dialectree.records.estimate import Estimate
 from dialectree.records.folder import RunFolder
-from dialectree.report.verdicts import calibrated, verdict_text
-from dialectree.running.estimates import Size, expected, pace_of, rehearsed
+from dialectree.report.verdicts import format_calibrated_confidence, verdict_text
+from dialectree.running.estimates import Size, estimate_from_sizes, pace_of, rehearse_debates
 from dialectree.running.held_run import Watch
 from dialectree.running.recorded_settings import speakers
-from dialectree.running.runner import begin, prepared
+from dialectree.running.runner import begin, prepare_graph_input
 from dialectree.service.debates import Underway
 from dialectree.system.loop import finish_all
 from dialectree.text import line as on_one_line
@@ -75,9 +75,9 @@ def verifying_method(name: str | None = None) -> Method:
     Without a name it is the one protocol of ours that does, or of others where ours do not;
     InputError where several do.
     """
-    able = {key: one for key, one in methods().items() if one.protocol.outcome == "probability"}
-    protocols = [one for one in able.values() if one.name == one.protocol.name]
-    protocols = [one for one in protocols if one.protocol.ours] or protocols
+    able = {key: method for key, method in methods().items() if method.protocol.outcome == "probability"}
+    protocols = [method for method in able.values() if method.name == method.protocol.name]
+    protocols = [method for method in protocols if method.protocol.ours] or protocols
     if name is None and len(protocols) == 1:
         return protocols[0]
     if name not in able:
@@ -117,11 +117,11 @@ class ClaimVerifier:
         parts = await split.abatch([*_portions(text)])
         claims: dict[str, Finding] = {}
         for reply in parts:
-            for one in reply.claims:
-                numbers = [*map(int, one.lines)]
-                text = one.claim.strip()
-                found = Finding(line=min(numbers), last_line=max(numbers), claim=text)
-                claims.setdefault(text, found)
+            for claim_reply in reply.claims:
+                numbers = [*map(int, claim_reply.lines)]
+                text = claim_reply.claim.strip()
+                finding = Finding(line=min(numbers), last_line=max(numbers), claim=text)
+                claims.setdefault(text, finding)
         return sorted(claims.values(), key=lambda claim: claim.line)
 
     async def _split(self, lines: Mapping[str, str]) -> SplitterReply:
@@ -129,17 +129,15 @@ class ClaimVerifier:
         runtime: Runtime[Any] = Runtime(context=self.context, control=run)
 
         def check(reply: SplitterReply) -> str | None:
-            return next(filter(None, (self._refused(one, lines) for one in reply.claims)), None)
+            return next(
+                filter(None, (self._find_claim_fault(claim_reply, lines) for claim_reply in reply.claims)),
+                None,
+            )
 
-        place, ids = (
-            Place(node="0", phase="splitting", role="splitter"),
-            {"claims.lines[]": [*lines]},
-        )
-        return await ask(
-            runtime, place, _PROMPT, SplitterReply, suggested=ids, check=check, lines=lines
-        )
+        place, ids = (Place(node="0", phase="splitting", role="splitter"), {"claims.lines[]": [*lines]})
+        return await ask(runtime, place, _PROMPT, SplitterReply, suggested=ids, check=check, lines=lines)
 
-    def _refused(self, reply: ClaimReply, lines: Mapping[str, str]) -> str | None:
+    def _find_claim_fault(self, reply: ClaimReply, lines: Mapping[str, str]) -> str | None:
         """Return why the method cannot take a claim."""
         if unknown := [number for number in reply.lines if number not in lines]:
             return f"lines: there is no line {unknown[0]!r:.20}"
@@ -152,10 +150,10 @@ class ClaimVerifier:
     def graph_input(self, claim: str) -> dict[str, Any]:
         """Return what the graph of the method takes of a claim; InputError where it takes none."""
         first = next(iter(self.method.protocol.input.model_fields))
-        given: dict[str, Any] = {first: claim}
+        inputs: dict[str, Any] = {first: claim}
         if self.sources:
-            given["sources"] = [*self.sources]
-        return prepared(self.method, given, self.context)
+            inputs["sources"] = [*self.sources]
+        return prepare_graph_input(self.method, inputs, self.context)
 
     async def estimate(self, example: str, counts: Sequence[int], runs: Path) -> Estimate:
         """Estimate how much it takes to verify claims like ``example``.
@@ -163,10 +161,10 @@ class ClaimVerifier:
         ``counts`` are the least and the most claims. The calls that split the text are left out.
         """
         specs = speakers(self.method, self.context).values()
-        own = self.method.protocol.name
-        pace = pace_of(RunFolder.all(runs), {spec.name for spec in specs}, own)
-        sizes = await rehearsed(self.method, self.graph_input(example), self.context, pace.words)
-        return expected([_times(size, count) for count in counts for size in sizes], pace)
+        protocol_name = self.method.protocol.name
+        pace = pace_of(RunFolder.all(runs), {spec.name for spec in specs}, protocol_name)
+        sizes = await rehearse_debates(self.method, self.graph_input(example), self.context, pace.words)
+        return estimate_from_sizes([_times(size, count) for count in counts for size in sizes], pace)
 
     async def verify(
         self, claims: Sequence[Finding], runs: Path, watch: Watch | None = None
@@ -177,13 +175,13 @@ class ClaimVerifier:
         """
         slots = asyncio.Semaphore(self.context.concurrency)
 
-        async def verified(claim: Finding) -> Finding:
+        async def verify_in_slot(claim: Finding) -> Finding:
             async with slots:
-                return await self._verified(claim, runs, watch)
+                return await self._verify_claim(claim, runs, watch)
 
-        return await finish_all(map(verified, claims))
+        return await finish_all(map(verify_in_slot, claims))
 
-    async def _verified(self, finding: Finding, runs: Path, watch: Watch | None) -> Finding:
+    async def _verify_claim(self, finding: Finding, runs: Path, watch: Watch | None) -> Finding:
         if self.fault is not None:
             return finding.model_copy(update={"reason": str(self.fault)})
         started = await asyncio.to_thread(
@@ -207,10 +205,8 @@ class ClaimVerifier:
         sure = verdict.label == "True" if probability is None else probability >= self.minimum
         reason = on_one_line(verdict_text(run.record, "reason"), _REASON)
         if verdict.calibrated is not None:  # beside the probability, by which the gate decides
-            reason = f"{calibrated(verdict.calibrated)}. {reason}"
-        return finding.model_copy(
-            update={"probability": probability, "passed": sure, "reason": reason}
-        )
+            reason = f"{format_calibrated_confidence(verdict.calibrated)}. {reason}"
+        return finding.model_copy(update={"probability": probability, "passed": sure, "reason": reason})
 
 
 def _portions(text: str) -> Iterator[dict[str, str]]:

@@ -28,29 +28,23 @@ _OWN = ("model", "samples")
 @flags.with_fields(
     *((kind, name) for name, kind in FIELDS.items() if name not in _OWN),
     help_texts=help_texts(),
-    own="Settings of protocols",
+    heading="Settings of protocols",
 )
 def audit(
-    dataset: Annotated[
-        str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")
-    ],
+    dataset: Annotated[str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")],
     options: dict[str, Any],
     settings: dict[str, Any],
     model: Annotated[
         list[str] | None,
         typer.Option(
-            "--model",
-            "--pool",
-            help="A model; as often as wanted, and the first one judges.",
-            metavar="SPEC",
+            "--model", "--pool", help="A model; as often as wanted, and the first one judges.", metavar="SPEC"
         ),
     ] = None,
     debate: Annotated[
         str | None, typer.Option(help="The debate (the protocol of the task).", metavar="METHOD")
     ] = None,
     points: Annotated[
-        float,
-        typer.Option(help="The smallest gain that is worth a debate.", min=0.1, max=100.0),
+        float, typer.Option(help="The smallest gain that is worth a debate.", min=0.1, max=100.0)
     ] = 5.0,
     quiet: flags.Quiet = False,
     dry_run: flags.DryRun = False,
@@ -65,7 +59,7 @@ def audit(
     require(*EVALUATING)
     from dialectree.evals import audit as auditing
     from dialectree.evals.reporting import audit_page
-    from dialectree.evals.reporting.audited import audited
+    from dialectree.evals.reporting.audited import analyse_audit
     from dialectree.evals.reporting.study import study
     from dialectree.interfaces.cli import consent
     from dialectree.interfaces.cli.process import collect_garbage_seldom
@@ -73,7 +67,7 @@ def audit(
 
     planned = auditing.audit(dataset, read_options(options), settings, model or [], debate)
     collect_garbage_seldom()
-    expected = loop.run(_expected(planned))
+    expected = loop.run(_estimate_remaining_rows(planned))
     judge = "; the judge not counted" if planned.plan.judge else ""
     line = f"{expected}{judge}" if expected else "no calls"
     if dry_run:
@@ -91,7 +85,7 @@ def audit(
     if status in (0, 5):
         folder = planned.plan.folder.path
         evaluation_report.report_after_run(folder)
-        result = audited(study([folder]), planned.layout, points)
+        result = analyse_audit(study([folder]), planned.layout, points)
         page = audit_page.write(result, folder)
         if json:
             print(dumps(audit_page.data(result), indent=1, ensure_ascii=False))
@@ -103,9 +97,9 @@ def audit(
     raise typer.Exit(status)
 
 
-async def _expected(planned: Audit) -> Estimate | None:
+async def _estimate_remaining_rows(planned: Audit) -> Estimate | None:
     """Estimate all rows that are left, the samples by the tokens of a rehearsed debate."""
     from dialectree.evals.estimates import estimate
 
-    whole = planned.whole(await planned.samples(measured=True))
-    return await estimate(whole.folder, whole)
+    full_plan = planned.make_full_plan(await planned.samples(measured=True))
+    return await estimate(full_plan.folder, full_plan)

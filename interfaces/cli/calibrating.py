@@ -13,9 +13,7 @@ from dialectree.interfaces.cli.evaluation_report import Folder
 
 def calibrate(
     folder: Folder,
-    row: Annotated[
-        str | None, typer.Option(help="Only that row of the matrix.", metavar="NAME")
-    ] = None,
+    row: Annotated[str | None, typer.Option(help="Only that row of the matrix.", metavar="NAME")] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write what improves the Brier score.", metavar="FILE")
     ] = None,
@@ -33,7 +31,7 @@ def calibrate(
     from dialectree.interfaces.cli.progress import demonstration
 
     fitted = calibrating.calibrate(folder, row)
-    if Results(folder).begun().demonstration:
+    if Results(folder).require_evaluation().demonstration:
         streams.notice(demonstration())
     saved = save is not None and calibrating.save(save, folder, fitted)
     if json:

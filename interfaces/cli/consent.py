@@ -24,9 +24,7 @@ def require(expected_calls: int, context: ProtocolSettings | None) -> None:
     if calls <= UNASKED or (context is not None and context.replay):
         return
     if not terminal():
-        raise InputError(
-            f"up to {calls:,} calls: give --yes to go on, or a --max-calls of at most {UNASKED}"
-        )
+        raise InputError(f"up to {calls:,} calls: give --yes to go on, or a --max-calls of at most {UNASKED}")
     ask(f"Up to {calls:,} calls.")
 
 
@@ -35,11 +33,11 @@ def terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(what: str, refused: str = "nothing was begun") -> None:
+def ask(question: str, refused: str = "nothing was begun") -> None:
     """Ask the person at the terminal whether to go on; raise InputError if not.
 
     ``refused`` is what the error says.
     """
-    print(f"{what} Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{question} Go on? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise InputError(refused)

@@ -19,10 +19,7 @@ _CHANGES = {
     "flip": ("ID:ID", "Let the other argument win."),
     "void": ("ID:ID", "Let a comparison count for nobody."),
     "restore": ("ID|ID:ID", "Take a change or a void back."),
-    "add": (
-        "support|attack:ID TEXT",
-        "Insert an argument of your own; a model scores and compares it.",
-    ),
+    "add": ("support|attack:ID TEXT", "Insert an argument of your own; a model scores and compares it."),
     "add_source": ("FILE", "Add a document to the sources, as the last one."),
 }
 
@@ -31,11 +28,9 @@ def _flag(change: str) -> inspect.Parameter:
     """Return the flag of a change; one without a text can be given several times."""
     metavar, text = _CHANGES[change]
     kind: Any = tuple[str, str] if metavar.endswith("TEXT") else list[str]
-    shown = typer.Option(f"--{change.replace('_', '-')}", help=text, metavar=metavar)
+    option = typer.Option(f"--{change.replace('_', '-')}", help=text, metavar=metavar)
     keyword = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(
-        change, keyword, default=None, annotation=Annotated[kind | None, shown]
-    )
+    return inspect.Parameter(change, keyword, default=None, annotation=Annotated[kind | None, option])
 
 
 @flags.with_fields(*flags.NAMED_AGAIN, more=map(_flag, _CHANGES))

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from dialectree.interfaces.cli import flags, streams
 from dialectree.interfaces.cli.help_groups import DEBATE, GroupedCommand
 from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
-from dialectree.protocols.options import about
-from dialectree.protocols.protocol import Protocol, installed, refuse, unusable
+from dialectree.protocols.options import get_option_details
+from dialectree.protocols.protocol import Protocol, load_protocols, refuse, unusable
 from dialectree.system.packages import pip_line
 
 
@@ -24,13 +24,13 @@ def usable_protocols() -> dict[str, Protocol]:
 
     A stranger's declaration is tried. Ours are tested.
     """
-    for protocol in [*installed().values()]:
+    for protocol in [*load_protocols().values()]:
         if not protocol.ours:
             try:
                 command(protocol)
             except Exception as error:  # whatever a stranger's declaration makes impossible
                 refuse(protocol.name, error)
-    return installed()
+    return load_protocols()
 
 
 def verbs() -> dict[str, LazyCommand]:
@@ -47,10 +47,7 @@ class RunByName(LazyGroup):
 
     def read_declarations(self) -> dict[str, LazyCommand]:
         """Return the command of each protocol."""
-        return {
-            name: _lazy_command(protocol, f"run {name}")
-            for name, protocol in usable_protocols().items()
-        }
+        return {name: _lazy_command(protocol, f"run {name}") for name, protocol in usable_protocols().items()}
 
 
 run_app = typer.Typer(
@@ -79,7 +76,7 @@ def examples() -> str:
     """Return two examples for the help of the program: the first one of two protocols."""
     lines = [
         f"dialectree {protocol.command} {protocol.examples[0]}"
-        for protocol in installed().values()
+        for protocol in load_protocols().values()
         if protocol.command and protocol.examples
     ]
     return "\n".join(lines[:2])
@@ -95,9 +92,7 @@ def command(protocol: Protocol) -> flags.Command:
         annotation=Annotated[str, typer.Option(help=f"One of {names}.")],
     )
 
-    @flags.with_fields(
-        *((protocol.input, name) for name in protocol.input.model_fields), given_as="inputs"
-    )
+    @flags.with_fields(*((protocol.input, name) for name in protocol.input.model_fields), given_as="inputs")
     @flags.with_fields(*_settings(protocol), more=[method_option])
     def debate(
         inputs: dict[str, Any],
@@ -117,8 +112,8 @@ def command(protocol: Protocol) -> flags.Command:
 
         read = {name: sys.stdin.read() if text == "-" else text for name, text in inputs.items()}
         chosen = find_method(method, protocol.name)
-        with progress.reading(quiet=quiet or json) as told:
-            planned = Debates(runs, person=True).plan(chosen, read, settings, told)
+        with progress.reading(quiet=quiet or json) as watch_reading:
+            planned = Debates(runs, person=True).plan(chosen, read, settings, watch_reading)
         for remark in planned.remarks:
             flags.notice(remark)
         collect_garbage_seldom()
@@ -143,8 +138,8 @@ def command(protocol: Protocol) -> flags.Command:
 
 def _settings(protocol: Protocol) -> list[tuple[type[BaseModel], str]]:
     """Return the settings of a protocol, the common ones first."""
-    declared = protocol.declared_settings()
-    return sorted(declared, key=lambda field: not about(*field).get("common"))
+    declared = protocol.list_declared_settings()
+    return sorted(declared, key=lambda field: not get_option_details(*field).get("common"))
 
 
 def protocols(json: flags.Json = False) -> None:
@@ -170,15 +165,15 @@ def protocols(json: flags.Json = False) -> None:
         print(to_json({"protocols": rows, "broken": faults}, indent=1).decode())
         return
     for protocol in usable:
-        streams.listed(f"{protocol.name}  {protocol.title} ({package(protocol)})")
-        streams.listed(
+        streams.print_list_entry(f"{protocol.name}  {protocol.title} ({package(protocol)})")
+        streams.print_list_entry(
             f"dialectree {protocol.command or f'run {protocol.name}'}: {protocol.summary}", indent=4
         )
-        streams.listed(f"methods: {', '.join(protocol.methods())}", indent=4)
-        streams.listed(f"settings: {', '.join(sorted(protocol.own_settings()))}", indent=4)
+        streams.print_list_entry(f"methods: {', '.join(protocol.methods())}", indent=4)
+        streams.print_list_entry(f"settings: {', '.join(sorted(protocol.own_settings()))}", indent=4)
         if protocol.missing():
             needs = pip_line(protocol.requires, protocol.install_advice)
-            streams.listed(f"needs: {needs}", indent=4)
+            streams.print_list_entry(f"needs: {needs}", indent=4)
     for path, fault in faults.items():
         print(f"cannot be used: {path}: {fault}", file=sys.stderr)
 

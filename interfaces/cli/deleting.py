@@ -41,8 +41,7 @@ def delete(
     deletions = [describe_run(folder) for folder in folders.values()]
     if _delete(deletions, "run", dry_run=dry_run, yes=yes) and read_documents:
         streams.notice(
-            "texts of their documents may lie in the cache, too: "
-            f"{streams.program()} cache clear --documents"
+            f"texts of their documents may lie in the cache, too: {streams.program()} cache clear --documents"
         )
 
 
@@ -65,9 +64,7 @@ def clear(
     older: Annotated[
         float | None,
         typer.Option(
-            help="Only what was not used for so long, and replies that are so old.",
-            min=0,
-            metavar="DAYS",
+            help="Only what was not used for so long, and replies that are so old.", min=0, metavar="DAYS"
         ),
     ] = None,
     dry_run: DryRun = False,
@@ -80,10 +77,8 @@ def clear(
     from dialectree.interfaces.cli.stored_data import describe_cache
 
     both = documents == replies
-    found = describe_cache(
-        documents=documents or both, replies=replies or both, older_than_days=older
-    )
-    _delete([*found], "part of the cache", dry_run=dry_run, yes=yes)
+    deletions = describe_cache(documents=documents or both, replies=replies or both, older_than_days=older)
+    _delete([*deletions], "part of the cache", dry_run=dry_run, yes=yes)
 
 
 def _delete(deletions: Sequence[Deletion], noun: str, *, dry_run: bool, yes: bool) -> bool:
@@ -97,15 +92,15 @@ def _delete(deletions: Sequence[Deletion], noun: str, *, dry_run: bool, yes: boo
         print("nothing to delete")
         return False
     for deletion in deletions:
-        print(f"{clean(deletion.what)}, {total([deletion])}")
+        print(f"{clean(deletion.description)}, {total([deletion])}")
     if dry_run:
         return False
     if not yes:
         if not consent.terminal():
             raise InputError("nothing was deleted: give --yes, as nobody can be asked here")
         number = len(deletions)
-        what = f"{number:,} {noun}s" if number > 1 and noun == "run" else f"this {noun}"
-        consent.ask(f"Delete {what} ({total(deletions)})?", "nothing was deleted")
+        target = f"{number:,} {noun}s" if number > 1 and noun == "run" else f"this {noun}"
+        consent.ask(f"Delete {target} ({total(deletions)})?", "nothing was deleted")
     for deletion in deletions:
         deletion.delete()
     print(f"deleted {total(deletions)}")

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 def demo(
     protocol: Annotated[
-        str | None,
-        typer.Argument(help="The name of a recording; without it, all are listed and one played."),
+        str | None, typer.Argument(help="The name of a recording; without it, all are listed and one played.")
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Play without pauses.")] = False,
     runs: flags.Runs = Path("runs"),
@@ -34,30 +33,30 @@ def demo(
     from dialectree.flow.steps import ILLUSTRATION
     from dialectree.interfaces.cli import progress
     from dialectree.interfaces.cli.streams import notice
-    from dialectree.running.recordings import play, recorded
+    from dialectree.running.recordings import list_recordings, play
 
-    known = recorded()
-    name = protocol or _first(known)
+    recordings = list_recordings()
+    name = protocol or _first(recordings)
     run = play(name, runs, paced=Console(stderr=True).is_terminal and not quiet and not fast)
     if protocol is None and not quiet:
-        _list(known)
-    notice(known[name].about or ILLUSTRATION)
+        _list(recordings)
+    notice(recordings[name].about or ILLUSTRATION)
     if run.paced:
         notice("Ctrl-C skips to the end")
     try:
         progress.follow(run, json=json, quiet=quiet)
     finally:
         if not quiet:
-            _suggest(run, [other for other in known if other != name])
+            _suggest(run, [other_name for other_name in recordings if other_name != name])
 
 
-def _first(known: Mapping[str, Recording]) -> str:
+def _first(recordings: Mapping[str, Recording]) -> str:
     """Return the protocol to begin with: two speakers who face each other need no explanation."""
-    two_sided = (name for name, one in known.items() if one.protocol.view == "two_sided")
-    return next(two_sided, next(iter(known), "demo"))
+    two_sided = (name for name, recording in recordings.items() if recording.protocol.view == "two_sided")
+    return next(two_sided, next(iter(recordings), "demo"))
 
 
-def _list(known: Mapping[str, Recording]) -> None:
+def _list(recordings: Mapping[str, Recording]) -> None:
     """Print the recorded debates on stderr, each in one line with its question."""
     from textwrap import shorten
 
@@ -66,39 +65,39 @@ def _list(known: Mapping[str, Recording]) -> None:
     from dialectree.report import words
 
     say(f"Debates to play by {program()} demo NAME:")
-    for name, one in known.items():
-        question = words.question(RunFolder(one.folder).record())
-        title = "A real model" if one.about else one.protocol.title
+    for name, recording in recordings.items():
+        question = words.question(RunFolder(recording.folder).record())
+        title = "A real model" if recording.about else recording.protocol.title
         start = f"  {name}  "
         say(start + shorten(f"{title}: {question}", WIDTH - len(start), placeholder=" …"))
 
 
-def _suggest(run: Playback, others: list[str]) -> None:
+def _suggest(run: Playback, other_names: list[str]) -> None:
     """Say on stderr what can be done with the run now, and what else can be played."""
-    from dialectree.interfaces.cli.progress import known_as, suggest
+    from dialectree.interfaces.cli.progress import format_run_reference, suggest
     from dialectree.interfaces.cli.streams import program
     from dialectree.records import turns
 
     record = run.record
     nodes = record.tree.nodes.values()
-    spoken = [
+    contestable_turns = [
         (node.id, name)
         for node in nodes
         if not node.children
         for turn in node.transcript
-        if (name := turns.printed(record, node, turn))
+        if (name := turns.find_contestable_name(record, node, turn))
     ]
-    place, turn_name = next(iter(spoken), (record.tree.root, ""))
+    place, turn_name = next(iter(contestable_turns), (record.tree.root, ""))
     argument = next((node.id for node in nodes if node.kind == "argument"), "")
-    path = known_as(run)
+    path = format_run_reference(run)
     rows = [(f"{program()} show {path} --node {place}", "all that was said at one place")]
     contest = f"{program()} contest {path}"
-    if argument and any(one.score for one in run.method.protocol.phases):
+    if argument and any(phase.score for phase in run.method.protocol.phases):
         rows.append((f"{contest} --set {argument}=0.1", "change a strength; this needs no model"))
     elif turn_name:
-        what = "change a turn; what depends on it is asked anew and needs --model SPEC"
-        rows.append((f'{contest} --replace {turn_name} "..."', what))
-    for other in others[:1]:
-        more = f"; there are also {', '.join(others[1:])}" if others[1:] else ""
-        rows.append((f"{program()} demo {other}", f"another protocol{more}"))
+        purpose = "change a turn; what depends on it is asked anew and needs --model SPEC"
+        rows.append((f'{contest} --replace {turn_name} "..."', purpose))
+    for other_name in other_names[:1]:
+        more = f"; there are also {', '.join(other_names[1:])}" if other_names[1:] else ""
+        rows.append((f"{program()} demo {other_name}", f"another protocol{more}"))
     suggest(rows)

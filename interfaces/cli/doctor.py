@@ -9,7 +9,7 @@ import typer
 
 from dialectree.errors import DialectreeError, InputError
 from dialectree.interfaces.cli import flags
-from dialectree.interfaces.cli.streams import listed, program
+from dialectree.interfaces.cli.streams import print_list_entry, program
 
 if TYPE_CHECKING:
     from dialectree.protocols.settings import ProtocolSettings
@@ -31,9 +31,7 @@ _PACKAGES = (
 ModelToTry = Annotated[
     str | None,
     typer.Option(
-        "--try",
-        help="Measure instead how well this model debates, with at most 30 calls.",
-        metavar="SPEC",
+        "--try", help="Measure instead how well this model debates, with at most 30 calls.", metavar="SPEC"
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print what --try measured as JSON.")]
@@ -65,12 +63,10 @@ def doctor(settings: dict[str, Any], model_to_try: ModelToTry = None, json: Json
 
     print("Installed")
     for package in _PACKAGES:
-        print(f"  {package:24}{_installed(package)}")
+        print(f"  {package:24}{_format_version(package)}")
     print("\nExtras")
     usable = usable_protocols().values()
-    declared = {
-        protocol.requires: protocol.install_advice for protocol in usable if protocol.requires
-    }
+    declared = {protocol.requires: protocol.install_advice for protocol in usable if protocol.requires}
     for requirement, advice in {**dict.fromkeys(extras(), ""), **declared}.items():
         line = pip_line(requirement, advice) if missing(requirement) else "installed"
         print(fill(f"  {requirement:24}{line}", 80, subsequent_indent=" " * 26))
@@ -82,7 +78,7 @@ def doctor(settings: dict[str, Any], model_to_try: ModelToTry = None, json: Json
         raise fault
 
 
-def _installed(package: str) -> str:
+def _format_version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
@@ -92,14 +88,14 @@ def _installed(package: str) -> str:
 async def _examine(context: ProtocolSettings) -> DialectreeError | None:
     from dialectree.embedded.catalogue import catalogue
     from dialectree.embedded.engine import is_here
-    from dialectree.embedded.models_at_hand import key_advice, keyed_specs, local_servers
+    from dialectree.embedded.models_at_hand import key_advice, list_specs_with_keys, local_servers
     from dialectree.models.sizes import at_chance
     from dialectree.models.specs import resolve
     from dialectree.text import clean, duration
 
     spec = resolve(context.model, context)
     print("\nModel")
-    listed(spec.address, indent=2)
+    print_list_entry(spec.address, indent=2)
     if at_chance(spec):
         print("  below 1 billion parameters: shows how the program works, answers at chance")
     fault: DialectreeError | None = None
@@ -112,23 +108,23 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
         print(f"  answers in {duration(seconds)}; structured replies by {rung}")
         if wrong:
             invalid = f"its first reply was not valid ({clean(wrong)})"
-            listed(f"{invalid}; a debate would ask again", indent=2)
+            print_list_entry(f"{invalid}; a debate would ask again", indent=2)
     print("\nKeys in the environment")
     for line in key_advice():
-        listed(flags.in_flags(line), indent=2)
-    if named := [*keyed_specs().values()]:
-        print(f"  for every command: export DIALECTREE_MODEL={named[0]}")
+        print_list_entry(flags.in_flags(line), indent=2)
+    if specs := [*list_specs_with_keys().values()]:
+        print(f"  for every command: export DIALECTREE_MODEL={specs[0]}")
     else:
         print("  none of a model's provider, such as OPENAI_API_KEY")
     print("\nModels for this machine")
     for name in catalogue():
         here = f"--model local:{name}" if is_here(name) else f"{program()} model get {name}"
-        listed(f"{name}: {here}", indent=2)
+        print_list_entry(f"{name}: {here}", indent=2)
     print("\nModel servers on this machine")
     servers = await local_servers()
     for server in servers:
         names = ", ".join(server.models) or "no models"
-        listed(f"{server.kind} runs at {server.base_url}, with {names}", indent=2)
+        print_list_entry(f"{server.kind} runs at {server.base_url}, with {names}", indent=2)
         print(f"    {server.flags}" if server.flags else "    it has to load one first")
     if not servers:
         print("  none on the usual ports of Ollama, LM Studio, vLLM and llama.cpp")
@@ -154,24 +150,24 @@ async def _probe(context: ProtocolSettings) -> tuple[str, float, str]:
     kind = create_model("ProbeReply", __doc__="A reply that any model should manage.", answer=text)
     deadline_s = min(60.0, context.call_deadline)
     context = context.model_copy(update={"call_deadline": deadline_s, "requests_per_minute": None})
-    spec, wanted = resolve(context.model, context), form(kind, {})
-    asked, question = endpoint(spec), "What colour is a clear sky by day?"
+    spec, reply_form = resolve(context.model, context), form(kind, {})
+    model_endpoint, question = endpoint(spec), "What colour is a clear sky by day?"
     asking = Asking(
         context,
         Turn(node="0", phase="probe", role="probe"),
         "",
         spec,
-        messages(f"Reply with {wanted.words}", question),
-        wanted,
+        messages(f"Reply with {reply_form.words}", question),
+        reply_form,
         sampling(0.0, context.seed, 100),
     )
     began = clock.seconds()
-    done = await asked.complete(asking)
+    done = await model_endpoint.complete(asking)
     seconds = clock.seconds() - began
     if done.error is not None:
         raise CallError(done.error)
     try:
         read(kind, {}, done.text, done.finish, done.refusal)
     except Fault as fault:
-        return asked.rung, seconds, str(fault)
-    return asked.rung, seconds, ""
+        return model_endpoint.rung, seconds, str(fault)
+    return model_endpoint.rung, seconds, ""

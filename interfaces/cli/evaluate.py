@@ -14,7 +14,7 @@ from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.interfaces.cli import evaluation_report, flags, streams
 from dialectree.interfaces.cli.debate import usable_protocols
 from dialectree.interfaces.cli.evaluation_commands import EVALUATING
-from dialectree.protocols.options import about
+from dialectree.protocols.options import get_option_details
 from dialectree.system.packages import require
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def _fields() -> dict[str, type[BaseModel]]:
     """
     fields: dict[str, type[BaseModel]] = {}
     for protocol in usable_protocols().values():
-        for kind, name in protocol.declared_settings():
-            if not about(kind, name).get("person") and name != "calibration":
+        for kind, name in protocol.list_declared_settings():
+            if not get_option_details(kind, name).get("person") and name != "calibration":
                 fields.setdefault(name, kind)
     return fields
 
@@ -57,16 +57,16 @@ FIELDS = _fields()
 
 def list_() -> None:
     """The data sets that are known by name."""
-    from dialectree.evals.datasets import cached, catalogue
+    from dialectree.evals.datasets import catalogue, make_cache_path
 
     print(_LISTED.format("data set", "task", "items", "licence", "sha256"))
     for dataset in catalogue().values():
-        here = dataset.url and cached(dataset).is_file()
+        here = dataset.url and make_cache_path(dataset).is_file()
         how = "fetched" if here else "fetched when asked for" if dataset.url else "--data FILE only"
         licence = dataset.licence.partition(" (")[0]
-        shown = dataset.name, dataset.task, dataset.count or "?", licence, dataset.sha256[:16]
-        print(_LISTED.format(*shown).rstrip())
-        streams.listed(f"{dataset.source} ({dataset.version}); {how}", indent=4)
+        columns = dataset.name, dataset.task, dataset.count or "?", licence, dataset.sha256[:16]
+        print(_LISTED.format(*columns).rstrip())
+        streams.print_list_entry(f"{dataset.source} ({dataset.version}); {how}", indent=4)
 
 
 _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
@@ -76,14 +76,10 @@ _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
     *((EvaluationOptions, name) for name in EvaluationOptions.model_fields), given_as="options"
 )
 @flags.with_fields(
-    *((kind, name) for name, kind in FIELDS.items()),
-    help_texts=help_texts(),
-    own="Settings of protocols",
+    *((kind, name) for name, kind in FIELDS.items()), help_texts=help_texts(), heading="Settings of protocols"
 )
 def run(
-    dataset: Annotated[
-        str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")
-    ],
+    dataset: Annotated[str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")],
     options: dict[str, Any],
     settings: dict[str, Any],
     langsmith: Annotated[
@@ -133,9 +129,7 @@ def run(
     raise typer.Exit(status)
 
 
-def follow(
-    plan: Plan, conduct: Callable[..., Coroutine[Any, Any, Standing]], *, quiet: bool
-) -> int:
+def follow(plan: Plan, conduct: Callable[..., Coroutine[Any, Any, Standing]], *, quiet: bool) -> int:
     """Run an evaluation by ``conduct`` with progress on stderr; return the exit status."""
     from dialectree.errors import DialectreeError
     from dialectree.evals.datasets import notices
@@ -149,18 +143,18 @@ def follow(
     methods = [row.method for row in plan.rows]
     for text in notices(plan.loaded, plan.task, plan.items, methods):
         streams.notice(text)
-    seen: list[Standing] = []
+    standings: list[Standing] = []
     fault: DialectreeError | None = None
     try:
-        work = conduct(progress=not quiet, watch=seen.append)
+        work = conduct(progress=not quiet, watch=standings.append)
         standing = loop.run(await_with_notice(work))
-        seen.append(standing)
+        standings.append(standing)
         status = 5 if standing.incomplete else 0
     except DialectreeError as error:
         fault, status = error, error.status
     except (KeyboardInterrupt, asyncio.CancelledError):
         status = 130
-    for text in _closing(seen[-1]) if seen and not quiet else ():
+    for text in _closing(standings[-1]) if standings and not quiet else ():
         streams.notice(text)
     if fault is not None:
         flags.notice(str(fault))
@@ -187,10 +181,10 @@ def _closing(standing: Standing) -> Iterator[str]:
     if standing.failed:
         failing = [f"{item} by {row}" for row, item in standing.failing[:NAMED]]
         failing += [f"{standing.failed - NAMED} more"] if standing.failed > NAMED else []
-        which = f"{standing.failed} failed ({words.listed(failing)})"
+        which = f"{standing.failed} failed ({words.format_list(failing)})"
         parts.append(f"{which} and count neither as right nor as wrong")
-    if lost := standing.incomplete - standing.failed:
-        parts.append(f"{lost} lost a call")
+    if incomplete_count := standing.incomplete - standing.failed:
+        parts.append(f"{incomplete_count} lost a call")
     if parts:
         yield f"{'; '.join(parts)}; the same command with --retry-failed asks them again"
 

@@ -9,16 +9,14 @@ import typer
 
 from dialectree.interfaces.cli.help_groups import GroupedCommand
 from dialectree.interfaces.cli.lazy_commands import LazyCommand, LazyGroup
-from dialectree.system.packages import needed
+from dialectree.system.packages import explain_missing_package
 
 EVALUATING = ("dialectree eval", "dialectree[eval]")
 """Who needs the packages, and what pip installs to bring them."""
 
 
 COMMANDS: Mapping[str, LazyCommand] = {
-    "list": LazyCommand(
-        "dialectree.interfaces.cli.evaluate:list_", "The data sets that are known by name."
-    ),
+    "list": LazyCommand("dialectree.interfaces.cli.evaluate:list_", "The data sets that are known by name."),
     "run": LazyCommand(
         "dialectree.interfaces.cli.evaluate:run",
         "Ask every item by every method, once; the same command goes on after an interruption.",
@@ -40,8 +38,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "route": LazyCommand(
         "dialectree.interfaces.cli.routing:route",
-        "Say below which agreement of votes a debate pays, from questions both voted on and "
-        "debated.",
+        "Say below which agreement of votes a debate pays, from questions both voted on and debated.",
     ),
     "calibrate": LazyCommand(
         "dialectree.interfaces.cli.calibrating:calibrate",
@@ -68,7 +65,7 @@ class OrRun(LazyGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; a package that it lacks is an error with the pip line."""
-        with needed(*EVALUATING):
+        with explain_missing_package(*EVALUATING):
             return super().invoke(ctx)
 
 

@@ -12,7 +12,7 @@ from dialectree.interfaces.cli import flags, streams
 
 if TYPE_CHECKING:
     from dialectree.evals.reporting.formatting import Table
-    from dialectree.evals.reporting.writing import Written
+    from dialectree.evals.reporting.writing import WrittenReport
 
 _OF_DEBATES = ("model", "roles", "prompts")
 """Shared settings that mean nothing to the judge of an evaluation."""
@@ -21,15 +21,11 @@ Folder = Annotated[Path, typer.Argument(help="An evaluation's folder.", metavar=
 
 def report(
     folders: Annotated[
-        list[Path],
-        typer.Argument(help="Evaluations' folders, of the same data set.", metavar="DIR..."),
+        list[Path], typer.Argument(help="Evaluations' folders, of the same data set.", metavar="DIR...")
     ],
-    out: Annotated[
-        Path | None, typer.Option(help="Write there (the first DIR).", metavar="DIR")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write there (the first DIR).", metavar="DIR")] = None,
     baseline: Annotated[
-        str | None,
-        typer.Option(help="The row or method to compare with (the plainest).", metavar="ROW"),
+        str | None, typer.Option(help="The row or method to compare with (the plainest).", metavar="ROW")
     ] = None,
     quiet: flags.Quiet = False,
 ) -> None:
@@ -40,23 +36,23 @@ def report(
     """
     from dialectree.evals.reporting.writing import report as write
 
-    written = write(folders, out=out, baseline=baseline)
+    new_report = write(folders, out=out, baseline=baseline)
     if not quiet:
-        for line in summary_lines(written):
+        for line in summary_lines(new_report):
             streams.say(line)
-    print(written.page)
+    print(new_report.page)
 
 
-def summary_lines(written: Written) -> list[str]:
+def summary_lines(new_report: WrittenReport) -> list[str]:
     """Return what a person at the terminal should see of a report: figures, then sentences."""
     from dialectree import text as words
 
-    lines = [*_figures(written.figures), *written.sentences.opening]
-    lines += [f"! {text}" for text in written.sentences.cautions]
-    lines += [f"- {text}" for text in written.sentences.findings]
-    if written.missing:
+    lines = [*_figures(new_report.figures), *new_report.sentences.opening]
+    lines += [f"! {text}" for text in new_report.sentences.cautions]
+    lines += [f"- {text}" for text in new_report.sentences.findings]
+    if new_report.missing:
         lines.append(
-            f"{words.count(written.missing, 'run')} without a page: dialectree view opens them "
+            f"{words.count(new_report.missing, 'run')} without a page: dialectree view opens them "
             "from the report"
         )
     return [words.line(line, 600) for line in lines]
@@ -65,12 +61,12 @@ def summary_lines(written: Written) -> list[str]:
 def _figures(table: Table | None) -> Iterator[str]:
     """Yield a line for each row with its shares or marks: ``tsd: accuracy 61.3% [52.0, 70.2]``."""
     from dialectree.evals.intervals import Figure, Proportion
-    from dialectree.evals.reporting.formatting import in_brackets, shown
+    from dialectree.evals.reporting.formatting import format_table_rows, in_brackets
 
     if table is None:
         return
     frame = table.frame
-    for (_, line), texts in zip(frame.iterrows(), shown(table), strict=True):
+    for (_, line), texts in zip(frame.iterrows(), format_table_rows(table), strict=True):
         cells = zip(frame, line, texts, strict=True)
         figures = [
             f"{name} {in_brackets(*text)}"
@@ -84,8 +80,8 @@ def report_after_run(folder: Path) -> list[str]:
     """Write the report of an evaluation that has just run and return lines for stderr."""
     from dialectree.evals.reporting.writing import report as write
 
-    written = write([folder])
-    return [*summary_lines(written), f"report: {written.page}"]
+    new_report = write([folder])
+    return [*summary_lines(new_report), f"report: {new_report.page}"]
 
 
 def upload_after_run(folder: Path, project: str) -> str:
@@ -95,7 +91,7 @@ def upload_after_run(folder: Path, project: str) -> str:
 
     results_folder = Folder(folder)
     last = {(result.row, result.item): result for result in results_folder.results()}
-    return upload(results_folder.begun(), last.values(), results_folder.items(), project)
+    return upload(results_folder.require_evaluation(), last.values(), results_folder.items(), project)
 
 
 def rate(
@@ -120,14 +116,14 @@ def rate(
 
     joined = study([folder])
     if read is None:
-        page, made = rating.write(folder, joined, seed, limit)
-        streams.say(f"{words.count(made, 'answer')}; fill in {page} or {page.with_suffix('.csv')}")
+        page, answer_count = rating.write(folder, joined, seed, limit)
+        streams.say(f"{words.count(answer_count, 'answer')}; fill in {page} or {page.with_suffix('.csv')}")
         print(page)
         return
     rated = rating.read(folder, joined, read, rater or read.stem)
-    named = bool(rater) or not rating.UNNAMED.fullmatch(read.stem)
-    path = rating.keep(folder, rated, named)
-    for line in rating.agreed(study([folder])):
+    has_name = bool(rater) or not rating.UNNAMED.fullmatch(read.stem)
+    path = rating.keep(folder, rated, has_name)
+    for line in rating.describe_agreement(study([folder])):
         streams.say(line)
     print(path)
 
@@ -137,8 +133,7 @@ def score(
     folder: Folder,
     settings: dict[str, Any],
     judge: Annotated[
-        list[str],
-        typer.Option(help="A model that scores; as often as wanted.", metavar="SPEC"),
+        list[str], typer.Option(help="A model that scores; as often as wanted.", metavar="SPEC")
     ],
     quiet: flags.Quiet = False,
     dry_run: flags.DryRun = False,
@@ -164,10 +159,10 @@ def score(
     collect_garbage_seldom()
     work = conduct(rescoring, progress=not quiet)
     loop.run(await_with_notice(work))
-    written = write([folder])
+    new_report = write([folder])
     if not quiet:
         joined = study([folder])
-        cautions = [f"! {text}" for text in written.sentences.cautions]
-        for line in (*_figures(judges_table(joined)), *rating.agreed(joined), *cautions):
+        cautions = [f"! {text}" for text in new_report.sentences.cautions]
+        for line in (*_figures(judges_table(joined)), *rating.describe_agreement(joined), *cautions):
             streams.say(line)
-    print(written.page)
+    print(new_report.page)

@@ -24,12 +24,9 @@ def export() -> None:
 @app.command()
 def preferences(
     names: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN...", help="Runs as show takes them, or evaluations' folders."),
+        list[str], typer.Argument(metavar="RUN...", help="Runs as show takes them, or evaluations' folders.")
     ],
-    output: Annotated[
-        Path | None, typer.Option(help="The file; without it, standard output.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option(help="The file; without it, standard output.")] = None,
     runs: flags.Runs = Path("runs"),
 ) -> None:
     """Print pairs of a better and a worse reply, a line of JSON each, for training.
@@ -45,7 +42,7 @@ def preferences(
     rewards: dict[str, float] = {}
     for name in names:
         if (Path(name) / "evaluation.json").is_file():
-            folders += _evaluated(Path(name), rewards)
+            folders += _collect_scored_runs(Path(name), rewards)
         else:
             folders.append(Debates(runs).find(name))
     lines = [json.dumps(pair, ensure_ascii=False) + "\n" for pair in preferences(folders, rewards)]
@@ -56,16 +53,16 @@ def preferences(
     streams.notice("1 pair" if len(lines) == 1 else f"{len(lines)} pairs")
 
 
-def _evaluated(path: Path, rewards: dict[str, float]) -> list[RunFolder]:
+def _collect_scored_runs(path: Path, rewards: dict[str, float]) -> list[RunFolder]:
     """Return the runs of an evaluation, and note the scores of their answers."""
     from dialectree.evals.results_file import Folder
     from dialectree.records.folder import RunFolder
 
     evaluation = Folder(path)
-    found: dict[str, RunFolder] = {}
+    run_folders: dict[str, RunFolder] = {}
     for result in evaluation.results():
         score = result.scores[0].score if result.scores else None
         if result.run is not None and score is not None:
             rewards[result.run] = score
-            found[result.run] = RunFolder(evaluation.runs / result.run)
-    return list(found.values())
+            run_folders[result.run] = RunFolder(evaluation.runs / result.run)
+    return list(run_folders.values())

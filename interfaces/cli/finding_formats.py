@@ -39,20 +39,20 @@ class Findings:
     @property
     def failed(self) -> list[Finding]:
         """Return the claims that do not pass."""
-        return [one for one in self.claims if not one.passed]
+        return [finding for finding in self.claims if not finding.passed]
 
 
 def text(findings: Findings) -> str:
     """``notes.md:3: pass 0.82 Fire is hot. (run 20260131-120000-1a2b3c)``, one line a claim."""
     lines = []
-    for one in findings.claims:
-        run = f" (run {one.run})" if one.run else ""
-        ruling = "pass" if one.passed else "FAIL" if one.decided else "FAIL not decided"
+    for finding in findings.claims:
+        run = f" (run {finding.run})" if finding.run else ""
+        ruling = "pass" if finding.passed else "FAIL" if finding.decided else "FAIL not decided"
         lines.append(
-            f"{findings.file}:{one.line}: {ruling} {figure(one.probability)} {one.claim}{run}"
+            f"{findings.file}:{finding.line}: {ruling} {figure(finding.probability)} {finding.claim}{run}"
         )
-        if not one.passed and one.reason:
-            lines.append(f"    {one.reason}")
+        if not finding.passed and finding.reason:
+            lines.append(f"    {finding.reason}")
     return clean("\n".join(lines))
 
 
@@ -65,7 +65,7 @@ def as_json(findings: Findings) -> str:
         "passed": not findings.failed,
         "complete": findings.complete,
         "demonstration": findings.demonstration,
-        "claims": [one.model_dump() for one in findings.claims],
+        "claims": [finding.model_dump() for finding in findings.claims],
     }
     return json.dumps(document, indent=1, ensure_ascii=False)
 
@@ -81,19 +81,19 @@ def junit(findings: Findings) -> str:
     }
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(suites, "testsuite", counts)
-    for one in findings.claims:
+    for finding in findings.claims:
         about = {
             "classname": clean(findings.file),
-            "name": clean(one.claim),
+            "name": clean(finding.claim),
             "file": clean(findings.file),
-            "line": str(one.line),
+            "line": str(finding.line),
         }
         case = ElementTree.SubElement(suite, "testcase", about)
-        if not one.passed:
-            message = {"message": clean(_message(one, findings.minimum)), "type": _rule(one)}
-            ElementTree.SubElement(case, "failure", message).text = clean(one.reason)
-        if one.run:
-            ElementTree.SubElement(case, "system-out").text = f"run {one.run}"
+        if not finding.passed:
+            message = {"message": clean(_message(finding, findings.minimum)), "type": _rule(finding)}
+            ElementTree.SubElement(case, "failure", message).text = clean(finding.reason)
+        if finding.run:
+            ElementTree.SubElement(case, "system-out").text = f"run {finding.run}"
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True)
 
@@ -103,14 +103,12 @@ def sarif(findings: Findings) -> str:
     driver = {
         "name": "dialectree",
         "version": version("dialectree"),
-        "rules": [
-            {"id": name, "shortDescription": {"text": text}} for name, text in _RULES.items()
-        ],
+        "rules": [{"id": name, "shortDescription": {"text": text}} for name, text in _RULES.items()],
     }
     run = {
         "tool": {"driver": driver},
         "invocations": [{"executionSuccessful": findings.complete}],
-        "results": [_result(one, findings) for one in findings.failed],
+        "results": [_result(finding, findings) for finding in findings.failed],
     }
     return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}, indent=1)
 

@@ -21,8 +21,8 @@ from dialectree.errors import SettingsError
 from dialectree.interfaces.cli import streams
 from dialectree.interfaces.cli.help_groups import RARE
 from dialectree.protocols.grounded import GroundedSettings
-from dialectree.protocols.options import about
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.options import get_option_details
+from dialectree.protocols.protocol import load_protocols
 from dialectree.protocols.settings import SHARED, ProtocolSettings
 from dialectree.protocols.sources import RUNS
 
@@ -33,9 +33,7 @@ Command = Callable[..., None]
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR", envvar=RUNS)]
 Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Print what it would take, and make no call.")
-]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what it would take, and make no call.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before many calls.")]
 
 
@@ -46,7 +44,7 @@ def print_estimate(expected: Estimate, *, json: bool) -> None:
 
 _OF_ITS_RUN = ("Draws and replays", "Calibration")
 MODELS_AND_LIMITS = tuple(
-    name for name in SHARED if about(ProtocolSettings, name)["group"] not in _OF_ITS_RUN
+    name for name in SHARED if get_option_details(ProtocolSettings, name)["group"] not in _OF_ITS_RUN
 )
 NAMED_AGAIN: tuple[tuple[type[BaseModel], str], ...] = (
     *((ProtocolSettings, name) for name in MODELS_AND_LIMITS),
@@ -57,46 +55,44 @@ NAMED_AGAIN: tuple[tuple[type[BaseModel], str], ...] = (
 """The settings of a run that goes on: its record names no code for anybody."""
 
 
-def parameter(
-    kind: type[BaseModel], name: str, help_text: str = "", own: str = ""
-) -> inspect.Parameter:
+def parameter(kind: type[BaseModel], name: str, help_text: str = "", heading: str = "") -> inspect.Parameter:
     """Return the command's parameter for one field: an argument or a flag.
 
-    ``help_text`` takes the place of the field's own description. ``own`` is the heading in the help
+    ``help_text`` takes the place of the field's own description. ``heading`` is the heading in the help
     of settings that not every protocol has.
     """
-    field, declared = kind.model_fields[name], about(kind, name)
+    field, declared = kind.model_fields[name], get_option_details(kind, name)
     value, required = _value(field.annotation), field.is_required()
     text, metavar = help_text or help_of(kind, name), declared.get("metavar")
-    shown: Any
+    parameter_info: Any
     if declared.get("positional"):
-        shown = typer.Argument(help=text, metavar=metavar or name.upper())
+        parameter_info = typer.Argument(help=text, metavar=metavar or name.upper())
     else:
         flag = _flag(kind, name)
         if field.default is True:
             flag = f"{flag}/--no-{flag.removeprefix('--')}"
-        hidden, panel = bool(declared.get("hidden")), _heading(kind, name, own)
-        shown = typer.Option(flag, help=text, metavar=metavar, hidden=hidden, rich_help_panel=panel)
+        hidden, panel = bool(declared.get("hidden")), _heading(kind, name, heading)
+        parameter_info = typer.Option(flag, help=text, metavar=metavar, hidden=hidden, rich_help_panel=panel)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if required else None,
-        annotation=Annotated[value if required else value | None, shown],
+        annotation=Annotated[value if required else value | None, parameter_info],
     )
 
 
-def _heading(kind: type[BaseModel], name: str, own: str) -> str | None:
+def _heading(kind: type[BaseModel], name: str, heading: str) -> str | None:
     """Return the heading in the help that a flag stands under; None for the first, common ones."""
-    declared = about(kind, name)
+    declared = get_option_details(kind, name)
     if not issubclass(kind, ProtocolSettings):
         return RARE if declared.get("evaluation_only") else None
     if name not in SHARED:
-        return own or (f"Settings of {kind.protocol}" if kind.protocol else str(declared["group"]))
+        return heading or (f"Settings of {kind.protocol}" if kind.protocol else str(declared["group"]))
     return None if declared.get("common") else str(declared["group"])
 
 
 def _flag(kind: type[BaseModel], name: str) -> str:
-    return f"--{about(kind, name).get('alias') or name.replace('_', '-')}"
+    return f"--{get_option_details(kind, name).get('alias') or name.replace('_', '-')}"
 
 
 def in_flags(message: str) -> str:
@@ -104,16 +100,16 @@ def in_flags(message: str) -> str:
 
     Messages of every other room name fields so, in backticks.
     """
-    kinds = [kind for one in installed().values() for kind in (one.settings, one.input)]
+    kinds = [kind for protocol in load_protocols().values() for kind in (protocol.settings, protocol.input)]
     declared = {name: _flag(kind, name) for kind in kinds for name in kind.model_fields}
 
-    def written(field: re.Match[str]) -> str:
+    def format_flag(field: re.Match[str]) -> str:
         flag = declared.get(field[1], f"--{field[1].replace('_', '-')}")
         return flag.replace("--", "--no-") if field[2] else flag
 
     # The words of somebody else, an endpoint's for one, stand between “ and ”.
     parts = re.split(r"(“[^”]*”)", message)
-    ours = (re.sub(r"`([a-z_]+)(=False)?`", written, part) for part in parts[::2])
+    ours = (re.sub(r"`([a-z_]+)(=False)?`", format_flag, part) for part in parts[::2])
     return "".join(chain.from_iterable(zip_longest(ours, parts[1::2], fillvalue="")))
 
 
@@ -152,21 +148,21 @@ def with_fields(
     given_as: str = "settings",
     more: Iterable[inspect.Parameter] = (),
     help_texts: Mapping[str, str] | None = None,
-    own: str = "",
+    heading: str = "",
 ) -> Callable[[Command], Command]:
     """Give a command a flag for each field; it takes those that are set as ``given_as``.
 
     ``more`` are parameters of the command that are made elsewhere, ``help_texts`` take the place
-    of descriptions, by name, and ``own`` is the heading of settings that not every protocol has.
+    of descriptions, by name, and ``heading`` is the heading of settings that not every protocol has.
     """
     texts = help_texts or {}
-    made_of = (parameter(kind, name, texts.get(name, ""), own) for kind, name in fields)
+    made_of = (parameter(kind, name, texts.get(name, ""), heading) for kind, name in fields)
     more = [*more]
     added = [*more, *made_of]
-    made = {given_as, *(one.name for one in more)}
+    reserved_names = {given_as, *(new_parameter.name for new_parameter in more)}
 
     def decorate(command: Command) -> Command:
-        own = inspect.signature(command, eval_str=True).parameters.values()
+        command_parameters = inspect.signature(command, eval_str=True).parameters.values()
 
         @wraps(command)
         def run(**values: Any) -> None:
@@ -181,9 +177,10 @@ def with_fields(
             [
                 *added,
                 *(
-                    one.replace(kind=one.KEYWORD_ONLY)
-                    for one in own
-                    if one.name not in made and one.kind is not one.VAR_KEYWORD
+                    command_parameter.replace(kind=command_parameter.KEYWORD_ONLY)
+                    for command_parameter in command_parameters
+                    if command_parameter.name not in reserved_names
+                    and command_parameter.kind is not command_parameter.VAR_KEYWORD
                 ),
             ]
         )
@@ -224,7 +221,5 @@ def _price(flag: str, text: str) -> tuple[str, tuple[float, ...]]:
     except ValueError:
         numbers = ()
     if not name.strip() or len(numbers) not in (2, 3) or min(numbers) < 0:
-        raise SettingsError(
-            f"{flag} {text!r}: write SPEC=PROMPT,COMPLETION[,CACHED]: openai:x=0.5,2,0.1"
-        )
+        raise SettingsError(f"{flag} {text!r}: write SPEC=PROMPT,COMPLETION[,CACHED]: openai:x=0.5,2,0.1")
     return name.strip(), numbers

@@ -16,7 +16,7 @@ from dialectree.interfaces.cli import flags
 from dialectree.interfaces.cli.debate import usable_protocols
 from dialectree.interfaces.cli.flags import notice
 from dialectree.protocols.forms import MAX_LENGTH
-from dialectree.protocols.options import about
+from dialectree.protocols.options import get_option_details
 
 if TYPE_CHECKING:
     from dialectree.interfaces.agents.claims import ClaimVerifier, Finding
@@ -30,21 +30,18 @@ def _fields() -> dict[str, type[BaseModel]]:
     fields: dict[str, type[BaseModel]] = {}
     for protocol in usable_protocols().values():
         if protocol.outcome == "probability":
-            for kind, name in protocol.declared_settings():
-                if not about(kind, name).get("person"):
+            for kind, name in protocol.list_declared_settings():
+                if not get_option_details(kind, name).get("person"):
                     fields.setdefault(name, kind)
     return fields
 
 
-@flags.with_fields(*((kind, name) for name, kind in _fields().items()), own="Settings of protocols")
+@flags.with_fields(*((kind, name) for name, kind in _fields().items()), heading="Settings of protocols")
 def gate(
-    file: Annotated[
-        str, typer.Argument(help="A text; - reads it from standard input.", metavar="FILE")
-    ],
+    file: Annotated[str, typer.Argument(help="A text; - reads it from standard input.", metavar="FILE")],
     settings: dict[str, Any],
     minimum: Annotated[
-        float,
-        typer.Option("--min", help="The least probability of a claim.", min=0, max=1, metavar="P"),
+        float, typer.Option("--min", help="The least probability of a claim.", min=0, max=1, metavar="P")
     ] = 0.7,
     format: Annotated[
         Literal["text", "json", "junit", "sarif"], typer.Option(help="What is printed.")
@@ -53,8 +50,7 @@ def gate(
         str | None, typer.Option(help="The method that verifies a claim.", metavar="NAME")
     ] = None,
     sources: Annotated[
-        list[str] | None,
-        typer.Option(help="A document or a folder to verify the claims by.", metavar="PATH"),
+        list[str] | None, typer.Option(help="A document or a folder to verify the claims by.", metavar="PATH")
     ] = None,
     runs: flags.Runs = Path("runs"),
     quiet: flags.Quiet = False,
@@ -80,8 +76,8 @@ def gate(
     verifier = ClaimVerifier(chosen, chosen.configure(settings, notice), minimum)
     if sources:
         chosen.require_grounded()
-        with reading(quiet=quiet or format != "text") as told:
-            verifier.sources = documents.read_given(sources, told, find_reader(verifier.context))
+        with reading(quiet=quiet or format != "text") as watch_reading:
+            verifier.sources = documents.read_given(sources, watch_reading, find_reader(verifier.context))
         for gap in source_notices(verifier.sources):
             notice(gap)
     text, name = _read(file), "stdin" if file == "-" else file
@@ -98,9 +94,7 @@ def gate(
         notice(f"interrupted; {_AGAIN}")
         raise typer.Exit(130) from None
     fault = verifier.fault
-    findings = Findings(
-        name, chosen.name, minimum, verifier.demonstration, claims, complete=fault is None
-    )
+    findings = Findings(name, chosen.name, minimum, verifier.demonstration, claims, complete=fault is None)
     if claims or format != "text":
         print_file(FORMATS[format](findings))
     for remark in verifier.budget.overrun():
@@ -135,16 +129,16 @@ async def _findings(
     if not claims:
         return []
     expected = await verifier.estimate(claims[0].claim, [len(claims)], runs)
-    every = count(len(claims), "claim")
+    claim_count = count(len(claims), "claim")
     if not quiet:
-        notice(f"{every}: {expected}")
+        notice(f"{claim_count}: {expected}")
     if not yes:
         consent.require(expected.expected[1], verifier.context)
 
     progress = Several()
 
     def line() -> str:
-        return f"{progress.over} of {every} verified{progress.newest()}"
+        return f"{progress.over} of {claim_count} verified{progress.newest()}"
 
     async with show(line, not quiet and sys.stderr.isatty()):
         return await verifier.verify(claims, runs, progress.watch)
@@ -156,12 +150,12 @@ def _print_estimate(verifier: ClaimVerifier, text: str, runs: Path, *, json: boo
     from dialectree.text import count
 
     lines = filter(str.strip, text.splitlines())
-    most = sum(max(1, len(_SENTENCE_END.findall(line))) for line in lines)
-    expected = loop.run(verifier.estimate(_EXAMPLE, [min(1, most), most], runs))
+    max_claims = sum(max(1, len(_SENTENCE_END.findall(line))) for line in lines)
+    expected = loop.run(verifier.estimate(_EXAMPLE, [min(1, max_claims), max_claims], runs))
     if json:
         print(expected.model_dump_json(indent=1))
     else:
-        print(f"up to {count(most, 'claim')}, one a sentence: {expected}; splitting not counted")
+        print(f"up to {count(max_claims, 'claim')}, one a sentence: {expected}; splitting not counted")
 
 
 def _read(file: str) -> str:

@@ -11,12 +11,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from dialectree.interfaces.cli.help_groups import (
-    HEADINGS,
-    ExamplesFirst,
-    write_examples,
-    write_groups,
-)
+from dialectree.interfaces.cli.help_groups import HEADINGS, ExamplesFirst, write_examples, write_groups
 
 
 @dataclass(frozen=True)
@@ -39,9 +34,7 @@ class LazyCommand:
         if isinstance(code, typer.Typer):
             return typer.main.get_group(code)
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        command = app.command(
-            name, cls=self.cls, no_args_is_help=self.no_args_is_help, epilog=self.examples
-        )
+        command = app.command(name, cls=self.cls, no_args_is_help=self.no_args_is_help, epilog=self.examples)
         command(code)
         return typer.main.get_command(app)
 
@@ -58,9 +51,7 @@ class LoadedCommands(Mapping[str, Any]):
     """
 
     def __init__(
-        self,
-        table: Mapping[str, LazyCommand],
-        read_declarations: Callable[[], Mapping[str, LazyCommand]],
+        self, table: Mapping[str, LazyCommand], read_declarations: Callable[[], Mapping[str, LazyCommand]]
     ) -> None:
         self._table = table
         self._read_declarations = cache(read_declarations)

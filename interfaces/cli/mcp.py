@@ -21,12 +21,10 @@ def mcp(
     host: Annotated[str, typer.Option(help="Address of the HTTP server.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Its port; 0: a free one.", min=0, max=65535)] = 8000,
     papers: Annotated[
-        list[Path] | None,
-        typer.Option(help="Folder whose files clients may name (none).", metavar="DIR"),
+        list[Path] | None, typer.Option(help="Folder whose files clients may name (none).", metavar="DIR")
     ] = None,
     wait: Annotated[
-        float,
-        typer.Option(help="How long a call waits for a verdict.", metavar="SECONDS", min=0),
+        float, typer.Option(help="How long a call waits for a verdict.", metavar="SECONDS", min=0)
     ] = 45,
     runs: flags.Runs = Path("runs"),
 ) -> None:

@@ -10,10 +10,10 @@ import typer
 
 from dialectree.errors import DialectreeError
 from dialectree.interfaces.cli.flags import in_flags, notice
-from dialectree.interfaces.cli.streams import listed, print_file
+from dialectree.interfaces.cli.streams import print_file, print_list_entry
 from dialectree.system import loop
 from dialectree.text import count, duration
-from dialectree.text import listed as in_words
+from dialectree.text import format_list as in_words
 
 if TYPE_CHECKING:
     from dialectree.evals.trial_result import Share, TrialResult
@@ -40,7 +40,7 @@ def try_model(settings: Mapping[str, Any], *, json: bool) -> None:
     except (KeyboardInterrupt, asyncio.CancelledError):
         interrupted, trial.ended_early = True, "it was interrupted"
         notice("interrupted: the figures rest on the calls so far")
-    if trial.answered():
+    if trial.has_answer():
         result = trial.result()
         if json:
             print_file(result.model_dump_json(indent=1))
@@ -55,14 +55,14 @@ def try_model(settings: Mapping[str, Any], *, json: bool) -> None:
 def print_result(result: TrialResult) -> None:
     """Print the table, then what is bad in it."""
     took = f"{count(result.calls, 'call')} in {duration(result.seconds)}"
-    listed(f"{result.model}, asked in the {result.form} form, {took}")
+    print_list_entry(f"{result.model}, asked in the {result.form} form, {took}")
     for name, figure in _rows(result):
         print(f"  {name:32}{figure}")
     if result.minutes:
         times = [f"{duration(60 * time)} for {name}" for name, time in result.minutes.items()]
-        listed(f"a debate takes about {in_words(times)}", indent=2)
+        print_list_entry(f"a debate takes about {in_words(times)}", indent=2)
     for remark in result.remarks:
-        listed(in_flags(remark))
+        print_list_entry(in_flags(remark))
 
 
 def _rows(result: TrialResult) -> Iterator[tuple[str, str]]:

@@ -27,16 +27,16 @@ def list_models(
 
     if as_json:
         rows = {
-            name: {**known.model_dump(), "path": str(path) if (path := find_model(name)) else None}
-            for name, known in catalogue().items()
+            name: {**entry.model_dump(), "path": str(path) if (path := find_model(name)) else None}
+            for name, entry in catalogue().items()
         }
         print(json.dumps(rows, indent=2))
         return
-    for name, known in catalogue().items():
-        here = "here" if is_here(name) else f"{known.size / 1e9:.1f} GB to fetch"
-        print(f"{name}: {known.title} ({known.licence}; {here}; {known.memory_gb:g} GB of memory)")
-        print(f"  {known.measured}")
-        print(f"  SHA-256 {known.sha256[:16]}…, {known.hash}")
+    for name, entry in catalogue().items():
+        here = "here" if is_here(name) else f"{entry.size / 1e9:.1f} GB to fetch"
+        print(f"{name}: {entry.title} ({entry.licence}; {here}; {entry.memory_gb:g} GB of memory)")
+        print(f"  {entry.measured}")
+        print(f"  SHA-256 {entry.sha256[:16]}…, {entry.hash}")
     print("\ndialectree model get NAME fetches one; --model local:NAME runs it")
 
 
@@ -44,8 +44,7 @@ def list_models(
 def get(
     name: Name,
     file: Annotated[
-        Path | None,
-        typer.Option("--from", help="Take this file, after the same check.", metavar="FILE"),
+        Path | None, typer.Option("--from", help="Take this file, after the same check.", metavar="FILE")
     ] = None,
 ) -> None:
     """Fetch a model from the Hub, or take a file, if its SHA-256 is that of the catalogue.

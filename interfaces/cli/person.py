@@ -20,11 +20,11 @@ async def ask(request: Mapping[str, str]) -> str:
 
     Raise Halted where a ruling is asked for and the input has ended: resuming asks again.
     """
-    shown = [f"\nAbout: {request['question']}", request.get("transcript", ""), request["request"]]
+    paragraphs = [f"\nAbout: {request['question']}", request.get("transcript", ""), request["request"]]
     judging = "labels" in request
     empty = "no ruling" if judging else "go on without"
     try:
-        print(clean("\n".join(filter(None, shown))), file=sys.stderr)
+        print(clean("\n".join(filter(None, paragraphs))), file=sys.stderr)
         print(f"Your answer (empty: {empty}): ", end="", file=sys.stderr, flush=True)
     except BrokenPipeError:
         raise Halted("nobody can be asked: what read the questions is gone") from None

@@ -89,9 +89,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "List the protocols that are installed, and those that cannot be used.",
         LOOK,
     ),
-    "export": LazyCommand(
-        "dialectree.interfaces.cli.export:app", "Export runs for other programs.", LOOK
-    ),
+    "export": LazyCommand("dialectree.interfaces.cli.export:app", "Export runs for other programs.", LOOK),
     "eval": LazyCommand(
         "dialectree.interfaces.cli.evaluation_commands:app",
         "Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
@@ -119,9 +117,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
         "Print a langgraph.json with a graph and a chat for each installed protocol.",
         SET_UP,
     ),
-    "version": LazyCommand(
-        "dialectree.interfaces.cli.program:version", "Print the version.", SET_UP
-    ),
+    "version": LazyCommand("dialectree.interfaces.cli.program:version", "Print the version.", SET_UP),
 }
 """The commands by name, beside those of protocols: where the code is, and what the help says."""
 
@@ -160,8 +156,8 @@ def version() -> None:
     print(dialectree.__version__)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(version_flag: bool) -> None:
+    if version_flag:
         version()
         raise typer.Exit
 
@@ -169,8 +165,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def program(
     _: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Structured debate between language models."""
@@ -199,7 +194,7 @@ READER_GONE = 141
 
 
 @contextmanager
-def _printed() -> Iterator[None]:
+def _flush_at_end() -> Iterator[None]:
     """Write everything out at the end; raise DiskFull where a file takes no more of it.
 
     A reader that has gone (``| head``) is no fault: the program ends without a message.
@@ -231,9 +226,9 @@ def _message(error: Any) -> str:
     if isinstance(error.__cause__, ValidationError):
         fault = error.__cause__.errors(include_url=False, include_context=False)[0]
         value = repr(fault["input"])
-        what = fault["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ")
+        problem = fault["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ")
         flag = max(error.param.opts, key=len)
-        return f"{flag}: {what[:1].lower()}{what[1:].rstrip('.')}, not {value:.80}"
+        return f"{flag}: {problem[:1].lower()}{problem[1:].rstrip('.')}, not {value:.80}"
     line = " ".join(f"{message[:1].lower()}{message[1:]}".split())
     return f"{line}{_advice(error, line)}"
 
@@ -244,11 +239,11 @@ def _advice(error: Any, line: str) -> str:
     if context is None:
         return ""
     if "unexpected extra argument" in line:
-        texts = [one for one in context.command.params if one.param_type_name == "argument"]
+        texts = [parameter for parameter in context.command.params if parameter.param_type_name == "argument"]
         return ": put the text in quotes" if len(texts) == 1 else ""
     if isinstance(error, usage.NoSuchOption):
         commands = context.find_root().command.commands
-        having = [name for name, one in commands.items() if error.option_name in _flags(one)]
+        having = [name for name, command in commands.items() if error.option_name in _flags(command)]
         return f"; an option of {', '.join(having)}" if having else ""
     if "no such command" in line and context.info_name == "run":
         return f" Installed are {', '.join(context.command.commands)}."
@@ -267,7 +262,7 @@ def run() -> None:
     _end_in_order_on_sigterm()
     gc.disable()  # imports make garbage of nothing; collecting among them costs a third of a second
     try:
-        with _printed():
+        with _flush_at_end():
             status = app(standalone_mode=False)
         sys.exit(status)
     except usage.NoArgsIsHelpError as help:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dialectree import report
-from dialectree.embedded.models_at_hand import key_advice, keyed_specs
+from dialectree.embedded.models_at_hand import key_advice, list_specs_with_keys
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.interfaces.cli import person
 from dialectree.interfaces.cli.flags import notice
@@ -26,10 +26,10 @@ from dialectree.records import UNFINISHED, RunRecord
 from dialectree.report import Lines, LiveProgress
 from dialectree.report.terminal import link
 from dialectree.report.verdicts import sums, verdict_text
-from dialectree.report.words import failed
+from dialectree.report.words import describe_failure
 from dialectree.running.held_run import GRACE_S, missing_in_input
 from dialectree.running.plug_points import WatchReading
-from dialectree.running.runner import Started, failed_calls
+from dialectree.running.runner import Started, list_failed_calls
 from dialectree.service.debates import Underway
 from dialectree.service.plug_points import REPORTS
 from dialectree.system import clock, loop
@@ -44,7 +44,7 @@ STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: n
 
 def demonstration() -> str:
     """Return the notice that a small model answers at chance, and how to choose another."""
-    spec = next(iter(keyed_specs().values()), "openai:NAME")
+    spec = next(iter(list_specs_with_keys().values()), "openai:NAME")
     return "\n".join(
         [
             "a model below 1 billion parameters answers at chance:",
@@ -85,13 +85,13 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
     console = Console(stderr=True, quiet=quiet)
     live = console.is_terminal and not quiet
     watcher = LiveProgress(console, run.record) if live else Lines(console)
-    shown = set[str]()
+    earlier_transcripts = set[str]()
 
     async def ask(request: Mapping[str, str]) -> str:
         with watcher.pause():
             transcript = request.get("transcript", "")
-            fresh = "" if transcript in shown else transcript
-            shown.add(transcript)
+            fresh = "" if transcript in earlier_transcripts else transcript
+            earlier_transcripts.add(transcript)
             return await person.ask({**request, "transcript": fresh})
 
     underway, status = Underway(run), 0
@@ -139,17 +139,17 @@ def counting(things: str) -> Iterator[WatchReading]:
     bars, tasks = Progress(*columns, console=console, transient=True), dict[str, TaskID]()
     last = clock.seconds()
 
-    def tell(what: str, done: int, of: int) -> None:
+    def tell(activity: str, done: int, of: int) -> None:
         nonlocal last
         if clock.seconds() - last > (_SOON_S if console.is_terminal else _SELDOM_S):
             if console.is_terminal:
                 bars.start()
             else:
                 last = clock.seconds()
-                notice(f"{what} {things}: {done:,} of {of:,}")
-        if what not in tasks:
-            tasks[what] = bars.add_task(f"{what} {things}", total=of)
-        bars.update(tasks[what], completed=done)
+                notice(f"{activity} {things}: {done:,} of {of:,}")
+        if activity not in tasks:
+            tasks[activity] = bars.add_task(f"{activity} {things}", total=of)
+        bars.update(tasks[activity], completed=done)
 
     try:
         yield tell
@@ -177,19 +177,20 @@ def _explain(
     """Say on stderr what the person should know beside the result."""
     record, path = run.record, run.folder.path
     if status == 5:
-        for node, failure in record.degraded():
-            notice(f"node {node}: {failed(failure)}")
+        for node, failure in record.list_failures():
+            notice(f"node {node}: {describe_failure(failure)}")
         printed = record.verdict.notes if record.verdict is not None else []
         for name, part in record.tree.nodes.items():
             why = "; ".join(note for note in part.notes if note not in printed)
             if part.status == "missing" and not part.failures and (why or name != record.tree.root):
                 notice(f"node {name}: unresolved{': ' if why else ''}{why}")
         ended = "unresolved" if record.status == "unresolved" else "degraded"
-        retry = f"ask the failed calls again with: {program()} resume {path}{_addressed(run)}"
-        more = [retry] if failed_calls(record, run.folder.ledger()) else []
+        resume = f"{program()} resume {path}{_format_base_url_flag(run)}"
+        retry = f"ask the failed calls again with: {resume}"
+        more = [retry] if list_failed_calls(record, run.folder.ledger()) else []
         notice("; ".join([f"finished, but {ended}", *more]))
     if status not in (0, 5):
-        again = f"go on with: {program()} resume {path}{_addressed(run)}"
+        again = f"go on with: {program()} resume {path}{_format_base_url_flag(run)}"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
         return
     missing = missing_in_input(record)  # which the person read before the first call
@@ -204,23 +205,23 @@ def _explain(
         notice(f"more: {program()} show {path}")
         return
     declared = run.method.protocol
-    spec = next(iter(keyed_specs().values()), "openai:NAME")
+    spec = next(iter(list_specs_with_keys().values()), "openai:NAME")
     command = declared.command or f"run {declared.name}"
     suggest(
         [
             (f"{program()} demo", "debates worth reading, written by hand"),
             (f"{program()} {command} ... --model {spec}", "debate with a model of your own"),
-            (f"{program()} show {known_as(run)} --open", "this debate's report in the browser"),
+            (f"{program()} show {format_run_reference(run)} --open", "this debate's report in the browser"),
         ]
     )
 
 
-def known_as(run: Started) -> Path | str:
+def format_run_reference(run: Started) -> Path | str:
     """Return what ``show`` and ``contest`` call ``run``: ``last``, or the path of its folder."""
     return "last" if run.folder.path.parent == runs_home() else run.folder.path
 
 
-def _addressed(run: Started) -> str:
+def _format_base_url_flag(run: Started) -> str:
     """Return the address to name again: one from a record is never sent the environment's key."""
     address = run.record.settings.get("base_url")
     return f" --base-url {shlex.quote(str(address))}" if address else ""
@@ -228,7 +229,7 @@ def _addressed(run: Started) -> str:
 
 def suggest(rows: Iterable[tuple[str, str]]) -> None:
     """Say on stderr what can be done next: commands, each with what it is for."""
-    say("\n".join(["Try next:", *(f"  {command}\n      {what}" for command, what in rows)]))
+    say("\n".join(["Try next:", *(f"  {command}\n      {purpose}" for command, purpose in rows)]))
 
 
 def _point_to(name: str, file: Path) -> None:

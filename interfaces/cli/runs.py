@@ -24,12 +24,8 @@ _WIDTH_WHEN_PIPED = 160
 
 def show(
     run: OneOrAll = None,
-    other: Annotated[
-        str | None, typer.Argument(help="Another run: show how the two differ.")
-    ] = None,
-    depth: Annotated[
-        int | None, typer.Option(help="Levels of the tree below its root.", min=0)
-    ] = None,
+    other: Annotated[str | None, typer.Argument(help="Another run: show how the two differ.")] = None,
+    depth: Annotated[int | None, typer.Option(help="Levels of the tree below its root.", min=0)] = None,
     node: Annotated[str | None, typer.Option(help="One node, with its whole transcript.")] = None,
     html: Annotated[bool, typer.Option("--html", help="Print the report as HTML.")] = False,
     md: Annotated[bool, typer.Option("--md", help="Print the report as Markdown.")] = False,
@@ -62,18 +58,18 @@ def show(
             raise InputError("two runs are shown side by side as text, or with --json")
         _differ(record, Debates(runs).result(other), json=json)
         return
-    found = None if node is None else Debates(runs).node(record, node)
+    chosen_node = None if node is None else Debates(runs).node(record, node)
     add_reports(folder, record)
     if json:
-        streams.print_file((found or record).model_dump_json(indent=1))
+        streams.print_file((chosen_node or record).model_dump_json(indent=1))
     elif html:
         streams.print_file(_html(folder, record))
     elif md:
         streams.print_file(report.markdown(record, folder.calls()))
     elif open_:
         _open(folder, record)
-    elif found is not None:
-        _print(report.transcript(found, record))
+    elif chosen_node is not None:
+        _print(report.transcript(chosen_node, record))
     else:
         _print(report.tree(record, depth), after=report.paths(folder.path))
 
@@ -110,7 +106,7 @@ def _differ(old: RunRecord, new: RunRecord, *, json: bool) -> None:
 
         from dialectree.text import clean
 
-        _print(*(Text(clean(one)) for one in run_diff.lines(old, new)))
+        _print(*(Text(clean(line)) for line in run_diff.lines(old, new)))
 
 
 def _html(folder: RunFolder, record: RunRecord) -> str:
@@ -141,15 +137,15 @@ def _list(runs: Path, *, json: bool) -> None:
     from dialectree.interfaces.cli import streams
     from dialectree.service.debates import Debates
 
-    found = Debates(runs).list_runs(streams.notice)
+    summaries = Debates(runs).list_runs(streams.notice)
     if json:
-        streams.print_file(to_json(found, indent=1).decode())
+        streams.print_file(to_json(summaries, indent=1).decode())
         return
     console = Console()
     if not console.is_terminal:
         console.width = _WIDTH_WHEN_PIPED
-    if found:
-        console.print(report.overview(found, runs, expand=console.is_terminal))
+    if summaries:
+        console.print(report.overview(summaries, runs, expand=console.is_terminal))
     else:
         streams.notice(f"no runs in {runs}")
 
@@ -170,7 +166,7 @@ def resume(
     from dialectree.records import UNFINISHED
     from dialectree.service.debates import Debates
 
-    found = Debates(runs, person=True).take_up(run, settings)
-    if found.record.status not in UNFINISHED:
+    resumed_run = Debates(runs, person=True).take_up(run, settings)
+    if resumed_run.record.status not in UNFINISHED:
         streams.notice("the run has ended and none of its calls failed: nothing is asked again")
-    progress.follow(found, json=json, quiet=quiet)
+    progress.follow(resumed_run, json=json, quiet=quiet)

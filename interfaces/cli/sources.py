@@ -14,7 +14,7 @@ from dialectree.interfaces.cli.flags import notice
 from dialectree.protocols.grounded import GroundedSettings
 
 if TYPE_CHECKING:
-    from dialectree.retrieval.corpus import Segment
+    from dialectree.retrieval.corpus import CorpusSegment
     from dialectree.retrieval.sources import Document
 
 _MARKS = {"heading": "# ", "item": "- ", "names": "| ", "row": "| ", "note": "* "}
@@ -31,13 +31,10 @@ _LONGEST = 100
     (GroundedSettings, "reader"),
 )
 def sources(
-    paths: Annotated[
-        list[str], typer.Argument(help="Documents, and folders of them.", metavar="PATH...")
-    ],
+    paths: Annotated[list[str], typer.Argument(help="Documents, and folders of them.", metavar="PATH...")],
     settings: dict[str, Any],
     find: Annotated[
-        str | None,
-        typer.Option(help="Show the sentences that a debate on TEXT is shown.", metavar="TEXT"),
+        str | None, typer.Option(help="Show the sentences that a debate on TEXT is shown.", metavar="TEXT")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -50,70 +47,67 @@ def sources(
 
     search = build_settings(GroundedSettings, **settings)
     sources_read = read_sources([Path(path) for path in paths], reader=search.find_reader())
-    found = None
+    evidence = None
     if find is not None:
-        found = asyncio.run(_find(find, sources_read.documents, search))
+        evidence = asyncio.run(_find(find, sources_read.documents, search))
     if as_json:
         report: dict[str, Any] = {
-            "documents": [
-                _as_json(document, sources_read.notices) for document in sources_read.documents
-            ],
+            "documents": [_as_json(document, sources_read.notices) for document in sources_read.documents],
             "notices": [*sources_read.notices],
         }
-        if found is not None:
-            report |= found.as_json(sources_read.documents)
+        if evidence is not None:
+            report |= evidence.as_json(sources_read.documents)
         print(json.dumps(report, ensure_ascii=False, indent=2))
         return
-    if found is None:
+    if evidence is None:
         for number, document in enumerate(sources_read.documents, 1):
             _print_document(number, document)
     else:
-        _print_found(found, sources_read.documents)
+        _print_found(evidence, sources_read.documents)
     for line in sources_read.notices:
         notice(line)
 
 
-class Found(NamedTuple):
+class ShownEvidence(NamedTuple):
     """What a debate on a text is shown."""
 
-    found: list[Segment]
+    matches: list[CorpusSegment]
     """The best first."""
-    beside: list[Segment]
+    beside: list[CorpusSegment]
     """Segments around them, or the rest of sources that are shown whole, in their order."""
-    shown: int
+    visible_sentences: int
     """Sentences."""
     sentences: int
     """Sentences of all sources."""
 
     def as_json(self, documents: tuple[Document, ...]) -> dict[str, Any]:
         """Return the fields of ``--json``."""
-        listed = [(segment, True) for segment in self.found]
+        listed = [(segment, True) for segment in self.matches]
         listed += [(segment, False) for segment in self.beside]
         return {
             "find": [
-                {**_segment_as_json(segment, documents), "found": found}
-                for segment, found in listed
+                {**_segment_as_json(segment, documents), "found": is_match} for segment, is_match in listed
             ],
-            "shown": self.shown,
+            "shown": self.visible_sentences,
             "sentences": self.sentences,
         }
 
 
-async def _find(text: str, documents: tuple[Document, ...], settings: GroundedSettings) -> Found:
+async def _find(text: str, documents: tuple[Document, ...], settings: GroundedSettings) -> ShownEvidence:
     from dialectree.retrieval.corpus import Corpus
     from dialectree.retrieval.pool import search_sources
 
     corpus = await asyncio.to_thread(
         Corpus, documents, settings.embeddings, settings.base_url, ranking=settings.ranking
     )
-    [found] = await corpus.search([text], settings.segments)
+    [matches] = await corpus.search([text], settings.segments)
     searches = await search_sources(corpus, [text], [], settings)
-    shown = [corpus.segment(id) for search in searches for id in search.shown]
-    ids = {segment.id for segment in found}
-    return Found(
-        found,
-        [segment for segment in shown if segment.id not in ids],
-        sum(len(segment.sentences) for segment in shown),
+    segments = [corpus.segment(id) for search in searches for id in search.shown_ids]
+    ids = {segment.id for segment in matches}
+    return ShownEvidence(
+        matches,
+        [segment for segment in segments if segment.id not in ids],
+        sum(len(segment.sentences) for segment in segments),
         corpus.count_sentences(),
     )
 
@@ -131,7 +125,7 @@ def _as_json(document: Document, notices: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _segment_as_json(segment: Segment, documents: tuple[Document, ...]) -> dict[str, Any]:
+def _segment_as_json(segment: CorpusSegment, documents: tuple[Document, ...]) -> dict[str, Any]:
     return {
         "id": segment.id,
         "document": documents[int(segment.source[1:]) - 1].name,
@@ -139,8 +133,7 @@ def _segment_as_json(segment: Segment, documents: tuple[Document, ...]) -> dict[
         "heading": segment.heading,
         "text": segment.text,
         "sentences": [
-            {"id": id, "text": segment.sentence(number)}
-            for number, id in enumerate(segment.ids(), 1)
+            {"id": id, "text": segment.sentence(number)} for number, id in enumerate(segment.ids(), 1)
         ],
     }
 
@@ -162,19 +155,19 @@ def _print_document(number: int, document: Document) -> None:
     print()
 
 
-def _print_found(found: Found, documents: tuple[Document, ...]) -> None:
-    _print_segments(found.found, documents)
-    if not found.found:
+def _print_found(evidence: ShownEvidence, documents: tuple[Document, ...]) -> None:
+    _print_segments(evidence.matches, documents)
+    if not evidence.matches:
         print("no segment shares a word with it")
         print()
-    if found.beside:
-        whole = found.shown == found.sentences
-        print("Shown as well, as the sources are small:" if whole else "Shown as well:")
-        _print_segments(found.beside, documents)
-    print(f"{found.shown:,} of {found.sentences:,} sentences shown")
+    if evidence.beside:
+        shows_all = evidence.visible_sentences == evidence.sentences
+        print("Shown as well, as the sources are small:" if shows_all else "Shown as well:")
+        _print_segments(evidence.beside, documents)
+    print(f"{evidence.visible_sentences:,} of {evidence.sentences:,} sentences shown")
 
 
-def _print_segments(segments: list[Segment], documents: tuple[Document, ...]) -> None:
+def _print_segments(segments: list[CorpusSegment], documents: tuple[Document, ...]) -> None:
     from dialectree.text import clean
 
     for segment in segments:

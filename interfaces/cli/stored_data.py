@@ -27,7 +27,7 @@ what a retriever returned, and pages of runs that were opened in a browser."""
 class Deletion(NamedTuple):
     """Something that can be deleted, and what it amounts to."""
 
-    what: str
+    description: str
     """A line for people."""
     size: int
     """In bytes."""
@@ -45,7 +45,7 @@ def describe_run(folder: RunFolder) -> Deletion:
         about = "a run that cannot be read"
 
     def delete() -> None:
-        with folder.held():
+        with folder.lock():
             folder.remove()
         # The index is written anew, without what it quoted of this run.
         list_runs(folder.path.parent, lambda fault: None)
@@ -74,7 +74,7 @@ def describe_cache(
     """
     before = None
     if older_than_days is not None:
-        before = clock.now().timestamp() - older_than_days * _DAY_S
+        before = clock.read_utc_time().timestamp() - older_than_days * _DAY_S
     if documents:
         yield from _describe_documents(before)
     if replies:
@@ -97,20 +97,18 @@ def _describe_documents(before: float | None) -> Iterator[Deletion]:
             _remove_empty(folder)
 
     if files:
-        what = f"{cache_folder()}: {count(len(files), 'file')} of documents"
-        yield Deletion(what, sum(path.lstat().st_size for path in files), delete)
+        description = f"{cache_folder()}: {count(len(files), 'file')} of documents"
+        yield Deletion(description, sum(path.lstat().st_size for path in files), delete)
 
 
 def _describe_replies(before: float | None) -> Iterator[Deletion]:
     cache = reply_cache(cache_folder())
     if not isinstance(cache, SqliteCache):
-        raise InputError(
-            f"replies: {CACHE_URL} names a database that several machines share; clear it there"
-        )
+        raise InputError(f"replies: {CACHE_URL} names a database that several machines share; clear it there")
     number, size = count_replies(cache, before)
     if number:
-        what = f"{cache_folder()}: {number:,} {'reply' if number == 1 else 'replies'} of models"
-        yield Deletion(what, size, lambda: remove_replies(cache, before))
+        description = f"{cache_folder()}: {number:,} {'reply' if number == 1 else 'replies'} of models"
+        yield Deletion(description, size, lambda: remove_replies(cache, before))
 
 
 def _last_used(path: Path, folder: Path) -> float:

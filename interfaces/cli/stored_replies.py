@@ -36,9 +36,7 @@ def remove_replies(cache: SqliteCache, before: float | None = None) -> None:
         connection, until = cache.open(), (_until(before),)
         connection.execute("pragma secure_delete = on")
         connection.execute(f"delete from completions where key in (select key {_OF_AN_AGE})", until)
-        connection.execute(
-            "delete from kept where key != '' and key not in (select key from completions)"
-        )
+        connection.execute("delete from kept where key != '' and key not in (select key from completions)")
         connection.execute("vacuum")
         connection.execute("pragma wal_checkpoint(truncate)")
     except (sqlite3.Error, OSError) as error:

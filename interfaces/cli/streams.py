@@ -18,10 +18,10 @@ from dialectree.system.streams import find_closed_streams, give_up, notice, prog
 __all__ = [
     "WIDTH",
     "give_up",
-    "listed",
     "notice",
     "page",
     "print_file",
+    "print_list_entry",
     "program",
     "replace_what_cannot_be_printed",
     "say",
@@ -59,8 +59,8 @@ def replace_what_cannot_be_printed() -> None:
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeEncodeError)
-    lost = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(char) or _name(char) for char in lost), error.end
+    characters = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(char) or _name(char) for char in characters), error.end
 
 
 def _name(char: str) -> str:
@@ -76,7 +76,7 @@ def print_file(text: str) -> None:
     print(text)
 
 
-def listed(text: str, indent: int = 0) -> None:
+def print_list_entry(text: str, indent: int = 0) -> None:
     """Print one entry of a list on stdout, wrapped between words at 80 columns and indented."""
     first, rest = " " * indent, " " * (indent + 2)
     print(

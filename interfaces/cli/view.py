@@ -23,9 +23,7 @@ def view(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="Folder of runs, of evaluations, or of one evaluation.",
-            metavar="FOLDER",
-            envvar=RUNS,
+            help="Folder of runs, of evaluations, or of one evaluation.", metavar="FOLDER", envvar=RUNS
         ),
     ] = _RUNS,
     port: Annotated[int, typer.Option(help="Port; 0: a free one.", min=0, max=65535)] = 0,
@@ -54,7 +52,7 @@ def view(
         raise InputError(f"{folder}: there is no such folder")
 
     def evaluations() -> Mapping[str, Path]:
-        return served.found([folder, *[_EVALUATIONS] * (folder == _RUNS)])
+        return served.find_evaluations([folder, *[_EVALUATIONS] * (folder == _RUNS)])
 
     def runs(scope: Scope) -> Path:
         inner = folder / "runs"
@@ -66,16 +64,14 @@ def view(
     token, listening = local.new_token(), local.listen(port)
 
     def find_report(scope: Scope) -> Path:
-        key, every = str(scope["path_params"]["key"]), evaluations()
-        named = {local.derive_key(token, name): place for name, place in every.items()}
-        return served.place(named, key)
+        key, folders = str(scope["path_params"]["key"]), evaluations()
+        folders_by_key = {local.derive_key(token, name): place for name, place in folders.items()}
+        return served.place(folders_by_key, key)
 
-    each = Mount("/evaluations/{name}", local.folder(of_evaluation))
+    mount = Mount("/evaluations/{name}", local.folder(of_evaluation))
     listed = served.routes(evaluations, lambda name: local.build_report_address(token, name))
-    reports = local.folder(
-        lambda scope: find_report(scope) / "runs", served.report_routes(find_report)
-    )
-    app = local.app(local.folder(runs, [*listed, each]), token, reports)
+    reports = local.folder(lambda scope: find_report(scope) / "runs", served.report_routes(find_report))
+    app = local.app(local.folder(runs, [*listed, mount]), token, reports)
     address = f"http://{local.HOST}:{listening.getsockname()[1]}/{token}/page/"
     print(address, flush=True)
     streams.notice("Ctrl-C ends it")
@@ -101,8 +97,8 @@ def open_in_browser(address: str) -> Iterator[None]:
     page = f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(address)}">'
     try:
         file.parent.mkdir(0o700, parents=True, exist_ok=True)
-        with open(file, "x", opener=private) as written:
-            written.write(page)
+        with open(file, "x", opener=private) as output:
+            output.write(page)
     except OSError as error:
         streams.notice(f"open the address yourself: {file}: {error.strerror or error}")
         yield

@@ -12,10 +12,10 @@ from pydantic.json_schema import GenerateJsonSchema
 from dialectree.contests.wishes import Change
 from dialectree.errors import InputError, fault_line
 from dialectree.interfaces.fields import arguments, description
-from dialectree.protocols.options import about
+from dialectree.protocols.options import get_option_details
 from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.sources import no_such
-from dialectree.protocols.trust import addressed
+from dialectree.protocols.trust import list_address_settings
 
 
 class Arguments(BaseModel):
@@ -23,7 +23,7 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    def given(self) -> dict[str, Any]:
+    def select_set_arguments(self) -> dict[str, Any]:
         """Return what the client gave, and no default."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
@@ -34,15 +34,19 @@ class ProtocolArguments(Arguments):
     model_config = ConfigDict(use_attribute_docstrings=False)  # else pydantic reads our sources
 
 
-class Run(Arguments):
+class RunArguments(Arguments):
     """One run."""
+
+    model_config = ConfigDict(title="Run")
 
     run_id: str = Field(pattern=r"^\w[\w.-]*$")
     """The run's id, the beginning of it, or `last`."""
 
 
-class Show(Run):
+class Show(RunArguments):
     """One run, or one node of its tree."""
+
+    model_config = ConfigDict(title="Show")
 
     node: str | None = None
     """The id of a node, such as 0.1, for its whole transcript."""
@@ -55,8 +59,10 @@ class Runs(Arguments):
     """At most so many, the newest first."""
 
 
-class Call(Arguments):
+class DebateArguments(Arguments):
     """A call of a tool that debates."""
+
+    model_config = ConfigDict(title="Call")
 
     tool: str
     """The name of the tool."""
@@ -64,8 +70,10 @@ class Call(Arguments):
     """What that tool takes."""
 
 
-class Contest(Run):
+class ContestArguments(RunArguments):
     """Changes to a finished run. The ids are those that the tool `show` prints."""
+
+    model_config = ConfigDict(title="Contest")
 
     changes: list[Change] = Field(min_length=1)
     """The changes, each in the light of those before."""
@@ -76,14 +84,16 @@ def of_protocol(protocol: Protocol) -> type[ProtocolArguments]:
 
     The models are the affair of the server's owner, and a person cannot take part.
     """
-    given = arguments(protocol.input).model_fields
+    input_fields = arguments(protocol.input).model_fields
     settings = {
         name: kind.model_fields[name]
-        for kind, name in protocol.declared_settings()
-        if _offered(about(kind, name)) and name not in {*given, *addressed(protocol.settings)}
+        for kind, name in protocol.list_declared_settings()
+        if _is_open_to_clients(get_option_details(kind, name))
+        and name not in {*input_fields, *list_address_settings(protocol.settings)}
     }
     fields: dict[str, Any] = {
-        name: (field.annotation, _shown(field)) for name, field in {**given, **settings}.items()
+        name: (field.annotation, _make_client_field(field))
+        for name, field in {**input_fields, **settings}.items()
     }
     if protocol.variants:
         text = "The protocol itself, or a baseline or an ablation of it."
@@ -93,18 +103,16 @@ def of_protocol(protocol: Protocol) -> type[ProtocolArguments]:
     return create_model(protocol.name, __doc__=protocol.summary, __base__=base, **fields)
 
 
-def _offered(declared: Any) -> bool:
+def _is_open_to_clients(declared: Any) -> bool:
     """Return whether a client may choose a setting that is declared so."""
-    return bool(
-        declared.get("common") and declared.get("group") != "Models" and not declared.get("person")
-    )
+    return bool(declared.get("common") and declared.get("group") != "Models" and not declared.get("person"))
 
 
-def _shown(field: FieldInfo) -> FieldInfo:
+def _make_client_field(field: FieldInfo) -> FieldInfo:
     """Return a field as a client reads it."""
-    shown = copy(field)
-    shown.description, shown.json_schema_extra = description(field), None
-    return shown
+    client_field = copy(field)
+    client_field.description, client_field.json_schema_extra = description(field), None
+    return client_field
 
 
 class _Untitled(GenerateJsonSchema):
@@ -119,7 +127,7 @@ def schema(kind: type[BaseModel]) -> dict[str, Any]:
     return kind.model_json_schema(schema_generator=_Untitled)
 
 
-def checked(kind: type[Arguments], values: dict[str, Any]) -> Any:
+def validate_arguments(kind: type[Arguments], values: dict[str, Any]) -> Any:
     """Return ``values`` as ``kind``; InputError says in one line what is wrong."""
     try:
         return kind.model_validate(values)

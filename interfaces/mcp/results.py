@@ -6,16 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from dialectree.flow.steps import DEMONSTRATION
 from dialectree.interfaces.background import BackgroundRun
-from dialectree.records import (
-    UNFINISHED,
-    Call,
-    Node,
-    RunRecord,
-    RunStatus,
-    RunSummary,
-    Tree,
-    Verdict,
-)
+from dialectree.records import UNFINISHED, Call, Node, RunRecord, RunStatus, RunSummary, Tree, Verdict
 from dialectree.report import markdown
 from dialectree.report.verdicts import basis, verdict_text
 from dialectree.text import clean, count, line
@@ -77,20 +68,22 @@ class Report(BaseModel):
     """The node that was asked for, with its transcript."""
 
 
-def debate(record: RunRecord, one: BackgroundRun | None = None, *, busy: bool = False) -> Debate:
+def debate(record: RunRecord, background_run: BackgroundRun | None = None, *, busy: bool = False) -> Debate:
     """Return what came of a run, or how far it has come.
 
-    ``one`` is the run as it goes on in this server, ``busy`` says that another process has it.
+    ``background_run`` is the run as it goes on in this server, ``busy`` says that another process has it.
     """
-    running = busy or (one is not None and one.task is not None and not one.task.done())
+    running = busy or (
+        background_run is not None and background_run.task is not None and not background_run.task.done()
+    )
     done = not running and record.status not in UNFINISHED
     verdict, tree = record.verdict if not running else None, record.tree
     notes = [*(verdict.notes if verdict else []), *[DEMONSTRATION] * record.demonstration]
-    notes += [*record.notices, *(one.remarks if one else [])]
+    notes += [*record.notices, *(background_run.remarks if background_run else [])]
     status: RunStatus = "running" if running else record.status if done else "partial"
-    given = verdict.model_dump(exclude={"notes", "probability"}) if verdict else {}
+    verdict_fields = verdict.model_dump(exclude={"notes", "probability"}) if verdict else {}
     state = Debate(
-        **given,
+        **verdict_fields,
         run_id=record.run_id,
         method=record.method,
         status=status,
@@ -101,9 +94,11 @@ def debate(record: RunRecord, one: BackgroundRun | None = None, *, busy: bool = 
         contests=record.contest.run if record.contest else None,
         moved=record.contest.why if record.contest and done else None,
         started=record.started,
-        calls=one.progress.calls if running and one else record.usage.calls,
-        expected_calls=one.count_expected() if running and one else None,
-        seconds=round(one.progress.seconds, 1) if running and one else record.usage.wall_s,
+        calls=background_run.progress.calls if running and background_run else record.usage.calls,
+        expected_calls=background_run.count_expected() if running and background_run else None,
+        seconds=round(background_run.progress.seconds, 1)
+        if running and background_run
+        else record.usage.wall_s,
         cost=record.usage.cost,
         next=_NEXT.get(status, "`show` has the whole debate; `contest` changes something in it."),
     )
@@ -114,14 +109,10 @@ def debate(record: RunRecord, one: BackgroundRun | None = None, *, busy: bool = 
 def summarize_run(summary: RunSummary, *, busy: bool) -> Debate:
     """Return a run as a list shows it; ``busy`` says that it goes on in this server."""
     done = not busy and summary.status not in UNFINISHED
-    verdict = (
-        summary.verdict.model_dump(exclude={"probability"}) if summary.verdict and done else {}
-    )
+    verdict = summary.verdict.model_dump(exclude={"probability"}) if summary.verdict and done else {}
     about = summary.model_dump(include={*Debate.model_fields} - {*Verdict.model_fields, "status"})
     status: RunStatus = "running" if busy else summary.status if done else "partial"
-    return Debate(
-        **verdict, **about, status=status, seconds=summary.wall_s, next=_NEXT.get(status, "")
-    )
+    return Debate(**verdict, **about, status=status, seconds=summary.wall_s, next=_NEXT.get(status, ""))
 
 
 def _parts(tree: Tree) -> dict[str, str]:
@@ -146,8 +137,8 @@ def _in_words(state: Debate, verdict: str) -> str:
 
 def report(record: RunRecord, calls: list[Call], node: Node | None) -> Report:
     """Return a run, or one of its nodes, in full."""
-    whole = markdown(record, calls) if node is None else None
-    return Report(run_id=record.run_id, nodes=[*record.tree.nodes], report=whole, node=node)
+    markdown_text = markdown(record, calls) if node is None else None
+    return Report(run_id=record.run_id, nodes=[*record.tree.nodes], report=markdown_text, node=node)
 
 
 def text(result: BaseModel) -> str:
@@ -158,8 +149,6 @@ def text(result: BaseModel) -> str:
         case Report():
             return result.node.model_dump_json() if result.node else result.report or ""
         case RunList():
-            rows = (
-                f"{one.run_id} {one.method} {one.status}: {one.question}" for one in result.runs
-            )
+            rows = (f"{run.run_id} {run.method} {run.status}: {run.question}" for run in result.runs)
             return "\n".join(line(row, 300) for row in rows) or "There are no runs."
     return str(result)

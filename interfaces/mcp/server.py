@@ -54,7 +54,7 @@ class DebateServer:
 
     def __init__(self, debates: BackgroundDebates, protocols: list[Protocol], wait: float) -> None:
         self._debates, self._wait = debates, wait
-        self._protocols = {one.command or one.name: one for one in protocols}
+        self._protocols = {protocol.command or protocol.name: protocol for protocol in protocols}
         self._tools = {name: self._debating(name) for name in self._protocols}
         looks = (self.estimate, self.status, self.result, self.runs, self.show)
         for handle in (*looks, self.submit, self.resume, self.contest, self.cancel):
@@ -73,62 +73,64 @@ class DebateServer:
         protocol = self._protocols[name]
         text = f"{protocol.title}. {protocol.summary} Slow and thorough: it takes many model calls."
         takes = arguments.of_protocol(protocol)
-        described = _described(name, text, takes, Debate, reads=False)
+        described = _make_tool_definition(name, text, takes, Debate, reads=False)
         return Tool(described, takes, partial(self._debate, protocol))
 
     def _of_method(self, handle: Handler, reads: bool) -> Tool:
         """Return a tool that is described by the docstring and the types of its method."""
         hints, text = get_type_hints(handle), inspect.cleandoc(handle.__doc__ or "")
         text = text.replace("TOOLS", ", ".join(self._protocols)).replace("\n", " ")
-        described = _described(handle.__name__, text, hints["given"], hints["return"], reads=reads)
+        described = _make_tool_definition(handle.__name__, text, hints["given"], hints["return"], reads=reads)
         return Tool(described, hints["given"], handle)
 
     # The tools
 
-    async def _debate(self, protocol: Protocol, given: arguments.Arguments, tell: Tell) -> Debate:
-        return await self._ended(self._debates.start(*_wanted(protocol, given)), tell)
+    async def _debate(self, protocol: Protocol, call_arguments: arguments.Arguments, tell: Tell) -> Debate:
+        return await self._wait_for_outcome(
+            self._debates.start(*_split_arguments(protocol, call_arguments)), tell
+        )
 
-    async def submit(self, given: arguments.Call, tell: Tell) -> Debate:
+    async def submit(self, given: arguments.DebateArguments, tell: Tell) -> Debate:
         """Begin a debate by one of the tools TOOLS, and return its run_id at once. It goes on in
         the background; `status` and `result` take the run_id."""
-        begun = await self._debates.start(*self._called(given))
-        return debate(begun.record, begun)
+        run = await self._debates.start(*self._parse_call(given))
+        return debate(run.record, run)
 
-    async def estimate(self, given: arguments.Call, tell: Tell) -> Estimate:
+    async def estimate(self, given: arguments.DebateArguments, tell: Tell) -> Estimate:
         """Say what a debate by one of the tools TOOLS would take: calls to models, tokens, time,
         and money where prices are known. Calls no model."""
-        planned = await asyncio.to_thread(self._debates.plan, *self._called(given))
+        planned = await asyncio.to_thread(self._debates.plan, *self._parse_call(given))
         return await planned.estimate()
 
-    async def status(self, given: arguments.Run, tell: Tell) -> Debate:
+    async def status(self, given: arguments.RunArguments, tell: Tell) -> Debate:
         """Say how far a run has come, or what came of it. Does not wait."""
-        if one := self._debates.underway(given.run_id):
-            return debate(one.record, one)
+        if run := self._debates.underway(given.run_id):
+            return debate(run.record, run)
         record = self._debates.result(given.run_id)
         return debate(record, busy=record.status in UNFINISHED and self._debates.busy(given.run_id))
 
-    async def result(self, given: arguments.Run, tell: Tell) -> Debate:
+    async def result(self, given: arguments.RunArguments, tell: Tell) -> Debate:
         """Wait until a run has its verdict, and return it. Where that takes longer than a call may,
         the status is still `running`: call it again."""
-        if one := self._debates.underway(given.run_id):
-            await one.follow(self._wait, tell)
-            return debate(one.record, one)
+        if run := self._debates.underway(given.run_id):
+            await run.follow(self._wait, tell)
+            return debate(run.record, run)
         return await self.status(given, tell)
 
-    async def cancel(self, given: arguments.Run, tell: Tell) -> Debate:
+    async def cancel(self, given: arguments.RunArguments, tell: Tell) -> Debate:
         """Break a run off. What was paid stays in its folder; `resume` goes on with it."""
         await self._debates.cancel(given.run_id)
         return await self.status(given, tell)
 
-    async def resume(self, given: arguments.Run, tell: Tell) -> Debate:
+    async def resume(self, given: arguments.RunArguments, tell: Tell) -> Debate:
         """Go on with a run that was broken off, or whose calls failed. Finished calls are not made
         again."""
-        return await self._ended(self._debates.resume(given.run_id, {}), tell)
+        return await self._wait_for_outcome(self._debates.resume(given.run_id, {}), tell)
 
-    async def contest(self, given: arguments.Contest, tell: Tell) -> Debate:
+    async def contest(self, given: arguments.ContestArguments, tell: Tell) -> Debate:
         """Change something in a finished run and do again only what depends on it, as a new run.
         The ids are those that `show` prints: 0.1 is a node, 0.1/A2 a turn."""
-        return await self._ended(self._debates.contest(given.run_id, given.changes, {}), tell)
+        return await self._wait_for_outcome(self._debates.contest(given.run_id, given.changes, {}), tell)
 
     async def runs(self, given: arguments.Runs, tell: Tell) -> RunList:
         """List runs, the newest first."""
@@ -136,8 +138,7 @@ class DebateServer:
         def newest() -> list[Debate]:
             summaries, folder = self._debates.list_runs(notice)[: given.limit], self._debates.runs
             return [
-                summarize_run(summary, busy=is_underway(folder / summary.run_id))
-                for summary in summaries
+                summarize_run(summary, busy=is_underway(folder / summary.run_id)) for summary in summaries
             ]
 
         return RunList(runs=await asyncio.to_thread(newest))
@@ -154,33 +155,38 @@ class DebateServer:
 
         return await asyncio.to_thread(read)
 
-    def _called(self, given: arguments.Call) -> tuple[Method, dict[str, Any], dict[str, Any]]:
+    def _parse_call(
+        self, call_arguments: arguments.DebateArguments
+    ) -> tuple[Method, dict[str, Any], dict[str, Any]]:
         """Return the method, the input and the settings that a call of another tool names."""
-        if given.tool not in self._protocols:
+        if call_arguments.tool not in self._protocols:
             raise InputError(
-                f"tool: {given.tool!r} does not debate: {', '.join(self._protocols)} do"
+                f"tool: {call_arguments.tool!r} does not debate: {', '.join(self._protocols)} do"
             )
-        takes = self._tools[given.tool].takes
-        return _wanted(self._protocols[given.tool], arguments.checked(takes, given.arguments))
+        takes = self._tools[call_arguments.tool].takes
+        return _split_arguments(
+            self._protocols[call_arguments.tool],
+            arguments.validate_arguments(takes, call_arguments.arguments),
+        )
 
-    async def _ended(self, begun: Awaitable[BackgroundRun], tell: Tell) -> Debate:
+    async def _wait_for_outcome(self, pending_run: Awaitable[BackgroundRun], tell: Tell) -> Debate:
         """Return the verdict, or how far a run has come in time; raise what broke it off.
 
         A client that cancels its call breaks the debate off; `resume` goes on with it.
         """
         until = clock.seconds() + self._wait
-        one = await begun
+        run = await pending_run
         try:
-            await one.follow(until - clock.seconds(), tell)
+            await run.follow(until - clock.seconds(), tell)
         except asyncio.CancelledError:
-            if one.task is not None:
-                one.task.cancel()
+            if run.task is not None:
+                run.task.cancel()
             raise
-        state = debate(one.record, one)
-        if one.fault is not None:
+        state = debate(run.record, run)
+        if run.fault is not None:
             raise DialectreeError(
-                f"{one.fault}. Run {state.run_id} is {state.status}. {state.next}"
-            ) from one.fault
+                f"{run.fault}. Run {state.run_id} is {state.status}. {state.next}"
+            ) from run.fault
         return state
 
     # The protocol
@@ -188,16 +194,14 @@ class DebateServer:
     async def _list(self, context: Context, _: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool.described for tool in self._tools.values()])
 
-    async def _call(
-        self, context: Context, call: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def _call(self, context: Context, call: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool. A failure is an error of the tool, in one line."""
         try:
             if call.name not in self._tools:
                 raise InputError(f"there is no tool {call.name!r}; {', '.join(self._tools)}")
             tool = self._tools[call.name]
-            given = arguments.checked(tool.takes, call.arguments or {})
-            return _result(await tool.handle(given, context.session.report_progress))
+            call_arguments = arguments.validate_arguments(tool.takes, call.arguments or {})
+            return _result(await tool.handle(call_arguments, context.session.report_progress))
         except DialectreeError as error:
             return types.CallToolResult(content=[_block(str(error))], is_error=True)
 
@@ -210,13 +214,8 @@ def _result(result: BaseModel) -> types.CallToolResult:
     )
 
 
-def _described(
-    name: str,
-    description: str,
-    takes: type[arguments.Arguments],
-    returns: type[BaseModel],
-    *,
-    reads: bool,
+def _make_tool_definition(
+    name: str, description: str, takes: type[arguments.Arguments], returns: type[BaseModel], *, reads: bool
 ) -> types.Tool:
     """Return a tool as clients read it. One that does not only read adds a run or ends one."""
     return types.Tool(
@@ -225,10 +224,7 @@ def _described(
         input_schema=arguments.schema(takes),
         output_schema=arguments.schema(returns),
         annotations=types.ToolAnnotations(
-            read_only_hint=reads,
-            destructive_hint=False,
-            idempotent_hint=reads,
-            open_world_hint=not reads,
+            read_only_hint=reads, destructive_hint=False, idempotent_hint=reads, open_world_hint=not reads
         ),
     )
 
@@ -237,11 +233,11 @@ def _block(words: str) -> types.TextContent:
     return types.TextContent(text=words)
 
 
-def _wanted(
-    protocol: Protocol, given: arguments.Arguments
+def _split_arguments(
+    protocol: Protocol, call_arguments: arguments.Arguments
 ) -> tuple[Method, dict[str, Any], dict[str, Any]]:
     """Return the method, the input and the settings that a client wants."""
-    values = given.given()
+    values = call_arguments.select_set_arguments()
     chosen = method(values.pop("method", protocol.name), protocol.name)
     inputs = {name: values.pop(name) for name in protocol.input.model_fields if name in values}
     return chosen, inputs, values

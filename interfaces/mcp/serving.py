@@ -27,8 +27,8 @@ from dialectree.protocols.sources import MCP_KEY
 
 async def serve_stdio(server: Server[Any]) -> None:
     """Serve one client on stdin and stdout, until it closes stdin."""
-    async with stdio_server(stdin=_messages()) as (received, sent):  # type: ignore[arg-type]
-        await server.run(received, sent, server.create_initialization_options())
+    async with stdio_server(stdin=_messages()) as (received, write_stream):  # type: ignore[arg-type]
+        await server.run(received, write_stream, server.create_initialization_options())
 
 
 async def _messages() -> AsyncIterator[str]:
@@ -64,9 +64,7 @@ KEY = MCP_KEY
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket of the address; InputError where there is none to be had."""
     if host not in LOOPBACK and not os.environ.get(KEY):
-        raise InputError(
-            f"--host {host}: other machines could start debates; give them a key in {KEY}"
-        )
+        raise InputError(f"--host {host}: other machines could start debates; give them a key in {KEY}")
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
@@ -86,11 +84,9 @@ async def serve_http(
     """Serve clients at ``/mcp`` until the process is told to end."""
     # On loopback the SDK checks the headers Host and Origin. A server that others reach does not
     # know by which names they do, and asks for a key.
-    known = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    app = server.streamable_http_app(
-        host=host, transport_security=None if host in LOOPBACK else known
-    )
-    guarded = _guarded(app, os.environ.get(KEY, ""))
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server.streamable_http_app(host=host, transport_security=None if host in LOOPBACK else security)
+    guarded = _add_access_checks(app, os.environ.get(KEY, ""))
     config = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=1)
     await _HttpServer(config, debates).serve(sockets=[listening])
 
@@ -109,10 +105,10 @@ class _HttpServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _guarded(app: ASGIApp, key: str) -> ASGIApp:
+def _add_access_checks(app: ASGIApp, key: str) -> ASGIApp:
     """Refuse requests without the key, and those of pages of other sites."""
 
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve_or_refuse(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await app(scope, receive, send)
         headers = Request(scope).headers
@@ -127,4 +123,4 @@ def _guarded(app: ASGIApp, key: str) -> ASGIApp:
             refusal = PlainTextResponse("Pages of other sites are kept out.", 403)
         await (refusal or app)(scope, receive, send)
 
-    return guarded
+    return serve_or_refuse

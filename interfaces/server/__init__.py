@@ -32,12 +32,7 @@ routes = [*protocols.routes, *debates.routes, *acting.routes]
 """The routes that want a key, on whatever host."""
 app = Starlette(
     routes=routes,
-    middleware=[
-        Middleware(LocalOnly),
-        Middleware(SmallOnly),
-        Middleware(JsonOnly),
-        Middleware(Pages),
-    ],
+    middleware=[Middleware(LocalOnly), Middleware(SmallOnly), Middleware(JsonOnly), Middleware(Pages)],
     exception_handlers=debates.exception_handlers,
     lifespan=lifespan,
 )

@@ -21,7 +21,7 @@ from dialectree.interfaces.server.debates import SAFE, body_of, debates_of
 from dialectree.interfaces.server.messages import require_attached
 from dialectree.interfaces.server.owners import check_settings
 from dialectree.protocols.protocol import protocol
-from dialectree.protocols.trust import find_large_juries, places, require_few_judges, reserved
+from dialectree.protocols.trust import find_large_juries, find_reserved_settings, places, require_few_judges
 from dialectree.records.estimate import Estimate
 from dialectree.service.debates import Planned
 
@@ -57,18 +57,18 @@ async def prepare(request: Request) -> Response:
 
     Files come as ``{"name": ..., "base64": ...}`` and are read here. No model is called.
     """
-    wanted = body_of(_Wanted, await request.body())
+    body = body_of(_Wanted, await request.body())
 
     def plan() -> Planned:
         declared = protocol(request.path_params["name"])
-        check_settings(declared.name, wanted.settings)
-        require_attached(declared.input, wanted.given)
+        check_settings(declared.name, body.settings)
+        require_attached(declared.input, body.given)
         chosen = declared.methods()[declared.name]
-        return debates_of(request).plan(chosen, wanted.given, wanted.settings)
+        return debates_of(request).plan(chosen, body.given, body.settings)
 
     planned = await asyncio.to_thread(plan)
-    expected = _priced(await planned.estimate()) if wanted.estimate else None
-    answer = {"input": {**planned.given}, "remarks": planned.remarks, "estimate": expected}
+    expected = _make_estimate_reply(await planned.estimate()) if body.estimate else None
+    answer = {"input": {**planned.graph_input}, "remarks": planned.remarks, "estimate": expected}
     return JSONResponse(answer, headers=SAFE)
 
 
@@ -78,32 +78,32 @@ async def contest(request: Request) -> Response:
     A client that sends ``Prefer: respond-async`` gets the id at once.
     """
     debates, run_id = debates_of(request), request.path_params["run_id"]
-    wishes, settings = await _wished(request, debates)
-    begun = await debates.contest(run_id, wishes, settings)
-    new = begun.record.run_id
+    wishes, settings = await _parse_contest_request(request, debates)
+    run = await debates.contest(run_id, wishes, settings)
+    new = run.record.run_id
     place = {"Location": f"/debates/{new}", **SAFE}
     about = {"run_id": new, "follow": f"/debates/{new}/events?after=0"}
     at_once = "respond-async" in request.headers.get("prefer", "")
-    if not await begun.follow(0 if at_once else _WAIT_S):
+    if not await run.follow(0 if at_once else _WAIT_S):
         return JSONResponse({**about, "status": "running"}, 202, headers=place)
-    record = (await asyncio.to_thread(begun.started.folder.record)).model_dump(mode="json")
+    record = (await asyncio.to_thread(run.started.folder.record)).model_dump(mode="json")
     return JSONResponse({**about, "status": record["status"], "record": record}, 201, headers=place)
 
 
 async def price(request: Request) -> Response:
     """Answer with what a contest would take; no model is called."""
     debates, run_id = debates_of(request), request.path_params["run_id"]
-    wishes, settings = await _wished(request, debates)
+    wishes, settings = await _parse_contest_request(request, debates)
     planned = await asyncio.to_thread(debates.plan_contest, run_id, wishes, settings)
-    return JSONResponse(_priced(await planned.estimate()), headers=SAFE)
+    return JSONResponse(_make_estimate_reply(await planned.estimate()), headers=SAFE)
 
 
-def _priced(expected: Estimate) -> dict[str, Any]:
+def _make_estimate_reply(expected: Estimate) -> dict[str, Any]:
     """Return an estimate, and the line that says it."""
     return {**expected.model_dump(mode="json"), "line": str(expected)}
 
 
-async def _wished(
+async def _parse_contest_request(
     request: Request, debates: BackgroundDebates
 ) -> tuple[list[Change], dict[str, Any]]:
     """Return the changes and the settings of a contest, which name nothing of the operator's."""
@@ -112,7 +112,7 @@ async def _wished(
 
     def require_harmless() -> None:
         kind = protocol(debates.result(request.path_params["run_id"]).protocol).settings
-        if places(kind, settings) or reserved(kind, settings):
+        if places(kind, settings) or find_reserved_settings(kind, settings):
             raise InputError(
                 "a contest names no address, no file of a model and no setting of the operator: "
                 "they stand in the server's setup"
@@ -139,7 +139,7 @@ async def resume(request: Request) -> Response:
     return JSONResponse({"run_id": run_id, "status": "running"}, 202, headers=SAFE)
 
 
-async def asked(request: Request) -> Response:
+async def show_pending_request(request: Request) -> Response:
     """Answer with what a person is asked by a run that was begun here; null: nothing."""
 
     def read() -> dict[str, str] | None:
@@ -151,21 +151,19 @@ async def asked(request: Request) -> Response:
 
 async def answer(request: Request) -> Response:
     """Take a person's answer."""
-    said = body_of(_Answer, await request.body()).answer
+    answer_text = body_of(_Answer, await request.body()).answer
     run_id = request.path_params["run_id"]
     underway = await asyncio.to_thread(debates_of(request).underway, run_id)
     if underway is None:
         raise InputError(f"{run_id} is not under way here")
-    underway.answer(said)
+    underway.answer(answer_text)
     return JSONResponse({"run_id": run_id}, headers=SAFE)
 
 
 def _require_no_thread(debates: BackgroundDebates, run_id: str) -> None:
     record = debates.result(run_id)
     if record.thread and record.contest is None:
-        raise InputError(
-            f"{run_id} belongs to the thread {record.thread}: stop it or go on with it there"
-        )
+        raise InputError(f"{run_id} belongs to the thread {record.thread}: stop it or go on with it there")
 
 
 _ACTS = {
@@ -177,6 +175,6 @@ _ACTS = {
     "/debates/{run_id}/answer": answer,
 }
 routes = [
-    Route("/debates/{run_id}/asked", asked),
+    Route("/debates/{run_id}/asked", show_pending_request),
     *(Route(path, act, methods=["POST"]) for path, act in _ACTS.items()),
 ]

@@ -20,29 +20,29 @@ from typing_extensions import TypedDict
 from dialectree.contests import parse
 from dialectree.errors import Halted, InputError, RunNotFound
 from dialectree.flow import Graph
-from dialectree.flow.human_input import Ask, Payload, interrupted, payload_of
+from dialectree.flow.human_input import Ask, Payload, interrupt_for_answer, payload_of
 from dialectree.flow.state import VerdictFields
 from dialectree.interfaces.server.messages import (
     KEY,
-    Asked,
-    asked_for,
+    ChatRequest,
     attachments,
     fields_sent,
+    find_pending_request,
     help_on,
     inputs_of,
     last_turn,
     missing_in,
-    said_to_programs,
+    read_message_metadata,
 )
 from dialectree.protocols.options import juries
-from dialectree.protocols.protocol import Method, installed, protocol, refuse
+from dialectree.protocols.protocol import Method, load_protocols, protocol, refuse
 from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.protocols.sources import runs_home
 from dialectree.records import RunRecord, path_key
-from dialectree.report.markdown_text import block_quote, bold, escaped, readable
+from dialectree.report.markdown_text import block_quote, bold, escape_markdown, readable
 from dialectree.report.pages import macros
 from dialectree.running.hosted import keeping
-from dialectree.running.runner import Started, prepared
+from dialectree.running.runner import Started, prepare_graph_input
 from dialectree.service.debates import Debates, Underway
 from dialectree.trace.tracing import ChatGraph, show
 
@@ -52,21 +52,20 @@ Todo = Literal["debate", "person", "hearing", "explanation", "contest", "nothing
 
 _WHY = re.compile(r"why(?:\s+(?P<node>\d+(?:\.\d+)*)\S*?)?\s*\??", re.IGNORECASE)
 _CONTEST = re.compile(
-    r"contest\s+(?:(?P<change>[a-z]+)\s+)?(?P<where>\S+?)(?::\s+(?P<text>.+))?",
-    re.IGNORECASE | re.DOTALL,
+    r"contest\s+(?:(?P<change>[a-z]+)\s+)?(?P<where>\S+?)(?::\s+(?P<text>.+))?", re.IGNORECASE | re.DOTALL
 )
 _typed_dict: Any = TypedDict
 
 
 def chat_graph(name: str) -> Graph:
     """Return the chat with the protocol called ``name``."""
-    chat = Chat(protocol(name).methods()[name])
+    chat = ChatSteps(protocol(name).methods()[name])
     messages = {"messages": Annotated[list[AnyMessage], add_messages]}
     answer: dict[str, Any] = {"verdict": VerdictFields, "run_id": str}
-    own: dict[str, Any] = {"record": dict[str, Any], "given": dict[str, Any] | None, "todo": Todo}
-    own["said"] = str
+    inner_fields: dict[str, Any] = {"record": dict[str, Any], "given": dict[str, Any] | None, "todo": Todo}
+    inner_fields["said"] = str
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(
-        _typed_dict(chat.title, {**messages, **chat.sent, **answer, **own}, total=False),
+        _typed_dict(chat.title, {**messages, **chat.sent, **answer, **inner_fields}, total=False),
         context_schema=chat.declared.settings,
         input_schema=_typed_dict(f"{chat.title}_input", {**messages, **chat.sent}, total=False),
         output_schema=_typed_dict(f"{chat.title}_output", {**messages, **answer}, total=False),
@@ -86,9 +85,7 @@ def chat_graph(name: str) -> Graph:
     return graph
 
 
-def after_reading(
-    state: Any,
-) -> Literal["debate", "person", "hearing", "explanation", "contest", "__end__"]:
+def after_reading(state: Any) -> Literal["debate", "person", "hearing", "explanation", "contest", "__end__"]:
     """Do what the message asks for; end where the reply stands already."""
     todo: Todo = state["todo"]
     return "__end__" if todo == "nothing" else todo
@@ -99,7 +96,7 @@ def after_debate(state: Any) -> Literal["person", "__end__"]:
     return "person" if state["todo"] == "person" else "__end__"
 
 
-class Chat:
+class ChatSteps:
     """The steps of a chat with one protocol; each returns an update of the thread's state."""
 
     def __init__(self, method: Method) -> None:
@@ -111,8 +108,8 @@ class Chat:
 
     async def reading(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         """Read the last message; reply where it is no question that can be debated."""
-        if (asked := asked_for(state["messages"])) is not None:
-            return _heard(asked)
+        if (pending_request := find_pending_request(state["messages"])) is not None:
+            return _heard(pending_request)
         turn = last_turn(state["messages"])
         text = turn[-1].text.strip() if turn else ""
         attached = any(True for message in turn[-1:] for _ in attachments(message))
@@ -125,16 +122,18 @@ class Chat:
             return {"todo": about, "given": None, "run_id": run_id}
         if about:
             return self._reply("There is no answer in this thread yet: begin with a question.")
-        sent = {name: state[name] for name in self.sent if state.get(name) is not None}
+        client_fields = {name: state[name] for name in self.sent if state.get(name) is not None}
         context = settings(runtime, self.declared.settings)
         try:
-            inputs = inputs_of(self.declared.input, turn, sent)
+            inputs = inputs_of(self.declared.input, turn, client_fields)
             if missing := missing_in(self.declared.input, inputs):
                 return self._reply(missing, missing=True)
-            given = await asyncio.to_thread(prepared, self.method, inputs, context)  # reads papers
+            graph_input = await asyncio.to_thread(
+                prepare_graph_input, self.method, inputs, context
+            )  # reads papers
         except InputError as error:
             return self._reply(str(error))
-        return {"todo": "debate", "given": given}
+        return {"todo": "debate", "given": graph_input}
 
     def _reply(self, text: str, **about: Any) -> dict[str, Any]:
         """Return the update that ends a turn without a debate; ``about`` is for programs."""
@@ -150,15 +149,13 @@ class Chat:
         names = ["record", "verdict", "run_id"]
         try:
             with keeping(runs_home()):
-                async for values in graph.astream(
-                    state["given"], stream_mode="values", output_keys=names
-                ):
+                async for values in graph.astream(state["given"], stream_mode="values", output_keys=names):
                     outcome = values
         except GraphInterrupt as stop:
-            requests = [payload_of(one.value) for one in stop.args[0]]
+            requests = [payload_of(interrupt.value) for interrupt in stop.args[0]]
             first = min(requests, key=lambda request: path_key(request["node"]))
             return self._question(first, outcome["run_id"])
-        return self._answered(RunRecord.model_validate(outcome["record"]))
+        return self._make_final_update(RunRecord.model_validate(outcome["record"]))
 
     def _question(self, request: Payload, run_id: str) -> dict[str, Any]:
         """Return the update that asks a person; the message is there before the chat stops."""
@@ -166,7 +163,7 @@ class Chat:
         parts = [
             bold(request["question"]),
             *([block_quote(transcript)] if transcript else []),
-            escaped(request["request"]),
+            escape_markdown(request["request"]),
             ANSWERING,
         ]
         reply = self._reply(readable("\n\n".join(parts)), run_id=run_id, asked={**request})
@@ -174,19 +171,23 @@ class Chat:
 
     async def person(self, state: Any) -> dict[str, Any]:
         """Stop for the person, whose answer comes here unless it is the thread's next message."""
-        asked = asked_for(state["messages"])
-        assert asked is not None
-        return {"said": interrupted(asked.request)}
+        pending_request = find_pending_request(state["messages"])
+        assert pending_request is not None
+        return {"said": interrupt_for_answer(pending_request.request)}
 
     async def hearing(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         """Go on with the debate, which hears what the person said, until it asks again."""
-        before, said, asked = asked_for(state["messages"]), [str(state["said"])], list[Payload]()
+        before, answers, new_requests = (
+            find_pending_request(state["messages"]),
+            [str(state["said"])],
+            list[Payload](),
+        )
         assert before is not None
 
         def ask(request: Payload) -> str:
-            if said and {**request, "request": ""} == {**before.request, "request": ""}:
-                return said.pop()
-            asked.append(request)
+            if answers and {**request, "request": ""} == {**before.request, "request": ""}:
+                return answers.pop()
+            new_requests.append(request)
             raise Halted("a person is asked in the chat")
 
         try:
@@ -195,13 +196,13 @@ class Chat:
         except (InputError, RunNotFound) as error:
             return self._reply(str(error))
         try:
-            return await self._conducted(run, runtime, ask)
+            return await self._conduct_run(run, runtime, ask)
         except Halted:
-            if not asked:
+            if not new_requests:
                 raise
-            return self._question(asked[0], before.run_id)
+            return self._question(new_requests[0], before.run_id)
 
-    async def _conducted(
+    async def _conduct_run(
         self, run: Started, runtime: Runtime[Any], ask: Ask | None = None
     ) -> dict[str, Any]:
         """Conduct a run and tell the chat's host what happens; return the update with its end."""
@@ -209,9 +210,9 @@ class Chat:
         await underway.conduct(ask, watch=lambda event: write(event.model_dump(mode="json")))
         if underway.unreported is not None:
             raise underway.unreported
-        return self._answered(run.record)
+        return self._make_final_update(run.record)
 
-    def _answered(self, record: RunRecord) -> dict[str, Any]:
+    def _make_final_update(self, record: RunRecord) -> dict[str, Any]:
         """Return the update that ends a turn with the outcome of a run."""
         plain = record.model_dump(mode="json")
         about = {name: plain[name] for name in ("run_id", "method", "status", "verdict")}
@@ -222,55 +223,55 @@ class Chat:
 
     async def explanation(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         """Show what the last answer rests on, or all that was said at one place; ask no model."""
-        run_id, kept = _run_id(state), state.get("record")
+        run_id, saved_record = _run_id(state), state.get("record")
         try:
-            if kept is not None and kept["run_id"] == run_id:
-                record = RunRecord.model_validate(kept)
+            if saved_record is not None and saved_record["run_id"] == run_id:
+                record = RunRecord.model_validate(saved_record)
             else:
                 record = await asyncio.to_thread(_debates(runtime).result, run_id)
-            found = _WHY.fullmatch(last_turn(state["messages"])[-1].text.strip())
-            node, part = found and found["node"], macros(record)
+            match = _WHY.fullmatch(last_turn(state["messages"])[-1].text.strip())
+            node, part = match and match["node"], macros(record)
             if node is None:
                 return self._reply(readable(part("why")), run_id=record.run_id)
-            shown = part("node", _debates(runtime).node(record, node))
-            return self._reply(readable(shown), run_id=record.run_id)
+            node_text = part("node", _debates(runtime).node(record, node))
+            return self._reply(readable(node_text), run_id=record.run_id)
         except RunNotFound as error:
             return self._reply(str(error))
 
     async def contest(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         """Change what the message names in the last run; do again only what depends on it."""
-        found = _CONTEST.fullmatch(last_turn(state["messages"])[-1].text.strip())
-        if found is None:
+        match = _CONTEST.fullmatch(last_turn(state["messages"])[-1].text.strip())
+        if match is None:
             return self._reply("write what to change: contest 0.1/A2: text")
-        change, models = (found["change"] or "replace").lower(), _live(runtime.context)
+        change, models = (match["change"] or "replace").lower(), _live(runtime.context)
         debates, run_id = _debates(runtime), _run_id(state)
 
-        def begun() -> Started:
-            wish = parse(change, found["where"], found["text"] or "")
+        def begin_contest() -> Started:
+            wish = parse(change, match["where"], match["text"] or "")
             return debates.plan_contest(run_id, [wish], models).begin()
 
         try:
-            run = await asyncio.to_thread(begun)
+            run = await asyncio.to_thread(begin_contest)
         except (InputError, RunNotFound) as error:
             return self._reply(str(error))
-        return await self._conducted(run, runtime)
+        return await self._conduct_run(run, runtime)
 
 
 def _run_id(state: Any) -> str:
     """Return the id of the thread's last run; of a host that keeps messages alone, from these."""
     for message in reversed(state["messages"]):
-        if run_id := said_to_programs(message).get("run_id"):
+        if run_id := read_message_metadata(message).get("run_id"):
             return str(run_id)
     return str(state.get("run_id") or "")
 
 
-def _heard(asked: Asked) -> dict[str, Any]:
+def _heard(pending_request: ChatRequest) -> dict[str, Any]:
     """Return the update that takes the person's message as the answer."""
-    update: dict[str, Any] = {"given": None, "run_id": asked.run_id}
-    if not asked.replies:
+    update: dict[str, Any] = {"given": None, "run_id": pending_request.run_id}
+    if not pending_request.replies:
         return {**update, "todo": "person"}
-    said = asked.replies[-1].text.strip()
-    return {**update, "todo": "hearing", "said": "" if said == "-" else said}
+    answer_text = pending_request.replies[-1].text.strip()
+    return {**update, "todo": "hearing", "said": "" if answer_text == "-" else answer_text}
 
 
 def _debates(runtime: Runtime[Any]) -> Debates:
@@ -283,15 +284,15 @@ def _live(context: object) -> dict[str, Any]:
     """Return the models of a host's program that no record can keep."""
     if not isinstance(context, ProtocolSettings):
         return {}
-    named = ("model", "roles", *juries(type(context)).values())
-    texts = all(isinstance(one, str) for one in context.models())
-    return {} if texts else {name: getattr(context, name) for name in named}
+    setting_names = ("model", "roles", *juries(type(context)).values())
+    texts = all(isinstance(model, str) for model in context.models())
+    return {} if texts else {name: getattr(context, name) for name in setting_names}
 
 
 # The graphs by name: a server looks names up in the module and asks no ``__getattr__``
 
 
-for _name in [*installed()]:
+for _name in [*load_protocols()]:
     try:
         globals()[f"{_name}_chat"] = chat_graph(_name)
     except Exception as error:  # whatever a stranger's declaration makes impossible

@@ -64,11 +64,11 @@ class _Page(BaseModel):
     def _fits(self, summary: RunSummary) -> bool:
         answer = summary.verdict.answer if summary.verdict else None
         parts = summary.run_id, summary.contests, summary.question, answer
-        shown = " ".join(filter(None, parts)).casefold()
+        searchable_text = " ".join(filter(None, parts)).casefold()
         return (
             self.protocol in ("", summary.protocol)
             and self.status in ("", summary.status, "waiting" * summary.waits)
-            and self.text.casefold() in shown
+            and self.text.casefold() in searchable_text
         )
 
 
@@ -105,7 +105,7 @@ def _identity(request: Request) -> str:
     return str(request.user.identity) if "user" in request.scope else ""
 
 
-def _found(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]:
+def _make_run_endpoint(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]:
     """Return the endpoint that answers with what ``work`` makes of a run."""
 
     async def answer(request: Request) -> Response:
@@ -133,13 +133,13 @@ async def list_runs(request: Request) -> Response:
         summaries = debates_of(request).list_runs(_log.warning)
         return page.select(summaries), {summary.protocol for summary in summaries}
 
-    found, protocols = await asyncio.to_thread(read)
-    shown = found[: page.limit]
+    matches, protocols = await asyncio.to_thread(read)
+    rows = matches[: page.limit]
     headers = {**SAFE, "Protocols": ",".join(map(quote, sorted(protocols)))}
-    if len(found) > page.limit:
-        following = request.url.include_query_params(after=shown[-1].run_id)
+    if len(matches) > page.limit:
+        following = request.url.include_query_params(after=rows[-1].run_id)
         headers["Link"] = f'<?{following.query}>; rel="next"'
-    return Response(to_json(shown), media_type="application/json", headers=headers)
+    return Response(to_json(rows), media_type="application/json", headers=headers)
 
 
 async def no_evaluations(request: Request) -> Response:
@@ -160,11 +160,11 @@ def _report(run: RunFolder) -> str:
     return report.html(run.record(), run.calls(), run.events(), run.texts())
 
 
-def _contested(run: RunFolder) -> str:
+def _load_contested_record(run: RunFolder) -> str:
     """Return the record of the run that ``run`` contests."""
     if not (run.path / "contested.json").is_file():
         raise RunNotFound(f"{run.run_id} contests no run")
-    return run.contested().model_dump_json()
+    return run.read_contested_record().model_dump_json()
 
 
 async def compare(request: Request) -> Response:
@@ -172,9 +172,7 @@ async def compare(request: Request) -> Response:
 
     def read() -> str:
         runs, names = debates_of(request), request.path_params
-        return difference(
-            runs.result(names["run_id"]), runs.result(names["other"])
-        ).model_dump_json()
+        return difference(runs.result(names["run_id"]), runs.result(names["other"])).model_dump_json()
 
     content = await asyncio.to_thread(read)
     return Response(content, media_type="application/json", headers=SAFE)
@@ -191,10 +189,10 @@ async def show_source(request: Request) -> Response:
     return Response(content, media_type="application/json", headers=SAFE)
 
 
-def _query(kind: type[Query], request: Request, given: Mapping[str, str] | None = None) -> Query:
+def _query(kind: type[Query], request: Request, parameters: Mapping[str, str] | None = None) -> Query:
     """Return the query of a request; InputError where it does not fit."""
     try:
-        return kind.model_validate(given or dict(request.query_params))
+        return kind.model_validate(parameters or dict(request.query_params))
     except ValidationError as error:
         raise InputError(f"the query: {fault_line(error):.300}") from None
 
@@ -209,29 +207,24 @@ def body_of(kind: type[Query], content: bytes, how: str = "") -> Query:
 
 async def refuse(request: Request, error: Exception) -> Response:
     """Answer with the line that says what went wrong."""
-    status = (
-        404 if isinstance(error, RunNotFound) else 422 if isinstance(error, InputError) else 502
-    )
+    status = 404 if isinstance(error, RunNotFound) else 422 if isinstance(error, InputError) else 502
     line = str(error).replace(f"{_runs(request)}/", "")  # where it lies is no client's
     return JSONResponse({"detail": line}, status, headers=SAFE)
 
 
 routes = [
     Route("/debates", list_runs),
-    Route("/debates/{run_id}", _found(lambda run: run.record().model_dump_json())),
-    Route(
-        "/debates/{run_id}/report.html",
-        _found(_report),
-    ),
+    Route("/debates/{run_id}", _make_run_endpoint(lambda run: run.record().model_dump_json())),
+    Route("/debates/{run_id}/report.html", _make_run_endpoint(_report)),
     Route(
         "/debates/{run_id}/report.md",
-        _found(lambda run: report.markdown(run.record(), run.calls())),
+        _make_run_endpoint(lambda run: report.markdown(run.record(), run.calls())),
     ),
     Route("/debates/{run_id}/events", follow),
-    Route("/debates/{run_id}/calls", _found(lambda run: to_json(run.calls()))),
-    Route("/debates/{run_id}/prompts", _found(lambda run: to_json(run.texts()))),
+    Route("/debates/{run_id}/calls", _make_run_endpoint(lambda run: to_json(run.calls()))),
+    Route("/debates/{run_id}/prompts", _make_run_endpoint(lambda run: to_json(run.texts()))),
     Route("/debates/{run_id}/sources/{digest}", show_source),
-    Route("/debates/{run_id}/contested", _found(_contested)),
+    Route("/debates/{run_id}/contested", _make_run_endpoint(_load_contested_record)),
     Route("/debates/{run_id}/compare/{other}", compare),
     Route("/evaluations", no_evaluations),
 ]

@@ -48,13 +48,13 @@ class _Feed:
         while not self.over and clock.seconds() < give_up:
             pace = max(PACE_S, EACH_S * self.followers)
             await clock.sleep(self._looked + pace - clock.seconds())
-            new, there = await asyncio.to_thread(self._new)
+            new, folder_exists = await asyncio.to_thread(self._new)
             self._looked = clock.seconds()
             self._read += sum(map(len, new))
             first = len(self.parts) + 1
             self.parts += [b"id: %d\ndata: %b\n" % numbered for numbered in enumerate(new, first)]
             ended = bool(new) and from_json(new[-1]).get("kind") == "ended"
-            self.over = ended or not there or _is_stopping()
+            self.over = ended or not folder_exists or _is_stopping()
             if new:
                 return True
         return self.over

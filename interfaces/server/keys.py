@@ -42,7 +42,7 @@ def keys() -> Mapping[bytes, str]:
         except OSError as error:
             raise SettingsError(f"DIALECTREE_SERVER_KEYS_FILE: {file}: {error.strerror}") from None
     names: dict[bytes, str] = {}
-    for number, entry in enumerate((one for one in entries if one), 1):
+    for number, entry in enumerate((raw_entry for raw_entry in entries if raw_entry), 1):
         match = _ENTRY.fullmatch(entry)
         if match is None:
             raise SettingsError(
@@ -61,7 +61,7 @@ def _digest(key: str) -> bytes:
 def name_of(key: str) -> str | None:
     """Return whose key this is; None for a wrong one. Takes the same time for every key."""
     digest = _digest(key)
-    matches = [name for known, name in keys().items() if hmac.compare_digest(known, digest)]
+    matches = [name for stored_digest, name in keys().items() if hmac.compare_digest(stored_digest, digest)]
     return matches[0] if matches else None
 
 
@@ -127,7 +127,7 @@ class SmallOnly:
             return
         came = 0
 
-        async def counted() -> Message:
+        async def receive_within_limit() -> Message:
             nonlocal came
             message = await receive()
             came += len(message.get("body", b""))
@@ -135,7 +135,7 @@ class SmallOnly:
                 raise HTTPException(413, _TOO_LARGE)
             return message
 
-        await self._app(scope, counted, send)
+        await self._app(scope, receive_within_limit, send)
 
 
 class JsonOnly:

@@ -113,9 +113,9 @@ class _Guard:
             return 403, "only this machine's own address is served"
         if headers.get("origin") not in (None, f"http://{headers['host']}"):
             return 403, "pages of other sites are kept out"
-        given = scope["path"].removeprefix("/").partition("/")[0]
-        if given == REPORTS:
+        first_part = scope["path"].removeprefix("/").partition("/")[0]
+        if first_part == REPORTS:
             return None  # each has a key of its own
-        if not hmac.compare_digest(given.encode(), self._token.encode()):
+        if not hmac.compare_digest(first_part.encode(), self._token.encode()):
             return 401, "open the address that dialectree view printed: it has a token in it"
         return None

@@ -30,7 +30,7 @@ and `contest add support:0: text`."""
 _OPTION = re.compile(r"\s*(?:[-*•]|\w{1,2}[).]|option:)\s+(?P<text>\S.*)", re.IGNORECASE)
 
 
-class Asked(NamedTuple):
+class ChatRequest(NamedTuple):
     """A request of a chat to a person, with the replies to it."""
 
     request: Payload
@@ -39,17 +39,17 @@ class Asked(NamedTuple):
     """The person's messages since."""
 
 
-def asked_for(messages: Sequence[BaseMessage]) -> Asked | None:
+def find_pending_request(messages: Sequence[BaseMessage]) -> ChatRequest | None:
     """Return what the last message of ours asks a person, if it does."""
     for n, message in reversed([*enumerate(messages)]):
-        if about := said_to_programs(message):
-            replies = [one for one in messages[n + 1 :] if isinstance(one, HumanMessage)]
+        if about := read_message_metadata(message):
+            replies = [reply for reply in messages[n + 1 :] if isinstance(reply, HumanMessage)]
             request = about.get("asked")
-            return request and Asked(request, str(about["run_id"]), replies)
+            return request and ChatRequest(request, str(about["run_id"]), replies)
     return None
 
 
-def said_to_programs(message: BaseMessage) -> Mapping[str, Any]:
+def read_message_metadata(message: BaseMessage) -> Mapping[str, Any]:
     """Return what a message of ours says to programs."""
     about = message.response_metadata.get(KEY)
     return about if isinstance(about, Mapping) else {}
@@ -58,22 +58,22 @@ def said_to_programs(message: BaseMessage) -> Mapping[str, Any]:
 def last_turn(messages: Sequence[BaseMessage]) -> list[HumanMessage]:
     """Return the person's last message, after those that we asked to complete."""
     turn: list[HumanMessage] = []
-    wanted = True
+    accepts_message = True
     for message in reversed(messages):
         if isinstance(message, HumanMessage):
-            if not wanted:
+            if not accepts_message:
                 break
             turn.insert(0, message)
-            wanted = False
+            accepts_message = False
         elif isinstance(message, AIMessage) and turn:
-            wanted = bool(said_to_programs(message).get("missing"))
-            if not wanted:
+            accepts_message = bool(read_message_metadata(message).get("missing"))
+            if not accepts_message:
                 break
     return turn
 
 
 def inputs_of(
-    kind: type[ProtocolInput], turn: Sequence[HumanMessage], sent: Mapping[str, Any]
+    kind: type[ProtocolInput], turn: Sequence[HumanMessage], client_fields: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the protocol's input: what the client sent by name, then what the messages hold.
 
@@ -81,19 +81,19 @@ def inputs_of(
     text is the question. A text completes what is missing; it replaces nothing.
     """
     texts, lists, papers = _fields(kind)
-    require_attached(kind, sent)
-    inputs = {**sent}
+    require_attached(kind, client_fields)
+    inputs = {**client_fields}
     for message in turn:
         lines = message.text.splitlines()
-        options = [found["text"].strip() for found in map(_OPTION.fullmatch, lines) if found]
+        options = [match["text"].strip() for match in map(_OPTION.fullmatch, lines) if match]
         if lists and options:
             inputs.setdefault(lists[0], options)
             lines = [line for line in lines if not _OPTION.fullmatch(line)]
         files = [*attachments(message)]
         empty = [name for name in papers if name not in inputs]
         inputs |= zip(empty, files, strict=False)
-        if left := files[len(empty) :]:
-            raise InputError(f"{left[0]['name']}: a debate takes {len(papers)} attached files")
+        if extra_files := files[len(empty) :]:
+            raise InputError(f"{extra_files[0]['name']}: a debate takes {len(papers)} attached files")
         text = "\n".join(lines).strip()
         if text and (unasked := [name for name in texts if name not in inputs]):
             inputs[unasked[0]] = text
@@ -105,17 +105,15 @@ def require_attached(kind: type[ProtocolInput], inputs: Mapping[str, Any]) -> No
     _, _, papers = _fields(kind)
     wrong = [name for name in papers if not isinstance(inputs.get(name, {}), Mapping)]
     sources = inputs.get("sources") or [] if kind.grounded else []
-    every = sources if isinstance(sources, list) else [sources]
-    if wrong := [*wrong, *(["sources"] if not all(isinstance(s, Mapping) for s in every) else [])]:
+    source_list = sources if isinstance(sources, list) else [sources]
+    if wrong := [*wrong, *(["sources"] if not all(isinstance(s, Mapping) for s in source_list) else [])]:
         raise InputError(f"{wrong[0]}: attach the file; a name or a path is not read here")
 
 
 def _fields(kind: type[ProtocolInput]) -> tuple[list[str], list[str], list[str]]:
     """Return the required texts of an input, its lists of texts, and what a file can give."""
     fields = arguments(kind).model_fields
-    types = {
-        name: {field.annotation, *get_args(field.annotation)} for name, field in fields.items()
-    }
+    types = {name: {field.annotation, *get_args(field.annotation)} for name, field in fields.items()}
     papers = [name for name, parts in types.items() if Path in parts]
     lists = [name for name, parts in types.items() if list[str] in parts]
     texts = [name for name, field in fields.items() if field.is_required()]
@@ -164,9 +162,9 @@ def missing_in(kind: type[ProtocolInput], inputs: Mapping[str, Any]) -> str:
     for name, field in kind.model_fields.items():
         if field.is_required() and name not in inputs:
             how = " Write one a line, each after a dash." if name in lists else ""
-            what = f"{(field.description or name).partition('; -')[0].removesuffix('.')}.{how}"
-            what = "Attach its file." if name in papers else what
-            lines.append(f"- **{name.replace('_', ' ')}**: {what}")
+            request_text = f"{(field.description or name).partition('; -')[0].removesuffix('.')}.{how}"
+            request_text = "Attach its file." if name in papers else request_text
+            lines.append(f"- **{name.replace('_', ' ')}**: {request_text}")
     return "\n".join(["Before a debate can begin, this is missing:", "", *lines]) if lines else ""
 
 

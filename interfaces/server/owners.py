@@ -17,7 +17,7 @@ from dialectree.interfaces.server.keys import keys, name_of
 from dialectree.protocols.forms import Offered
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import accept_settings
-from dialectree.protocols.sources import known
+from dialectree.protocols.sources import list_all_setting_names
 
 auth = Auth()
 Filter = dict[str, Any] | None
@@ -43,9 +43,9 @@ async def authenticate(headers: dict[bytes, bytes]) -> MinimalUserDict:
 
 
 @auth.on
-async def own(ctx: AuthContext, value: Any) -> Filter:
+async def restrict_to_owner(ctx: AuthContext, value: Any) -> Filter:
     """Mark what a client makes as its own, and let it see no other: threads, runs, crons."""
-    return _owned(ctx, value)
+    return _mark_owner(ctx, value)
 
 
 @auth.on.threads.create_run
@@ -53,7 +53,7 @@ async def create_run(ctx: AuthContext, value: Any) -> Filter:
     """Refuse a run whose settings are wrong, before it is queued."""
     context = value["kwargs"].get("context")  # the server has put ``configurable`` there, too
     await require_run(str(value["assistant_id"]), {"context": context}, _assistant)
-    return _owned(ctx, value)
+    return _mark_owner(ctx, value)
 
 
 @auth.on.crons
@@ -62,7 +62,7 @@ async def crons(ctx: AuthContext, value: Any) -> Filter:
     payload = value.get("payload") or {}
     if payload.get("assistant_id"):
         await require_run(str(payload["assistant_id"]), payload, _assistant)
-    return _owned(ctx, value)
+    return _mark_owner(ctx, value)
 
 
 async def _assistant(assistant_id: str) -> Mapping[str, Any] | None:
@@ -80,13 +80,15 @@ async def require_run(assistant_id: str, run: Mapping[str, Any], find: Find) -> 
     graph = {"graph_id": assistant_id}
     assistant = graph if _method(assistant_id) is not None else await find(assistant_id)
     if assistant is not None:
-        require_settings(assistant["graph_id"], {**chosen(assistant), **chosen(run)})
+        require_settings(
+            assistant["graph_id"], {**read_context_settings(assistant), **read_context_settings(run)}
+        )
 
 
-def chosen(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def read_context_settings(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the settings that an assistant or a run names, in either place for them."""
-    named = value.get("context") or (value.get("config") or {}).get("configurable")
-    return named if isinstance(named, Mapping) else {}
+    context_settings = value.get("context") or (value.get("config") or {}).get("configurable")
+    return context_settings if isinstance(context_settings, Mapping) else {}
 
 
 @auth.on.assistants
@@ -96,9 +98,9 @@ async def assistants(ctx: AuthContext, value: Any) -> Filter:
         mine = {"owner": ctx.user.identity}
         return {"$or": [mine, {"created_by": "system"}]} if keys() else None
     if value.get("graph_id"):
-        require_settings(value["graph_id"], chosen(value))
+        require_settings(value["graph_id"], read_context_settings(value))
     (value.get("metadata") or {}).pop("created_by", None)  # no client is the server
-    return _owned(ctx, value)
+    return _mark_owner(ctx, value)
 
 
 @auth.on.store
@@ -109,7 +111,7 @@ async def store(ctx: AuthContext, value: Any) -> None:
         value["namespace"] = (ctx.user.identity, *namespace)
 
 
-def _owned(ctx: AuthContext, value: Any) -> Filter:
+def _mark_owner(ctx: AuthContext, value: Any) -> Filter:
     """Name the client in the metadata of ``value``; return the filter for what is its own."""
     if not keys():
         return None
@@ -137,8 +139,13 @@ def check_settings(graph: str, context: Mapping[str, Any]) -> None:
     if method is None:
         return
     settings = method.protocol.settings
-    offered, others = Offered({}, settings.model_fields), known() - {*settings.model_fields}
-    values = {name: one for name, one in context.items() if name in offered and name not in others}
+    offered, foreign_names = (
+        Offered({}, settings.model_fields),
+        list_all_setting_names() - {*settings.model_fields},
+    )
+    values = {
+        name: setting for name, setting in context.items() if name in offered and name not in foreign_names
+    }
     accept_settings(settings, values)
     method.configure(values, warn=lambda message: None)
 

@@ -55,7 +55,7 @@ def policy_of(content: bytes) -> str:
     for kind, attributes, text in _INLINE.findall(content):
         if b"text/plain" not in attributes:
             hashes[kind].append(f"'sha256-{b64encode(sha256(text).digest()).decode()}'")
-    scripts, styles = (" ".join(found) or "'none'" for found in hashes.values())
+    scripts, styles = (" ".join(kind_hashes) or "'none'" for kind_hashes in hashes.values())
     return (
         f"default-src 'self'; script-src {scripts}; style-src {styles}; img-src 'self' data:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

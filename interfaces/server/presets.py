@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from langgraph_sdk import get_client
 
 from dialectree.protocols.forms import plain
-from dialectree.protocols.protocol import Protocol, installed
+from dialectree.protocols.protocol import Protocol, load_protocols
 
 
 def preset_id(protocol: Protocol, name: str) -> UUID:
@@ -20,12 +20,12 @@ def preset_id(protocol: Protocol, name: str) -> UUID:
 async def offer_presets() -> None:
     """Make an assistant of each preset whose protocol the server has, unless it is there."""
     client = get_client()
-    graphs = {one["graph_id"] for one in await client.assistants.search(limit=1000)}
-    for protocol in installed().values():
+    graphs = {assistant["graph_id"] for assistant in await client.assistants.search(limit=1000)}
+    for protocol in load_protocols().values():
         served = protocol.name in graphs  # the server makes an assistant of each of its graphs
         for name, settings in protocol.presets.items() if served else ():
             context = {**settings}
-            made = await client.assistants.create(
+            new_assistant = await client.assistants.create(
                 protocol.name,
                 context=context,
                 assistant_id=str(preset_id(protocol, name)),
@@ -34,12 +34,12 @@ async def offer_presets() -> None:
                 description=_description(protocol, settings),
                 metadata={"created_by": "system", "preset": f"{protocol.name}/{name}"},
             )
-            if made["context"] != context:  # of an earlier version
-                await client.assistants.update(made["assistant_id"], context=context)
+            if new_assistant["context"] != context:  # of an earlier version
+                await client.assistants.update(new_assistant["assistant_id"], context=context)
 
 
 def _description(protocol: Protocol, settings: Mapping[str, Any]) -> str:
     """Return what the protocol does, and what the preset's settings mean."""
     fields = protocol.settings.model_fields
-    meanings = (f"{name} = {one}: {fields[name].description}" for name, one in settings.items())
+    meanings = (f"{name} = {setting}: {fields[name].description}" for name, setting in settings.items())
     return plain(" ".join([protocol.summary, *meanings]))

@@ -13,45 +13,47 @@ from starlette.routing import Route
 
 from dialectree.interfaces.fields import arguments
 from dialectree.interfaces.server.debates import RUNS
-from dialectree.protocols.protocol import Protocol, installed, unusable
+from dialectree.protocols.protocol import Protocol, load_protocols, unusable
 from dialectree.protocols.settings import build_settings
 from dialectree.records.declared import declarations
-from dialectree.running.recorded_settings import kept
+from dialectree.running.recorded_settings import dump_settings
 from dialectree.system.packages import pip_line
 
 
 async def list_protocols(request: Request) -> Response:
     """Answer with the installed protocols, and those that cannot be used."""
-    content = await asyncio.to_thread(_listed, RUNS not in request.scope)
+    content = await asyncio.to_thread(_make_protocol_list, RUNS not in request.scope)
     return Response(content, media_type="application/json")
 
 
 @cache
-def _listed(acts: bool) -> bytes:
+def _make_protocol_list(acts: bool) -> bytes:
     """Return the answer; what is installed stays while a server runs.
 
     ``acts`` says whether debates can be started, stopped and contested here.
     """
-    every = installed().values()
+    protocols = load_protocols().values()
     lacking = {
-        one.name: pip_line(one.requires, one.install_advice) for one in every if one.missing()
+        protocol.name: pip_line(protocol.requires, protocol.install_advice)
+        for protocol in protocols
+        if protocol.missing()
     }
     broken = {**unusable(), **lacking}
-    usable = [one for one in every if not {one.graph, one.name}.intersection(broken)]
-    described = [*map(_described, usable)]
+    usable = [protocol for protocol in protocols if not {protocol.graph, protocol.name}.intersection(broken)]
+    described = [*map(_make_protocol_entry, usable)]
     return to_json({"acts": acts, "protocols": described, "broken": broken})
 
 
-def _described(protocol: Protocol) -> dict[str, Any]:
+def _make_protocol_entry(protocol: Protocol) -> dict[str, Any]:
     """Return what a protocol declares, and the forms of its graph: its assistant has its name."""
     chosen = protocol.methods()[protocol.name]
-    graph, usual = chosen.graph(), kept(build_settings(protocol.settings), chosen)
+    graph, usual = chosen.graph(), dump_settings(build_settings(protocol.settings), chosen)
     methods = ("name", "title", "summary", "baseline")
     return {
         "name": protocol.name,
         "command": protocol.command,
         **declarations(chosen, usual)[protocol.name].model_dump(mode="json"),
-        "methods": [{name: getattr(one, name) for name in methods} for one in protocol.variants],
+        "methods": [{name: getattr(variant, name) for name in methods} for variant in protocol.variants],
         "presets": {name: {**settings} for name, settings in protocol.presets.items()},
         "forms": {
             "given": arguments(protocol.input).model_json_schema(),

@@ -19,13 +19,7 @@ from dialectree.models.door import ask
 from dialectree.models.reading import is_grounded
 from dialectree.models.run import run_of
 from dialectree.models.specs import resolve
-from dialectree.nodes.adaptive_reasoning_tree.state import (
-    STANCES,
-    Argument,
-    Growth,
-    Settings,
-    Stance,
-)
+from dialectree.nodes.adaptive_reasoning_tree.state import STANCES, Argument, Growth, Settings, Stance
 from dialectree.records import Turn
 
 
@@ -90,7 +84,7 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
         if again:
             places = (state["again"] if misfiled is None else misfiled)[stance]
         stated = await checks_stance(runtime)
-        own = [draft["text"] for draft in state["drafts"] if draft["stance"] == stance]
+        draft_texts = [draft["text"] for draft in state["drafts"] if draft["stance"] == stance]
         reply = await ask(
             runtime,
             Turn(
@@ -109,7 +103,7 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
             path=state["path"],
             count=len(places),
             stated=stated,
-            arguments=[text for text in own if text],
+            arguments=[text for text in draft_texts if text],
         )
         texts = {argument.n: argument.text.strip() for argument in reply.arguments}
         shift = STANCES.index(stance) * breadth

@@ -64,7 +64,7 @@ class Blended(NamedTuple):
     """By the parent's id."""
 
 
-def blended(
+def blend_weights(
     arguments: Sequence[Argument],
     comparisons: Mapping[str, Sequence[Comparison]],
     *,
@@ -88,12 +88,12 @@ def blended(
     weights = {
         argument.id: weight
         for argument in arguments
-        if (weight := _blended(argument.tau, theta.get(argument.id), blend)) is not None
+        if (weight := _blend_weight(argument.tau, theta.get(argument.id), blend)) is not None
     }
     return Blended(theta, weights, notes)
 
 
-def aggregated(
+def aggregate_strengths(
     arguments: Sequence[Argument],
     blended: Blended,
     *,
@@ -111,7 +111,7 @@ def aggregated(
     children = _children(arguments)
     downward = _downward(arguments, children)
     notes = {argument.id: [*blended.notes.get(argument.id, ())] for argument in arguments}
-    kept: set[str] = set()
+    participants: set[str] = set()
     """Takes part in its parent's strength."""
     counted: set[str] = set()
     """Takes part in the claim's."""
@@ -126,14 +126,14 @@ def aggregated(
         elif prune_below is not None and weight < prune_below:
             notes[parent].append(f"{id} is pruned: its weight is below {prune_below:g}")
         elif id not in dropped:
-            kept.add(id)
+            participants.add(id)
             if parent in counted:
                 counted.add(id)
 
     strength: dict[str, float] = {}
     for parent in reversed([argument.id for argument in downward]):
         if parent in blended.weights:
-            below = [child for child in children[parent] if child.id in kept]
+            below = [child for child in children[parent] if child.id in participants]
             supporters = [strength[child.id] for child in below if child.stance == "support"]
             attackers = [strength[child.id] for child in below if child.stance == "attack"]
             strength[parent] = SEMANTICS[semantics](blended.weights[parent], supporters, attackers)
@@ -154,9 +154,7 @@ def _children(arguments: Sequence[Argument]) -> dict[str, list[Argument]]:
     return children
 
 
-def _downward(
-    arguments: Sequence[Argument], children: Mapping[str, Sequence[Argument]]
-) -> list[Argument]:
+def _downward(arguments: Sequence[Argument], children: Mapping[str, Sequence[Argument]]) -> list[Argument]:
     """Return all arguments, the claim first and every parent before its children."""
     downward = [argument for argument in arguments if argument.parent is None]
     for argument in downward:  # grows as we go
@@ -188,7 +186,7 @@ def _theta(
     return {id: theta for id, theta in zip(ids, thetas, strict=True) if not isnan(theta)}, notes
 
 
-def _blended(tau: float | None, theta: float | None, share: float) -> float | None:
+def _blend_weight(tau: float | None, theta: float | None, share: float) -> float | None:
     """Return the weight by ART Eq. 3: tau alone without a theta, None where tau is missing."""
     if theta is None:
         return tau

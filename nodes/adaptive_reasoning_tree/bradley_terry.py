@@ -70,9 +70,9 @@ def tallies(comparisons: Sequence[Comparison], ties: Ties) -> Tallies:
     wins = np.zeros((len(supporters), len(attackers)))
     losses = np.zeros_like(wins)
     for supporter, attacker, outcome in comparisons:
-        won, lost = points[outcome]
+        won, loss = points[outcome]
         wins[row[supporter], column[attacker]] += won
-        losses[row[supporter], column[attacker]] += lost
+        losses[row[supporter], column[attacker]] += loss
     tied = sum(comparison.won is None for comparison in comparisons)
     return Tallies(supporters, attackers, wins, losses, tied)
 
@@ -105,7 +105,7 @@ def fit(
         np.where(attackers, theta[1], np.nan),
         steps,
         moved < tolerance,
-        _connected(met),
+        _is_connected(met),
     )
 
 
@@ -138,7 +138,7 @@ def _quotient(won: Floats, weight: Floats) -> Floats:
     return np.divide(won, weight, out=np.zeros_like(won), where=won > 0)
 
 
-def _connected(met: NDArray[np.bool_]) -> bool:
+def _is_connected(met: NDArray[np.bool_]) -> bool:
     """Return whether all arguments that met somebody hang together; True when nobody met."""
     entered = np.flatnonzero(met.any(axis=1))
     group = entered[:1]

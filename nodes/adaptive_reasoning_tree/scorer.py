@@ -108,7 +108,9 @@ def scorer(*, late: bool = False, directed: bool = False) -> Step:
             argument=state["text"],
         )
         heard = await ask(place, parent=state["path"][-1])
-        replies = {one.speaker: one.reply for one in heard if one.reply is not None}
+        replies = {
+            jury_ruling.speaker: jury_ruling.reply for jury_ruling in heard if jury_ruling.reply is not None
+        }
         scores = _mean(runtime, name, {who: r.truth * r.weight for who, r in replies.items()})
         if not directed:
             return {**scores}
@@ -120,8 +122,8 @@ def scorer(*, late: bool = False, directed: bool = False) -> Step:
             of_negation = _direction(await ask(negated, parent=f"{NEGATION} {state['path'][-1]}"))
             if of_negation != ("attacks" if direction == "supports" else "supports"):
                 direction = None
-        found: Directed = {"text": state["text"], "direction": direction}
-        return {"scores": scores["scores"], "directions": {name: found}}
+        directed_argument: Directed = {"text": state["text"], "direction": direction}
+        return {"scores": scores["scores"], "directions": {name: directed_argument}}
 
     return scorer
 
@@ -134,8 +136,8 @@ NEGATION = "It is false:"
 
 def _direction(heard: Sequence[Heard[Any]]) -> Direction | None:
     """Return the direction that the majority of the scorers name; None where none does."""
-    named = {one.speaker: getattr(one.reply, "direction", None) for one in heard}
-    direction: Direction | None = count(named).value
+    directions = {jury_ruling.speaker: getattr(jury_ruling.reply, "direction", None) for jury_ruling in heard}
+    direction: Direction | None = count(directions).value
     return direction
 
 
@@ -150,14 +152,16 @@ async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:
         max_tokens=512,
         claim=state["text"],
     )
-    figures = {one.speaker: one.reply.truth for one in heard if one.reply is not None}
+    figures = {
+        jury_ruling.speaker: jury_ruling.reply.truth for jury_ruling in heard if jury_ruling.reply is not None
+    }
     return _mean(runtime, state["id"], figures)
 
 
-def unasked(claim: str, runtime: Runtime[Settings]) -> dict[str, float]:
+def score_without_asking(claim: str, runtime: Runtime[Settings]) -> dict[str, float]:
     """Return the neutral strength of a claim that is not scored, or what a person set instead."""
     scores = set_by_person(claim, runtime)
-    return _scored(runtime, claim, NEUTRAL)["scores"] if scores is None else scores
+    return _report_score(runtime, claim, NEUTRAL)["scores"] if scores is None else scores
 
 
 def set_by_person(node: str, runtime: Runtime[Settings]) -> dict[str, float] | None:
@@ -170,7 +174,7 @@ def set_by_person(node: str, runtime: Runtime[Settings]) -> dict[str, float] | N
     if override.reply is None:
         return {}
     tau = TypeAdapter(float).validate_python(override.reply["truth"])
-    return _scored(runtime, node, tau)["scores"]
+    return _report_score(runtime, node, tau)["scores"]
 
 
 def is_set(node: str, runtime: Runtime[Settings]) -> bool:
@@ -197,10 +201,10 @@ def _first(node: str, runtime: Runtime[Settings]) -> Place:
 def _mean(runtime: Runtime[Settings], node: str, figures: Mapping[str, float]) -> Scores:
     """Score the mean of what several scorers say, or nothing where none says anything."""
     tau = count(figures, "mean").value
-    return {"scores": {}} if tau is None else _scored(runtime, node, tau)
+    return {"scores": {}} if tau is None else _report_score(runtime, node, tau)
 
 
-def _scored(runtime: Runtime[Settings], node: str, tau: float) -> Scores:
+def _report_score(runtime: Runtime[Settings], node: str, tau: float) -> Scores:
     tell(runtime, node, "scored", {"scores": {"tau": tau}})
     return {"scores": {node: tau}}
 
@@ -243,12 +247,12 @@ async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, li
     Make no call about a pair whose comparison a person made void.
     """
     supporter, attacker = pair["supporter"], pair["attacker"]
-    shown = [("SUPPORT", supporter), ("ATTACK", attacker)]
+    labelled_arguments = [("SUPPORT", supporter), ("ATTACK", attacker)]
     if pair["order"] == "attack_first":
-        shown.reverse()
-    names = ":".join(argument["id"] for _, argument in shown)
+        labelled_arguments.reverse()
+    names = ":".join(argument["id"] for _, argument in labelled_arguments)
     place = Place(node=pair["id"], phase="tournament", role="pairwise_judge", speaker=names)
-    removed = run_of(runtime).overrides.removed(place)
+    removed = run_of(runtime).overrides.find_removed_reply(place)
     if removed is not None:
         reply = PairwiseReply.model_validate(removed)
     else:
@@ -260,7 +264,7 @@ async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, li
             by_text=by_text(supporter["text"], attacker["text"]),
             max_tokens=512,
             parent=pair["parent"],
-            shown=[(side, argument["text"]) for side, argument in shown],
+            shown=[(side, argument["text"]) for side, argument in labelled_arguments],
         )
     compared: Compared = {
         "parent": pair["id"],
@@ -272,14 +276,12 @@ async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, li
     if removed is not None:
         compared["void"] = True
     else:
-        told = {name: value for name, value in compared.items() if name != "parent"}
-        tell(runtime, pair["id"], "compared", {**told, "reason": reply.rationale})
+        event_fields = {name: value for name, value in compared.items() if name != "parent"}
+        tell(runtime, pair["id"], "compared", {**event_fields, "reason": reply.rationale})
     return {"comparisons": [compared]}
 
 
-_YesNo = Annotated[
-    Literal["yes", "no"], BeforeValidator(lambda v: normal(v) if isinstance(v, str) else v)
-]
+_YesNo = Annotated[Literal["yes", "no"], BeforeValidator(lambda v: normal(v) if isinstance(v, str) else v)]
 
 
 class VerifierReply(BaseModel):
@@ -327,9 +329,7 @@ class Sampled(Answering):
     samples: Annotated[list[DirectVerdict], operator.add]
 
 
-async def sampled_verifier(
-    state: Sampled, runtime: Runtime[Settings]
-) -> dict[str, list[DirectVerdict]]:
+async def sample_verdict(state: Sampled, runtime: Runtime[Settings]) -> dict[str, list[DirectVerdict]]:
     """Say how likely the claim is, without knowing what the other samples say."""
     number = state["number"]
     reply = await ask(

@@ -67,18 +67,16 @@ class Pair(TypedDict):
     order: Order
 
 
-def pairs(
-    id: str, parent: str, children: Sequence[Argument], orders: Literal["one", "both"]
-) -> list[Pair]:
+def pairs(id: str, parent: str, children: Sequence[Argument], orders: Literal["one", "both"]) -> list[Pair]:
     """Pair every supporter with every attacker, to be shown in one order or in both."""
-    shown: tuple[Order, ...] = ("support_first", "attack_first")
+    both_orders: tuple[Order, ...] = ("support_first", "attack_first")
     return [
         {"id": id, "parent": parent, "supporter": supporter, "attacker": attacker, "order": order}
         for supporter in children
         if supporter["stance"] == "support"
         for attacker in children
         if attacker["stance"] == "attack"
-        for order in (shown if orders == "both" else shown[:1])
+        for order in (both_orders if orders == "both" else both_orders[:1])
     ]
 
 
@@ -131,7 +129,7 @@ class Settings(GroundedSettings):
         """Return how ties count under the strength rule."""
         return "half" if self.strength_rule == "win_rate" else self.ties
 
-    def unused(self) -> Mapping[str, str]:
+    def find_unused_settings(self) -> Mapping[str, str]:
         """Return the settings that others leave without a meaning, and why."""
         unread = {"check": "the scorer reads each argument with its sentences"}
         if self.strength_rule == "win_rate":

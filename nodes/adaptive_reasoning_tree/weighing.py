@@ -17,8 +17,8 @@ from dialectree.models.reading import (
     WITHOUT,
     find_cited_sentences,
     is_grounded,
+    is_unsupported,
     rest_on,
-    unsupported,
 )
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree import argument_tree
@@ -59,20 +59,20 @@ async def strengths(
         if not c.get("void"):
             comparison = Comparison(c["supporter"], c["attacker"], WON[c["winner"]])
             comparisons.setdefault(c["parent"], []).append(comparison)
-    theta, blended, notes = argument_tree.blended(
+    theta, blended, notes = argument_tree.blend_weights(
         _trees(state, state["scores"] | scores),
         comparisons,
         blend=state["blend"],
         strength_rule=context.strength_rule,
         ties=context.ties,
     )
-    most = 0.0 if context.memory == "forbidden" else context.unsupported_at_most
+    unsupported_limit = 0.0 if context.memory == "forbidden" else context.unsupported_at_most
     for argument in state["arguments"]:
         name, weight = argument["id"], blended.get(argument["id"], 0.0)
-        lacking = weight > most and unsupported(argument["parent"], argument["text"])
+        lacking = weight > unsupported_limit and is_unsupported(argument["parent"], argument["text"])
         if lacking and not is_set(name, runtime):
-            blended[name] = most
-            note = f"{WITHOUT}: its weight is {figure(most)} instead of {figure(weight)}"
+            blended[name] = unsupported_limit
+            note = f"{WITHOUT}: its weight is {figure(unsupported_limit)} instead of {figure(weight)}"
             tell(runtime, name, "noted", {"note": note})
     return {"scores": scores, "theta": theta, "blended": blended, "notes": notes}
 
@@ -81,8 +81,10 @@ async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) 
     """Weigh the claim; P(claim) of an ensemble is the mean of its trees."""
     context, overrides = runtime.context, run_of(runtime).overrides
     root, arguments = state["id"], state["arguments"]
-    dropped = {one["id"] for one in arguments if overrides.drops_argument(one["id"])}
-    weights, notes = argument_tree.aggregated(
+    dropped = {
+        tree_argument["id"] for tree_argument in arguments if overrides.drops_argument(tree_argument["id"])
+    }
+    weights, notes = argument_tree.aggregate_strengths(
         _trees(state, state["scores"]),
         Blended(state["theta"], state["blended"], state["notes"]),
         semantics=context.semantics,
@@ -91,8 +93,8 @@ async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) 
     )
     standing = [argument for argument in arguments if argument["id"] not in dropped]
     for claim in state["claims"]:
-        heard = claim not in state["unheard"] and not _lost(claim, standing, weights)
-        strength = _balanced(weights[claim].strength) if heard else None
+        heard = claim not in state["unheard"] and not _has_unscored_side(claim, standing, weights)
+        strength = _round_to_neutral(weights[claim].strength) if heard else None
         weights[claim] = weights[claim]._replace(strength=strength)
     for name, weight in weights.items():
         scores = weight._asdict()
@@ -108,12 +110,9 @@ async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) 
             tell(runtime, parent, "noted", {"note": remark})
     ruled = _verdict(state["claims"], standing, weights)
     probability = ruled["confidence"]
-    if (
-        is_grounded()
-        and (why := _explain_undecided(state["claims"], standing, weights)) is not None
-    ):
-        others = [note for note in ruled["notes"] if not note.startswith("undecided")]
-        ruled = {**ruled, **_NO_LABEL, "notes": [why, *others]}
+    if is_grounded() and (why := _explain_undecided(state["claims"], standing, weights)) is not None:
+        other_notes = [note for note in ruled["notes"] if not note.startswith("undecided")]
+        ruled = {**ruled, **_NO_LABEL, "notes": [why, *other_notes]}
         probability = None
     if len(state["claims"]) > 1:
         rest_on(*state["claims"])
@@ -124,20 +123,18 @@ async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) 
     return {"verdict": ruled}
 
 
-def _trees(
-    state: AdaptiveReasoningTree, scores: Mapping[str, float]
-) -> list[argument_tree.Argument]:
+def _trees(state: AdaptiveReasoningTree, scores: Mapping[str, float]) -> list[argument_tree.Argument]:
     """Return the claims and all arguments about them as the maths takes them."""
-    claims = [
-        argument_tree.Argument(name, None, None, scores.get(name)) for name in state["claims"]
-    ]
+    claims = [argument_tree.Argument(name, None, None, scores.get(name)) for name in state["claims"]]
     return claims + [
-        argument_tree.Argument(one["id"], one["parent"], one["stance"], scores.get(one["id"]))
-        for one in state["arguments"]
+        argument_tree.Argument(
+            argument["id"], argument["parent"], argument["stance"], scores.get(argument["id"])
+        )
+        for argument in state["arguments"]
     ]
 
 
-def _lost(claim: str, arguments: Sequence[Argument], weights: Mapping[str, Weight]) -> bool:
+def _has_unscored_side(claim: str, arguments: Sequence[Argument], weights: Mapping[str, Weight]) -> bool:
     """Return whether every argument of one side of the claim lacks the weight that it needs.
 
     A side without arguments is empty, not lost: it declined, or a person dropped what it said.
@@ -145,12 +142,12 @@ def _lost(claim: str, arguments: Sequence[Argument], weights: Mapping[str, Weigh
     sides: dict[str, list[bool]] = {}
     for argument in arguments:
         if argument["parent"] == claim:
-            known = weights[argument["id"]].blended is not None
-            sides.setdefault(argument["stance"], []).append(known)
-    return any(not any(known) for known in sides.values())
+            has_weight = weights[argument["id"]].blended is not None
+            sides.setdefault(argument["stance"], []).append(has_weight)
+    return any(not any(weight_flags) for weight_flags in sides.values())
 
 
-def _balanced(strength: float | None) -> float | None:
+def _round_to_neutral(strength: float | None) -> float | None:
     """Return one half where only rounding keeps a claim's strength from being that.
 
     Here and nowhere else: label, notes, reports and records then agree on what is undecided.
@@ -166,7 +163,7 @@ def _disagreements(comparisons: Sequence[Compared]) -> dict[str, str]:
         if not c.get("void"):
             pair = c["parent"], c["supporter"], c["attacker"]
             winners.setdefault(pair, set()).add(c["winner"])
-    counts = Counter(parent for (parent, _, _), found in winners.items() if len(found) > 1)
+    counts = Counter(parent for (parent, _, _), pair_winners in winners.items() if len(pair_winners) > 1)
     return {
         parent: f"position bias: {count} of the pairs ended otherwise in the other order"
         for parent, count in counts.items()
@@ -177,8 +174,8 @@ def _verdict(
     claims: Sequence[str], arguments: Sequence[Argument], weights: Mapping[str, Weight]
 ) -> VerdictFields:
     """Return P(claim), its label, and the arguments that weighed most on either side."""
-    known = [s for claim in claims if (s := weights[claim].strength) is not None]
-    probability = _balanced(fmean(known)) if known else None
+    claim_strengths = [s for claim in claims if (s := weights[claim].strength) is not None]
+    probability = _round_to_neutral(fmean(claim_strengths)) if claim_strengths else None
     notes = []
     if probability is None:
         scored = any(weights[claim].blended is not None for claim in claims)
@@ -187,9 +184,9 @@ def _verdict(
         notes.append(f"{why}; there is no verdict")
     elif probability == NEUTRAL:
         notes.append("undecided: P(claim) is exactly 0.5")
-    if 0 < len(known) < len(claims):
-        lost = len(claims) - len(known)
-        notes.append(f"{lost} of {len(claims)} trees could not be weighed and do not count")
+    if 0 < len(claim_strengths) < len(claims):
+        missing_count = len(claims) - len(claim_strengths)
+        notes.append(f"{missing_count} of {len(claims)} trees could not be weighed and do not count")
     label = None if probability is None else str(probability > NEUTRAL)
     return {
         "answer": label,
@@ -201,12 +198,7 @@ def _verdict(
     }
 
 
-_NO_LABEL: VerdictFields = {
-    "answer": None,
-    "label": None,
-    "confidence": None,
-    "confidence_source": None,
-}
+_NO_LABEL: VerdictFields = {"answer": None, "label": None, "confidence": None, "confidence_source": None}
 
 
 def _explain_undecided(

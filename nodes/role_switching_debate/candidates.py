@@ -14,7 +14,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
-from dialectree.answers import distinct_options, letter, same
+from dialectree.answers import distinct_options, is_same_answer, letter
 from dialectree.errors import InputError
 from dialectree.flow import Step
 from dialectree.flow.steps import require_question
@@ -29,8 +29,8 @@ from dialectree.nodes.role_switching_debate.state import (
     RoleSwitchingDebate,
     Settings,
     Side,
+    get_opponent,
     latest,
-    other,
 )
 from dialectree.protocols.inside import inside, root
 from dialectree.records import Place
@@ -38,16 +38,14 @@ from dialectree.system import chance
 from dialectree.trace.events import tell
 
 
-def prepare(
-    given: Mapping[str, Any], settings: Settings, *, debated: bool = True
-) -> dict[str, Any]:
+def prepare(inputs: Mapping[str, Any], settings: Settings, *, debated: bool = True) -> dict[str, Any]:
     """Return the question, its options as texts and the gold answer as a letter.
 
     Raise InputError where the question cannot be ``debated``, or answered directly.
     """
-    require_question(given)
-    options = distinct_options(given.get("options") or [])
-    gold = letter(str(given.get("gold") or ""))
+    require_question(inputs)
+    options = distinct_options(inputs.get("options") or [])
+    gold = letter(str(inputs.get("gold") or ""))
     if debated and settings.candidates == "knockout" and not options:
         raise InputError("`candidates` knockout: there are no options")
     if gold and gold not in [*ascii_uppercase[: len(options)]]:
@@ -57,10 +55,10 @@ def prepare(
         raise InputError(f"`candidates` {settings.candidates}: {why}")
     if settings.asks_for_distractor() and not debated:
         raise InputError("`distractor` model: only a debate asks a model; use first or random")
-    known = {"background": [*given["background"]]} if given.get("background") else {}
+    background_field = {"background": [*inputs["background"]]} if inputs.get("background") else {}
     return {
-        "question": given["question"],
-        **known,
+        "question": inputs["question"],
+        **background_field,
         "options": options or None,
         "gold": gold or None,
     }
@@ -69,7 +67,7 @@ def prepare(
 prepare_alone = partial(prepare, debated=False)
 
 
-def labelled(options: Sequence[str]) -> list[Candidate]:
+def label_options(options: Sequence[str]) -> list[Candidate]:
     """Return the options with their letters."""
     return [{"label": ascii_uppercase[n], "text": text} for n, text in enumerate(options)]
 
@@ -79,27 +77,27 @@ def texts(candidates: Sequence[Candidate]) -> dict[str, str]:
     return {c["label"]: c["text"] for c in sorted(candidates, key=lambda c: c["label"])}
 
 
-def opening(asked: Callable[[Settings], int], *, debated: bool = True) -> Step:
+def opening(count_answers: Callable[[Settings], int], *, debated: bool = True) -> Step:
     """Return the step that labels a question's options, and draws the order of a knockout.
 
-    ``asked`` returns how many direct answers are asked for. A question that is not ``debated``
+    ``count_answers`` returns how many direct answers are asked for. A question that is not ``debated``
     keeps the two options that a debate would be about, where an evaluation chooses them.
     """
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
         context, question = runtime.context, state["question"]
-        given = prepare(state, context, debated=debated)
-        options, gold = labelled(given["options"] or []), given["gold"] or ""
+        inputs = prepare(state, context, debated=debated)
+        options, gold = label_options(inputs["options"] or []), inputs["gold"] or ""
         if context.uses_gold() and not debated:
             pair = gold_pair(options, gold, context, question)
             options = sorted(pair, key=lambda option: option["label"])
         knockout = debated and context.candidates == "knockout" and len(options) > 2
         kind = "knockout" if knockout else "leaf"
         tell(runtime, root(), "opened", {"text": question, "kind": kind})
-        waiting = shuffled(options, context.seed, *drawn_at(question)) if knockout else []
-        found = {"options": options, "gold": gold, "waiting": waiting, "round": 0}
+        waiting = shuffle_options(options, context.seed, *make_draw_key(question)) if knockout else []
+        update = {"options": options, "gold": gold, "waiting": waiting, "round": 0}
         background = state.get("background") or []
-        return {"id": root(), "asked": asked(context), "background": background, **found}
+        return {"id": root(), "asked": count_answers(context), "background": background, **update}
 
     return opening
 
@@ -118,10 +116,12 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dic
         gold, wrong = gold_pair(options, state["gold"], context, question)
         candidates = {"a": gold, "b": state["distractor"] or wrong}
         if context.candidates == "balanced":
-            candidates = drawn(candidates["a"], candidates["b"], context.seed, *drawn_at(question))
-            first = "b" if chance.coin(context.seed, "first", *drawn_at(question)) else "a"
+            candidates = assign_sides(
+                candidates["a"], candidates["b"], context.seed, *make_draw_key(question)
+            )
+            first = "b" if chance.coin(context.seed, "first", *make_draw_key(question)) else "a"
     elif len(options) == 2:
-        candidates = drawn(options[0], options[1], context.seed, *drawn_at(question))
+        candidates = assign_sides(options[0], options[1], context.seed, *make_draw_key(question))
     return {"pairs": [pair(state, root(), candidates, first)]}
 
 
@@ -129,12 +129,12 @@ def next_round(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[s
     """Pair the options that wait, in their order; an odd one out has a bye."""
     waiting, number, question = state["waiting"], state["round"] + 1, state["question"]
     seed, pairs, met = runtime.context.seed, list[Pair](), list[str]()
-    for one, two in zip(waiting[::2], waiting[1::2], strict=False):
+    for first_option, two in zip(waiting[::2], waiting[1::2], strict=False):
         node = f"{root()}.{len(state['settled']) + len(pairs)}"
-        text = f"{one['label']} or {two['label']}: {question}"
+        text = f"{first_option['label']} or {two['label']}: {question}"
         tell(runtime, node, "opened", {"text": text, "kind": "leaf", "round": number})
-        pairs.append(pair(state, node, drawn(one, two, seed, node, question)))
-        met.append(f"{one['label']} against {two['label']}")
+        pairs.append(pair(state, node, assign_sides(first_option, two, seed, node, question)))
+        met.append(f"{first_option['label']} against {two['label']}")
     bye = waiting[2 * len(pairs) :]
     out = "".join(f"; {option['label']} has a bye" for option in bye)
     debates = [f"{root()}.{n}" for n in range(len(state["settled"]) + len(pairs))]
@@ -143,9 +143,7 @@ def next_round(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[s
     return {"round": number, "pairs": pairs, "waiting": bye}
 
 
-def pair(
-    state: RoleSwitchingDebate, node: str, candidates: dict[Side, Candidate], first: Side = "a"
-) -> Pair:
+def pair(state: RoleSwitchingDebate, node: str, candidates: dict[Side, Candidate], first: Side = "a") -> Pair:
     """Return one debate, as its graph takes it."""
     return {
         "id": node,
@@ -171,19 +169,19 @@ async def standing(state: RoleSwitchingDebate) -> dict[str, object]:
     return {"waiting": [*state["waiting"], *winners]}
 
 
-def drawn_at(question: str) -> tuple[str, ...]:
+def make_draw_key(question: str) -> tuple[str, ...]:
     """Return what the draws about ``question`` depend on beside the seed."""
     return (*inside.get().draw(), question)
 
 
-def drawn(first: Candidate, second: Candidate, seed: int, *place: str) -> dict[Side, Candidate]:
+def assign_sides(first: Candidate, second: Candidate, seed: int, *place: str) -> dict[Side, Candidate]:
     """Return who defends which of two candidates."""
     if chance.coin(seed, "candidates", *place):
         return {"a": first, "b": second}
     return {"a": second, "b": first}
 
 
-def shuffled(options: Sequence[Candidate], seed: int, *place: str) -> list[Candidate]:
+def shuffle_options(options: Sequence[Candidate], seed: int, *place: str) -> list[Candidate]:
     """Return the options in an order drawn from the seed."""
     order = sorted(range(len(options)), key=lambda n: chance.seed(seed, "order", *place, n))
     return [options[number] for number in order]
@@ -196,13 +194,13 @@ def gold_pair(
     right = next(option for option in options if option["label"] == gold)
     wrong = [option for option in options if option["label"] != gold]
     if settings.distractor == "random":
-        wrong = shuffled(wrong, settings.seed, *drawn_at(question))
+        wrong = shuffle_options(wrong, settings.seed, *make_draw_key(question))
     return right, wrong[0]
 
 
 def read_from(first: Side, candidates: Mapping[Side, Candidate]) -> dict[str, str]:
     """Return text by label, the candidate of ``first`` before the other's."""
-    return {candidates[s]["label"]: candidates[s]["text"] for s in (first, other(first))}
+    return {candidates[s]["label"]: candidates[s]["text"] for s in (first, get_opponent(first))}
 
 
 class SameAnswerReply(BaseModel):
@@ -211,7 +209,7 @@ class SameAnswerReply(BaseModel):
     same: bool
 
 
-def proposed(state: FivePhases, side: Side) -> str:
+def find_proposed_answer(state: FivePhases, side: Side) -> str:
     """Return the answer that ``side`` proposed; nothing where its proposal failed."""
     proposal = latest(state["turns"], side, "proposals")
     return "" if proposal is None else str(proposal["answer"])
@@ -222,36 +220,30 @@ async def meeting(state: FivePhases) -> dict[str, object]:
 
     Two open answers in different words may still be one. A model has to say whether they are.
     """
-    a, b = (proposed(state, side) for side in SIDES)
+    a, b = (find_proposed_answer(state, side) for side in SIDES)
     if state["assigned"] or not a or not b:
         return {"agreed": "no"}
     if state["options"]:
         return {"agreed": "yes" if a == b else "no"}
-    return {"agreed": "yes" if same(a, b) else "unknown"}
+    return {"agreed": "yes" if is_same_answer(a, b) else "unknown"}
 
 
 async def same_answer(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, object]:
     """Ask whether the two proposals are the same answer."""
     reply = await ask(
         runtime,
-        Place(
-            node=state["id"],
-            phase="proposals",
-            role="judge",
-            speaker="same_answer",
-            step=1,
-        ),
+        Place(node=state["id"], phase="proposals", role="judge", speaker="same_answer", step=1),
         "role_switching_debate/same_answer",
         SameAnswerReply,
         max_tokens=200,
         question=state["question"],
         background=state["background"],
-        candidates=[proposed(state, side) for side in SIDES],
+        candidates=[find_proposed_answer(state, side) for side in SIDES],
     )
     return {"agreed": "yes" if reply.same else "no"}
 
 
-async def proposed_pair(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, object]:
+async def pair_proposals(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, object]:
     """Let each debater defend what it proposed. Open answers are A and B.
 
     A notice of the run names the options that are left out.
@@ -259,7 +251,7 @@ async def proposed_pair(state: FivePhases, runtime: Runtime[Settings]) -> dict[s
     labels = {option["text"]: option["label"] for option in state["options"]}
     candidates: dict[Side, Candidate] = {}
     for side in SIDES:
-        answer = proposed(state, side)
+        answer = find_proposed_answer(state, side)
         candidates[side] = {"label": labels.get(answer, side.upper()), "text": answer}
     debated = [candidate["label"] for candidate in candidates.values()]
     if out := ", ".join(label for label in labels.values() if label not in debated):

@@ -12,13 +12,20 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree import records
-from dialectree.answers import LONGEST, match_candidate, offered, same, shortened, tokens
+from dialectree.answers import (
+    LONGEST,
+    is_same_answer,
+    match_candidate,
+    shorten_answer,
+    suggest_answers,
+    tokens,
+)
 from dialectree.flow import Step
 from dialectree.models.door import ByText, CopyCheck, Reply, ask
 from dialectree.models.reading import words_under
 from dialectree.models.small_models import split_sentences
 from dialectree.nodes.quotations import occurs
-from dialectree.nodes.role_switching_debate.candidates import proposed, read_from, texts
+from dialectree.nodes.role_switching_debate.candidates import find_proposed_answer, read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
     FivePhases,
     Phase,
@@ -26,8 +33,8 @@ from dialectree.nodes.role_switching_debate.state import (
     Side,
     Turn,
     blocks,
-    other,
-    written,
+    collect_side_text,
+    get_opponent,
 )
 from dialectree.records import Place
 from dialectree.trace.events import tell
@@ -86,22 +93,27 @@ def proposal(side: Side, *, again: bool = False) -> Step:
 
     async def proposal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         pair = state["candidates"]
-        own = pair[side]["text"] if state["assigned"] else None
-        taken = proposed(state, other(side)) if again else None
-        options = {} if own else texts(state["options"])
-        left = {label: text for label, text in options.items() if text != taken}
-        possible = [own] if own else [*left.values()]
+        assigned_answer = pair[side]["text"] if state["assigned"] else None
+        opponent_answer = find_proposed_answer(state, get_opponent(side)) if again else None
+        options = {} if assigned_answer else texts(state["options"])
+        remaining_options = {label: text for label, text in options.items() if text != opponent_answer}
+        possible = [assigned_answer] if assigned_answer else [*remaining_options.values()]
 
         def label(reply: ProposalReply) -> str | None:
             return match_candidate(reply.answer, options)
 
         def fault(reply: ProposalReply) -> str | None:
-            if own:  # whatever the reply calls its answer, the debater keeps its own
+            if assigned_answer:  # whatever the reply calls its answer, the debater keeps its own
                 return None
             if options:
-                names = ", ".join(left)
-                return None if label(reply) in left else f"answer: it does not name one of {names}"
-            if taken and any(same(reply.answer, old) for old in (taken, proposed(state, side))):
+                names = ", ".join(remaining_options)
+                return (
+                    None if label(reply) in remaining_options else f"answer: it does not name one of {names}"
+                )
+            if opponent_answer and any(
+                is_same_answer(reply.answer, old)
+                for old in (opponent_answer, find_proposed_answer(state, side))
+            ):
                 return "answer: it is the one that is taken; propose another"
             return None if any(map(str.isalnum, reply.answer)) else "answer: it is empty"
 
@@ -110,23 +122,23 @@ def proposal(side: Side, *, again: bool = False) -> Step:
             _place(state, side, "proposals", step=again * (1 if options else 2)),
             "role_switching_debate/proposal",
             ProposalReply,
-            suggested=offered(possible),
+            suggested=suggest_answers(possible),
             check=fault,
             names=label if options else None,
             max_tokens=900 + tokens(*possible),
             question=state["question"],
             background=state["background"],
-            options=left,
-            answer=own,
-            taken=taken,
+            options=remaining_options,
+            answer=assigned_answer,
+            taken=opponent_answer,
         )
-        if own:
-            theirs = pair[other(side)]["label"]
+        if assigned_answer:
+            theirs = pair[get_opponent(side)]["label"]
             if match_candidate(reply.answer, texts([*pair.values()])) == theirs:
                 note = f"debater {pair[side]['label']} named {theirs} in its proposal"
                 tell(runtime, state["id"], "noted", {"note": note})
         chosen = label(reply)
-        answer = own or (options[chosen] if chosen else reply.answer)
+        answer = assigned_answer or (options[chosen] if chosen else reply.answer)
         fields = {"argument": reply.argument, "answer": answer}
         return {"turns": [{"speaker": side, "phase": "proposals", "fields": fields}]}
 
@@ -139,10 +151,10 @@ def rebuttal(side: Side) -> Step:
     async def rebuttal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         in_turn = runtime.context.cross_examination == "in_turn"
         until: Phase = "cross_examination" if in_turn else "proposals"
-        opponents = written(state["turns"], other(side))
+        opponents = collect_side_text(state["turns"], get_opponent(side))
         opponents = "\n¶\n".join([opponents, *words_under(opponents)])
 
-        def located(reply: RebuttalReply) -> dict[str, Any]:
+        def check_error_quotes(reply: RebuttalReply) -> dict[str, Any]:
             fields = reply.model_dump()
             for error in fields["errors"]:
                 error["occurs"] = occurs(error["quote"], opponents)
@@ -151,11 +163,9 @@ def rebuttal(side: Side) -> Step:
         place = _place(state, side, "cross_examination", step=int(in_turn and side == "b"))
         texts_said = opponents.split("\n¶\n")
         sentences = dict.fromkeys(s for text in texts_said for s in split_sentences(text))
-        sentences.pop(state["candidates"][other(side)]["text"], None)  # its answer is no argument
+        sentences.pop(state["candidates"][get_opponent(side)]["text"], None)  # its answer is no argument
         quoting = ByText[RebuttalReply](
-            QuotingReply,
-            {"errors[].quote": [*sentences][:MOST_SENTENCES]},
-            lambda reply: reply,
+            QuotingReply, {"errors[].quote": [*sentences][:MOST_SENTENCES]}, lambda reply: reply
         )
         return await _speak(
             state,
@@ -164,11 +174,9 @@ def rebuttal(side: Side) -> Step:
             until,
             RebuttalReply,
             1200,
-            located,
+            check_error_quotes,
             by_text=quoting if sentences else None,
-            own_words=lambda reply: " ¶ ".join(
-                [*(error.fault for error in reply.errors), reply.defence]
-            ),
+            own_words=lambda reply: " ¶ ".join([*(error.fault for error in reply.errors), reply.defence]),
         )
 
     return rebuttal
@@ -221,9 +229,7 @@ async def _speak(
         by_text=by_text,
         copy_check=CopyCheck(
             _order_texts(
-                state["turns"],
-                side,
-                first="a" if runtime.context.cross_examination == "in_turn" else side,
+                state["turns"], side, first="a" if runtime.context.cross_examination == "in_turn" else side
             ),
             [state["question"], *state["background"], *texts([*candidates.values()]).values()],
             own_words,
@@ -234,7 +240,7 @@ async def _speak(
         candidates=read_from(first, candidates),
         blocks=blocks(state, until=until, first=first, under_way=until == place.phase),
         label=candidates[side]["label"],
-        opponent=candidates[other(side)]["label"],
+        opponent=candidates[get_opponent(side)]["label"],
     )
     return {"turns": [{"speaker": side, "phase": place.phase, "fields": fields(valid)}]}
 
@@ -246,16 +252,16 @@ def _order_texts(turns: list[Turn], side: Side, *, first: Side) -> list[tuple[bo
     """
     phases: list[tuple[Phase, Side]] = [("proposals", side), ("cross_examination", first)]
     return [
-        (speaker != side, written(turns, speaker, [phase]))
+        (speaker != side, collect_side_text(turns, speaker, [phase]))
         for phase, begins in phases
-        for speaker in (begins, other(begins))
+        for speaker in (begins, get_opponent(begins))
     ]
 
 
 def _place(state: FivePhases, side: Side, phase: Phase, step: int = 0) -> Place:
     """Return where a turn belongs, and what its speaker defends there."""
-    own = state["candidates"].get(side)
-    defended = state["candidates"].get(other(side) if phase == "role_switch" else side)
+    candidate = state["candidates"].get(side)
+    defended = state["candidates"].get(get_opponent(side) if phase == "role_switch" else side)
     letter = "" if state["options"] else side.upper()  # open answers are A and B
     return records.Turn(
         node=state["id"],
@@ -264,7 +270,7 @@ def _place(state: FivePhases, side: Side, phase: Phase, step: int = 0) -> Place:
         speaker=side,
         round=1 + sum(turn["speaker"] == side for turn in state["turns"]),
         step=step,
-        side=shortened(defended["text"]) if defended else None,
+        side=shorten_answer(defended["text"]) if defended else None,
         label=defended["label"] if defended else letter or None,
-        called=own["label"] if own else letter,
+        called=candidate["label"] if candidate else letter,
     )

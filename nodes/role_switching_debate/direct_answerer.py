@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
-from dialectree.answers import LONGEST, letter, match_candidate, normal, offered, tokens
+from dialectree.answers import LONGEST, letter, match_candidate, normal, suggest_answers, tokens
 from dialectree.flow import Step
 from dialectree.flow.state import Ruling, VerdictFields
 from dialectree.flow.steps import settle
@@ -56,7 +56,7 @@ def direct_answerer(role: str) -> Step:
             Place(node=state["id"], phase="direct", role=role, speaker=str(state["number"])),
             "role_switching_debate/direct_answer",
             DirectReply,
-            suggested=offered([*choice.values()]),
+            suggested=suggest_answers([*choice.values()]),
             check=fault,
             max_tokens=700 + tokens(*choice.values()),
             question=state["question"],
@@ -80,7 +80,7 @@ def votes(samples: Sequence[VerdictFields]) -> dict[str, list[VerdictFields]]:
     return dict(sorted(by_answer.items(), key=lambda vote: -len(vote[1])))
 
 
-async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
+async def accept_unanimous_answer(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
     """Take the answer that every sample gave; it has no confidence."""
     count = len(state["samples"])
     note = f"no debate: {count} direct {'answer' if count == 1 else 'answers'} agreed"
@@ -93,30 +93,28 @@ async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> R
     A single sample has no confidence: nothing could have disagreed with it. A sample that a person
     dropped counts as if it had not been asked for.
     """
-    counted, asked = votes(state["samples"]), state["asked"] - state["dropped"]
-    most = max(map(len, counted.values()))
-    tied = sorted(name for name, voters in counted.items() if len(voters) == most)
+    counted, sample_count = votes(state["samples"]), state["asked"] - state["dropped"]
+    top_votes = max(map(len, counted.values()))
+    tied = sorted(name for name, voters in counted.items() if len(voters) == top_votes)
     place = (runtime.context.seed, "tie", state["id"], state["question"])
     won = min(tied, key=lambda name: chance.seed(*place, name))
-    notes = [_counts(counted, asked, state["dropped"])]
+    notes = [_counts(counted, sample_count, state["dropped"])]
     if len(tied) > 1:
-        *others, last = (_name(counted[name][0]) for name in tied)
-        among = f"{', '.join(others)} and {last}"
-        notes.append(f"tie between {among} ({most} of {asked} each); drawn from the seed")
-    share = most / asked if asked > 1 else None
-    source = "share of samples" if asked > 1 else None
-    return await settle(
-        runtime, confidence=share, confidence_source=source, notes=notes, **counted[won][0]
-    )
+        *other_names, last = (_name(counted[name][0]) for name in tied)
+        among = f"{', '.join(other_names)} and {last}"
+        notes.append(f"tie between {among} ({top_votes} of {sample_count} each); drawn from the seed")
+    share = top_votes / sample_count if sample_count > 1 else None
+    source = "share of samples" if sample_count > 1 else None
+    return await settle(runtime, confidence=share, confidence_source=source, notes=notes, **counted[won][0])
 
 
-def _counts(counted: Mapping[str, Sequence[VerdictFields]], asked: int, dropped: int) -> str:
+def _counts(counted: Mapping[str, Sequence[VerdictFields]], sample_count: int, dropped: int) -> str:
     """Return ``9 samples: A 5, C 3, 1 failed`` or ``4 samples: B 2, A 2; 1 dropped``."""
     counts = [f"{_name(voters[0])} {len(voters)}" for voters in counted.values()]
-    failed = asked - sum(map(len, counted.values()))
+    failed = sample_count - sum(map(len, counted.values()))
     counts += [f"{failed} failed"] if failed else []
     out = f"; {dropped} dropped" if dropped else ""
-    return f"{asked} sample{'' if asked == 1 else 's'}: {', '.join(counts)}{out}"
+    return f"{sample_count} sample{'' if sample_count == 1 else 's'}: {', '.join(counts)}{out}"
 
 
 def _name(sample: VerdictFields) -> str:

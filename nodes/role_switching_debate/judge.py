@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
-from dialectree.answers import LONGEST, letter, offered, tokens
+from dialectree.answers import LONGEST, letter, suggest_answers, tokens
 from dialectree.answers import ruling as ruled_candidate
 from dialectree.flow.human_input import ask_person
 from dialectree.flow.jury import Count, count, jury
@@ -32,8 +32,8 @@ from dialectree.nodes.role_switching_debate.state import (
     Settings,
     Turn,
     blocks,
+    get_opponent,
     latest,
-    other,
 )
 from dialectree.protocols.inside import root
 from dialectree.records import Place
@@ -88,22 +88,16 @@ async def judge(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, obje
     one whole ruling there is no verdict.
     """
     context = runtime.context
-    possible, firsts = choices(state, context), {"": state["first"], SWAPPED: other(state["first"])}
-    spoken = {turn["phase"] for turn in state["turns"]}
+    possible, firsts = (choices(state, context), {"": state["first"], SWAPPED: get_opponent(state["first"])})
+    phases = {turn["phase"] for turn in state["turns"]}
 
     def candidate(reply: JudgeReply) -> str | None:
         return ruled_candidate(reply.label, reply.answer, possible)
 
     def place(round: int) -> Place:
-        return Place(
-            node=state["id"],
-            phase="judgment",
-            role="judge",
-            round=round,
-            step=round - 1,
-        )
+        return Place(node=state["id"], phase="judgment", role="judge", round=round, step=round - 1)
 
-    def seen(order: str) -> dict[str, object]:
+    def build_order_fields(order: str) -> dict[str, object]:
         return {
             "candidates": read_from(firsts[order], state["candidates"]),
             "blocks": blocks(state, until="uncertainty", first=firsts[order]),
@@ -115,39 +109,41 @@ async def judge(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, obje
         prompt="role_switching_debate/judge",
         reply=JudgeReply,
         judges=context.jury,
-        orders={order: seen(order) for order in context.orders()},
+        orders={order: build_order_fields(order) for order in context.orders()},
         ids={"label": [*possible]},
-        suggested=offered([*possible.values()]),
+        suggested=suggest_answers([*possible.values()]),
         names=candidate,
         by_text=by_text(possible),
         max_tokens=900 + tokens(*possible.values()),
         question=state["question"],
         background=state["background"],
-        switched="role_switch" in spoken,
-        admitted="uncertainty" in spoken,
+        switched="role_switch" in phases,
+        admitted="uncertainty" in phases,
         allow_uncertain=context.allow_uncertain,
     )
     heard = await ask(place(1), mismatch=None)
-    silent = {one.judge for one in heard if one.reply is None}
+    silent = {jury_ruling.judge for jury_ruling in heard if jury_ruling.reply is None}
     unclear = {
-        one.speaker: {"mismatch": one.reply.model_dump()}
-        for one in heard
-        if one.reply and one.judge not in silent and candidate(one.reply) is None
+        jury_ruling.speaker: {"mismatch": jury_ruling.reply.model_dump()}
+        for jury_ruling in heard
+        if jury_ruling.reply and jury_ruling.judge not in silent and candidate(jury_ruling.reply) is None
     }
     if unclear:
         heard += await ask(place(2), again=unclear)
-        silent = {one.judge for one in heard if one.reply is None}
+        silent = {jury_ruling.judge for jury_ruling in heard if jury_ruling.reply is None}
     turns: list[Turn] = [
         {
-            "speaker": one.speaker or "judge",
+            "speaker": jury_ruling.speaker or "judge",
             "phase": "judgment",
-            "fields": {**one.reply.model_dump(), "candidate": candidate(one.reply)},
+            "fields": {**jury_ruling.reply.model_dump(), "candidate": candidate(jury_ruling.reply)},
         }
-        for one in heard
-        if one.reply is not None
+        for jury_ruling in heard
+        if jury_ruling.reply is not None
     ]
-    lost = len(silent) == len(context.rulings()) and not any(one.dropped for one in heard)
-    return {"turns": turns, "failed": lost}
+    all_silent = len(silent) == len(context.rulings()) and not any(
+        jury_ruling.dropped for jury_ruling in heard
+    )
+    return {"turns": turns, "failed": all_silent}
 
 
 async def person(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
@@ -186,7 +182,7 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def agreed_label(rulings: Sequence[Mapping[str, Any]]) -> tuple[str | None, list[str]]:
+def find_common_label(rulings: Sequence[Mapping[str, Any]]) -> tuple[str | None, list[str]]:
     """Return the label that every ruling of one judge names, and a note where none counts."""
     candidates = {ruling["candidate"] for ruling in rulings}
     if None in candidates:
@@ -206,29 +202,41 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     """
     turns, judges = state["turns"], runtime.context.rulings()
     last = [[latest(turns, name, "judgment") for name in names] for names in judges]
-    whole = {str(n): [r for r in own if r] for n, own in enumerate(last, 1) if None not in own}
-    ruled = {who: agreed_label(rulings) for who, rulings in whole.items()}
+    complete_rulings = {
+        str(n): [r for r in judge_rulings if r]
+        for n, judge_rulings in enumerate(last, 1)
+        if None not in judge_rulings
+    }
+    ruled = {who: find_common_label(rulings) for who, rulings in complete_rulings.items()}
     votes = count({who: label for who, (label, _) in ruled.items()}, of=len(judges))
     label, alone = votes.value, len(judges) == 1
-    sure = {who: _lowest(rulings) for who, rulings in whole.items()}
-    heard = [r for who in ([*whole] if alone else votes.majority[:1]) for r in whole[who]]
-    notes = [note for _, own in ruled.values() for note in own] if alone else _spread(ruled, votes)
-    if not whole:
+    sure = {who: _lowest(rulings) for who, rulings in complete_rulings.items()}
+    heard = [
+        r for who in ([*complete_rulings] if alone else votes.majority[:1]) for r in complete_rulings[who]
+    ]
+    notes = (
+        [note for _, judge_notes in ruled.values() for note in judge_notes]
+        if alone
+        else _spread(ruled, votes)
+    )
+    if not complete_rulings:
         notes.append("nobody ruled: a person took the ruling out")
     by_person = runtime.context.judge == "me" and label is not None
     if by_person:
         notes.insert(0, "a person ruled, and gave no confidence")
     winner = None if label == UNCERTAIN else label
-    notes += disclosed(state, winner)
+    notes += describe_confidences(state, winner)
     answer = confidence = None
     if winner:
         answer = texts([*state["candidates"].values()])[winner]
-        given = [one for who in votes.majority if (one := sure[who]) is not None]
-        confidence = mean(given) if given else None
+        majority_confidences = [
+            judge_confidence for who in votes.majority if (judge_confidence := sure[who]) is not None
+        ]
+        confidence = mean(majority_confidences) if majority_confidences else None
         if alone and len(confidences := {ruling["confidence"] for ruling in heard}) > 1:
-            shown = " and ".join(figure(ruling["confidence"], "none") for ruling in heard)
+            confidence_text = " and ".join(figure(ruling["confidence"], "none") for ruling in heard)
             counts = "none" if None in confidences else "the lower one"
-            notes.append(f"the judge's confidence in the two orders: {shown}; {counts} counts")
+            notes.append(f"the judge's confidence in the two orders: {confidence_text}; {counts} counts")
     ruling = await settle(
         runtime,
         answer,
@@ -254,8 +262,8 @@ def _lowest(rulings: Sequence[Mapping[str, Any]]) -> float | None:
 def _spread(ruled: Mapping[str, tuple[str | None, list[str]]], votes: Count) -> list[str]:
     """Note how several judges came to no majority, and whose ruling does not count."""
     notes = [
-        f"judge {who} rules nothing: {', '.join(own)}"
-        for who, (label, own) in ruled.items()
+        f"judge {who} rules nothing: {', '.join(judge_notes)}"
+        for who, (label, judge_notes) in ruled.items()
         if label is None
     ]
     if votes.value == UNCERTAIN:
@@ -266,18 +274,18 @@ def _spread(ruled: Mapping[str, tuple[str | None, list[str]]], votes: Count) -> 
 async def broken_off(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     """End a debate that lost a part which it needs."""
     ruled = await settle(runtime, None, node=state["id"])
-    notes = ["a part that the debate needs failed for good", *disclosed(state)]
+    notes = ["a part that the debate needs failed for good", *describe_confidences(state)]
     return {"outcome": {**ruled["verdict"], "notes": notes}}
 
 
-async def undecided(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
+async def settle_without_debate(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
     """Say that there was no debate."""
     ruled = await settle(runtime, None)
     notes = ["there is no distractor to debate against"]
     return {"settled": {root(): {**ruled["verdict"], "notes": notes}}}
 
 
-def disclosed(state: FivePhases, winner: str | None = None) -> list[str]:
+def describe_confidences(state: FivePhases, winner: str | None = None) -> list[str]:
     """Note both debaters' own confidence, and whether the loser was surer than the winner."""
     sure = {
         state["candidates"][side]["label"]: report["percent"]
@@ -286,8 +294,8 @@ def disclosed(state: FivePhases, winner: str | None = None) -> list[str]:
     }
     if not sure:
         return []
-    shown = (f"{name} {figure(percent / 100)}" for name, percent in sure.items())
-    notes = [f"disclosed confidence: {', '.join(shown)}"]
+    confidence_texts = (f"{name} {figure(percent / 100)}" for name, percent in sure.items())
+    notes = [f"disclosed confidence: {', '.join(confidence_texts)}"]
     if winner in sure and max(sure.values()) > sure[winner]:
         notes.append("the loser disclosed more confidence than the winner")
     return notes
@@ -299,19 +307,19 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
     A debate without a winner ends a knockout, even if others beside it had winners.
     """
     debates = state["settled"]
-    lost = [name for name, outcome in debates.items() if outcome["answer"] is None]
-    outcome = debates[(lost or [*debates][-1:])[0]]
+    undecided_debates = [name for name, outcome in debates.items() if outcome["answer"] is None]
+    outcome = debates[(undecided_debates or [*debates][-1:])[0]]
     notes = [*outcome["notes"]]
     if state["round"]:
-        own = {name: outcome[name] for name in ("answer", "rationale", "confidence")}
-        verdict = None if lost else {**own, "winner": outcome["label"]}
+        verdict_fields = {name: outcome[name] for name in ("answer", "rationale", "confidence")}
+        verdict = None if undecided_debates else {**verdict_fields, "winner": outcome["label"]}
         tell(runtime, root(), "settled", {"verdict": verdict, "provenance": [*debates]})
-        if lost:
+        if undecided_debates:
             ended = f"the knockout ended in round {state['round']}"
-            notes.append(f"{ended}: {', '.join(lost)} had no winner")
+            notes.append(f"{ended}: {', '.join(undecided_debates)} had no winner")
         else:
             rest_on([*debates][-1])
     if runtime.context.uses_gold():
         notes.append("a debate with the gold answer in it is binary: chance is 50%")
-    label = outcome["label"] if state["options"] or lost else None
+    label = outcome["label"] if state["options"] or undecided_debates else None
     return {"verdict": {**outcome, "label": label, "notes": notes}}

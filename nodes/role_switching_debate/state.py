@@ -34,9 +34,7 @@ class Input(GroundedInput):
 class Settings(GroundedSettings):
     """The settings of a role-switching debate."""
 
-    candidates: Literal["proposed", "knockout", "oracle", "balanced"] = option(
-        "proposed", group="Candidates"
-    )
+    candidates: Literal["proposed", "knockout", "oracle", "balanced"] = option("proposed", group="Candidates")
     """Where the two candidates come from. ``oracle`` and ``balanced`` put the gold answer against a
     distractor; both are for evaluations."""
     distractor: Literal["first", "random", "model"] = option("first", evaluation_only=True)
@@ -46,9 +44,7 @@ class Settings(GroundedSettings):
     """Whether the second debater reads the first one's rebuttal before it writes its own."""
     judge_orders: Literal["one", "both"] = option("one", group="Debate", common=True)
     """Ask the judge once, or with both sides in either order."""
-    jury: Jury = option(
-        default_factory=list, group="Debate", common=True, metavar="SPEC", jury_of="judge"
-    )
+    jury: Jury = option(default_factory=list, group="Debate", common=True, metavar="SPEC", jury_of="judge")
     """A model that judges beside others; the majority of all of them rules."""
     gate: int = option(0, ge=0, le=25, group="Candidates", common=True)
     """Direct answers of one model that are asked for first, without a debate if all agree; `vote`
@@ -73,7 +69,7 @@ class Settings(GroundedSettings):
     def rulings(self) -> list[list[str]]:
         """Return who rules, a list for each judge: its name in each of the orders."""
         names = jurors(len(self.jury), self.orders())
-        return [[name or "judge" for name in own] for own in names]
+        return [[name or "judge" for name in judge_names] for judge_names in names]
 
     def uses_gold(self) -> bool:
         """Return whether one debater defends the gold answer."""
@@ -91,7 +87,7 @@ SIDES: tuple[Side, Side] = ("a", "b")
 Phase = Literal["proposals", "cross_examination", "role_switch", "uncertainty", "judgment"]
 
 
-def other(side: Side) -> Side:
+def get_opponent(side: Side) -> Side:
     """Return the opponent of ``side``."""
     return "b" if side == "a" else "a"
 
@@ -206,8 +202,10 @@ _LOST = ("missing", "this part is lost; that counts against nobody")
 
 def latest(turns: Sequence[Turn], speaker: str, phase: Phase) -> dict[str, Any] | None:
     """Return the fields of the turn that counts: the last one of ``speaker`` in ``phase``."""
-    own = (turn for turn in reversed(turns) if (turn["speaker"], turn["phase"]) == (speaker, phase))
-    return next((turn["fields"] for turn in own), None)
+    matching_turns = (
+        turn for turn in reversed(turns) if (turn["speaker"], turn["phase"]) == (speaker, phase)
+    )
+    return next((turn["fields"] for turn in matching_turns), None)
 
 
 def blocks(
@@ -228,8 +226,8 @@ def blocks(
     for phase in phases[: phases.index(until) + 1]:
         lines = {side: _lines(state, phase, side) for side in SIDES}
         if any(lines.values()) and not (under_way and phase == until):
-            lines = {side: own or [_LOST] for side, own in lines.items()}
-        for side in SIDES if phase == "cross_examination" else (first, other(first)):
+            lines = {side: side_lines or [_LOST] for side, side_lines in lines.items()}
+        for side in SIDES if phase == "cross_examination" else (first, get_opponent(first)):
             if lines[side]:
                 label = state["candidates"][side]["label"]
                 block = {"phase": TITLES[phase], "label": label, "lines": lines[side]}
@@ -245,7 +243,7 @@ def _lines(state: FivePhases, phase: Phase, side: Side) -> list[tuple[str, str]]
     if phase == "proposals":
         return [("answer", fields["answer"]), ("argument", fields["argument"])]
     if phase == "role_switch":
-        opponent = state["candidates"][other(side)]["label"]
+        opponent = state["candidates"][get_opponent(side)]["label"]
         return [(f"argument for answer {opponent}", fields["argument"])]
     if phase == "uncertainty":
         return [
@@ -261,7 +259,7 @@ def _lines(state: FivePhases, phase: Phase, side: Side) -> list[tuple[str, str]]
     return [*lines, ("defence", fields["defence"])]
 
 
-def written(
+def collect_side_text(
     turns: Sequence[Turn], side: Side, phases: Sequence[Phase] = ("proposals", "cross_examination")
 ) -> str:
     """Return all that ``side`` wrote in the ``phases``, which its opponent may quote from.

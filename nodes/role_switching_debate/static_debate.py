@@ -16,15 +16,15 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from dialectree import records
-from dialectree.answers import offered, shortened, tokens
 from dialectree.answers import ruling as ruled_candidate
+from dialectree.answers import shorten_answer, suggest_answers, tokens
 from dialectree.errors import InputError
 from dialectree.flow import Step
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import CopyCheck, ask
 from dialectree.nodes.role_switching_debate import candidates
-from dialectree.nodes.role_switching_debate.candidates import drawn, drawn_at, read_from, texts
+from dialectree.nodes.role_switching_debate.candidates import assign_sides, make_draw_key, read_from, texts
 from dialectree.nodes.role_switching_debate.judge import JudgeReply, by_text
 from dialectree.nodes.role_switching_debate.state import (
     SWAPPED,
@@ -33,7 +33,7 @@ from dialectree.nodes.role_switching_debate.state import (
     RoleSwitchingDebate,
     Settings,
     Side,
-    other,
+    get_opponent,
 )
 from dialectree.records import Place
 
@@ -67,9 +67,9 @@ class StatementReply(BaseModel):
     argument: Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def prepare(debate_input: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Return the question and its options; raise InputError unless two of them are debated."""
-    prepared = candidates.prepare(given, settings, debated=False)
+    prepared = candidates.prepare(debate_input, settings, debated=False)
     count = len(prepared["options"] or [])
     if count != 2 and not settings.uses_gold():
         why = f"this debate is about two options, and there are {count or 'none'}"
@@ -83,18 +83,18 @@ _labelled = candidates.opening(lambda settings: 0, debated=False)
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Draw from the seed who defends which of the two options."""
     prepare(state, runtime.context)
-    begun: dict[str, Any] = await _labelled(state, runtime)
-    first, second = begun["options"]
-    sides = drawn(first, second, runtime.context.seed, *drawn_at(state["question"]))
-    return {**begun, "candidates": sides}
+    state_update: dict[str, Any] = await _labelled(state, runtime)
+    first, second = state_update["options"]
+    sides = assign_sides(first, second, runtime.context.seed, *make_draw_key(state["question"]))
+    return {**state_update, "candidates": sides}
 
 
 def statement(side: Side, *, alone: bool = False) -> Step:
     """Argue in a round: without a look at what the other one says in it, or ``alone``."""
 
     async def statement(state: Rounds, runtime: Runtime[Settings]) -> dict[str, Any]:
-        own, opponent = state["candidates"][side], state["candidates"][other(side)]
-        round_ = 1 + sum(one["side"] == side for one in state["statements"])
+        candidate, opponent = state["candidates"][side], state["candidates"][get_opponent(side)]
+        round_ = 1 + sum(turn["side"] == side for turn in state["statements"])
         reply = await ask(
             runtime,
             records.Turn(
@@ -104,9 +104,9 @@ def statement(side: Side, *, alone: bool = False) -> Step:
                 speaker=side,
                 round=round_,
                 step=round_,
-                side=shortened(own["text"]),
-                label=own["label"],
-                called=own["label"],
+                side=shorten_answer(candidate["text"]),
+                label=candidate["label"],
+                called=candidate["label"],
             ),
             "static_debate/debater",
             StatementReply,
@@ -114,15 +114,15 @@ def statement(side: Side, *, alone: bool = False) -> Step:
                 [
                     (theirs, argument)
                     for _, theirs, argument in sorted(
-                        (said["round"], said["side"] != side, said["argument"])
-                        for said in state["statements"]
+                        (past_turn["round"], past_turn["side"] != side, past_turn["argument"])
+                        for past_turn in state["statements"]
                     )
                 ],
-                common=[state["question"], own["text"], opponent["text"]],
+                common=[state["question"], candidate["text"], opponent["text"]],
             ),
             max_tokens=4 * WORDS,
-            **_shown(state, "a"),
-            label=own["label"],
+            **_build_prompt_fields(state, "a"),
+            label=candidate["label"],
             opponent=None if alone else opponent["label"],
             round=round_,
             rounds=ROUNDS,
@@ -153,27 +153,27 @@ def judge(*, swapped: bool = False) -> Step:
             "static_debate/judge",
             JudgeReply,
             ids={"label": [*possible]},
-            suggested=offered([*possible.values()]),
+            suggested=suggest_answers([*possible.values()]),
             check=fault,
             names=candidate,
             by_text=by_text(possible),
             max_tokens=900 + tokens(*possible.values()),
-            **_shown(state, "b" if swapped else "a"),
-            alone=len({one["side"] for one in state["statements"]}) == 1,
+            **_build_prompt_fields(state, "b" if swapped else "a"),
+            alone=len({turn["side"] for turn in state["statements"]}) == 1,
         )
         return {"rulings": [reply.model_dump()]}
 
     return judge
 
 
-def _shown(state: Rounds, first: Side) -> dict[str, Any]:
+def _build_prompt_fields(state: Rounds, first: Side) -> dict[str, Any]:
     """Return what debaters and judge read; in each round the words of ``first`` come first."""
-    said = sorted(state["statements"], key=lambda one: (one["round"], one["side"] != first))
+    statements = sorted(state["statements"], key=lambda turn: (turn["round"], turn["side"] != first))
     return {
         "question": state["question"],
         "background": state["background"],
         "candidates": read_from(first, state["candidates"]),
-        "statements": [{"label": state["candidates"][one["side"]]["label"], **one} for one in said],
+        "statements": [{"label": state["candidates"][turn["side"]]["label"], **turn} for turn in statements],
     }
 
 
@@ -185,20 +185,20 @@ async def verdict(state: Rounds, runtime: Runtime[Settings]) -> Ruling:
     if not state["rulings"]:
         return await settle(runtime, None, notes=["nobody ruled: a person took the rulings out"])
     labels = texts([*state["candidates"].values()])
-    rulings, named = state["rulings"], {one["label"] for one in state["rulings"]}
-    likely = {label: mean(_probability(one, label) for one in rulings) for label in labels}
-    label = max(likely, key=lambda one: likely[one])
-    notes = ["position bias: the judge ruled otherwise in the other order"] * (len(named) > 1)
+    rulings, ruled_labels = state["rulings"], {ruling["label"] for ruling in state["rulings"]}
+    likely = {label: mean(_probability(ruling, label) for ruling in rulings) for label in labels}
+    label = max(likely, key=lambda candidate_label: likely[candidate_label])
+    notes = ["position bias: the judge ruled otherwise in the other order"] * (len(ruled_labels) > 1)
     if len(set(likely.values())) == 1:
         notes.append("both answers are equally likely in the mean of both orders")
         return await settle(runtime, None, notes=notes)
-    own = [one["rationale"] for one in rulings if one["label"] == label]
+    rationales = [ruling["rationale"] for ruling in rulings if ruling["label"] == label]
     return await settle(
         runtime,
         labels[label],
         label=label,
         winner=label,
-        rationale="\n".join(own),
+        rationale="\n".join(rationales),
         confidence=likely[label],
         confidence_source="mean of both orders",
         notes=notes,

@@ -19,15 +19,9 @@ from dialectree.flow import Step
 from dialectree.flow.state import Ruling
 from dialectree.flow.steps import ruling, settle
 from dialectree.models.door import ByText, ask
-from dialectree.nodes.quotations import own_words, unfounded
-from dialectree.nodes.tree_of_debate.evidence import at_hand, known_text, quotable
-from dialectree.nodes.tree_of_debate.state import (
-    LETTERS,
-    DebatedTopic,
-    Letter,
-    Settings,
-    TreeOfDebate,
-)
+from dialectree.nodes.quotations import find_unsupported_quotations, own_words
+from dialectree.nodes.tree_of_debate.evidence import at_hand, list_introductory_parts, quotable
+from dialectree.nodes.tree_of_debate.state import LETTERS, DebatedTopic, Letter, Settings, TreeOfDebate
 from dialectree.protocols.inside import root
 from dialectree.records import Place
 from dialectree.report.node_data import Sentence
@@ -74,7 +68,7 @@ class ShortSummaryReply(SummaryReply):
 async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
     """Write one paragraph from the whole tree; proposals of the personas stand beside it."""
     debates = state["debates"]
-    ids = {"nodes[]": [topic["id"] for topic in debates], "segments[]": _cited(debates)}
+    ids = {"nodes[]": [topic["id"] for topic in debates], "segments[]": _list_cited_ids(debates)}
     suggested = {f"{part}.{path}": offered for part in _MOST for path, offered in ids.items()}
     reply = await ask(
         runtime,
@@ -84,9 +78,7 @@ async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
         suggested=suggested,
         by_text=ByText[SummaryReply](ShortSummaryReply, {}, lambda reply: reply, suggested),
         at_most=_MOST,
-        check=lambda reply: (
-            None if reply.similarities or reply.differences else "there is no sentence in it"
-        ),
+        check=lambda reply: None if reply.similarities or reply.differences else "there is no sentence in it",
         max_tokens=3000,
         question=state["question"],
         authors=state["authors"],
@@ -98,34 +90,32 @@ async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
         ("proposal", reply.proposals),
     ]
     async with at_hand(state, runtime):
-        sentences = [
-            _grounded(part, text, state, runtime) for part, texts in parts for text in texts
-        ]
+        sentences = [_ground_sentence(part, text, state, runtime) for part, texts in parts for text in texts]
     data = {"sentences": [sentence.model_dump() for sentence in sentences]}
     tell(runtime, root(), "settled", {"verdict": None, "status": "answered", "data": data})
-    proposed = [_marked(sentence) for sentence in sentences if sentence.part == "proposal"]
+    proposed = [_mark_faults(sentence) for sentence in sentences if sentence.part == "proposal"]
     count = sum(bool(sentence.faults) for sentence in sentences)
     marks = [f"{count} of {len(sentences)} sentences are marked"] if count else []
     intro = "Proposed in the debate, and claimed by neither paper:"
     return ruling(
-        " ".join(_marked(sentence) for sentence in sentences if sentence.part != "proposal"),
+        " ".join(_mark_faults(sentence) for sentence in sentences if sentence.part != "proposal"),
         rationale=" ".join([intro, *proposed]) if proposed else None,
         notes=[*marks, *_concessions(debates)],
     )
 
 
-def _cited(debates: Iterable[DebatedTopic]) -> list[str]:
+def _list_cited_ids(debates: Iterable[DebatedTopic]) -> list[str]:
     """Return the ids of the segments that the last arguments rest on."""
     turns = [turn for topic in debates for turn in topic["positions"]]
     return [*dict.fromkeys(name for turn in turns for name in turn["evidence"])]
 
 
-def _grounded(
+def _ground_sentence(
     part: _Part, sentence: SentenceText, state: TreeOfDebate, runtime: Runtime[Settings]
 ) -> Sentence:
     """Return a sentence with its ground as far as it exists, and with its faults."""
     topics = {topic["id"]: topic for topic in state["debates"]}
-    cited = quotable(runtime, state["authors"], _cited(state["debates"]))
+    cited = quotable(runtime, state["authors"], _list_cited_ids(state["debates"]))
     ids = dict.fromkeys([*sentence.nodes, *sentence.segments])  # an id may be in the wrong list
     nodes = [name for name in ids if name in topics]
     segments = [name for name in ids if name in cited]
@@ -139,11 +129,11 @@ def _grounded(
     if not nodes and not segments:
         faults.append("rests on nothing")
     debates = [topics[name] for name in nodes]
-    quoted = [cited[name] for name in (segments or _cited(debates))]
-    sources = _sources(state, debates, quoted, [cited[name] for name in _cited(debates)])
+    quoted = [cited[name] for name in (segments or _list_cited_ids(debates))]
+    sources = _sources(state, debates, quoted, [cited[name] for name in _list_cited_ids(debates)])
     faults += [
         f"quotes what its evidence does not say: “{quote}”"
-        for quote in unfounded(sentence.text, sources)
+        for quote in find_unsupported_quotations(sentence.text, sources)
     ]
     return Sentence(part=part, text=sentence.text, nodes=nodes, segments=segments, faults=faults)
 
@@ -158,10 +148,7 @@ def _exists(name: str, state: TreeOfDebate, runtime: Runtime[Settings]) -> bool:
 
 
 def _sources(
-    state: TreeOfDebate,
-    debates: Sequence[DebatedTopic],
-    quoted: Sequence[str],
-    read: Sequence[str],
+    state: TreeOfDebate, debates: Sequence[DebatedTopic], quoted: Sequence[str], read: Sequence[str]
 ) -> list[str]:
     """Return the texts that a sentence about ``debates`` may quote.
 
@@ -171,23 +158,23 @@ def _sources(
     """
     sources = [*quoted, state["question"]]
     for author in state["authors"].values():
-        sources += known_text(author)
-    known = [*sources, *read]
+        sources += list_introductory_parts(author)
+    quotable_texts = [*sources, *read]
     for topic in debates:
         argued = [topic["title"], topic["description"]]
         for turn in topic["positions"]:
             argued += [turn["title"], turn["description"], *turn["proposals"]]
-        sources += [own_words(text, known) for text in argued]
+        sources += [own_words(text, quotable_texts) for text in argued]
     return sources
 
 
-def _marked(sentence: Sentence) -> str:
+def _mark_faults(sentence: Sentence) -> str:
     """Return the sentence, with a mark for each kind of fault that it has."""
     marks = dict.fromkeys(_MARKS[fault.partition(" ")[0]] for fault in sentence.faults)
     return " ".join([sentence.text, *marks])
 
 
-def unmarked(answer: str) -> str:
+def remove_program_marks(answer: str) -> str:
     """Return a comparison as its author wrote it, without the program's marks."""
     for mark in _MARKS.values():
         answer = answer.replace(f" {mark}", "")
@@ -224,9 +211,7 @@ class ComparisonReply(PaperSummaryReply):
 def summariser(letter: Letter) -> Step:
     """Return the role that sums one paper up in a paragraph."""
 
-    async def summariser(
-        state: TreeOfDebate, runtime: Runtime[Settings]
-    ) -> dict[str, dict[Letter, str]]:
+    async def summariser(state: TreeOfDebate, runtime: Runtime[Settings]) -> dict[str, dict[Letter, str]]:
         reply = await ask(
             runtime,
             Place(node=root(), phase="summary", role="summariser", speaker=letter, round=1),

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
-from dialectree.nodes.quotations import unfounded
+from dialectree.nodes.quotations import find_unsupported_quotations
 from dialectree.nodes.tree_of_debate.papers import sources
 from dialectree.nodes.tree_of_debate.state import (
     LETTERS,
@@ -38,13 +38,13 @@ from dialectree.trace.events import tell
 
 async def retrieval(state: Topic, runtime: Runtime[Settings]) -> dict[str, dict[Letter, list[str]]]:
     """Retrieve the best segments of either paper on the topic."""
-    wanted = {"topic": query(state)}
-    a, b = await asyncio.gather(*(retrieve(state, runtime, letter, wanted) for letter in LETTERS))
+    queries = {"topic": query(state)}
+    a, b = await asyncio.gather(*(retrieve(state, runtime, letter, queries) for letter in LETTERS))
     return {"pools": {"a": a["topic"], "b": b["topic"]}}
 
 
 async def retrieve(
-    topic: Topic, runtime: Runtime[Settings], letter: Letter, wanted: Mapping[str, str]
+    topic: Topic, runtime: Runtime[Settings], letter: Letter, queries: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """Return the ids of the best segments of one paper for each query, by the query's name."""
     context, run, timing = runtime.context, run_of(runtime), Timing()
@@ -52,7 +52,7 @@ async def retrieve(
     rows = await library.search_paper(
         topic["authors"][letter]["source"],
         context.embeddings,
-        [*wanted.values()],
+        [*queries.values()],
         context.segments,
         base_url=context.base_url,
         timing=timing,
@@ -61,14 +61,14 @@ async def retrieve(
     took_s = clock.seconds() - began
     run.embedding_s += timing.seconds
     ids: dict[str, list[str]] = {}
-    for (name, text), hits in zip(wanted.items(), rows, strict=True):
+    for (name, text), hits in zip(queries.items(), rows, strict=True):
         ids[name] = [f"{letter}:{hit.number}" for hit in hits]
-        named = [*zip(ids[name], hits, strict=True)]
+        hits_with_ids = [*zip(ids[name], hits, strict=True)]
         data = {
             "paper": letter,
             "of": name,
             "query": text,
-            "found": [{"id": id_, "score": round(hit.score or 0.0, 6)} for id_, hit in named],
+            "found": [{"id": id_, "score": round(hit.score or 0.0, 6)} for id_, hit in hits_with_ids],
             "segments": [
                 {
                     "id": id_,
@@ -76,9 +76,9 @@ async def retrieve(
                     "page": hit.page,
                     "offset": hit.offset,
                     "heading": hit.heading,
-                    "contested": run.overrides.found(id_),
+                    "contested": run.overrides.match_segment(id_),
                 }
-                for id_, hit in named
+                for id_, hit in hits_with_ids
             ],
         }
         tell(runtime, topic["id"], "retrieved", data, took_s=took_s)
@@ -94,20 +94,16 @@ def quotable(
     runtime: Runtime[Settings], authors: Mapping[Letter, Author], ids: Iterable[str]
 ) -> dict[str, str]:
     """Return the texts of the segments ``ids``, in the order of the papers."""
-    context, wanted = runtime.context, set(ids)
-    shown: dict[str, str] = {}
+    context, segment_ids = runtime.context, set(ids)
+    texts_by_id: dict[str, str] = {}
     for letter, author in sorted(authors.items()):
-        numbers = sorted(int(name[2:]) for name in wanted if name.startswith(f"{letter}:"))
+        numbers = sorted(int(name[2:]) for name in segment_ids if name.startswith(f"{letter}:"))
         if numbers:
             texts = library.segment_texts(
-                author["source"],
-                context.embeddings,
-                numbers,
-                context.base_url,
-                context.embeddings_access(),
+                author["source"], context.embeddings, numbers, context.base_url, context.embeddings_access()
             )
-            shown |= {f"{letter}:{number}": text for number, text in texts.items()}
-    return shown
+            texts_by_id |= {f"{letter}:{number}": text for number, text in texts.items()}
+    return texts_by_id
 
 
 def among(ids: Iterable[str], offered: Sequence[str]) -> list[str]:
@@ -130,18 +126,20 @@ def note_misquotes(
     sources = [*read, state["question"], state["title"], state["description"]]
     sources += [*state["raised_by"], *(question["text"] for question in state["open_questions"])]
     for letter in papers:
-        sources += known_text(state["authors"][letter])
-    for quote in dict.fromkeys(quote for text in texts for quote in unfounded(text, sources)):
+        sources += list_introductory_parts(state["authors"][letter])
+    for quote in dict.fromkeys(
+        quote for text in texts for quote in find_unsupported_quotations(text, sources)
+    ):
         note = f"{where}: quotes what no evidence says: “{quote}”"
         tell(runtime, state["id"], "noted", {"note": note})
 
 
-def known_text(author: Author) -> list[str]:
+def list_introductory_parts(author: Author) -> list[str]:
     """Return the parts of a paper that its readers know without any search."""
     return [author["title"], author["abstract"], author["introduction"]]
 
 
-def contested(
+def apply_evidence_overrides(
     runtime: Runtime[Settings], papers: Mapping[Letter, AmendedPaper]
 ) -> dict[Letter, AmendedPaper]:
     """Return the papers with the segments that a person changed in this run."""
@@ -167,7 +165,7 @@ async def at_hand(state: TreeOfDebate, runtime: Runtime[Settings]) -> AsyncItera
     access = context.embeddings_access()
     if not context.replay:  # which may find all vectors in the cache
         context.require_embeddings()
-    papers = contested(runtime, sources(state["papers"])).values()
+    papers = apply_evidence_overrides(runtime, sources(state["papers"])).values()
     async with library.keep_open([*papers], context.embeddings, context.base_url, access):
         run_of(runtime).embedding_s += clock.seconds() - began
         yield
@@ -192,15 +190,13 @@ class RelevanceReply(BaseModel):
     segments: list[Relevance]
 
 
-async def pre_emption(
-    state: TopicDebate, runtime: Runtime[Settings]
-) -> dict[str, dict[str, list[str]]]:
+async def pre_emption(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, dict[str, list[str]]]:
     """Look in each paper for segments that may speak to the other's claims."""
 
     async def look(letter: Letter) -> dict[str, list[str]]:
-        others = [claim for claim in state["own"] if claim["paper"] != letter]
-        wanted = {claim["id"]: f"{claim['title']}: {claim['description']}" for claim in others}
-        return await retrieve(state, runtime, letter, wanted)
+        other_claims = [claim for claim in state["own"] if claim["paper"] != letter]
+        queries = {claim["id"]: f"{claim['title']}: {claim['description']}" for claim in other_claims}
+        return await retrieve(state, runtime, letter, queries)
 
     a, b = await asyncio.gather(*map(look, LETTERS))
     return {"met": {**a, **b}}
@@ -232,6 +228,8 @@ async def relevance(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str,
         evidence=quotable(runtime, state["authors"], segments),
     )
     speaking = {
-        one.id for one in reply.segments if "yes" in (one.supports, one.refutes, one.clarifies)
+        segment.id
+        for segment in reply.segments
+        if "yes" in (segment.supports, segment.refutes, segment.clarifies)
     }
     return {"weighed": {claim["id"]: {name: name in speaking for name in segments}}}

@@ -63,17 +63,15 @@ def open_topic(topic: Topic, runtime: Runtime[Settings]) -> None:
     tell(runtime, topic["id"], "opened", data)
 
 
-async def last_words(
-    state: TopicDebate, runtime: Runtime[Settings]
-) -> dict[str, list[DebatedTopic]]:
+async def last_words(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[DebatedTopic]]:
     """Take both personas' last arguments as the outcome of the debate."""
     positions = latest(state["said"])
-    shown = [
+    position_fields = [
         {name: value for name, value in turn.items() if name not in ("stage", "questions")}
         for turn in positions
     ]
     status = "answered" if positions else "missing"
-    settled = {"verdict": None, "status": status, "data": {"positions": shown}}
+    settled = {"verdict": None, "status": status, "data": {"positions": position_fields}}
     tell(runtime, state["id"], "settled", settled)
     debated: DebatedTopic = {
         "id": state["id"],
@@ -88,7 +86,7 @@ def branching(*, merges: bool = False) -> Step:
     """Return the step that opens the subtopics; ``merges`` makes them one topic (an ablation)."""
 
     async def branching(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Topic]]:
-        children = [merged(state["children"])] if merges else state["children"]
+        children = [merge_topics(state["children"])] if merges else state["children"]
         for child in children:
             open_topic(child, runtime)
         ids = [child["id"] for child in children]
@@ -98,12 +96,11 @@ def branching(*, merges: bool = False) -> Step:
     return branching
 
 
-def merged(topics: Sequence[Topic]) -> Topic:
+def merge_topics(topics: Sequence[Topic]) -> Topic:
     """Join topics in one: their titles, their descriptions with a tag each, and their claims."""
     claims = {claim["id"]: claim for topic in topics for claim in topic["claims"]}
     tagged = [
-        f"[{number}] {topic['title']}: {topic['description']}"
-        for number, topic in enumerate(topics, 1)
+        f"[{number}] {topic['title']}: {topic['description']}" for number, topic in enumerate(topics, 1)
     ]
     return {
         **topics[0],
@@ -113,26 +110,26 @@ def merged(topics: Sequence[Topic]) -> Topic:
     }
 
 
-def questions(said: Sequence[Turn]) -> list[Question]:
+def questions(turns: Sequence[Turn]) -> list[Question]:
     """Return the questions of a debate, numbered in the order of the personas, each once."""
-    asked: dict[str, Letter] = {}
-    for turn in sorted(said, key=lambda turn: turn["paper"]):
+    askers: dict[str, Letter] = {}
+    for turn in sorted(turns, key=lambda turn: turn["paper"]):
         for text in turn["questions"]:
-            asked.setdefault(text, turn["paper"])
+            askers.setdefault(text, turn["paper"])
     return [
         {"id": f"q{number}", "paper": paper, "text": text}
-        for number, (text, paper) in enumerate(asked.items(), 1)
+        for number, (text, paper) in enumerate(askers.items(), 1)
     ]
 
 
-def latest(said: Sequence[Turn]) -> list[Turn]:
+def latest(turns: Sequence[Turn]) -> list[Turn]:
     """Return each persona's last argument, a's first.
 
     A response is no argument, but a concession in it counts until the persona argues again.
     """
     positions: list[Turn] = []
     for letter in LETTERS:
-        stages = {turn["stage"]: turn for turn in said if turn["paper"] == letter}
+        stages = {turn["stage"]: turn for turn in turns if turn["paper"] == letter}
         if "revise" in stages:
             positions.append(stages["revise"])
         elif "present" in stages:
@@ -141,7 +138,7 @@ def latest(said: Sequence[Turn]) -> list[Turn]:
     return positions
 
 
-def countered(
+def add_counter_segments(
     claims: Iterable[Claim], met: Mapping[str, Sequence[str]], weighed: Weighed
 ) -> list[Claim]:
     """Return the claims with the segments of the other paper that speak to them.
@@ -150,9 +147,9 @@ def countered(
     """
     counters: list[Claim] = []
     for claim in claims:
-        own = weighed.get(claim["id"], {})
-        speaking = [segment for segment, speaks in own.items() if speaks]
-        complete = claim["id"] in met and len(own) == len(met[claim["id"]])
+        speaks_by_segment = weighed.get(claim["id"], {})
+        speaking = [segment for segment, speaks in speaks_by_segment.items() if speaks]
+        complete = claim["id"] in met and len(speaks_by_segment) == len(met[claim["id"]])
         counters.append({**claim, "counter": speaking if speaking or complete else None})
     return counters
 
@@ -202,27 +199,27 @@ class ProgressReply(BaseModel):
 
 async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Topic]]:
     """Name up to k parts of the topic, each about a claim of either paper or of both."""
-    most = runtime.context.max_subtopics
-    claims = countered(state["own"], state["met"], state["weighed"])
+    max_subtopics = runtime.context.max_subtopics
+    claims = add_counter_segments(state["own"], state["met"], state["weighed"])
     for claim in claims:
         if claim["counter"] is not None:
             counter = {claim["id"]: claim["counter"]}
             tell(runtime, state["id"], "noted", {"data": {"counter": counter}})
     a, b = ([claim["id"] for claim in claims if claim["paper"] == letter] for letter in "ab")
 
-    def named(part: SubtopicText) -> list[str]:
+    def list_claim_ids(part: SubtopicText) -> list[str]:
         return [*among(part.claims_a, a), *among(part.claims_b, b)]
 
     def wrong(reply: SubtopicsReply) -> str | None:
         if not reply.subtopics:
             return "subtopics: give at least one"
-        for number, part in enumerate(reply.subtopics[:most], 1):
-            if not named(part):
+        for number, part in enumerate(reply.subtopics[:max_subtopics], 1):
+            if not list_claim_ids(part):
                 return f"subtopics: number {number} names no claim; it needs one of either paper"
         return None
 
     cited = [name for claim in claims for name in [*claim["evidence"], *(claim["counter"] or [])]]
-    shown = quotable(runtime, state["authors"], cited)
+    evidence_texts = quotable(runtime, state["authors"], cited)
     reply = await ask(
         runtime,
         Place(node=state["id"], phase="subtopics", role="moderator", round=1),
@@ -233,18 +230,20 @@ async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str,
             "subtopics.claims_b[]": b,
             "subtopics.raised_by[]": [question["id"] for question in state["open_questions"]],
         },
-        at_most={"subtopics": most},
+        at_most={"subtopics": max_subtopics},
         check=wrong,
-        max_tokens=350 * most,
+        max_tokens=350 * max_subtopics,
         authors=state["authors"],
         topic=state,
         claims=claims,
-        evidence=shown,
-        most=most,
+        evidence=evidence_texts,
+        most=max_subtopics,
     )
     by_id = {claim["id"]: claim for claim in claims}
-    parts = [(part, [by_id[name] for name in named(part)]) for part in reply.subtopics[:most]]
-    read = [*shown.values()]
+    parts = [
+        (part, [by_id[name] for name in list_claim_ids(part)]) for part in reply.subtopics[:max_subtopics]
+    ]
+    read = [*evidence_texts.values()]
     for claim in claims:
         read += [claim["title"], claim["description"]]
     return {"children": _children(state, runtime, parts, read)}
@@ -252,21 +251,21 @@ async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str,
 
 async def bare_subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Topic]]:
     """Name up to k parts of the topic where the papers made no claims (an ablation)."""
-    most = runtime.context.max_subtopics
+    max_subtopics = runtime.context.max_subtopics
     reply = await ask(
         runtime,
         Place(node=state["id"], phase="subtopics", role="moderator", round=1),
         "no_self_deliberation/subtopics",
         BareSubtopicsReply,
-        suggested={"subtopics.raised_by[]": [one["id"] for one in state["open_questions"]]},
-        at_most={"subtopics": most},
+        suggested={"subtopics.raised_by[]": [question["id"] for question in state["open_questions"]]},
+        at_most={"subtopics": max_subtopics},
         check=lambda reply: None if reply.subtopics else "subtopics: give at least one",
-        max_tokens=300 * most,
+        max_tokens=300 * max_subtopics,
         authors=state["authors"],
         topic=state,
-        most=most,
+        most=max_subtopics,
     )
-    parts = [(part, list[Claim]()) for part in reply.subtopics[:most]]
+    parts = [(part, list[Claim]()) for part in reply.subtopics[:max_subtopics]]
     return {"children": _children(state, runtime, parts, read=[])}
 
 
@@ -287,7 +286,7 @@ def _children(
         note_misquotes(state, runtime, where, [part.title, part.description], read)
         if words == own_words:
             tell(runtime, state["id"], "noted", {"note": f"{where} repeats its topic"})
-        asked = state["open_questions"]
+        open_questions = state["open_questions"]
         child: Topic = {
             "id": f"{state['id']}.{place}",
             "question": state["question"],
@@ -297,7 +296,9 @@ def _children(
             "authors": state["authors"],
             "claims": claims,
             "pools": state["pools"],
-            "raised_by": [one["text"] for one in asked if one["id"] in part.raised_by],
+            "raised_by": [
+                question["text"] for question in open_questions if question["id"] in part.raised_by
+            ],
             "open_questions": [],
         }
         children.append(child)
@@ -306,31 +307,31 @@ def _children(
 
 async def progress(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, object]:
     """Judge whether the debate moved on, and name the questions left open."""
-    asked = questions(state["said"])
+    debate_questions = questions(state["said"])
 
-    def left_open(reply: ProgressReply) -> list[Question]:
-        return [one for one in asked if one["id"] in reply.open_questions]
+    def list_open_questions(reply: ProgressReply) -> list[Question]:
+        return [question for question in debate_questions if question["id"] in reply.open_questions]
 
     def with_flag(reply: ProgressReply) -> dict[str, Any]:
-        return {**reply.model_dump(), "meaningful_questions": bool(left_open(reply))}
+        return {**reply.model_dump(), "meaningful_questions": bool(list_open_questions(reply))}
 
     reply = await ask(
         runtime,
         Place(node=state["id"], phase="progress", role="moderator", round=1),
         "tree_of_debate/progress",
         ProgressReply,
-        suggested={"open_questions[]": [question["id"] for question in asked]},
+        suggested={"open_questions[]": [question["id"] for question in debate_questions]},
         told=with_flag,
         max_tokens=500,
         topic=state,
         said=state["said"],
         before=[turn for turn in state["said"] if turn["stage"] == "present"],
         after=latest(state["said"]),
-        asked=asked,
+        asked=debate_questions,
     )
     return {
         "progression_of_arguments": reply.progression_of_arguments,
-        "meaningful_questions": bool(left_open(reply)),
+        "meaningful_questions": bool(list_open_questions(reply)),
         "clear_winner": reply.clear_winner,
-        "open_questions": left_open(reply),
+        "open_questions": list_open_questions(reply),
     }

@@ -11,46 +11,39 @@ from pydantic import ValidationError
 from dialectree.errors import InputError, fault_line
 from dialectree.flow.steps import require_question
 from dialectree.nodes.tree_of_debate.state import LETTERS, Author, Letter, PaperGiven, Settings
-from dialectree.retrieval.papers import (
-    AmendedPaper,
-    Paper,
-    PartMissing,
-    from_fields,
-    read,
-    read_attachment,
-)
+from dialectree.retrieval.papers import AmendedPaper, Paper, PartMissing, from_fields, read, read_attachment
 from dialectree.retrieval.text import sound
 
 _KEY = re.compile(r"[\w.:/+'-]+")
 
 
-def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def prepare(debate_input: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Read both papers; return them and the topic as the graphs take them."""
     reader = settings.find_reader()
-    papers = [_read(letter, given, reader) for letter in LETTERS]
-    require_question({"question": given["topic"]}, "topic")
+    papers = [_read(letter, debate_input, reader) for letter in LETTERS]
+    require_question({"question": debate_input["topic"]}, "topic")
     return {
-        "question": given["topic"],
+        "question": debate_input["topic"],
         "papers": [
-            as_data(source.paper, given.get(f"key_{letter}"))
+            as_data(source.paper, debate_input.get(f"key_{letter}"))
             for letter, source in sources(papers).items()
         ],
     }
 
 
-def _read(letter: Letter, given: Mapping[str, Any], reader: object) -> Mapping[str, Any]:
+def _read(letter: Letter, debate_input: Mapping[str, Any], reader: object) -> Mapping[str, Any]:
     """Return one paper of the input as plain data; blocks while it reads a file."""
-    paper = given.get(f"paper_{letter}")
+    paper = debate_input.get(f"paper_{letter}")
     if paper is None:
         raise InputError(f"paper {letter}: give a file, an arXiv id or a mapping")
-    parts = {part: given.get(f"{part}_{letter}") for part in ("title", "abstract")}
+    parts = {part: debate_input.get(f"{part}_{letter}") for part in ("title", "abstract")}
     try:
         if not isinstance(paper, Mapping):
-            return as_data(read(paper, **parts, reader=reader), given.get(f"key_{letter}"))
+            return as_data(read(paper, **parts, reader=reader), debate_input.get(f"key_{letter}"))
         if "base64" in paper:
             name, content = str(paper.get("name") or f"paper {letter}"), str(paper["base64"])
             attached = read_attachment(name, content, **parts, reader=reader)
-            return as_data(attached, given.get(f"key_{letter}"))
+            return as_data(attached, debate_input.get(f"key_{letter}"))
         return cast(Mapping[str, Any], encodable(paper))
     except PartMissing as error:
         missing = error.missing
@@ -59,10 +52,10 @@ def _read(letter: Letter, given: Mapping[str, Any], reader: object) -> Mapping[s
         ) from None
 
 
-def require(given: Mapping[str, Any]) -> dict[Letter, AmendedPaper]:
+def require(debate_input: Mapping[str, Any]) -> dict[Letter, AmendedPaper]:
     """Return both papers; raise InputError if the topic or one of them is missing."""
-    require_question(given, "topic")
-    return sources(given.get("papers") or [])
+    require_question(debate_input, "topic")
+    return sources(debate_input.get("papers") or [])
 
 
 def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, AmendedPaper]:
@@ -82,13 +75,13 @@ def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, AmendedPaper]:
     return pair
 
 
-def _source(letter: Letter, given: Mapping[str, Any]) -> AmendedPaper:
-    if not isinstance(given, Mapping):
+def _source(letter: Letter, raw_paper: Mapping[str, Any]) -> AmendedPaper:
+    if not isinstance(raw_paper, Mapping):
         raise InputError(f"paper {letter}: give a mapping with title, abstract and body")
-    fields = {name: encodable(value) for name, value in given.items() if name != "key"}
-    if (key := given.get("key")) and not _KEY.fullmatch(str(key)):
-        shown = sound(str(key)[:80])
-        raise InputError(f"paper {letter}: {shown!r} is no BibTeX key; give one like rahimi2007")
+    fields = {name: encodable(value) for name, value in raw_paper.items() if name != "key"}
+    if (key := raw_paper.get("key")) and not _KEY.fullmatch(str(key)):
+        printable_key = sound(str(key)[:80])
+        raise InputError(f"paper {letter}: {printable_key!r} is no BibTeX key; give one like rahimi2007")
     try:
         paper = Paper.model_validate(fields) if "passages" in fields else from_fields(fields)
     except PartMissing as error:

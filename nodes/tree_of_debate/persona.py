@@ -15,15 +15,7 @@ from dialectree.answers import normal
 from dialectree.flow import Step
 from dialectree.models.door import CopyCheck, ask
 from dialectree.nodes.tree_of_debate.evidence import among, note_misquotes, quotable
-from dialectree.nodes.tree_of_debate.state import (
-    Claim,
-    Letter,
-    Settings,
-    Stage,
-    TopicDebate,
-    Turn,
-    opponent,
-)
+from dialectree.nodes.tree_of_debate.state import Claim, Letter, Settings, Stage, TopicDebate, Turn, opponent
 from dialectree.records import Place
 from dialectree.trace.events import tell
 
@@ -71,26 +63,26 @@ def claims(letter: Letter) -> Step:
     """Return the role that claims what one's paper contributes, from its retrieved segments."""
 
     async def claims(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Claim]]:
-        most, offered = runtime.context.max_claims, state["pools"][letter]
-        shown = quotable(runtime, state["authors"], offered)
+        max_claims, offered = runtime.context.max_claims, state["pools"][letter]
+        evidence_texts = quotable(runtime, state["authors"], offered)
         reply = await ask(
             runtime,
             Place(node=state["id"], phase="claims", role="persona", speaker=letter, round=1),
             "tree_of_debate/claims",
             ClaimsReply,
             suggested={"claims.evidence[]": offered},
-            at_most={"claims": most},
+            at_most={"claims": max_claims},
             check=lambda reply: None if reply.claims else "claims: give at least one",
-            max_tokens=400 * most,
+            max_tokens=400 * max_claims,
             paper=state["authors"][letter],
             topic=state,
-            evidence=shown,
-            most=most,
+            evidence=evidence_texts,
+            most=max_claims,
         )
         once: dict[tuple[str, str], ClaimText] = {}
         for text in reply.claims:
             once.setdefault((normal(text.title), normal(text.description)), text)
-        own: list[Claim] = [
+        new_claims: list[Claim] = [
             {
                 "id": f"{letter}{number}",
                 "paper": letter,
@@ -99,15 +91,15 @@ def claims(letter: Letter) -> Step:
                 "evidence": among(text.evidence, offered),
                 "counter": None,
             }
-            for number, text in enumerate([*once.values()][:most], 1)
+            for number, text in enumerate([*once.values()][:max_claims], 1)
         ]
-        noted = [{name: c for name, c in claim.items() if name != "counter"} for claim in own]
+        noted = [{name: c for name, c in claim.items() if name != "counter"} for claim in new_claims]
         tell(runtime, state["id"], "noted", {"data": {"claims": {letter: noted}}})
-        read = [*shown.values()]
-        for claim in own:
+        read = [*evidence_texts.values()]
+        for claim in new_claims:
             texts = [claim["title"], claim["description"]]
             note_misquotes(state, runtime, f"claim {claim['id']}", texts, read, papers=[letter])
-        return {"own": own}
+        return {"own": new_claims}
 
     return claims
 
@@ -123,41 +115,42 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
     lines = "questions" if responds else "proposals"
 
     async def persona(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        other, said = opponent(letter), state["said"]
-        if responds and not any(turn["paper"] == other for turn in said):
+        opponent_letter, turns = opponent(letter), state["said"]
+        if responds and not any(turn["paper"] == opponent_letter for turn in turns):
             return {"said": []}  # the other could not speak: there is nothing to respond to
-        own = [claim for claim in state["claims"] if claim["paper"] == letter]
-        offered = _offered(state, own, letter)
-        shown = quotable(runtime, state["authors"], offered)
+        paper_claims = [claim for claim in state["claims"] if claim["paper"] == letter]
+        offered = _list_visible_segments(state, paper_claims, letter)
+        evidence_texts = quotable(runtime, state["authors"], offered)
         authors = state["authors"].values()
         reply = await ask(
             runtime,
-            Place(
-                node=state["id"], phase=stage, role="persona", speaker=letter, round=1, step=step
-            ),
+            Place(node=state["id"], phase=stage, role="persona", speaker=letter, round=1, step=step),
             f"tree_of_debate/{stage}",
             kind,
             suggested={"evidence[]": offered},
             at_most={lines: MOST_LINES},
             copy_check=CopyCheck(
                 [
-                    (turn["paper"] == other, f"{turn['title']} ¶ {turn['description']}")
-                    for turn in said
+                    (turn["paper"] == opponent_letter, f"{turn['title']} ¶ {turn['description']}")
+                    for turn in turns
                 ],
                 common=[
-                    *shown.values(),
-                    *(f"{one['title']} {one['abstract']} {one['introduction']}" for one in authors),
+                    *evidence_texts.values(),
+                    *(
+                        f"{author['title']} {author['abstract']} {author['introduction']}"
+                        for author in authors
+                    ),
                 ],
                 own_words=lambda reply: f"{getattr(reply, 'title', '')} ¶ {reply.description}",
             ),
             max_tokens=900,
             letter=letter,
             paper=state["authors"][letter],
-            opponent=state["authors"][other],
+            opponent=state["authors"][opponent_letter],
             topic=state,
-            claims=own,
-            evidence=shown,
-            said=said,
+            claims=paper_claims,
+            evidence=evidence_texts,
+            said=turns,
         )
         turn: Turn = {
             "paper": letter,
@@ -169,10 +162,10 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
             "proposals": reply.proposals[:MOST_LINES] if isinstance(reply, ArgumentReply) else [],
             "concedes": reply.concedes,
         }
-        read = [*shown.values()]
-        for claim in own:
+        read = [*evidence_texts.values()]
+        for claim in paper_claims:
             read += [claim["title"], claim["description"]]
-        for earlier in said:
+        for earlier in turns:
             read += [earlier["title"], earlier["description"], *earlier["questions"]]
         texts = [turn["title"], turn["description"], *turn["questions"], *turn["proposals"]]
         note_misquotes(state, runtime, f"{stage}, persona {letter}", texts, read)
@@ -181,12 +174,12 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
     return persona
 
 
-def _offered(state: TopicDebate, own: list[Claim], letter: Letter) -> list[str]:
+def _list_visible_segments(state: TopicDebate, paper_claims: list[Claim], letter: Letter) -> list[str]:
     """Return the ids of the segments that a persona reads.
 
     These are the segments of its claims with the other paper's on them, or those retrieved for the
     parent where it has no claim; and all that were cited since.
     """
-    ids = [name for c in own for name in [*c["evidence"], *(c["counter"] or [])]]
+    ids = [name for c in paper_claims for name in [*c["evidence"], *(c["counter"] or [])]]
     ids = ids or state["pools"].get(letter, [])
     return [*dict.fromkeys([*ids, *(name for turn in state["said"] for name in turn["evidence"])])]

@@ -34,7 +34,7 @@ def highlights(finding: Finding, branches: list[Finding]) -> list[str]:
     return [f"{b['question']} {b['answer']}" for b in sure[:_HIGHLIGHTS]] or [finding["rationale"]]
 
 
-def merged(state: TreeStructuredDebate) -> list[Finding]:
+def select_child_findings(state: TreeStructuredDebate) -> list[Finding]:
     """Return the children's findings that the root's verdict rests on.
 
     A second pass may have changed a child without reaching the root.
@@ -63,12 +63,12 @@ async def answer_writer(state: TreeStructuredDebate, runtime: Runtime[Settings])
         max_tokens=1200,
         question=finding["question"],
         integration=finding["answer"],
-        highlights=highlights(finding, merged(state)),
+        highlights=highlights(finding, select_child_findings(state)),
         unclear=finding["unclear"],
         confidence=confidence,
         first_word=settled.title() if settled else None,
     )
-    if not _same(reply.final_confidence, confidence):
+    if not _is_same_confidence(reply.final_confidence, confidence):
         note = f"the writer gave the confidence {reply.final_confidence}; the debate's own stands"
         tell(runtime, finding["id"], "noted", {"note": note})
     return {"verdict": verdict(finding, reply.final_answer, reply.explanation)}
@@ -80,7 +80,7 @@ async def as_it_stands(state: TreeStructuredDebate) -> Ruling:
     return {"verdict": verdict(finding, finding["answer"], finding["rationale"])}
 
 
-async def unresolved(state: TreeStructuredDebate) -> Ruling:
+async def end_unresolved(state: TreeStructuredDebate) -> Ruling:
     """Rule nothing: no part of the question was settled, or the text contradicts the debate."""
     ruled = verdict(state["finding"], None, None)
     if state["finding"]["answer"] is None:
@@ -103,7 +103,7 @@ def verdict(finding: Finding, answer: str | None, rationale: str | None) -> Verd
     }
 
 
-def _same(written: float | None, settled: float | None) -> bool:
-    if written is None or settled is None:
-        return written == settled
-    return abs(written - settled) < 0.005
+def _is_same_confidence(reply_confidence: float | None, settled: float | None) -> bool:
+    if reply_confidence is None or settled is None:
+        return reply_confidence == settled
+    return abs(reply_confidence - settled) < 0.005

@@ -94,9 +94,9 @@ async def synthesiser(state: Answers, runtime: Runtime[Settings]) -> Ruling:
     )
 
 
-async def _ruling(runtime: Runtime[Settings], place: Place, prompt: str, **shown: Any) -> Ruling:
+async def _ruling(runtime: Runtime[Settings], place: Place, prompt: str, **prompt_fields: Any) -> Ruling:
     """Ask for a direct answer and rule by it."""
-    reply = await ask(runtime, place, prompt, AnswererReply, max_tokens=1200, **shown)
+    reply = await ask(runtime, place, prompt, AnswererReply, max_tokens=1200, **prompt_fields)
     return await settle(
         runtime,
         reply.answer,

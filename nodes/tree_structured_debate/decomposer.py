@@ -42,7 +42,7 @@ class DecomposerReply(BaseModel):
     stop: bool
 
 
-def numbered(drafted: Sequence[str]) -> list[dict[str, str]]:
+def number_subquestions(drafted: Sequence[str]) -> list[dict[str, str]]:
     """Return the sub-questions under the ids c1, c2, ... that the next reply may point at."""
     return [{"qid": f"c{n}", "text": text} for n, text in enumerate(drafted, 1)]
 
@@ -50,9 +50,7 @@ def numbered(drafted: Sequence[str]) -> list[dict[str, str]]:
 def expansion(state: Subtree, role: str, step: int) -> Place:
     """Return the place of one of an expansion's three calls; a second attempt comes after them."""
     attempt = state["attempt"]
-    return Place(
-        node=state["id"], phase="expansion", role=role, round=attempt, step=3 * (attempt - 1) + step
-    )
+    return Place(node=state["id"], phase="expansion", role=role, round=attempt, step=3 * (attempt - 1) + step)
 
 
 async def decomposer(state: Subtree, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -93,7 +91,7 @@ async def decomposition_judge(state: Subtree, runtime: Runtime[Settings]) -> dic
         DecompositionJudgeReply,
         max_tokens=1200,
         canonical=state["canonical"],
-        children=numbered(state["drafted"]),
+        children=number_subquestions(state["drafted"]),
         max_children=runtime.context.max_children,
     )
     if reply.decision == "approve":
@@ -127,7 +125,7 @@ class ComplexityReply(BaseModel):
 
 async def complexity_evaluator(state: Subtree, runtime: Runtime[Settings]) -> dict[str, object]:
     """Rate every part of the split, and say what the question leaves open."""
-    parts = numbered(state["drafted"])
+    parts = number_subquestions(state["drafted"])
     reply = await ask(
         runtime,
         expansion(state, "complexity_evaluator", 2),
@@ -176,8 +174,8 @@ async def clarification(state: Subtree, runtime: Runtime[Settings]) -> dict[str,
 async def branching(state: Subtree, runtime: Runtime[Settings]) -> dict[str, list[Question]]:
     """Keep as many children as fit: the hardest if they were rated, else the first."""
     node, drafted, budget = state["id"], state["drafted"], state["budget"]
-    most = min(len(drafted), runtime.context.max_children)
-    count = children_that_fit(budget, most)
+    max_children = min(len(drafted), runtime.context.max_children)
+    count = children_that_fit(budget, max_children)
     chosen = hardest(state["difficulty"] or [0.0] * len(drafted), count)
     children: list[Question] = [
         {

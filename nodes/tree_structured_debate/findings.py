@@ -92,25 +92,23 @@ async def missing(state: Debated, runtime: Runtime[Any]) -> Judged:
     return make_finding(state, None)
 
 
-async def weakest_leaves(
-    state: TreeStructuredDebate, runtime: Runtime[Settings]
-) -> dict[str, object]:
+async def weakest_leaves(state: TreeStructuredDebate, runtime: Runtime[Settings]) -> dict[str, object]:
     """Choose the leaves with the least confidence; of two alike the first in the tree."""
     certified = [state["finding"], *state["certified"]]
     leaves = sorted(filter(is_leaf, certified), key=lambda leaf: leaf["confidence"] or 0.0)
-    most = runtime.context.second_pass_leaves
-    return {"leaves": [leaf["id"] for leaf in leaves[:most]], "certified": certified}
+    max_leaves = runtime.context.second_pass_leaves
+    return {"leaves": [leaf["id"] for leaf in leaves[:max_leaves]], "certified": certified}
 
 
 async def reopening(state: SecondPass) -> dict[str, object]:
     """Take a question up again, with the findings of the first pass here, below and elsewhere."""
     certified = state["certified"]
     first = next(finding for finding in certified if finding["id"] == state["id"])
-    others = [f for f in certified if is_leaf(f) and f["id"] not in state["leaves"]]
+    other_leaves = [f for f in certified if is_leaf(f) and f["id"] not in state["leaves"]]
     return {
         "question": first["question"],
         "take": 2,
-        "facts": [f"{finding['question']} {finding['answer']}" for finding in others],
+        "facts": [f"{finding['question']} {finding['answer']}" for finding in other_leaves],
         "unclear": first["unclear"],
         "findings": [f for f in certified if parent(f["id"]) == state["id"]],
     }

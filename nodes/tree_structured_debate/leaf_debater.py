@@ -29,13 +29,7 @@ from dialectree.nodes.tree_structured_debate.sides import (
     says_otherwise,
     side,
 )
-from dialectree.nodes.tree_structured_debate.state import (
-    Debated,
-    Judged,
-    LeafDebate,
-    Settings,
-    Statement,
-)
+from dialectree.nodes.tree_structured_debate.state import Debated, Judged, LeafDebate, Settings, Statement
 from dialectree.nodes.tree_structured_debate.tree import turn_tokens, words
 from dialectree.protocols.protocol import WITHDRAWN
 from dialectree.protocols.questions import question_for
@@ -65,9 +59,7 @@ def leaf_debater(name: Debater) -> Step:
     A debater who chooses its answer itself is held to its first claim in later rounds.
     """
 
-    async def leaf_debater(
-        state: LeafDebate, runtime: Runtime[Settings]
-    ) -> dict[str, list[Statement]]:
+    async def leaf_debater(state: LeafDebate, runtime: Runtime[Settings]) -> dict[str, list[Statement]]:
         context, transcript = runtime.context, state["transcript"]
         node, take, question = state["id"], state["take"], state["question"]
         round_, limit = len(transcript) // 2 + 1, turn_tokens(state["depth"])
@@ -187,9 +179,7 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
             return says_otherwise(reply.answer, sides[reply.winner], f"debater {reply.winner}")
         return names_another(reply.winner, reply.answer, claims)
 
-    place = Place(
-        node=node, phase="debate", role="leaf_judge", step=len(state["transcript"]), take=take
-    )
+    place = Place(node=node, phase="debate", role="leaf_judge", step=len(state["transcript"]), take=take)
     heard = await jury(
         runtime,
         place,
@@ -207,9 +197,9 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         polar=polar,
     )
     overrides = run_of(runtime).overrides
-    ruled = {one.speaker: one.reply for one in heard if one.reply is not None}
+    ruled = {juror.speaker: juror.reply for juror in heard if juror.reply is not None}
     # A person rules by the text alone: the winner in such a reply is still the model's.
-    changed = {one.speaker: overrides.at(one.place) for one in heard}
+    changed = {juror.speaker: overrides.at(juror.place) for juror in heard}
     labels = {
         who: reply.answer if (by := changed[who]) and by.what == "ruled" else reply.winner
         for who, reply in ruled.items()
@@ -228,9 +218,7 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
     reply = ruled[votes.majority[0]]
     won = None if changed[votes.majority[0]] else sides[reply.winner]
     confidence = None if overruled else mean(ruled[who].confidence for who in votes.majority)
-    finding = make_finding(
-        state, reply.answer, reply.rationale, confidence, leaves=[node], side=won
-    )
+    finding = make_finding(state, reply.answer, reply.rationale, confidence, leaves=[node], side=won)
     agreed = votes if len(heard) > 1 and not overruled else None
     return settle(runtime, finding, confidence, reply.winner, agreed)
 
@@ -241,7 +229,7 @@ async def inner_debate(state: Debated, runtime: Runtime[Settings]) -> Judged:
     A claim that is likelier true than not answers it with yes, as surely as that is probable.
     """
     name, node, question = runtime.context.leaf_protocol, state["id"], state["question"]
-    asked = question_for(
+    inner_question = question_for(
         name,
         question,
         background=[
@@ -251,15 +239,15 @@ async def inner_debate(state: Debated, runtime: Runtime[Settings]) -> Judged:
         ],
         options=("Yes", "No") if is_polar(question) else (),
     )
-    if "claim" in asked:
-        tell(runtime, node, "noted", {"note": f"verified as a claim: {asked['claim']}"})
-    verdict = await debate(runtime, name, node=node, text=question, take=state["take"], **asked)
+    if "claim" in inner_question:
+        tell(runtime, node, "noted", {"note": f"verified as a claim: {inner_question['claim']}"})
+    verdict = await debate(runtime, name, node=node, text=question, take=state["take"], **inner_question)
     answer, confidence, reason = verdict.answer, verdict.confidence, verdict.rationale or ""
     if answer is None:
         return await missing(state, runtime)
     if (probability := verdict.probability) is None:
         return make_finding(state, answer, reason, confidence, [node])
     answer, confidence = ("Yes", probability) if probability > 0.5 else ("No", 1 - probability)
-    known = f"The claim that the answer is yes has a probability of {figure(probability)}."
-    reason = "\n".join(filter(None, [known, reason]))
+    probability_note = f"The claim that the answer is yes has a probability of {figure(probability)}."
+    reason = "\n".join(filter(None, [probability_note, reason]))
     return settle(runtime, make_finding(state, answer, reason, confidence, [node]), confidence)

@@ -51,7 +51,7 @@ def leading(text: str) -> Literal["YES", "NO"] | None:
     return "YES" if match[1].lower() == "yes" else "NO"
 
 
-def says_otherwise(answer: str, side: Side | None, whose: str, field: str = "answer") -> str | None:
+def says_otherwise(answer: str, side: Side | None, side_holder: str, field: str = "answer") -> str | None:
     """Return the fault of an `answer` that begins with Yes where `side` is NO, or vice versa.
 
     An answer that begins with neither has no such fault.
@@ -60,7 +60,7 @@ def says_otherwise(answer: str, side: Side | None, whose: str, field: str = "ans
     if answered in (side, None) or side not in ("YES", "NO"):
         return None
     return (
-        f"`{field}` begins with {answered.title()}, but the side of {whose} is {side}. Both must "
+        f"`{field}` begins with {answered.title()}, but the side of {side_holder} is {side}. Both must "
         "name the same side"
     )
 

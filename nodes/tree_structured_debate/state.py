@@ -30,9 +30,7 @@ class Input(GroundedInput):
 class Settings(GroundedSettings):
     """The settings of a debate tree."""
 
-    depth_profile: Literal["adaptive", "fixed", "safety"] = option(
-        "adaptive", group="Tree", common=True
-    )
+    depth_profile: Literal["adaptive", "fixed", "safety"] = option("adaptive", group="Tree", common=True)
     """Stop where the questions are easy, split every branch to ``max_depth``, or stop where they
     are easy but never above ``min_depth``."""
     max_depth: int | None = option(None, ge=0, le=8, group="Tree", common=True)
@@ -88,7 +86,7 @@ class Settings(GroundedSettings):
         """Return the depth above which expansion does not stop by itself."""
         return max(1, self.min_depth) if self.depth_profile == "safety" else 0
 
-    def unused(self) -> Mapping[str, str]:
+    def find_unused_settings(self) -> Mapping[str, str]:
         """Return the settings that others leave without a meaning, and why."""
         unused: dict[str, str] = {}
         if self.depth_profile == "fixed":

@@ -27,11 +27,7 @@ from dialectree.nodes.tree_structured_debate.state import (
     Style,
     SynthesisDebate,
 )
-from dialectree.nodes.tree_structured_debate.tree import (
-    aggregate_confidence,
-    synthesis_tokens,
-    words,
-)
+from dialectree.nodes.tree_structured_debate.tree import aggregate_confidence, synthesis_tokens, words
 from dialectree.records import Place
 
 
@@ -57,9 +53,7 @@ def message_tokens(findings: list[Finding]) -> int:
 def synthesis_debater(style: Style) -> Step:
     """Return the debater for ``style``; from its second round on it has read the other."""
 
-    async def synthesis_debater(
-        state: SynthesisDebate, runtime: Runtime[Settings]
-    ) -> dict[str, object]:
+    async def synthesis_debater(state: SynthesisDebate, runtime: Runtime[Settings]) -> dict[str, object]:
         node, round_, take = state["id"], state["round"], state["take"]
         limit = message_tokens(state["findings"])
         latest = {text["style"]: text["integration"] for text in remaining(state)}
@@ -126,9 +120,7 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
             return says_otherwise(reply.answer, side, f"text {reply.winner}")
         return names_another(reply.winner, reply.answer, integrations)
 
-    place = Place(
-        node=node, phase="synthesis", role="synthesis_judge", step=state["round"] + 1, take=take
-    )
+    place = Place(node=node, phase="synthesis", role="synthesis_judge", step=state["round"] + 1, take=take)
     reply = await ask(
         runtime,
         place,
@@ -146,22 +138,20 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
     # A person rules by the text alone: the winner in such a reply is still the model's.
     won = None if run_of(runtime).overrides.at(place) else leading(integrations[reply.winner])
     local = None if run_of(runtime).overrides.is_ruled(node, take) else reply.confidence
-    return settle(runtime, merged(state, reply.answer, reply.rationale, local, won), local, winner)
+    return settle(
+        runtime, make_parent_finding(state, reply.answer, reply.rationale, local, won), local, winner
+    )
 
 
-async def unjudged(state: SynthesisDebate, runtime: Runtime[Settings]) -> Judged:
+async def settle_without_judge(state: SynthesisDebate, runtime: Runtime[Settings]) -> Judged:
     """Pass the concise text upward unrated, or the other if only that is left."""
     text = remaining(state)[0]
     rationale = f"The synthesis judge gave no ruling; the {text['style']} text stands."
-    return settle(runtime, merged(state, text["integration"], rationale, None), None)
+    return settle(runtime, make_parent_finding(state, text["integration"], rationale, None), None)
 
 
-def merged(
-    state: SynthesisDebate,
-    answer: str,
-    rationale: str,
-    local: float | None,
-    side: Side | None = None,
+def make_parent_finding(
+    state: SynthesisDebate, answer: str, rationale: str, local: float | None, side: Side | None = None
 ) -> Judged:
     """Return the finding of an inner node; the recursive product is its confidence."""
     children = state["findings"]

@@ -16,12 +16,12 @@ def aggregate_confidence(local: float | None, children: Sequence[float | None]) 
     return local * min((child for child in children if child is not None), default=1.0)
 
 
-def children_that_fit(budget: int, wanted: int) -> int:
-    """Return how many of ``wanted`` children fit into ``budget`` nodes, the parent included.
+def children_that_fit(budget: int, child_count: int) -> int:
+    """Return how many of ``child_count`` children fit into ``budget`` nodes, the parent included.
 
     0 when not even two fit.
     """
-    fit = min(wanted, budget - 1)
+    fit = min(child_count, budget - 1)
     return fit if fit >= 2 else 0
 
 
@@ -34,10 +34,10 @@ def shares(budget: int, children: int) -> list[int]:
     return [share + rest, *[share] * (children - 1)]
 
 
-def hardest(difficulties: Sequence[float], most: int) -> list[int]:
-    """Return the places of the ``most`` most difficult, in order; of two alike the first stays."""
+def hardest(difficulties: Sequence[float], count: int) -> list[int]:
+    """Return the places of the ``count`` most difficult, in order; of two alike the first stays."""
     ranked = sorted(range(len(difficulties)), key=lambda place: (-difficulties[place], place))
-    return sorted(ranked[:most])
+    return sorted(ranked[:count])
 
 
 def turn_tokens(depth: int) -> int:

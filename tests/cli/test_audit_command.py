@@ -27,9 +27,7 @@ def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(after_run, lambda folder: [])
 
 
-def test_an_audit_of_two_models_prints_figures_pages_and_one_sentence(
-    endpoint: LocalEndpoint,
-) -> None:
+def test_an_audit_of_two_models_prints_figures_pages_and_one_sentence(endpoint: LocalEndpoint) -> None:
     models = [word for name in "ab" for word in ("--model", f"openai:{name}@{endpoint.url}")]
     asking = ["eval", "audit", str(evaluating.claims(2)), *models, "--out", "out"]
     dry = command(*asking, "--dry-run")
@@ -45,10 +43,7 @@ def test_an_audit_of_two_models_prints_figures_pages_and_one_sentence(
     assert told["sentence"] == lines[-1] and told["questions"] == 2
     ratios = [one["tokens_ratio"] for one in told["comparisons"] if one["tokens_ratio"]]
     assert len(ratios) == 2 and all(0.8 <= ratio <= 1.25 for ratio in ratios)
-    assert {one["debate"] for one in told["comparisons"]} == {
-        "debate, one model",
-        "debate, unlike models",
-    }
+    assert {one["debate"] for one in told["comparisons"]} == {"debate, one model", "debate, unlike models"}
     assert command(*asking, "--dry-run").out == "no calls\n"
 
 

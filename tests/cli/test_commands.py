@@ -22,8 +22,8 @@ import pytest
 from dialectree.embedded import models_at_hand
 from dialectree.embedded.models_at_hand import LocalServer
 from dialectree.interfaces.cli import streams
-from dialectree.protocols.options import about
-from dialectree.protocols.protocol import Protocol, installed
+from dialectree.protocols.options import get_option_details
+from dialectree.protocols.protocol import Protocol, load_protocols
 from dialectree.records.folder import RunFolder
 from dialectree.records.journal import files
 from tests.cli.commands import Done, command, refused
@@ -39,12 +39,7 @@ QUESTION = "Which language do all people in Europe speak?"
 def started(*words: str, **options: Any) -> Done:
     """Run one command to its end, in a process of its own."""
     done = subprocess.run(
-        [PROGRAM, *words],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-        **options,
+        [PROGRAM, *words], capture_output=True, text=True, timeout=PATIENCE_S, check=False, **options
     )
     return Done(done.returncode, done.stdout, done.stderr)
 
@@ -216,9 +211,7 @@ def test_asking_the_person_goes_on_with_the_answer() -> None:
     ]
     with LocalEndpoint(rules=unclear) as endpoint:
         words = ["answer", "What is the best medicine?", "--ask", "--json", "--max-depth", "1"]
-        done = command(
-            *words, "--model", f"openai:any@{endpoint.url}", stdin="for high blood pressure\n"
-        )
+        done = command(*words, "--model", f"openai:any@{endpoint.url}", stdin="for high blood pressure\n")
     record = json.loads(done.out)
     assert "Your answer" in done.err
     assert record["tree"]["nodes"]["0"]["kind"] == "branch"
@@ -277,9 +270,7 @@ def test_show_pages_what_is_longer_than_the_terminal(
     assert capfd.readouterr().out == "paged\nas it is\n"
 
 
-def test_show_opens_the_report_and_writes_it_first(
-    answer: Answer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_show_opens_the_report_and_writes_it_first(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
     answer(QUESTION)
     page = only_run() / "report.html"
     page.unlink()
@@ -347,14 +338,7 @@ def test_a_debate_with_the_embedded_model_ends_with_what_to_do_next(
 ) -> None:
     monkeypatch.setattr("dialectree.running.runner.at_chance", lambda spec: True)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    words = (
-        "verify",
-        "Fire is hot.",
-        "--method",
-        "direct",
-        "--model",
-        f"openai:any@{endpoint.url}",
-    )
+    words = ("verify", "Fire is hot.", "--method", "direct", "--model", f"openai:any@{endpoint.url}")
     err = command(*words).err
     assert "  OPENAI_API_KEY is set: --model openai:NAME\n" in err and "sk-secret" not in err
     following = err[err.index("Try next:") :].splitlines()[1::2]
@@ -366,7 +350,7 @@ def test_a_debate_with_the_embedded_model_ends_with_what_to_do_next(
     assert "Try next" not in command(*words, "--quiet").err
 
 
-@pytest.mark.parametrize("protocol", installed().values(), ids=installed())
+@pytest.mark.parametrize("protocol", load_protocols().values(), ids=load_protocols())
 def test_help_lists_input_and_settings_as_flags_with_their_defaults(
     protocol: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -374,8 +358,8 @@ def test_help_lists_input_and_settings_as_flags_with_their_defaults(
     shown = command(protocol.command, "--help").out
     flags = {"--method", "--runs", "--json", "--quiet", "--dry-run", "--yes", "--help"}
     inputs = [(protocol.input, name) for name in protocol.input.model_fields]
-    for kind, name in [*inputs, *protocol.declared_settings()]:
-        declared, default = about(kind, name), kind.model_fields[name].default
+    for kind, name in [*inputs, *protocol.list_declared_settings()]:
+        declared, default = get_option_details(kind, name), kind.model_fields[name].default
         if declared.get("hidden") or declared.get("positional"):
             continue
         flags.add(f"--{declared.get('alias') or name.replace('_', '-')}")

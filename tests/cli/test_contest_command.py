@@ -63,11 +63,7 @@ def test_a_contest_is_a_run_of_its_own_with_reports(run: str) -> None:
     assert new["contest"]["run"] == run
     assert new["contest"]["before"] == old["verdict"]["confidence"]
     assert new["contest"]["after"] == new["verdict"]["confidence"]
-    assert [change.split()[0] for change in new["contest"]["changes"]] == [
-        "strength",
-        "0.2",
-        "comparison",
-    ]
+    assert [change.split()[0] for change in new["contest"]["changes"]] == ["strength", "0.2", "comparison"]
     assert new["usage"]["calls"] == 0 and new["models"] == old["models"]
     folder = Path("runs") / new["run_id"]
     names = {path.name for path in folder.iterdir()} - {".lock"}
@@ -117,18 +113,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("words", "said"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_wish_is_one_line_and_nothing_is_written(
-    words: list[str], said: str, run: str
-) -> None:
+def test_a_wrong_wish_is_one_line_and_nothing_is_written(words: list[str], said: str, run: str) -> None:
     before = contents(Path("runs") / run)
     refused(command("contest", run, *words), said)
     assert [path.name for path in runs()] == [run]
     assert contents(Path("runs") / run) == before
 
 
-def test_a_run_that_is_none_or_has_no_such_thing_is_refused(
-    run: str, endpoint: LocalEndpoint
-) -> None:
+def test_a_run_that_is_none_or_has_no_such_thing_is_refused(run: str, endpoint: LocalEndpoint) -> None:
     refused(command("contest", "nothing", "--drop", "0.1"), "there is no run 'nothing'")
     refused(command("contest", "..", "--drop", "0.1"), "there is no run '..'")
     (Path("runs") / run / "calls.jsonl").unlink()
@@ -139,9 +131,7 @@ def test_a_run_that_is_none_or_has_no_such_thing_is_refused(
         ["decide", "Which?", "--option", "a", "--option", "b"],
     ):
         other = command(*words, *model).record["run_id"]
-        refused(
-            command("contest", f"others/{other}", "--drop", "0.1"), "the run has no such turn, node"
-        )
+        refused(command("contest", f"others/{other}", "--drop", "0.1"), "the run has no such turn, node")
     partial = command("verify", CLAIM, *model, "--max-calls", "1", "--no-cache").record["run_id"]
     done = command("contest", f"others/{partial}", "--drop", "0.1")
     refused(done, f"is not finished; first: dialectree resume others/{partial}")

@@ -57,9 +57,7 @@ def record_of(run: str) -> dict[str, Any]:
     return record
 
 
-def test_names_that_show_prints_are_names_that_contest_takes(
-    run: str, endpoint: LocalEndpoint
-) -> None:
+def test_names_that_show_prints_are_names_that_contest_takes(run: str, endpoint: LocalEndpoint) -> None:
     old = record_of(run)
     name = "0.1/A1" if old["protocol"] == "tsd" else "0/A2"
     assert name in command("show", run, "--node", name.partition("/")[0]).out

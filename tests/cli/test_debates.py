@@ -49,9 +49,7 @@ def options(*texts: str) -> list[str]:
 
 def test_a_debate_of_two_proposals_names_the_options_that_it_leaves_out(model: Model) -> None:
     done = command("decide", QUESTION, *options("tea", "coffee", "water"), *model)
-    assert re.search(
-        "left out of the debate: [ABC]; --candidates knockout debates every option", done.err
-    )
+    assert re.search("left out of the debate: [ABC]; --candidates knockout debates every option", done.err)
     assert "left out" not in command("decide", QUESTION, *options("tea", "coffee"), *model).err
 
 
@@ -130,19 +128,8 @@ def but_for_times_and_ids(record: dict[str, Any]) -> dict[str, Any]:
 
 def test_one_that_is_killed_is_resumed_and_nothing_is_paid_twice() -> None:
     with LocalEndpoint(seed=3, latency_ms=150, spread=0.5) as slow:
-        words = [
-            "verify",
-            CLAIM,
-            "--depth",
-            "2",
-            "--no-cache",
-            "--json",
-            "--model",
-            f"openai:any@{slow.url}",
-        ]
-        victim = subprocess.Popen(
-            [PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        words = ["verify", CLAIM, "--depth", "2", "--no-cache", "--json", "--model", f"openai:any@{slow.url}"]
+        victim = subprocess.Popen([PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: slow.stats()["calls"] >= 3)
         os.kill(victim.pid, signal.SIGKILL)
         victim.wait()

@@ -72,7 +72,7 @@ def test_no_other_folder_is_deleted(name: str, runs: Path) -> None:
 
 
 def test_a_run_under_way_stays_and_a_damaged_one_goes(runs: Path) -> None:
-    with RunFolder(runs / "rsd").held():
+    with RunFolder(runs / "rsd").lock():
         said = command("delete", "rsd", "--yes")
     assert said.status != 0 and "another process is working on" in said.out + said.err
     (runs / "grounded" / "run.json").write_text("{")
@@ -102,10 +102,7 @@ def test_documents_and_replies_leave_the_cache_apart_or_together() -> None:
     read_notes()
     cache = pay("a", "b")
     said = command("cache", "clear", "--dry-run")
-    assert (
-        "files of documents, " in said.out + said.err
-        and "2 replies of models, " in said.out + said.err
-    )
+    assert "files of documents, " in said.out + said.err and "2 replies of models, " in said.out + said.err
     assert command("cache", "clear").status == 2 and count_replies(cache)[0] == 2
     assert command("cache", "clear", "--documents", "--yes").status == 0
     assert ls(cache_folder()) == ["replies.sqlite3", "replies.sqlite3-shm", "replies.sqlite3-wal"]
@@ -122,7 +119,7 @@ def test_documents_and_replies_leave_the_cache_apart_or_together() -> None:
 
 def test_only_what_was_not_used_for_so_long_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     read_notes("old.md")
-    now = clock.now()
+    now = clock.read_utc_time()
     for path in cache_folder().rglob("*"):
         then = now.timestamp() - 40 * DAY
         os.utime(path, (then, then))
@@ -140,12 +137,11 @@ def test_replies_are_as_old_as_they_were_paid_and_those_of_before_as_their_file(
     file.parent.mkdir(parents=True, exist_ok=True)
     with sqlite3.connect(file) as before:  # as an earlier version left it
         before.execute(
-            "create table completions (key text primary key, completion text not null) "
-            "without rowid"
+            "create table completions (key text primary key, completion text not null) without rowid"
         )
         before.execute("insert into completions values ('old', '{}')")
     cache = pay("new")
-    now = clock.now().timestamp()
+    now = clock.read_utc_time().timestamp()
     assert count_replies(cache, now - DAY) == (0, 0) and count_replies(cache, now + 1)[0] == 2
     with sqlite3.connect(file) as aged:
         aged.execute("update kept set at = at - 864000 where key = ''")
@@ -155,9 +151,7 @@ def test_replies_are_as_old_as_they_were_paid_and_those_of_before_as_their_file(
     assert count_replies(cache)[0] == 1 and asyncio.run(cache.get("new")) is not None
 
 
-def test_replies_that_several_machines_share_are_not_cleared_here(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_replies_that_several_machines_share_are_not_cleared_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_CACHE_URL", "redis://127.0.0.1:9/0")
     said = command("cache", "clear", "--replies", "--yes")
     assert said.status != 0 and "several machines share; clear it there" in said.out + said.err

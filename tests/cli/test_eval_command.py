@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from dialectree.interfaces.cli.evaluate import FIELDS
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import load_protocols
 from dialectree.protocols.settings import SHARED
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
@@ -92,20 +92,13 @@ def evaluated(*words: str) -> Done:
 
 def test_the_data_sets_are_listed_with_all_that_is_to_know_of_them() -> None:
     text = " ".join(command("eval", "list").out.split())
-    for known in (
-        "truthfulqa",
-        "medqa",
-        "tree-of-debate",
-        "Apache-2.0",
-        "8479930f7b8a2605",
-        " 500 ",
-    ):
+    for known in ("truthfulqa", "medqa", "tree-of-debate", "Apache-2.0", "8479930f7b8a2605", " 500 "):
         assert known in text
     assert "--data FILE only" in text and "fetched when asked for" in text
 
 
 def test_every_setting_of_every_protocol_is_a_flag() -> None:
-    own = frozenset[str]().union(*(one.own_settings() for one in installed().values()))
+    own = frozenset[str]().union(*(one.own_settings() for one in load_protocols().values()))
     assert own - {"ask", "judge"} == {*FIELDS} - {*SHARED}
     help_text = command("eval", "mine.jsonl", "--help").out
     for flag in ("--methods", "--matrix", "--shard", "--vote-first", "--max-cost", "--breadth"):
@@ -115,9 +108,7 @@ def test_every_setting_of_every_protocol_is_a_flag() -> None:
 # A run
 
 
-def test_methods_over_a_file_and_the_same_again(
-    model: tuple[str, str], endpoint: LocalEndpoint
-) -> None:
+def test_methods_over_a_file_and_the_same_again(model: tuple[str, str], endpoint: LocalEndpoint) -> None:
     words = [data(4), *model, "--methods", "rsd,self_consistency", "--samples", "3"]
     done = evaluated(*words)
     assert done.out == "evaluations/mine\n"
@@ -254,9 +245,7 @@ def test_the_totals_of_debates_and_judge_come_first_and_then_apart(
     total = r"(\d+) calls, ([\d,]+) tokens, cost [\d.]+"
     closing = re.search(rf"^dialectree: {total}; debates: {total}; judge: {total}$", done.err, re.M)
     assert closing, done.err
-    every, tokens, debates, own, judge, others = (
-        int(part.replace(",", "")) for part in closing.groups()
-    )
+    every, tokens, debates, own, judge, others = (int(part.replace(",", "")) for part in closing.groups())
     assert (every, debates, judge) == (calls, found["usage"]["calls"], judging)
     assert tokens == own + others
     assert done.err.index("; debates: ") < done.err.index("1 results, 0 failed")

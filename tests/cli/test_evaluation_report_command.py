@@ -65,12 +65,8 @@ def test_people_rate_and_the_report_shows_how_far_they_agree(tmp_path: Path) -> 
     assert done.status == 0 and done.err.startswith("truthful: Ada and the judge on ")
     command("eval", "report", str(folder))
     written = (folder / "report.md").read_text()
-    assert (
-        "## Agreement of people and judges" in written and "## What people say is right" in written
-    )
-    assert (
-        (folder / "report" / "people.csv").read_text().startswith('row,"right, by people: right"')
-    )
+    assert "## Agreement of people and judges" in written and "## What people say is right" in written
+    assert (folder / "report" / "people.csv").read_text().startswith('row,"right, by people: right"')
     assert 'id="people"' in (folder / "report.html").read_text()
     file = filled(tmp_path / "Ada.csv", marked(folder, "5"))
     refused(command("eval", "rate", str(folder), "--read", str(file)), "line 2: ")

@@ -46,8 +46,7 @@ class Citing(Reader):
         points = re.findall(r"^(p\d+): ", prompt, re.MULTILINE)
         supports = "You argue for the statement" in prompt
         return {
-            "evidence": [{"point": "It was closed.", "sentences": names}]
-            * bool(names and supports),
+            "evidence": [{"point": "It was closed.", "sentences": names}] * bool(names and supports),
             "look_for": [],
             "rests_on": names,
             "marks": [{"point": name, "reason": "It does.", "verdict": "yes"} for name in points],
@@ -77,9 +76,7 @@ def folder(facts: Mapping[str, str], sentences: int) -> str:
 
 
 @pytest.mark.parametrize("holder", EVERY_FORMAT)
-def test_in_a_small_folder_all_is_shown_and_the_fact_is_cited(
-    holder: str, model: list[str]
-) -> None:
+def test_in_a_small_folder_all_is_shown_and_the_fact_is_cited(holder: str, model: list[str]) -> None:
     given = folder({holder: FACT}, 3)
     done = command("verify", CLAIM, "--sources", given, "--embeddings", "bm25", *WORDS, *model)
     assert done.status == 0, done.err
@@ -101,10 +98,7 @@ def test_in_a_large_folder_it_is_found_by_the_vectors_of_sentences(model: list[s
         said = command("sources", given, "--find", question, "--json", "--embeddings", MINILM)
         report = json.loads(said.out)
         found = [segment for segment in report["find"] if segment["found"]]
-        hit = any(
-            fact in segment["text"] and segment["document"].endswith(f".{ending}")
-            for segment in found
-        )
+        hit = any(fact in segment["text"] and segment["document"].endswith(f".{ending}") for segment in found)
         missed += [] if hit else [question]
         assert 0 < report["shown"] < report["sentences"]
     assert not missed

@@ -77,9 +77,7 @@ def test_each_claim_is_verified_by_sources_that_are_read_once() -> None:
     done = gate("heat.md", "--sources", "notes", "--embeddings", "bm25", "--quiet")
     assert done.status in (0, 5) and done.err.count("tool.exe: files that end") == 1
     every: list[Any] = [dialectree.load(run.name).input["sources"] for run in runs()]
-    assert [[one["name"] for one in listed] for listed in every] == [
-        ["clay.md", "cows.txt", "tides.md"]
-    ] * 3
+    assert [[one["name"] for one in listed] for listed in every] == [["clay.md", "cows.txt", "tides.md"]] * 3
     refused(gate("heat.md", "--sources", "notes", "--method", "cot"), "--sources: cot does not")
     refused(gate("heat.md", "--sources", "nowhere"), "nowhere: no such file or folder")
 
@@ -116,9 +114,7 @@ HOSTILE = "\ufffe\uffff\x1b[31m\x00\ud800\U0001ffff"
 
 
 @pytest.mark.parametrize("file", [os.fsdecode(b"\xff\x1b.md"), os.fsdecode(b"/tmp/\xff.md")])
-def test_reports_for_other_programs_are_valid_whatever_a_claim_or_a_file_is_called(
-    file: str,
-) -> None:
+def test_reports_for_other_programs_are_valid_whatever_a_claim_or_a_file_is_called(file: str) -> None:
     one = Finding(line=1, last_line=1, claim=HOSTILE, passed=False, reason=HOSTILE)
     findings = Findings(file, "art", 0.7, False, [one], True)
     suites = ElementTree.fromstring(finding_formats.junit(findings).encode())
@@ -170,9 +166,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("words", "message"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_call_is_refused_in_one_line(
-    words: list[str], message: str, endpoint: LocalEndpoint
-) -> None:
+def test_a_wrong_call_is_refused_in_one_line(words: list[str], message: str, endpoint: LocalEndpoint) -> None:
     Path("bytes").write_bytes(b"\xff\xfe\xff")
     Path("long").write_text("x" * 200_001)
     refused(gate(*words), message)

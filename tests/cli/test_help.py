@@ -12,13 +12,13 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 from dialectree.interfaces.cli.program import app
-from dialectree.protocols.options import about
-from dialectree.protocols.protocol import Protocol, installed
+from dialectree.protocols.options import get_option_details
+from dialectree.protocols.protocol import Protocol, load_protocols
 from tests.cli.commands import command
 
 COMMANDS = [[], ["show"], ["resume"], ["contest"], ["protocols"], ["doctor"], ["server-file"]]
 COMMANDS += [["gate"], ["eval"], ["eval", "run"], ["eval", "report"], ["eval", "list"], ["run"]]
-COMMANDS += [["run", name] for name in installed()]
+COMMANDS += [["run", name] for name in load_protocols()]
 
 
 def sections(shown: str) -> dict[str, str]:
@@ -28,7 +28,7 @@ def sections(shown: str) -> dict[str, str]:
 
 
 def flag(kind: type[BaseModel], name: str) -> str:
-    return f"--{about(kind, name).get('alias') or name.replace('_', '-')}"
+    return f"--{get_option_details(kind, name).get('alias') or name.replace('_', '-')}"
 
 
 @pytest.fixture(autouse=True)
@@ -52,12 +52,12 @@ def test_the_program_shows_its_commands_in_groups_with_two_examples() -> None:
     shown = sections(command("--help").out)
     assert [*shown] == ["", "Examples", "Debate", "Look", "Evaluate", "Set up", "Options"]
     assert shown["Examples"].count("dialectree ") == 2
-    for protocol in installed().values():
+    for protocol in load_protocols().values():
         assert f"\n  {protocol.command} " in f"\n{shown['Debate']}"
     assert "…" not in str(shown) and "..." not in shown["Debate"]
 
 
-@pytest.mark.parametrize("protocol", installed().values(), ids=lambda protocol: protocol.name)
+@pytest.mark.parametrize("protocol", load_protocols().values(), ids=lambda protocol: protocol.name)
 def test_a_protocol_shows_common_flags_then_its_own_settings(protocol: Protocol) -> None:
     shown = sections(command("run", protocol.name, "--help").out)
     own = f"Settings of {protocol.name}"
@@ -67,11 +67,11 @@ def test_a_protocol_shows_common_flags_then_its_own_settings(protocol: Protocol)
     assert {"--model", "--base-url", "--max-calls", "--method"} <= common
     assert len(common - {"--help"}) <= 10
     for name in protocol.own_settings():
-        if not about(protocol.settings, name).get("hidden"):
+        if not get_option_details(protocol.settings, name).get("hidden"):
             assert flag(protocol.settings, name) in shown[own]
 
 
-@pytest.mark.parametrize("protocol", installed().values(), ids=lambda protocol: protocol.name)
+@pytest.mark.parametrize("protocol", load_protocols().values(), ids=lambda protocol: protocol.name)
 def test_the_examples_of_a_protocol_are_calls_that_it_takes(protocol: Protocol) -> None:
     shown = command("run", protocol.name, "--help").out
     run = typer.main.get_command(app).commands["run"]  # type: ignore[attr-defined]

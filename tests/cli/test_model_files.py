@@ -96,9 +96,7 @@ def test_a_model_below_a_billion_parameters_is_announced(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "notes"), [("small", [TOOK_PART]), ("large", [])])
-def test_a_host_is_told_where_a_model_that_answers_at_chance_took_part(
-    name: str, notes: list[str]
-) -> None:
+def test_a_host_is_told_where_a_model_that_answers_at_chance_took_part(name: str, notes: list[str]) -> None:
     context = {"model": f"local:{name}.gguf", "cache": False}
     asked = single_shot.ainvoke({"question": "What do cows eat?"}, context=context)
     assert asyncio.run(asked)["verdict"]["notes"] == notes

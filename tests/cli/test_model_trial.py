@@ -39,16 +39,13 @@ def answer_second_turns(**fields: str) -> Rules:
         "cat or a dog": "A cat is better than a dog.",
     }
     said = {"support": "There is more to it.", "rebuttal": "It leaves something out."}
-    return [
-        {"match": name, "set": {**said, "claim": claim, **fields}} for name, claim in other.items()
-    ]
+    return [{"match": name, "set": {**said, "claim": claim, **fields}} for name, claim in other.items()]
 
 
 def choose(letter: str, *answers: str) -> Rules:
     """Return rules by which a judge chooses each of ``answers`` that bears ``letter``."""
     return [
-        {"match": rf"<candidates>.*{letter}: {re.escape(one)}\n", "set": {"answer": one}}
-        for one in answers
+        {"match": rf"<candidates>.*{letter}: {re.escape(one)}\n", "set": {"answer": one}} for one in answers
     ]
 
 
@@ -157,9 +154,7 @@ def test_a_model_at_chance_and_one_that_loses_turns_are_said_to_be_so() -> None:
     with LocalEndpoint(rules=GOOD) as endpoint:
         result = TrialResult.model_validate(measure(endpoint, "--json").record)
     small = result.model_copy(update={"at_chance": True})
-    assert find_remarks(small) == [
-        "It has fewer than 1 billion parameters: its answers are at chance."
-    ]
+    assert find_remarks(small) == ["It has fewer than 1 billion parameters: its answers are at chance."]
     (lossy,) = find_remarks(result.model_copy(update={"failed": Share(count=3, n=26)}))
     assert "3 of 26" in lossy and "lose parts" in lossy
     (cut,) = find_remarks(result.model_copy(update={"cut": Share(count=9, n=26)}))

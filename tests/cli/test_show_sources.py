@@ -52,22 +52,16 @@ def test_the_sentences_that_a_debate_is_shown_are_found(as_json: bool) -> None:
         return
     report = json.loads(done.out)
     found = [segment for segment in report["find"] if segment["found"]]
-    assert len(found) == 2 and report["shown"] == sum(
-        len(segment["sentences"]) for segment in report["find"]
-    )
+    assert len(found) == 2 and report["shown"] == sum(len(segment["sentences"]) for segment in report["find"])
     said = {one["id"]: one["text"] for segment in found for one in segment["sentences"]}
     assert row in said.values()
-    assert all(
-        id.startswith(segment["id"]) for segment in found for id in said if id in str(segment)
-    )
+    assert all(id.startswith(segment["id"]) for segment in found for id in said if id in str(segment))
 
 
 def test_no_word_in_common_is_said_and_a_wrong_path_is_refused(tmp_path: Path) -> None:
     words = ["sources", str(TABLE), "--find", "xylophone", "--embeddings", "bm25"]
     found = command(*words)
     assert found.out.startswith("no segment shares a word with it\n\nShown as well, as the sources")
-    found = command(
-        "sources", str(TABLE), "--find", "xylophone", "--embeddings", "bm25", "--whole=0"
-    )
+    found = command("sources", str(TABLE), "--find", "xylophone", "--embeddings", "bm25", "--whole=0")
     assert re.fullmatch(r"no segment shares .*\n\n0 of \d+ sentences shown\n", found.out)
     refused(command("sources", str(tmp_path / "none")), "no such file or folder")

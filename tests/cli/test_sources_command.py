@@ -57,11 +57,7 @@ def kept() -> list[Path]:
 def test_a_debate_argues_from_a_folder_and_says_what_it_could_not_read(model: list[str]) -> None:
     done = decide("--sources", "notes", *BM25, *model, "--json")
     assert done.status in (0, 5), done.err
-    assert [one["name"] for one in done.record["input"]["sources"]] == [
-        "clay.md",
-        "cows.txt",
-        "tides.md",
-    ]
+    assert [one["name"] for one in done.record["input"]["sources"]] == ["clay.md", "cows.txt", "tides.md"]
     for name in ("empty.md: an empty file", "broken.pdf: ", "tool.exe: files that end", "link.md"):
         assert name in done.err and name in str(done.record["notices"])
     assert "secret" not in str(done.record["tree"])
@@ -113,10 +109,7 @@ def test_a_source_is_dropped_added_and_restored_by_flags(model: list[str]) -> No
     first = decide("--sources", "notes", *BM25, *model, "--json").record
     words = [*model, "--quiet", "--json"]
     dropped = command("contest", "last", "--drop", "s2", "--add-source", "outside.md", *words)
-    assert dropped.record["contest"]["changes"] == [
-        "s2 (cows.txt) dropped",
-        "s4 (outside.md) added",
-    ]
+    assert dropped.record["contest"]["changes"] == ["s2 (cows.txt) dropped", "s4 (outside.md) added"]
     back = command("contest", "last", "--restore", "s2", "--restore", "s4", *words)
     assert back.record["verdict"] == first["verdict"] and back.record["usage"]["calls"] == 0
     refused(command("contest", "last", "--drop", "s7"), "--drop s7: the run has no such source")

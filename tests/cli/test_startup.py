@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from dialectree.interfaces.cli import evaluation_commands, program
 from dialectree.interfaces.cli.lazy_commands import LazyCommand
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import load_protocols
 
 PROCESS = """
 import sys
@@ -66,14 +66,12 @@ def test_the_help_of_a_group_says_what_each_command_says_of_itself() -> None:
 
 def test_the_program_has_the_verb_of_each_protocol_and_run_its_name() -> None:
     group: Any = get_command(program.app)
-    verbs = {one.command for one in installed().values()}
+    verbs = {one.command for one in load_protocols().values()}
     assert {*group.commands} == verbs | {*program.COMMANDS}
-    assert {*group.commands["run"].commands} == {*installed()}
+    assert {*group.commands["run"].commands} == {*load_protocols()}
 
 
-def test_a_fault_in_a_command_is_not_taken_for_a_misspelt_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_fault_in_a_command_is_not_taken_for_a_misspelt_name(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> Any:
         raise KeyError("inside")
 

@@ -128,7 +128,5 @@ def test_a_reader_that_has_gone_is_no_fault_and_nothing_is_said_of_it(asked: lis
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file on a full disk")
 def test_an_error_that_cannot_be_printed_keeps_its_status() -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [PROGRAM, "answer", ""], stdout=subprocess.PIPE, stderr=full, check=False
-        )
+        done = subprocess.run([PROGRAM, "answer", ""], stdout=subprocess.PIPE, stderr=full, check=False)
     assert (done.returncode, done.stdout) == (2, b"")

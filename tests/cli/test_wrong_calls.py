@@ -13,9 +13,7 @@ Q = "answer Q? --model openai:x"
 DECIDE = "decide Q? --model openai:x --option a"
 VERIFY = "verify 'Bees can count.' --model openai:x"
 WRONG = {
-    f"{Q} --depth-profile deep": (
-        "--depth-profile: one of 'adaptive', 'fixed', 'safety', not 'deep'"
-    ),
+    f"{Q} --depth-profile deep": ("--depth-profile: one of 'adaptive', 'fixed', 'safety', not 'deep'"),
     f"{Q} --max-depth deep": "--max-depth: input should be a valid integer",
     f"{Q} --stop-threshold 1,5": "not '1,5'",
     f"{Q} --depht 1": "no such option: --depht",
@@ -27,9 +25,7 @@ WRONG = {
     f"{Q} --method single_shot --max-depth 2": "--max-depth: that is no setting of single_shot",
     f"{Q} --set rsd.gate=1": "--set rsd: with these settings tsd holds no debate by rsd",
     f"{Q} --role leaf_judge": "--role 'leaf_judge': write NAME=VALUE",
-    f"{Q} --role leaf_judge=openai:a --role leaf_judge=openai:b": (
-        "--role leaf_judge: two values; give one"
-    ),
+    f"{Q} --role leaf_judge=openai:a --role leaf_judge=openai:b": ("--role leaf_judge: two values; give one"),
     f"{Q} --price openai:x=1": "write SPEC=PROMPT,COMPLETION[,CACHED]",
     "answer Q? --model": "option '--model' requires an argument",
     "answer Q? --model gpt": "openai:NAME",

@@ -98,10 +98,7 @@ def test_every_debate_ends_and_no_finished_call_is_paid_again_when_a_worker_is_k
     answered: set[str] = set()
 
     async def debate(number: int) -> Any:
-        question: dict[str, Any] = {
-            "question": f"What do {number} cows eat?",
-            "options": ["plants", "meat"],
-        }
+        question: dict[str, Any] = {"question": f"What do {number} cows eat?", "options": ["plants", "meat"]}
         async with get_client(url=survivor.url, api_key=KEYS["ann"]) as client:
             thread = (await client.threads.create())["thread_id"]
             return await client.runs.wait(thread, "rsd", input=question)
@@ -130,9 +127,7 @@ def _run_the_page(url: str) -> None:
     page = (ROOT / "docs" / "aegra.md").read_text(encoding="utf-8")
     program = page.partition("```python\n")[2].partition("```")[0]
     program = program.replace("http://127.0.0.1:2026", url).replace('"KEY"', repr(KEYS["ann"]))
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("meat\n", 0), done.stderr
 
 
@@ -156,9 +151,7 @@ def test_what_a_client_may_not_choose_is_refused_before_it_is_stored(tmp_path: P
         recorder() as thief,
         databases(tmp_path) as environment,
         worker(tmp_path, {**environment, "OPENAI_API_KEY": ""}) as one,
-        httpx.Client(
-            base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=PATIENCE_S
-        ) as client,
+        httpx.Client(base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=PATIENCE_S) as client,
     ):
         run: dict[str, Any] = {"assistant_id": "rsd", "input": COWS}
         spec = f"openai:any@{thief.url}"
@@ -197,9 +190,7 @@ def test_the_page_begins_judges_and_contests_debates_there(tmp_path: Path) -> No
         LocalEndpoint(rules=JUDGE_SAYS_B) as endpoint,
         databases(tmp_path) as environment,
         worker(tmp_path, {**environment, "OPENAI_BASE_URL": endpoint.url, **UNCACHED}) as one,
-        httpx.Client(
-            base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=PATIENCE_S
-        ) as client,
+        httpx.Client(base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=PATIENCE_S) as client,
     ):
         _judge_on_the_page(one.url)
         run, thread = _begin(client, {"max_calls": 4})

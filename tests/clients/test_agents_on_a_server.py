@@ -43,9 +43,7 @@ RULE = {"claims": [{"lines": ["1"], "claim": "Fire is hot."}]}
 
 
 @pytest.fixture(scope="module", params=["kept", None])
-def served(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("server")
     with LocalEndpoint(rules=[{"match": "List the claims", "set": RULE}]) as endpoint:
         program = AGENT.format(model=f"openai:any@{endpoint.url}", runs=request.param)

@@ -193,9 +193,7 @@ def test_a_deep_agent_has_a_debate_as_its_sub_agent() -> None:
     assert answer.text == "They eat meat."
 
 
-@pytest.mark.filterwarnings(
-    "ignore:create_react_agent has been moved"
-)  # langgraph-supervisor's own
+@pytest.mark.filterwarnings("ignore:create_react_agent has been moved")  # langgraph-supervisor's own
 @pytest.mark.usefixtures("environment")
 def test_a_supervisor_hands_a_question_over_and_asks_why(endpoint: LocalEndpoint) -> None:
     path = ROOT / "examples" / "supervisor" / "supervisor.py"
@@ -205,8 +203,7 @@ def test_a_supervisor_hands_a_question_over_and_asks_why(endpoint: LocalEndpoint
     spec.loader.exec_module(example)
     hand_over = "transfer_to_tsd_chat"
     model = scripted(
-        *(calling(hand_over), AIMessage("None, surely.")),
-        *(calling(hand_over), AIMessage("For these.")),
+        *(calling(hand_over), AIMessage("None, surely.")), *(calling(hand_over), AIMessage("For these."))
     )
     team = example.team(model)
     thread: Any = {"configurable": {"thread_id": "1"}}

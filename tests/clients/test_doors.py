@@ -72,9 +72,7 @@ doors = pytest.mark.parametrize("door", [a2a, remote_graph])
 
 
 @doors
-def test_the_same_claim_has_the_same_verdict(
-    door: Door, server: str, endpoint: LocalEndpoint
-) -> None:
+def test_the_same_claim_has_the_same_verdict(door: Door, server: str, endpoint: LocalEndpoint) -> None:
     model = f"openai:any@{endpoint.url}"
     wanted = dialectree.verify(CLAIM, model=model, cache=False).verdict.probability
     endpoint.reset()
@@ -83,9 +81,7 @@ def test_the_same_claim_has_the_same_verdict(
 
 
 @doors
-def test_a_conversation_goes_on_about_its_own_run(
-    door: Door, server: str, endpoint: LocalEndpoint
-) -> None:
+def test_a_conversation_goes_on_about_its_own_run(door: Door, server: str, endpoint: LocalEndpoint) -> None:
     endpoint.reset()
     assert "0.1" in asyncio.run(door(server, CLAIM, "why?"))
     assert "0.1" in asyncio.run(door(server, CLAIM, "contest drop 0.1"))

@@ -61,16 +61,11 @@ def content(result: CallToolResult) -> dict[str, Any]:
 
 
 def over_stdio(
-    endpoint: LocalEndpoint,
-    use: Callable[[Client], Awaitable[None]],
-    *more: str,
-    mode: str = "auto",
+    endpoint: LocalEndpoint, use: Callable[[Client], Awaitable[None]], *more: str, mode: str = "auto"
 ) -> None:
     """Let a client start a server, and ``use`` it."""
     program, *arguments = words(endpoint, *more)
-    server = StdioServerParameters(
-        command=program, args=arguments, cwd=Path.cwd(), env={**os.environ}
-    )
+    server = StdioServerParameters(command=program, args=arguments, cwd=Path.cwd(), env={**os.environ})
 
     async def used() -> None:
         async with Client(server, mode=mode) as connected:
@@ -175,9 +170,7 @@ def test_without_a_model_a_line_says_that_the_embedded_one_speaks() -> None:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_clients_over_http_share_the_debates_of_a_server(
-    mode: str, endpoint: LocalEndpoint
-) -> None:
+def test_clients_over_http_share_the_debates_of_a_server(mode: str, endpoint: LocalEndpoint) -> None:
     async def shared(url: str) -> None:
         async with Client(url, mode=mode) as one, Client(url, mode=mode) as other:
             handle = content(await one.call_tool("submit", SUBMITTED))

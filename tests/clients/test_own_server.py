@@ -18,7 +18,7 @@ from langgraph_sdk import get_client
 
 import dialectree
 from dialectree.protocols.forms import plain
-from dialectree.protocols.protocol import Protocol, installed
+from dialectree.protocols.protocol import Protocol, load_protocols
 from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
@@ -38,7 +38,7 @@ EVERYBODYS = [
     "language",
     "prompts",
 ]
-OURS = [one for one in installed().values() if one.graph.startswith("dialectree.")]
+OURS = [one for one in load_protocols().values() if one.graph.startswith("dialectree.")]
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,7 @@ def search(server: str, **wanted: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("protocol", OURS, ids=lambda one: str(one.name))
-def test_a_form_holds_a_protocols_own_settings_and_its_input(
-    server: str, protocol: Protocol
-) -> None:
+def test_a_form_holds_a_protocols_own_settings_and_its_input(server: str, protocol: Protocol) -> None:
     schemas = httpx.get(f"{server}/assistants/{graph_id(server, protocol.name)}/schemas").json()
     fields: dict[str, Any] = schemas["context_schema"]["properties"]
     hidden = {"embeddings", "reader", "rerank", "retriever", "distractor", "route"}
@@ -256,9 +254,7 @@ def test_threads_outlive_a_restart_and_a_kill(
     with serving(folder, kill=True, **allowed) as url:
         asyncio.run(debated(url, thread))
     killed = RunFolder.create(folder / "runs", "killed")
-    killed.write_record(
-        RunFolder.all(folder / "runs")[0].record().model_copy(update={"ended": None})
-    )
+    killed.write_record(RunFolder.all(folder / "runs")[0].record().model_copy(update={"ended": None}))
     with ExitStack() as followers, serving(folder) as url:
         # A server stops although somebody follows a run without an end.
         followers.enter_context(httpx.stream("GET", f"{url}/debates/killed/events"))
@@ -269,9 +265,7 @@ def test_threads_outlive_a_restart_and_a_kill(
     assert "missing a" not in (folder / "log").read_text().replace("missing acopy_thread", "")
 
 
-def test_the_server_calls_nobody(
-    tmp_path_factory: pytest.TempPathFactory, endpoint: LocalEndpoint
-) -> None:
+def test_the_server_calls_nobody(tmp_path_factory: pytest.TempPathFactory, endpoint: LocalEndpoint) -> None:
     """Every way out leads to a port that records who comes."""
     makefile = (Path(__file__).parents[2] / "Makefile").read_text()
     with socket.create_server(("127.0.0.1", 0)) as out:

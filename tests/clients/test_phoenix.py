@@ -87,9 +87,7 @@ def spans_in(phoenix: str, project: str, count: int) -> list[dict[str, Any]]:
 
     def spans() -> list[dict[str, Any]]:
         try:
-            found: list[dict[str, Any]] = get(f"{phoenix}/v1/projects/{project}/spans?limit=1000")[
-                "data"
-            ]
+            found: list[dict[str, Any]] = get(f"{phoenix}/v1/projects/{project}/spans?limit=1000")["data"]
         except URLError:  # before the first span there is no project
             return []
         return found if len(found) >= count else []
@@ -154,10 +152,7 @@ def test_phoenix_shows_the_tree_of_a_debate(
         "DIALECTREE_TRACE": shown,
         "DIALECTREE_CACHE": "false",
     }
-    with (
-        LocalEndpoint(rules=RULES, seed=3) as endpoint,
-        asked(tmp_path, endpoint.url, **environment),
-    ):
+    with LocalEndpoint(rules=RULES, seed=3) as endpoint, asked(tmp_path, endpoint.url, **environment):
         (folder,) = (tmp_path / "runs").iterdir()
         record = RunFolder(folder).record()
         usage, tree = record.usage, record.tree.nodes
@@ -170,18 +165,12 @@ def test_phoenix_shows_the_tree_of_a_debate(
     elif asked is not by_command:
         assert marked == MARKED
     kinds = Counter(span["span_kind"] for span in spans)
-    assert kinds == Counter(
-        {"LLM": usage.calls, "AGENT": len(tree), "RETRIEVER": retrieved, "CHAIN": own}
-    )
+    assert kinds == Counter({"LLM": usage.calls, "AGENT": len(tree), "RETRIEVER": retrieved, "CHAIN": own})
     assert len({span["context"]["trace_id"] for span in spans}) == 1
 
     agents = [span for span in spans if span["span_kind"] == "AGENT"]
-    node_of = {
-        span["context"]["span_id"]: span["attributes"]["metadata.tree_node"] for span in agents
-    }
-    parents = {
-        node_of[span["context"]["span_id"]]: node_of.get(span["parent_id"]) for span in agents
-    }
+    node_of = {span["context"]["span_id"]: span["attributes"]["metadata.tree_node"] for span in agents}
+    parents = {node_of[span["context"]["span_id"]]: node_of.get(span["parent_id"]) for span in agents}
     assert parents == {name: node.parent for name, node in tree.items()}
     debate = [span for span in spans if span["span_kind"] != "CHAIN"]
     named = {span["attributes"]["gen_ai.conversation.id"] for span in debate}
@@ -208,8 +197,7 @@ def test_phoenix_shows_the_tree_of_a_debate(
         return
 
     outputs = {
-        node_of[span["context"]["span_id"]]: json.loads(span["attributes"]["output.value"])
-        for span in agents
+        node_of[span["context"]["span_id"]]: json.loads(span["attributes"]["output.value"]) for span in agents
     }
     assert record.verdict is not None
     assert outputs["0"]["answer"] == record.verdict.answer

@@ -100,8 +100,6 @@ def test_a_database_that_does_not_answer_is_one_line_without_the_password(
         port = address.rpartition(":")[2].partition("/")[0]
         url = address.replace(port, str(free_port()))
     monkeypatch.setenv("DIALECTREE_CACHE_URL", url)
-    with pytest.raises(
-        InputError, match=r"\Athe reply cache \S+127.0.0.1[^\n]+`cache=False`"
-    ) as error:
+    with pytest.raises(InputError, match=r"\Athe reply cache \S+127.0.0.1[^\n]+`cache=False`") as error:
         get("key")
     assert "-word" not in str(error.value)

@@ -135,18 +135,13 @@ def test_what_is_anothers_is_not_there(
     assert endpoint.stats()["calls"] == 0
 
 
-def test_no_route_has_a_debate_of_anothers(
-    server: str, thread: str, endpoint: LocalEndpoint
-) -> None:
+def test_no_route_has_a_debate_of_anothers(server: str, thread: str, endpoint: LocalEndpoint) -> None:
     endpoint.reset()
     (line,) = call(server, ALICE, "GET", "/debates").json()
     run = line["run_id"]
     about = [(method, path) for method, path in OURS if "{run_id}" in path]
     for method, path in about:
-        at, body = (
-            path.format(run_id=run, other=run, digest="0" * 32),
-            BODIES.get(path.rpartition("/")[2]),
-        )
+        at, body = (path.format(run_id=run, other=run, digest="0" * 32), BODIES.get(path.rpartition("/")[2]))
         refused = call(server, BOB, method, at, body if method == "POST" else None)
         assert refused.status_code == 404 and "there is no run" in refused.text, path
         if method == "GET":
@@ -170,9 +165,7 @@ def test_lists_hold_what_is_ones_own(server: str, thread: str) -> None:
     assert [len(one) for one in items] == [1, 0]
 
 
-def test_without_a_model_a_run_ends_with_one_line_and_no_call(
-    server: str, endpoint: LocalEndpoint
-) -> None:
+def test_without_a_model_a_run_ends_with_one_line_and_no_call(server: str, endpoint: LocalEndpoint) -> None:
     endpoint.reset()
 
     async def asked() -> Any:

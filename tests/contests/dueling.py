@@ -72,7 +72,7 @@ class Settings(ProtocolSettings):
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
     texts = [("0.0", "support", "Yes."), ("0.1", "attack", "No.")]
-    texts += [(one.id, one.stance, one.text) for one in run_of(runtime).overrides.inserted("0")]
+    texts += [(one.id, one.stance, one.text) for one in run_of(runtime).overrides.list_insertions("0")]
     tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "claim"})
     for name, stance, text in texts:
         place = {"depth": 1, "parent": "0", "kind": "argument", "stance": stance}
@@ -83,15 +83,8 @@ async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, obje
 
 
 async def rater(state: Text, runtime: Runtime[Settings]) -> dict[str, object]:
-    prompt, place = (
-        "adaptive_reasoning_tree/scorer",
-        Place(node=state["id"], phase="rating", role="rater"),
-    )
-    shown: dict[str, Any] = {
-        "stance": state["stance"],
-        "argument": state["text"],
-        "parent": QUESTION,
-    }
+    prompt, place = ("adaptive_reasoning_tree/scorer", Place(node=state["id"], phase="rating", role="rater"))
+    shown: dict[str, Any] = {"stance": state["stance"], "argument": state["text"], "parent": QUESTION}
     reply = await ask(runtime, place, prompt, Rating, **shown)
     tell(runtime, state["id"], "scored", {"scores": {"tau": reply.rating}})
     return {"ratings": [(state["id"], reply.rating)]}

@@ -124,17 +124,13 @@ def possible(record: RunRecord, tau: float) -> list[tuple[Change, Change]]:
 
 @steady
 @given(st.data())
-def test_contests_and_their_reversals_give_back_the_first_figures_bit_for_bit(
-    data: st.DataObject,
-) -> None:
+def test_contests_and_their_reversals_give_back_the_first_figures_bit_for_bit(data: st.DataObject) -> None:
     tree = Tree(data)
     new = tree.record
     wishes: dict[Any, tuple[Change, Change]] = {}
     for _ in range(data.draw(st.integers(1, 4))):
         choices = possible(new, data.draw(unit))
-        assume(
-            choices
-        )  # of a claim alone, whose strength is what was drawn, nothing can be changed
+        assume(choices)  # of a claim alone, whose strength is what was drawn, nothing can be changed
         wish, reversal = data.draw(st.sampled_from(choices))
         about = frozenset(wish.where.partition("=")[0].split(":"))
         if about in wishes:
@@ -241,8 +237,7 @@ def test_path_and_why_say_what_moved(
 
 @pytest.mark.parametrize("wins", ["SUPPORT", "TIE"])
 @pytest.mark.parametrize(
-    ("blend", "orders", "calls"),
-    [(0.0, "one", 1), (0.5, "one", 3), (1.0, "one", 3), (0.5, "both", 5)],
+    ("blend", "orders", "calls"), [(0.0, "one", 1), (0.5, "one", 3), (1.0, "one", 3), (0.5, "both", 5)]
 )
 def test_an_addition_costs_a_strength_and_the_comparisons_with_whom_it_meets(
     blend: float, orders: str, calls: int, wins: str
@@ -319,7 +314,7 @@ def test_a_side_is_lost_only_where_what_a_person_left_of_it_could_not_be_weighed
     for wishes in ([Drop("0.1")], [Set("0.1", 0.1), Drop("0.1")], [Drop("0.1"), Set("0.1", 0.1)]):
         assert probability(contest(old, *wishes)) == 0.8
     new = contest(old, Set("0.1", 0.7))
-    assert (new.status, new.degraded(), new.tree.nodes["0.1"].score("tau")) == ("answered", [], 0.7)
+    assert (new.status, new.list_failures(), new.tree.nodes["0.1"].score("tau")) == ("answered", [], 0.7)
     assert outcome(contest(new, Restore("0.1"))) == outcome(old)
     two_attack = without_strength("0.2", breadth=2)
     gone = contest(two_attack, Drop("0.3"))
@@ -329,14 +324,13 @@ def test_a_side_is_lost_only_where_what_a_person_left_of_it_could_not_be_weighed
 
 
 @pytest.mark.parametrize(
-    ("deaf", "node", "role"),
-    [(ScorerReply, "0.2", "scorer"), (PairwiseReply, "0", "pairwise_judge")],
+    ("deaf", "node", "role"), [(ScorerReply, "0.2", "scorer"), (PairwiseReply, "0", "pairwise_judge")]
 )
 def test_what_cannot_be_judged_is_missing_and_said(deaf: Any, node: str, role: str) -> None:
     model = judges()
     model.will_say_now(no_reply(), to=deaf)
     record = contest(two(), Add("support", "0", "Yes."), model=model)
-    ((at_node, failure),) = record.degraded()
+    ((at_node, failure),) = record.list_failures()
     assert (record.status, at_node, failure.role) == ("degraded", node, role)
     left_out = "0.2 is left out: it has no strength" in record.tree.nodes["0"].notes
     assert left_out == (role == "scorer")

@@ -61,8 +61,8 @@ Calls = Mapping[str, Mapping[str, int]]
 @pytest.fixture(autouse=True)
 def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install the protocol of a stranger beside ours."""
-    installed = {**protocol.installed(), "duel": dueling.DUEL}
-    monkeypatch.setattr(plugins, "declared", lambda: (installed, {}))
+    installed = {**protocol.load_protocols(), "duel": dueling.DUEL}
+    monkeypatch.setattr(plugins, "load_declarations", lambda: (installed, {}))
 
 
 SYNTHESIS = {"synthesis_debater": 4, "synthesis_judge": 1}
@@ -86,9 +86,7 @@ MADE: dict[str, Callable[[], RunRecord]] = {
     "tree": of_debate("tsd", max_depth=2),
     "small tree": of_debate("tsd"),
     "leaf tree": lambda: debate(
-        polar(),
-        leaf_protocol="art",
-        inner={"art": {"breadth": 2, "depth": 2, "judge_orders": "both"}},
+        polar(), leaf_protocol="art", inner={"art": {"breadth": 2, "depth": 2, "judge_orders": "both"}}
     ),
     "rsd": of_debate("rsd", options=switching.TWO),
     "rsd at once": of_debate("rsd", options=switching.TWO, cross_examination="simultaneous"),
@@ -99,11 +97,7 @@ MADE: dict[str, Callable[[], RunRecord]] = {
     "argllm": lambda: verify(name="argllm", breadth=2, depth=2),
     "trees": lambda: verify(trees=2),
     "one leaf": lambda: debate(
-        speakers(),
-        question="Is it so?",
-        leaf_protocol="art",
-        inner={"art": {"breadth": 1}},
-        max_depth=0,
+        speakers(), question="Is it so?", leaf_protocol="art", inner={"art": {"breadth": 1}}, max_depth=0
     ),
     **{
         name: of_debate(name)
@@ -126,9 +120,7 @@ def rsd(**roles: int) -> Calls:
 
 
 CASES = [
-    Case(
-        "tree", Replace("0.1.0/A1", TEXT), {"0.1.0": {"leaf_debater": 3, "leaf_judge": 1}, **ABOVE}
-    ),
+    Case("tree", Replace("0.1.0/A1", TEXT), {"0.1.0": {"leaf_debater": 3, "leaf_judge": 1}, **ABOVE}),
     Case("tree", Replace("0.1.0/B2", TEXT), {"0.1.0": {"leaf_judge": 1}, **ABOVE}),
     Case("tree", Replace("0.1.0/B2/rebuttal", TEXT), {"0.1.0": {"leaf_judge": 1}, **ABOVE}),
     Case("tree", Drop("0.1.0/A2"), {"0.1.0": {"leaf_debater": 1, "leaf_judge": 1}, **ABOVE}),
@@ -139,15 +131,9 @@ CASES = [
     Case("tree", Drop("0.1.0"), ABOVE),
     Case("tree", Drop("0.1"), ROOT),
     Case(
-        "tree",
-        Replace("0.1/concise1", TEXT),
-        {"0.1": {"synthesis_debater": 2, "synthesis_judge": 1}, **ROOT},
+        "tree", Replace("0.1/concise1", TEXT), {"0.1": {"synthesis_debater": 2, "synthesis_judge": 1}, **ROOT}
     ),
-    Case(
-        "tree",
-        Drop("0/full1"),
-        {"0": {"synthesis_debater": 1, "synthesis_judge": 1, "answer_writer": 1}},
-    ),
+    Case("tree", Drop("0/full1"), {"0": {"synthesis_debater": 1, "synthesis_judge": 1, "answer_writer": 1}}),
     Case("tree", Replace("0/answer_writer", TEXT)),
     Case("tree", Drop("0/answer_writer")),
     Case("leaf tree", Set("0.0.2", 0.99), ROOT),
@@ -176,9 +162,7 @@ CASES = [
     Case("rsd", Drop("0/A2"), rsd(debater=4, judge=1)),
     Case("rsd", Drop("0/B3"), rsd(debater=2, judge=1)),
     Case("rsd", Drop("0/B4"), rsd(judge=1)),
-    Case(
-        "tod", Replace("0.1.0/a1/respond", TEXT), {"0.1.0": {"persona": 2}, "0": {"moderator": 1}}
-    ),
+    Case("tod", Replace("0.1.0/a1/respond", TEXT), {"0.1.0": {"persona": 2}, "0": {"moderator": 1}}),
     Case("tod", Drop("0.1.0/a1/respond"), {"0.1.0": {"persona": 2}, "0": {"moderator": 1}}),
     Case("tod", Drop("0.1"), {"0": {"moderator": 1}}),
     Case("tod", Rule("0", TEXT)),
@@ -187,27 +171,13 @@ CASES = [
     Case("art", Drop("0.1")),
     Case("art", Flip("0.A", "0.B"), back=Flip("0.A", "0.B")),
     Case("art", Void("0.A", "0.B"), back=Restore("0.B", "0.A")),
-    Case(
-        "art",
-        Add("attack", "0", TEXT),
-        {"0.4": {"scorer": 1}, "0": {"pairwise_judge": 2}},
-        Drop("0.4"),
-    ),
-    Case(
-        "art",
-        Add("support", "0.0.1", TEXT),
-        {"0.0.1.0": {"scorer": 1}},
-        Drop("0.0.1.0"),
-    ),
+    Case("art", Add("attack", "0", TEXT), {"0.4": {"scorer": 1}, "0": {"pairwise_judge": 2}}, Drop("0.4")),
+    Case("art", Add("support", "0.0.1", TEXT), {"0.0.1.0": {"scorer": 1}}, Drop("0.0.1.0")),
     Case("argllm", Set("0.0", 0.9)),
     Case("argllm", Add("attack", "0", TEXT), {"0.4": {"scorer": 1}}, Drop("0.4")),
     Case("single_shot", Replace("0/answerer", TEXT)),
     Case("best_of_n", Drop("0/2"), {"0": {"picker": 1}}),
-    Case(
-        "two_round",
-        Replace("0/critic1", TEXT),
-        {"0": {"explorer": 1, "critic": 1, "synthesiser": 1}},
-    ),
+    Case("two_round", Replace("0/critic1", TEXT), {"0": {"explorer": 1, "critic": 1, "synthesiser": 1}}),
     Case("single_stage", Rule("0", TEXT)),
     Case("two_stage", Rule("0", TEXT)),
     Case("two_stage", Replace("0/a1", TEXT), {"0": {"comparer": 1}}),
@@ -232,18 +202,14 @@ def ids(case: Case) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
-def test_only_what_depends_on_a_change_is_asked_and_it_can_be_taken_back(
-    case: Case, elsewhere: Path
-) -> None:
+def test_only_what_depends_on_a_change_is_asked_and_it_can_be_taken_back(case: Case, elsewhere: Path) -> None:
     old = made(elsewhere, case.run, MADE[case.run])
     before, model = files(at(old)), speakers()
     new = contest(old, filled(case.wish, old), model=model)
     calls = (case.calls or {}).items()
-    assert Counter(model.places) == {
-        (n, role): c for n, roles in calls for role, c in roles.items()
-    }
+    assert Counter(model.places) == {(n, role): c for n, roles in calls for role, c in roles.items()}
     assert new.usage.calls == len(at(new).calls()) == len(model.calls)
-    assert (new.status, new.degraded()) == ("answered", [])
+    assert (new.status, new.list_failures()) == ("answered", [])
     assert files(at(old)) == before and stated(new).run == old.run_id
     assert RunRecord.read((at(new).path / "run.json").read_text()) == new
     shared = old.tree.nodes.keys() & new.tree.nodes.keys()
@@ -260,9 +226,7 @@ def test_only_what_depends_on_a_change_is_asked_and_it_can_be_taken_back(
 
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
-def test_a_contest_needs_a_model_only_where_one_has_to_be_asked(
-    case: Case, elsewhere: Path
-) -> None:
+def test_a_contest_needs_a_model_only_where_one_has_to_be_asked(case: Case, elsewhere: Path) -> None:
     old = made(elsewhere, case.run, MADE[case.run])  # a live model's, which no record keeps
     wish, before = filled(case.wish, old), [*RUNS.iterdir()]
     if case.calls:
@@ -321,9 +285,7 @@ CHAINS: dict[str, list[tuple[Change, Change]]] = {
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_changes_add_up_and_are_taken_back_one_after_another_or_at_once(
-    name: str, elsewhere: Path
-) -> None:
+def test_changes_add_up_and_are_taken_back_one_after_another_or_at_once(name: str, elsewhere: Path) -> None:
     first = made(elsewhere, name, MADE[name])
     steps = [(filled(wish, first), filled(back, first)) for wish, back in CHAINS[name]]
     states = [first]
@@ -453,9 +415,7 @@ def test_a_change_that_cannot_be_is_one_line_that_names_it_and_nothing_is_writte
             begin(old, *(filled(wish, old) for wish in wishes))
         message = str(wrong.value)
         named = (
-            (wishes[-1].id, wishes[-1].change, "empty", "longer", "two changes")
-            if wishes
-            else ("nothing",)
+            (wishes[-1].id, wishes[-1].change, "empty", "longer", "two changes") if wishes else ("nothing",)
         )
         assert any(part in message for part in named), (wishes, message)
         assert "\n" not in message

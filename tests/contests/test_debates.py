@@ -22,18 +22,7 @@ from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply
 from dialectree.nodes.tree_structured_debate.leaf_debater import LeafJudgeReply
 from dialectree.protocols.protocol import WITHDRAWN
 from dialectree.records import Node, RunRecord, turns
-from tests.contesting import (
-    RUNS,
-    TEXT,
-    at,
-    contest,
-    debate,
-    made,
-    outcome,
-    said,
-    speakers,
-    stated,
-)
+from tests.contesting import RUNS, TEXT, at, contest, debate, made, outcome, said, speakers, stated
 from tests.endpoint import LocalEndpoint
 from tests.graphs.debating import rate_all, rule, split
 from tests.graphs.role_switching_debate import switching
@@ -54,9 +43,7 @@ def tree(elsewhere: Path) -> RunRecord:
 
 def called(node: Node, who: str, round: int) -> str:
     """Return the name of a turn, by which of the two debaters took it."""
-    return next(
-        turns.name(node, t) for t in node.transcript if (t.speaker, t.round) == (who, round)
-    )
+    return next(turns.name(node, t) for t in node.transcript if (t.speaker, t.round) == (who, round))
 
 
 # A tree of questions
@@ -74,7 +61,7 @@ def test_a_dropped_part_is_answered_without_and_is_no_failure(tree: RunRecord) -
     new = contest(tree, Drop("0.1.0"))
     gone = new.tree.nodes["0.1.0"]
     assert (gone.status, gone.dropped, gone.verdict, gone.transcript) == ("missing", True, None, [])
-    assert new.degraded() == [] and new.tree.nodes["0"].provenance == ["0.0.0", "0.0.1", "0.1.1"]
+    assert new.list_failures() == [] and new.tree.nodes["0"].provenance == ["0.0.0", "0.0.1", "0.1.1"]
     half = contest(tree, Drop("0.1"))
     below = [half.tree.nodes[name].dropped for name in ("0.1", "0.1.0", "0.1.1", "0.0")]
     assert below == [True, True, True, False]
@@ -102,9 +89,7 @@ def test_the_record_says_what_moved_and_why_and_who_ruled(tree: RunRecord) -> No
     assert "another text" in made.why and "\n" not in made.why
 
 
-def test_changes_of_one_turn_hold_side_by_side_and_name_the_run_they_come_from(
-    tree: RunRecord,
-) -> None:
+def test_changes_of_one_turn_hold_side_by_side_and_name_the_run_they_come_from(tree: RunRecord) -> None:
     own = said(tree, "0.1.0/A2")
     one = contest(tree, Replace("0.1.0/A2/claim", "One."))
     both = contest(one, Replace("0.1.0/A2", "Two."))
@@ -129,9 +114,7 @@ def test_words_of_a_judge_give_way_to_a_later_ruling_and_come_back(tree: RunReco
 
 
 @pytest.mark.parametrize("written", ["Yes.", "No."])
-def test_the_writer_is_not_held_to_the_side_of_a_judge_whom_a_person_overruled(
-    written: str,
-) -> None:
+def test_the_writer_is_not_held_to_the_side_of_a_judge_whom_a_person_overruled(written: str) -> None:
     given: Any = {"max_depth": 0, "leaf_rounds": 1, "cache": False}
     old = dialectree.answer("Is it so?", model=speakers(), **given)
     text = WriterReply(explanation="", final_answer=written, final_confidence=None)
@@ -184,9 +167,7 @@ def test_a_leaf_that_is_settled_by_switching_roles_is_contested_turn_by_turn() -
 def test_what_did_not_change_is_not_asked_of_another_model(tree: RunRecord) -> None:
     with LocalEndpoint(seed=3) as other:
         address = f"openai:other@{other.url}"
-        new = dialectree.contest(
-            tree.run_id, [Replace("0.1.0/B2", TEXT)], model=address, cache=False
-        )
+        new = dialectree.contest(tree.run_id, [Replace("0.1.0/B2", TEXT)], model=address, cache=False)
         assert other.stats()["calls"] == new.usage.calls == 1 + 5 + 5 + 1
         assert {call.model for call in at(new).calls()} == {"openai:other"}
         asked = {models for models in new.models.values() if address in models}
@@ -271,9 +252,7 @@ def judged_by_a_person(ruling: str, model: ScriptedModel | None = None, **given:
         return ruling
 
     given = {"judge": "me", "allow_uncertain": True, "cache": False, **given}
-    return dialectree.decide(
-        "What?", [*switching.TWO], ask=person, model=model or speakers(), **given
-    )
+    return dialectree.decide("What?", [*switching.TWO], ask=person, model=model or speakers(), **given)
 
 
 RULED: dict[str, tuple[Callable[[], RunRecord], str | None]] = {
@@ -315,9 +294,7 @@ def test_however_a_debate_was_ruled_each_label_can_be_set_and_taken_back_without
 
 
 @pytest.mark.parametrize(("side", "silent"), [("B", "0/judge1"), ("A", "0/swapped1")])
-def test_a_judge_who_failed_has_not_ruled_once_the_ruling_is_taken_back(
-    side: str, silent: str
-) -> None:
+def test_a_judge_who_failed_has_not_ruled_once_the_ruling_is_taken_back(side: str, silent: str) -> None:
     old = one_judge_fails(side)
     ruled = contest(old, Rule("0", "A"), model=(model := speakers()))
     worded = contest(ruled, Replace(silent, "Why not."), model=model)

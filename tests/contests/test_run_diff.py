@@ -33,10 +33,7 @@ def test_another_seed_another_model_and_another_reply_are_told_apart() -> None:
     leaf.verdict.answer = "Yes."
     new.tree.nodes["0.9"] = leaf.model_copy(update={"id": "0.9", "text": "Is it new?"})
     found = difference(old, new)
-    assert [change.split(" instead")[0] for change in found.changes] == [
-        "leaf judge openai:other",
-        "seed 7",
-    ]
+    assert [change.split(" instead")[0] for change in found.changes] == ["leaf judge openai:other", "seed 7"]
     assert [one.node for one in found.moved] == ["0.0"]
     (parted,) = found.parted
     assert parted.node == "0.0" and parted.name.startswith("0.0/")
@@ -77,14 +74,10 @@ def test_runs_of_other_protocols_can_be_compared(name: str) -> None:
     assert [*lines(record("tsd"), other(name))]
 
 
-@pytest.mark.parametrize(
-    ("source", "figure"), [("probability", "probability"), ("judges", "confidence")]
-)
+@pytest.mark.parametrize(("source", "figure"), [("probability", "probability"), ("judges", "confidence")])
 def test_the_probability_of_a_claim_is_not_called_its_confidence(source: str, figure: str) -> None:
     old, new = record("tsd"), other("tsd")
     for one, confidence in ((old, 0.5), (new, 0.6)):
         assert one.verdict is not None
-        one.verdict = one.verdict.model_copy(
-            update={"confidence": confidence, "confidence_source": source}
-        )
+        one.verdict = one.verdict.model_copy(update={"confidence": confidence, "confidence_source": source})
     assert f"its {figure} goes from 0.5" in difference(old, new).why

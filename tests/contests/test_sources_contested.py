@@ -42,9 +42,7 @@ def sources(record: RunRecord) -> list[tuple[str, str]]:
     return [(one["id"], one["name"]) for one in listed]
 
 
-def test_a_dropped_source_is_shown_to_nobody_and_restored_it_is_as_it_was(
-    decided: RunRecord,
-) -> None:
+def test_a_dropped_source_is_shown_to_nobody_and_restored_it_is_as_it_was(decided: RunRecord) -> None:
     assert "s2" in shown(decided)
     dropped = contest(decided, Drop("s2"))
     assert stated(dropped).changes == ["s2 (cows.txt) dropped"]
@@ -106,9 +104,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("wish", "why"), REFUSED.values(), ids=REFUSED)
-def test_what_a_run_cannot_do_with_its_sources_is_refused(
-    decided: RunRecord, wish: Change, why: str
-) -> None:
+def test_what_a_run_cannot_do_with_its_sources_is_refused(decided: RunRecord, wish: Change, why: str) -> None:
     with pytest.raises(InputError, match=why):
         contest(decided, wish)
 

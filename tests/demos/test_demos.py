@@ -16,16 +16,16 @@ from pathlib import Path
 import pytest
 
 from dialectree.flow.steps import ILLUSTRATION as NOTE
-from dialectree.protocols.protocol import Protocol, installed
+from dialectree.protocols.protocol import Protocol, load_protocols
 from dialectree.records import ILLUSTRATION, Event
 from dialectree.records.folder import RunFolder
-from dialectree.running.recordings import count_words, play, recorded
+from dialectree.running.recordings import count_words, list_recordings, play
 from dialectree.testing import check_demo
 from tests.cli.commands import command, refused, runs
 from tests.demos.__main__ import SCRIPTS
 from tests.endpoint import LocalEndpoint
 
-NAMES = sorted(one.name for one in installed().values() if one.graph.startswith("dialectree."))
+NAMES = sorted(one.name for one in load_protocols().values() if one.graph.startswith("dialectree."))
 
 
 def played(name: str) -> RunFolder:
@@ -43,16 +43,14 @@ def test_a_recording_is_what_the_code_makes_of_its_script(script: Path) -> None:
 
 def test_each_of_our_protocols_has_a_recording_and_they_stay_small() -> None:
     assert [script.stem for script in SCRIPTS] == NAMES
-    handwritten = [one.folder for one in recorded().values() if not one.about]
+    handwritten = [one.folder for one in list_recordings().values() if not one.about]
     assert sum(file.stat().st_size for folder in handwritten for file in folder.iterdir()) < 600_000
-    real = [one.folder for one in recorded().values() if one.about]
+    real = [one.folder for one in list_recordings().values() if one.about]
     assert sum(file.stat().st_size for folder in real for file in folder.iterdir()) < 200_000
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_demo_prints_the_result_and_says_everywhere_that_it_was_written_by_hand(
-    name: str,
-) -> None:
+def test_a_demo_prints_the_result_and_says_everywhere_that_it_was_written_by_hand(name: str) -> None:
     done = command("demo", name)
     assert done.status == 0 and done.out.strip()
     assert done.out.rstrip().endswith(f"Note: {NOTE}")
@@ -116,12 +114,12 @@ def test_without_a_name_all_are_listed_and_two_who_face_each_other_are_played() 
     assert done.status == 0
     assert json.loads(done.out)["protocol"] == "rsd"
     listed = [line for line in done.err.splitlines() if re.match("  [a-z_]+  [A-Z]", line)]
-    assert [line.split()[0] for line in listed] == [*recorded()]
+    assert [line.split()[0] for line in listed] == [*list_recordings()]
     for line in listed:
-        one = recorded()[line.split()[0]]
+        one = list_recordings()[line.split()[0]]
         assert len(line) <= 80
         assert ("A real model" if one.about else one.protocol.title) in line
-    first, *others = (name for name in recorded() if name != "rsd")
+    first, *others = (name for name in list_recordings() if name != "rsd")
     assert f"dialectree demo {first}\n" in done.err
     assert f"there are also {', '.join(others)}\n" in done.err
 

@@ -17,7 +17,7 @@ import pytest
 import dialectree
 from dialectree.evals.options import EvaluationOptions
 from dialectree.interfaces.cli.server_file import content
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import load_protocols
 from tests.programs import find_program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,16 +50,12 @@ def test_links_point_at_the_rooms_beside_the_package() -> None:
 
 
 @pytest.mark.parametrize("kind", ["", "all", "image"])
-def test_the_project_files_serve_what_is_declared(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_project_files_serve_what_is_declared(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     served = json.loads((ROOT / f"langgraph{kind and '.'}{kind}.json").read_text())
-    declared = content(["."], every=kind == "all", image=kind == "image")
+    declared = content(["."], all_methods=kind == "all", image=kind == "image")
     graphs = {
-        name: graph
-        for name, graph in declared["graphs"].items()
-        if graph["path"].startswith("dialectree.")
+        name: graph for name, graph in declared["graphs"].items() if graph["path"].startswith("dialectree.")
     }
     assert served == {**declared, "graphs": graphs}
     assert ("no_tree" in served["graphs"]) == (kind == "all")
@@ -80,9 +76,7 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def repository_files() -> set[Path]:
     """Return the files of the repository, relative to its root."""
-    listed = subprocess.run(
-        [find_program("git"), "ls-files"], cwd=ROOT, capture_output=True, text=True
-    )
+    listed = subprocess.run([find_program("git"), "ls-files"], cwd=ROOT, capture_output=True, text=True)
     return {path for path in map(Path, listed.stdout.split()) if (ROOT / path).is_file()}
 
 
@@ -198,7 +192,7 @@ def _named(match: re.Match[str]) -> str:
 
 def test_no_line_of_the_kernel_names_a_protocol_but_in_examples() -> None:
     """Anything particular to a protocol stands in its declaration."""
-    ours = [one for one in installed().values() if one.graph.startswith("dialectree.")]
+    ours = [one for one in load_protocols().values() if one.graph.startswith("dialectree.")]
     folders = [one.graph.split(".")[2] for one in ours]
     short = "|".join(one.name for one in ours)
     naming = re.compile(rf"""(["'])({short})\1|\b({"|".join(folders)})\b""")
@@ -213,7 +207,5 @@ def test_no_line_of_the_kernel_names_a_protocol_but_in_examples() -> None:
             lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
             code = [(n, line) for n, line in enumerate(lines, 1) if ">>>" not in line]
             own = options if room == "evals" else set()
-            found += [
-                f"{name}:{n}" for n, line in code if {*map(_named, naming.finditer(line))} - own
-            ]
+            found += [f"{name}:{n}" for n, line in code if {*map(_named, naming.finditer(line))} - own]
     assert found == []

@@ -13,9 +13,7 @@ from tempfile import TemporaryDirectory
 from tests.endpoint import LocalEndpoint
 from tests.waiting import PATIENCE_S
 
-PAPER = (
-    "{0} for orbits\n\nAbstract\n\n{0} narrow an orbit.\n\n1 Method\n\n{0} keep what they found.\n"
-)
+PAPER = "{0} for orbits\n\nAbstract\n\n{0} narrow an orbit.\n\n1 Method\n\n{0} keep what they found.\n"
 RECORDED = [
     ["dialectree", "--version"],
     ["dialectree", "--help"],

@@ -40,7 +40,7 @@ PROGRAM = f"#!{sys.executable}\nfrom tests.docs.files import main\n\nmain()\n"
 TOOLS = {
     # CI runs the other targets itself: they install, or run these tests.
     "make": f'#!/bin/sh\ncase $1 in debate|demo) set -- -o .venv/.run "$@";; *) set -- -n "$@"'
-    f';; esac\nexec {shutil.which("make")} "$@"\n',
+    f';; esac\nexec {shutil.which("make")} "$@"\n'
 }
 
 
@@ -131,9 +131,7 @@ class Reader:
         self.environ = {
             **outside,
             "HOME": str(home),
-            "PATH": os.pathsep.join(
-                [str(tools), f"{sys.prefix}/bin", os.environ["PATH"], os.defpath]
-            ),
+            "PATH": os.pathsep.join([str(tools), f"{sys.prefix}/bin", os.environ["PATH"], os.defpath]),
             "PYTHONPATH": os.pathsep.join(filter(None, packages)),
             "PIP_DRY_RUN": "1",
             "PIP_NO_INDEX": "1",
@@ -198,8 +196,7 @@ class Reader:
         (port,) = re.findall(r"--port (\d+)", command)
         try:
             wait_until(
-                lambda: accepts_connections(int(port)) and shows(log.read_text(), shown),
-                process=server,
+                lambda: accepts_connections(int(port)) and shows(log.read_text(), shown), process=server
             )
         except AssertionError as error:
             error.add_note(f"$ {command}\n{log.read_text()}")
@@ -219,9 +216,7 @@ class Reader:
         assert self._python.stdin is not None and self._python.stdout is not None
         asked = {"text": "\n" * (block.line - 1) + block.text, "environ": self.environ}
         print(json.dumps(asked), file=self._python.stdin, flush=True)
-        reply: dict[str, Any] = json.loads(
-            self._python.stdout.readline() or '{"error": "it ended"}'
-        )
+        reply: dict[str, Any] = json.loads(self._python.stdout.readline() or '{"error": "it ended"}')
         assert "error" not in reply, f"{block.text}\n{reply['error']}"
         return str(reply["printed"])
 

@@ -38,9 +38,7 @@ CATS = {
 OPTIONS = {"options": ["warm", "cold", "dry"], "gold": "B"}
 ROWS: dict[str, list[dict[str, Any]]] = {
     "openbookqa": [{"question": "Ice is", "choices": ["warm", "cold", "dry"], "answer": 1}],
-    "strategyqa": [
-        {"question": f"Is a cube round ({n})?", "answer": False, "facts": []} for n in (1, 2)
-    ],
+    "strategyqa": [{"question": f"Is a cube round ({n})?", "answer": False, "facts": []} for n in (1, 2)],
     "truthfulqa": [CATS],
     "truthfulqa-binary": [CATS],
 }
@@ -66,9 +64,7 @@ def pdf(title: str) -> bytes:
     """Return a paper that speaks of its own title."""
     from tests.retrieval import pdfs
 
-    return pdfs.paper(
-        [*BODY, f"This is the way of {title}."], title=f"Orbits by {title}", abstract=ABSTRACT
-    )
+    return pdfs.paper([*BODY, f"This is the way of {title}."], title=f"Orbits by {title}", abstract=ABSTRACT)
 
 
 def data_set(name: str, folder: Path) -> Path:
@@ -84,7 +80,7 @@ def use_local_files() -> None:
     from dialectree.evals import datasets
     from dialectree.retrieval import arxiv
 
-    patch.object(datasets, "fetched", lambda known: data_set(known.name, Path.home())).start()
+    patch.object(datasets, "fetch_dataset", lambda known: data_set(known.name, Path.home())).start()
     patch.object(arxiv, "fetch_pdf", pdf).start()
 
 

@@ -24,7 +24,7 @@ from typer.main import get_command
 from dialectree.evals.comparisons import smallest_paired
 from dialectree.interfaces.cli.program import app
 from dialectree.protocols.protocol import Protocol
-from dialectree.protocols.protocol import installed as protocols
+from dialectree.protocols.protocol import load_protocols as protocols
 from dialectree.running import estimates
 from tests.docs import files
 from tests.docs.blocks import ROOT, Block, blocks, reader, with_local_addresses
@@ -121,9 +121,7 @@ def test_every_block_is_of_a_kind_that_is_run_or_read(name: str) -> None:
     found = blocks(text)
     assert len(found) * 2 == len(re.findall("^ *(?:```|~~~)", text, re.MULTILINE))
     examples = "".join(
-        path.read_text()
-        for path in sorted((ROOT / "examples").rglob("*"))
-        if path.suffix in (".py", ".yaml")
+        path.read_text() for path in sorted((ROOT / "examples").rglob("*")) if path.suffix in (".py", ".yaml")
     )
     for block in found:
         if block.kind in READ:

@@ -135,9 +135,7 @@ def run(block: str, recorder: Recorder, folder: Path) -> subprocess.CompletedPro
     (programs / "pip").write_text("#!/bin/sh\nexit 0\n")
     (programs / "pip").chmod(0o755)
     (folder / "sitecustomize.py").write_text(REDIRECT)
-    script = re.sub(r"^\$ ", "", block, flags=re.MULTILINE).replace(
-        "_API_KEY=...", f"_API_KEY={KEY}"
-    )
+    script = re.sub(r"^\$ ", "", block, flags=re.MULTILINE).replace("_API_KEY=...", f"_API_KEY={KEY}")
     environment = {
         "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}:{os.defpath}",
         "HOME": str(folder),
@@ -147,11 +145,7 @@ def run(block: str, recorder: Recorder, folder: Path) -> subprocess.CompletedPro
         "TLS_PORT": str(recorder.tls.server_port),
     }
     return subprocess.run(
-        [find_program("bash"), "-euc", script],
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
+        [find_program("bash"), "-euc", script], env=environment, cwd=folder, capture_output=True, text=True
     )
 
 
@@ -161,30 +155,12 @@ OPENAI_PATH = "/chat/completions"
 PROVIDERS = [
     ("OpenAI", "api.openai.com", f"/v1{OPENAI_PATH}", "gpt-4.1-mini", KEY),
     ("Anthropic", "api.anthropic.com", "/v1/messages", "claude-sonnet-4-5", KEY),
-    (
-        "Gemini",
-        "generativelanguage.googleapis.com",
-        f"/v1beta/openai{OPENAI_PATH}",
-        "gemini-2.5-flash",
-        KEY,
-    ),
+    ("Gemini", "generativelanguage.googleapis.com", f"/v1beta/openai{OPENAI_PATH}", "gemini-2.5-flash", KEY),
     ("Ollama", "127.0.0.1:11434", f"/v1{OPENAI_PATH}", "llama3.1", "none"),
     ("LM Studio", "127.0.0.1:1234", f"/v1{OPENAI_PATH}", "qwen2.5-7b-instruct", "none"),
     ("vLLM", "127.0.0.1:8000", f"/v1{OPENAI_PATH}", "Qwen/Qwen2.5-7B-Instruct", "none"),
-    (
-        "OpenRouter",
-        "openrouter.ai",
-        f"/api/v1{OPENAI_PATH}",
-        "meta-llama/llama-3.3-70b-instruct",
-        KEY,
-    ),
-    (
-        "Azure OpenAI",
-        "name.openai.azure.com",
-        f"/openai/v1{OPENAI_PATH}",
-        "my-deployment",
-        KEY,
-    ),
+    ("OpenRouter", "openrouter.ai", f"/api/v1{OPENAI_PATH}", "meta-llama/llama-3.3-70b-instruct", KEY),
+    ("Azure OpenAI", "name.openai.azure.com", f"/openai/v1{OPENAI_PATH}", "my-deployment", KEY),
 ]
 
 
@@ -219,9 +195,7 @@ def test_the_block_of_two_providers_asks_both(recorder: Recorder, tmp_path: Path
 def test_every_block_of_the_page_is_tested_and_what_it_installs_is_there_to_test() -> None:
     assert [*BLOCKS] == [row[0] for row in PROVIDERS] + ["Two providers in one debate"]
     assert PAGE.count("```console") == len(BLOCKS)
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     clients = {re.split(r"[<>=\[]", one)[0] for one in extras["clients"]}
     assert {*re.findall(r"pip install (\S+)", PAGE)} <= clients
 

@@ -63,9 +63,7 @@ def tab(browser: Browser, address: str) -> Iterator[Page]:
     opened = context.new_page()
     opened.on(
         "request",
-        lambda request: (
-            None if request.url.startswith((address, "data:")) else elsewhere.append(request.url)
-        ),
+        lambda request: None if request.url.startswith((address, "data:")) else elsewhere.append(request.url),
     )
     yield opened
     context.close()
@@ -90,9 +88,7 @@ def test_the_copy_buttons_copy_what_can_be_run(tab: Page) -> None:
     for name in WITH_CONSOLE:
         visit(tab, name)
         expected = [
-            copied(block)
-            for block in blocks((SITE / f"{name}.md").read_text())
-            if block.kind != "mermaid"
+            copied(block) for block in blocks((SITE / f"{name}.md").read_text()) if block.kind != "mermaid"
         ]
         buttons = tab.locator("button[data-clipboard-target]")
         buttons.last.wait_for(state="attached")
@@ -114,9 +110,7 @@ def test_axe_finds_nothing_serious(tab: Page, name: str, scheme: Any) -> None:
         tab.evaluate(AXE.read_text())
         found = tab.evaluate("axe.run().then(result => result.violations)")
         assert [
-            (one["id"], one["nodes"][0]["html"])
-            for one in found
-            if one["impact"] in ("serious", "critical")
+            (one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")
         ] == []
 
 

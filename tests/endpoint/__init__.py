@@ -53,10 +53,7 @@ class LocalEndpoint:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _tell(self._process, "")
         _idle.setdefault(os.getpid(), []).append(self._process)
@@ -76,9 +73,7 @@ class LocalEndpoint:
         self._fetch("/reset", b"")
 
     def _fetch(self, path: str, data: bytes | None = None) -> bytes:
-        with _direct.open(
-            self.url.removesuffix("/v1") + path, data, timeout=PATIENCE_S
-        ) as response:
+        with _direct.open(self.url.removesuffix("/v1") + path, data, timeout=PATIENCE_S) as response:
             body: bytes = response.read()
         return body
 

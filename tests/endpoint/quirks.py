@@ -69,9 +69,7 @@ def refuses(*names: str, words: str, **error: Any) -> Callable[[Request], Answer
     return behave
 
 
-def refuses_keywords(
-    *keywords: str, answer: Callable[[str], Answer]
-) -> Callable[[Request], Answer]:
+def refuses_keywords(*keywords: str, answer: Callable[[str], Answer]) -> Callable[[Request], Answer]:
     def behave(request: Request) -> Answer:
         bad = request.has(*keywords)
         return answer(bad) if bad else good(request)
@@ -124,10 +122,7 @@ def thinks(tokens: int) -> Callable[[Request], Answer]:
 
 def counts(usage: Any) -> Callable[[Request], Answer]:
     def behave(request: Request) -> Answer:
-        choice = {
-            "message": {"role": "assistant", "content": request.good},
-            "finish_reason": "stop",
-        }
+        choice = {"message": {"role": "assistant", "content": request.good}, "finish_reason": "stop"}
         return sends({"choices": [{"index": 0, **choice}], "usage": usage})
 
     return behave
@@ -150,10 +145,7 @@ def encoded(coding: str, pack: Callable[[bytes], bytes]) -> Callable[[Request], 
 
 def streamed(request: Request) -> Answer:
     half = len(request.good) // 2
-    deltas = [
-        {"role": "assistant", "content": request.good[:half]},
-        {"content": request.good[half:]},
-    ]
+    deltas = [{"role": "assistant", "content": request.good[:half]}, {"content": request.good[half:]}]
     chunks = [{"id": "1", "choices": [{"index": 0, "delta": one}]} for one in deltas]
     chunks[-1]["choices"][0]["finish_reason"] = "stop"  # type: ignore[index]
     usage = {"id": "1", "choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 5}}
@@ -174,9 +166,7 @@ def _two_members(body: bytes) -> bytes:
 
 
 _GRAMMAR = fails(400, "Failed to initialize samplers: failed to parse grammar", code=400)
-_UNKNOWN = (
-    "Invalid JSON payload received. Unknown name \"{}\" at 'response_schema': Cannot find field."
-)
+_UNKNOWN = "Invalid JSON payload received. Unknown name \"{}\" at 'response_schema': Cannot find field."
 _TPM = (
     "Request too large for model `m` on `on_demand` on tokens per minute (TPM): Limit 6000, "
     "Requested 7137, please reduce your message size and try again."
@@ -193,9 +183,7 @@ QUIRKS: Mapping[str, Quirk] = {
     "thoughts": Quirk("llama.cpp#13212", dressed('<think>Say {"x": 1}?</think>\n%s'.__mod__)),
     "thoughts without a beginning": Quirk("vllm", dressed('Say {"x": 1}?\n</think>\n%s'.__mod__)),
     "thoughts in brackets": Quirk("inspect_ai#2000", dressed('[THINK]{"x"}[/THINK]%s'.__mod__)),
-    "thoughts in a channel": Quirk(
-        "gemma", dressed('<|channel>thought\nSay {"x": 1}?<channel|>%s'.__mod__)
-    ),
+    "thoughts in a channel": Quirk("gemma", dressed('<|channel>thought\nSay {"x": 1}?<channel|>%s'.__mod__)),
     "harmony": Quirk(
         "TensorRT-LLM#9256",
         dressed(
@@ -205,21 +193,13 @@ QUIRKS: Mapping[str, Quirk] = {
     ),
     "a tool that nobody offered": Quirk(
         "vllm#41902",
-        beside(
-            tool_calls=[
-                {"id": "x", "type": "function", "function": {"name": "r", "arguments": "{}"}}
-            ]
-        ),
+        beside(tool_calls=[{"id": "x", "type": "function", "function": {"name": "r", "arguments": "{}"}}]),
     ),
     "the reply among the thoughts": Quirk("SpeakMCP#156", beside(reasoning_content="{}")),
     "a content that is an object": Quirk(
         "gateways",
         lambda request: sends(
-            {
-                "choices": [
-                    {"message": {"content": json.loads(request.good)}, "finish_reason": "stop"}
-                ]
-            }
+            {"choices": [{"message": {"content": json.loads(request.good)}, "finish_reason": "stop"}]}
         ),
     ),
     "a content of parts": Quirk(
@@ -252,16 +232,13 @@ QUIRKS: Mapping[str, Quirk] = {
     # a part of the request is refused
     "no temperature": Quirk(
         "langchainjs#8642",
-        refuses(
-            "temperature", words="Unsupported value: '{}' does not support 0.3 with this model."
-        ),
+        refuses("temperature", words="Unsupported value: '{}' does not support 0.3 with this model."),
     ),
     "nothing optional": Quirk(
         "litellm#13432",
         refuses(
             *("max_tokens", "temperature", "seed", "top_p"),
-            words="Unsupported parameter: '{}' is not supported. "
-            "Use 'max_completion_tokens' instead.",
+            words="Unsupported parameter: '{}' is not supported. Use 'max_completion_tokens' instead.",
         ),
     ),
     "no extra fields": Quirk(
@@ -288,9 +265,7 @@ QUIRKS: Mapping[str, Quirk] = {
         "ComfyUI-NewBie-LLM-Formatter#3",
         refuses_keywords(
             *("prefixItems", "maxLength"),
-            answer=lambda bad: sends(
-                [{"error": {"code": 400, "message": _UNKNOWN.format(bad)}}], 400
-            ),
+            answer=lambda bad: sends([{"error": {"code": 400, "message": _UNKNOWN.format(bad)}}], 400),
         ),
     ),
     "items false": Quirk(
@@ -302,8 +277,7 @@ QUIRKS: Mapping[str, Quirk] = {
         ),
     ),
     "no long texts": Quirk(
-        "llama.cpp#27859",
-        lambda request: _GRAMMAR if _longest(request.schema) >= 2000 else good(request),
+        "llama.cpp#27859", lambda request: _GRAMMAR if _longest(request.schema) >= 2000 else good(request)
     ),
     "no grammar, no mode": Quirk(
         "LM Studio",
@@ -323,18 +297,13 @@ QUIRKS: Mapping[str, Quirk] = {
             else good(request)
         ),
     ),
-    "no system role": Quirk(
-        "chat-ui#1386", refuses_system(fails(400, "System role not supported"))
-    ),
+    "no system role": Quirk("chat-ui#1386", refuses_system(fails(400, "System role not supported"))),
     "roles must alternate": Quirk(
         "vllm#2964",
-        refuses_system(
-            sends({"message": "Conversation roles must alternate user/assistant/user/..."}, 400)
-        ),
+        refuses_system(sends({"message": "Conversation roles must alternate user/assistant/user/..."}, 400)),
     ),
     "a valid role": Quirk(
-        "gemini",
-        refuses_system(sends([{"error": {"message": "Please use a valid role: user."}}], 400)),
+        "gemini", refuses_system(sends([{"error": {"message": "Please use a valid role: user."}}], 400))
     ),
     "no system in the first place": Quirk(
         "o1-mini",
@@ -353,35 +322,24 @@ QUIRKS: Mapping[str, Quirk] = {
         at_third(sends({"error": {"code": 403, "message": "requires moderation: flagged"}}, 403)),
     ),
     "flagged by an inspection": Quirk(
-        "dashscope",
-        at_third(fails(400, "Input text data may be bad.", code="data_inspection_failed")),
+        "dashscope", at_third(fails(400, "Input text data may be bad.", code="data_inspection_failed"))
     ),
     "too large for a minute": Quirk("continue#10218", at_third(fails(413, _TPM))),
     "too many tokens": Quirk(
         "gemini",
         at_third(
-            sends(
-                [{"error": {"message": "The input token count (12) exceeds the maximum number."}}],
-                400,
-            )
+            sends([{"error": {"message": "The input token count (12) exceeds the maximum number."}}], 400)
         ),
     ),
     "too many tokens, in a text": Quirk(
         "text-generation-inference",
         at_third(
-            sends(
-                {
-                    "error": "Input validation error: `inputs` tokens + `max_new_tokens` "
-                    "must be <= 9"
-                },
-                422,
-            )
+            sends({"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 9"}, 422)
         ),
     ),
     # what passes
     "the endpoint's own check": Quirk(
-        "langchain#31459",
-        at_third(fails(400, "Failed to generate JSON.", code="json_validate_failed")),
+        "langchain#31459", at_third(fails(400, "Failed to generate JSON.", code="json_validate_failed"))
     ),
     "a crash": Quirk("lmstudio#1347", at_third(sends({"error": "The model has crashed."}, 400))),
     "an error in a 200": Quirk(
@@ -398,21 +356,17 @@ QUIRKS: Mapping[str, Quirk] = {
     # thoughts and counts
     "thoughts count": Quirk("python-genai#1405", thinks(2600)),
     "hidden thoughts": Quirk(
-        "any-llm#1290",
-        counts({"prompt_tokens": 120, "completion_tokens": 20, "total_tokens": 940}),
+        "any-llm#1290", counts({"prompt_tokens": 120, "completion_tokens": 20, "total_tokens": 940})
     ),
     # what ends a run
     "unpaid in a 200": Quirk(
         "openrouter", lambda request: sends({"error": {"message": "No credits", "code": 402}})
     ),
     "a key that is none": Quirk(
-        "gemini",
-        lambda request: sends([{"error": {"code": 400, "message": "API key not valid."}}], 400),
+        "gemini", lambda request: sends([{"error": {"code": 400, "message": "API key not valid."}}], 400)
     ),
     "a block page": Quirk(
         "cloudflare",
-        lambda request: writes(
-            "<html><title>You have been blocked</title></html>", "text/html", 403
-        ),
+        lambda request: writes("<html><title>You have been blocked</title></html>", "text/html", 403),
     ),
 }

@@ -93,9 +93,7 @@ class Server:
             return _error(status, "failed on purpose")
         return web.Response(body=reply, content_type="application/json")
 
-    def _completion(
-        self, body: Mapping[str, Any], entry: Entry, chance: random.Random
-    ) -> dict[str, Any]:
+    def _completion(self, body: Mapping[str, Any], entry: Entry, chance: random.Random) -> dict[str, Any]:
         """Return a chat completion, with the entry's fault in it."""
         prompt = "\n\n".join(_text(message.get("content")) for message in body["messages"])
         tool = _tool(body) if self.options.call_tools else None
@@ -104,11 +102,7 @@ class Server:
         read, written = _tokens(prompt), _tokens(content)
         entry.prompt_tokens = read + sum(_tokens(json.dumps(part)) for part in along)
         entry.completion_tokens = written
-        usage = {
-            "prompt_tokens": read,
-            "completion_tokens": written,
-            "total_tokens": read + written,
-        }
+        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
         message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
         if tool and content:
             called = {"name": tool["name"], "arguments": content}
@@ -208,9 +202,7 @@ async def serve() -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
     while options := await orders.readline():
         server = web.Server(
-            Server(Options(**json.loads(options))).handle,
-            access_log=None,
-            handler_cancellation=True,
+            Server(Options(**json.loads(options))).handle, access_log=None, handler_cancellation=True
         )
         runner = web.ServerRunner(server, shutdown_timeout=0.5)
         await runner.setup()

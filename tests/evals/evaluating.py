@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dialectree.evals.matrix import Matrix, Written
+from dialectree.evals.matrix import Matrix, MatrixEntry
 from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.evals.plan import Plan, prepare
 from dialectree.evals.results import Result
@@ -59,8 +59,7 @@ def claims(count: int) -> Path:
     """Claims, every second one true."""
     return write(
         [
-            {"id": f"q{n}", "claim": f"Cows eat grass on day {n}.", "label": bool(n % 2)}
-            | {"best": MARK}
+            {"id": f"q{n}", "claim": f"Cows eat grass on day {n}.", "label": bool(n % 2)} | {"best": MARK}
             for n in range(1, count + 1)
         ]
     )
@@ -74,14 +73,14 @@ def model(winner: str = OPTIONS[1]) -> ScriptedModel:
     return spoken
 
 
-def row(method: str = "basic", name: str = "", **settings: Any) -> Written:
-    return Written(name=name or method, method=method, settings=settings)
+def row(method: str = "basic", name: str = "", **settings: Any) -> MatrixEntry:
+    return MatrixEntry(name=name or method, method=method, settings=settings)
 
 
 def plan(
     data: Path,
     speaker: ScriptedModel,
-    *written: Written,
+    *written: MatrixEntry,
     judge: ScriptedModel | None = None,
     **given: Any,
 ) -> Plan:
@@ -96,9 +95,7 @@ def plan(
 
 def evaluate(planned: Plan, out: str = "out", **budgets: Any) -> Standing:
     """Run it to its end, or to whatever ends it."""
-    planned = replace(
-        planned, folder=Folder(Path(out)), shared=build_settings(ProtocolSettings, **budgets)
-    )
+    planned = replace(planned, folder=Folder(Path(out)), shared=build_settings(ProtocolSettings, **budgets))
     return asyncio.run(conduct(planned))
 
 

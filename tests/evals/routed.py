@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from dialectree.evals.dataset_items import Inputs, Item
 from dialectree.evals.intervals import Floats, floats
-from dialectree.evals.results import DataUsed, Evaluation, Result, Row, Score, Vote
+from dialectree.evals.results import AnswerScore, DataUsed, EvaluationFile, Result, Row, Vote
 from dialectree.evals.results_file import Folder
 from dialectree.evals.routing import Routing, Sample
 from dialectree.protocols.routes import ALWAYS
@@ -97,7 +97,7 @@ def written(
         models=dict.fromkeys(roles, "openai:small@http://localhost:1/v1"),
         settings={"agree_at": 1.01} if inside else {},
     )
-    evaluation = Evaluation(
+    evaluation = EvaluationFile(
         data=DataUsed(name="made up", sha256=SHA, count=own.n),
         task="decide",
         items=items,
@@ -108,7 +108,7 @@ def written(
         ended=STAMP,
     )
     folder = Folder(path)
-    with folder.locked():
+    with folder.hold_lock():
         asked = Inputs(question="Why?", options=("w", "x", "y", "z"))
         folder.begin(evaluation, [Item(id=item, inputs=asked) for item in items])
         with folder.appending() as results:
@@ -128,7 +128,7 @@ def result(method: str, item: str, own: Sample, n: int) -> Result:
         cluster=own.clusters[n],
         status="answered",
         verdict=Verdict(answer="w", label=ENDS[own.debates[n]]),
-        scores=[Score(key="choice", score=float(own.debates[n]), value="scored")],
+        scores=[AnswerScore(key="choice", score=float(own.debates[n]), value="scored")],
         usage=Usage(calls=6, prompt_tokens=after + before * inside),
         vote=Vote(
             answers=[label] * count + ["C", "D"][: 3 - count],

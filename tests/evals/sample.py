@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from dialectree.evals.dataset_items import Inputs, Item, Paper, Reference, Task
-from dialectree.evals.results import DataUsed, Evaluation, Result, Row, Score, Sides, Vote
+from dialectree.evals.dataset_items import DatasetPaper, Inputs, Item, Reference, Task
+from dialectree.evals.results import AnswerScore, DataUsed, EvaluationFile, Result, Row, Sides, Vote
 from dialectree.records import Usage, Verdict
 
 STAMP = "2026-01-31T12:00:00.000000Z"
@@ -75,7 +75,7 @@ def item(task: Task, number: int, chance: random.Random, text: str = "") -> Item
             inputs=Inputs(claim=asked),
             reference=Reference(label=chance.random() < 0.5),
         )
-    papers = tuple(Paper(title=text or f"Paper {side}", abstract="We did it.") for side in "ab")
+    papers = tuple(DatasetPaper(title=text or f"Paper {side}", abstract="We did it.") for side in "ab")
     return Item(id=name, category=category, inputs=Inputs(topic=asked, papers=papers))
 
 
@@ -132,20 +132,20 @@ def result(
 
 def _said(
     task: Task, one: Row, asked: Item, right: bool, chance: random.Random, text: str
-) -> tuple[Verdict, list[Score]]:
+) -> tuple[Verdict, list[AnswerScore]]:
     sure = min(0.99, max(0.02, chance.gauss(0.8 if right else 0.62, 0.12)))
     why = text or "because nobody looked"
     if task == "answer":
         verdict = Verdict(answer=text or "Nothing.", confidence=sure, confidence_source="judges")
         scores = [
-            Score(key="truthful", score=float(right), value="scored", comment=why),
-            Score(key="informative", score=float(chance.random() < 0.93), value="scored"),
+            AnswerScore(key="truthful", score=float(right), value="scored", comment=why),
+            AnswerScore(key="informative", score=float(chance.random() < 0.93), value="scored"),
         ]
     elif task == "decide":
         gold = asked.reference.gold or "A"
         label = gold if right else chance.choice([x for x in "ABCD" if x != gold])
         verdict = Verdict(answer=text or "it", label=label, confidence=sure, rationale=why)
-        scores = [Score(key="choice", score=float(right), value="scored")]
+        scores = [AnswerScore(key="choice", score=float(right), value="scored")]
     elif task == "verify":
         truth = bool(asked.reference.label)
         says = truth == right
@@ -160,16 +160,16 @@ def _said(
             confidence=chance_of if tree else None,
             confidence_source="P(claim)" if tree else None,
         )
-        scores = [Score(key="claim_label", score=float(right), value="scored")]
+        scores = [AnswerScore(key="claim_label", score=float(right), value="scored")]
     else:
         verdict = Verdict(answer=text or "Both do it. Only one says so.")
         base = METHODS["compare"].get(one.method, 0.8)
         scores = [
-            Score(key=key, score=25.0 * round(4 * min(1, chance.gauss(base, 0.15))), value="scored")
+            AnswerScore(key=key, score=25.0 * round(4 * min(1, chance.gauss(base, 0.15))), value="scored")
             for key in ("breadth", "contextualisation")
         ]
         scores.append(
-            Score(key="factuality", score=100 * min(1, chance.gauss(base, 0.05)), value="scored")
+            AnswerScore(key="factuality", score=100 * min(1, chance.gauss(base, 0.05)), value="scored")
         )
     return verdict, scores
 
@@ -246,7 +246,7 @@ def write(
         "judge": "openai:judge-1b" if task in ("answer", "compare") else None,
         **fields,
     }
-    evaluation = Evaluation.model_validate(values)
+    evaluation = EvaluationFile.model_validate(values)
     (folder / "evaluation.json").write_text(evaluation.model_dump_json(indent=1), "utf-8")
     lines = [one.model_dump_json() for one in asked]
     (folder / "items.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")

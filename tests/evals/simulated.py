@@ -11,11 +11,11 @@ from scipy.stats import norm
 
 from dialectree.evals.audit import Layout
 from dialectree.evals.dataset_items import Inputs, Item, Reference
-from dialectree.evals.reporting.analysis import analysed
-from dialectree.evals.reporting.audited import Audited, audited
+from dialectree.evals.reporting.analysis import analyse_study
+from dialectree.evals.reporting.audited import Audited, analyse_audit
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.study import Study
-from dialectree.evals.results import DataUsed, Evaluation, Result, Row, Score, Sides, Status, Vote
+from dialectree.evals.results import AnswerScore, DataUsed, EvaluationFile, Result, Row, Sides, Status, Vote
 from dialectree.records import Usage, Verdict
 from tests.evals import sample
 
@@ -36,9 +36,7 @@ NOTHING = dict.fromkeys(("judging", "controlling", "cached", "cached_judging"), 
 """Defaults that need not be copied for each of a million results."""
 VOTES = {right: Vote(answers=["A"], right=right, pair=True) for right in (True, False)}
 SIDES = {
-    (side, place): Sides(
-        gold_side="b" if side else "a", gold_position="second" if place else "first"
-    )
+    (side, place): Sides(gold_side="b" if side else "a", gold_position="second" if place else "first")
     for side in (0, 1)
     for place in (0, 1)
 }
@@ -49,7 +47,7 @@ BARE = Verdict(answer="w", label="A")
 
 def _study(rows: list[Row], n: int, results: list[Result], **fields: Any) -> Study:
     """Return results of n questions with options."""
-    evaluation = Evaluation(
+    evaluation = EvaluationFile(
         data=DataUsed(name="simulated", sha256=sample.SHA, count=n),
         task="decide",
         items=[f"q{place}" for place in range(n)],
@@ -73,10 +71,8 @@ def _study(rows: list[Row], n: int, results: list[Result], **fields: Any) -> Stu
 
 def _result(row: str, place: int, end: str, verdict: Verdict, **fields: Any) -> Result:
     """Return a result that is right, wrong, unanswered or failed."""
-    score = Score.model_construct(
-        key="choice",
-        score=float(end == "right"),
-        value="unanswered" if end == "unanswered" else "scored",
+    score = AnswerScore.model_construct(
+        key="choice", score=float(end == "right"), value="unanswered" if end == "unanswered" else "scored"
     )
     statuses: dict[str, Status] = {"failed": "failed", "unanswered": "unresolved"}
     return Result.model_construct(
@@ -131,7 +127,7 @@ def equals(seed: int, *, clustered: bool = False, balanced: bool = False) -> Stu
 
 def asserted(study: Study) -> tuple[bool, bool]:
     """Return whether a report asserts a difference between methods, and that a judge leans."""
-    analysis = analysed(study)
+    analysis = analyse_study(study)
     said = [*opening(analysis)[:1], *findings(analysis)]
     differs = said[0].startswith("Debating") or any(w in text for text in said for w in ASSERTED)
     return differs, any("leans" in text for text in said)
@@ -162,7 +158,7 @@ def withholding(seed: int, n: int, kind: Kind) -> Study:
 
 def says(study: Study, kind: Kind) -> bool:
     """Return whether a report says of a debate what its kind is looked at for."""
-    analysis = analysed(study)
+    analysis = analyse_study(study)
     return any(KINDS[kind] in text for text in (*opening(analysis)[:1], *findings(analysis)))
 
 
@@ -173,9 +169,7 @@ def decided(rows: list[Row], n: int, right: Callable[[str, int], bool]) -> Study
     """Return rows that answered n questions, ``right`` by the row's name and the question."""
     ends = {True: "right", False: "wrong"}
     results = [
-        _result(row.name, place, ends[right(row.name, place)], BARE)
-        for row in rows
-        for place in range(n)
+        _result(row.name, place, ends[right(row.name, place)], BARE) for row in rows for place in range(n)
     ]
     return _study(rows, n, results)
 
@@ -230,9 +224,7 @@ def audit(seed: int, shape: Shape, n: int = 120) -> Audited:
         usual = {"alone": "judge_alone", "samples": "self_consistency", "debate": "rsd"}
         method = usual.get(part) or str(methods[name])
         rows.append(sample.row(method, model or MODELS[0], name=name))
-        better = (
-            skill.get(name, 0.0) + skill.get(part, 0.0) + skill.get(model.rpartition(":")[2], 0.0)
-        )
+        better = skill.get(name, 0.0) + skill.get(part, 0.0) + skill.get(model.rpartition(":")[2], 0.0)
         right = rng.random(n) < 1 / (1 + np.exp(-0.4 - better - hardness - luck(1.2) * clustered))
         withheld = rng.random(n) < np.where(right, 0.1, 0.5)
         failed = rng.random(n) < 0.02
@@ -247,4 +239,4 @@ def audit(seed: int, shape: Shape, n: int = 120) -> Audited:
                 made[kind] = _result(name, place, end, sure)
             results.append(made[kind].model_copy(update={"item": f"q{place}", "cluster": cluster}))
     fields = {"cluster": "topic"} if clustered else {}
-    return audited(_study(rows, n, results, seed=seed, **fields), layout)
+    return analyse_audit(_study(rows, n, results, seed=seed, **fields), layout)

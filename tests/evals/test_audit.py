@@ -14,18 +14,10 @@ import pytest
 
 from dialectree.errors import BudgetReached, InputError
 from dialectree.evals.audit import Layout, audit, pool_of
-from dialectree.evals.comparisons import Comparison
+from dialectree.evals.comparisons import RowComparison
 from dialectree.evals.options import read_options
 from dialectree.evals.reporting import audit_page
-from dialectree.evals.reporting.audited import (
-    SINGLE,
-    Audited,
-    Beside,
-    audited,
-    best_of,
-    gains,
-    rules,
-)
+from dialectree.evals.reporting.audited import SINGLE, Audited, Beside, analyse_audit, best_of, gains, rules
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.writing import report
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, VerifierReply
@@ -80,7 +72,7 @@ def test_an_audit_ends_with_one_of_three_sentences(shape: Shape) -> None:
 
 def test_a_difference_lies_in_its_interval_which_more_comparisons_widen() -> None:
     marks: Any = {"kind": "marks", "row": "debate", "beside": "samples", "clusters": range(12)}
-    one = Comparison(first=[50.0 + k for k in range(12)], second=[52.0] * 12, **marks)
+    one = RowComparison(first=[50.0 + k for k in range(12)], second=[52.0] * 12, **marks)
     for compared in (one, replace(one, kind="row", first=[1.0] * 12, second=[0.0, 1.0] * 6)):
         (alone,), (among_ten,) = (
             Beside("debate", SINGLE, compared, tests=tests).intervals for tests in (1, 10)
@@ -103,10 +95,10 @@ def test_the_data_name_the_questions_that_an_undecided_audit_needs(shape: Shape)
 
 def test_the_first_of_several_models_judges_and_argues_last() -> None:
     pool = pool_of(["x:a", "x:b", "x:c"])
-    assert pool.of(("one", "two")) == {"model": "x:a", "one": "x:b", "two": "x:c"}
-    assert pool_of(["x:a", "x:b"]).of(("one", "two"))["two"] == "x:a"
+    assert pool.assign_models(("one", "two")) == {"model": "x:a", "one": "x:b", "two": "x:c"}
+    assert pool_of(["x:a", "x:b"]).assign_models(("one", "two"))["two"] == "x:a"
     judged = pool_of(["x:a", "x:b"], "x:j")
-    assert judged.of(("one", "two")) == {"model": "x:j", "one": "x:a", "two": "x:b"}
+    assert judged.assign_models(("one", "two")) == {"model": "x:j", "one": "x:a", "two": "x:b"}
     assert judged.models == ["x:j", "x:a", "x:b"]
     assert pool_of(["x:a"]).models == ["x:a"] and pool_of([]).models == [""]
     with pytest.raises(InputError, match="two addresses"):
@@ -192,7 +184,7 @@ def told(debate: float, n: int, tokens: float = 1.0, **fields: Any) -> Audited:
     made = simulated.decided(rows, n, lambda row, k: won[row](k))
     for result in made.rows["samples"].results.values():
         result.usage = Usage(calls=9, prompt_tokens=round(1000 * tokens))
-    return audited(made, layout)
+    return analyse_audit(made, layout)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +209,7 @@ def test_an_answer_rests_on_evidence_and_on_equal_tokens(
 
 def test_without_samples_no_debate_is_worth_it_and_the_page_says_why() -> None:
     one = told(0.2, 200)
-    lacking = audited(one.study, replace(one.layout, samples={}, left_out=["samples: none"]))
+    lacking = analyse_audit(one.study, replace(one.layout, samples={}, left_out=["samples: none"]))
     assert lacking.answer == "cannot be told"
     assert "Without equal-token samples no debate can be shown to be worth it." in rules(lacking)
     assert "Left out: samples: none." in rules(lacking)
@@ -228,7 +220,7 @@ def test_nothing_but_failures_tells_nothing() -> None:
     for row in one.study.rows.values():
         for result in row.results.values():
             result.status, result.scores = "failed", []
-    empty = audited(study_of(one), one.layout)
+    empty = analyse_audit(study_of(one), one.layout)
     assert empty.sentence == "cannot be told from 4 questions; that needs about 790 questions"
     assert gains(empty) == ["debate: no question in common with another method."]
 
@@ -258,7 +250,7 @@ def test_an_audit_of_claims_is_an_evaluation_that_goes_on_and_ends_with_its_sent
     def conducted() -> Audited:
         made = audit(data, options, {"model": model, "cache": False})
         asyncio.run(made.conduct())
-        return audited(study([Path("out")]), made.layout)
+        return analyse_audit(study([Path("out")]), made.layout)
 
     one = conducted()
     calls = len(model.calls)
@@ -277,9 +269,7 @@ def test_an_audit_of_claims_is_an_evaluation_that_goes_on_and_ends_with_its_sent
 
 def test_both_stages_share_one_budget() -> None:
     made = audit(evaluating.claims(2), read_options({"out": "out"}), {"model": speaker()})
-    tight = replace(
-        made, plan=replace(made.plan, shared=build_settings(ProtocolSettings, max_calls=13))
-    )
+    tight = replace(made, plan=replace(made.plan, shared=build_settings(ProtocolSettings, max_calls=13)))
     with pytest.raises(BudgetReached):
         asyncio.run(tight.conduct())
     rows = Counter(result.row for result in evaluating.results())

@@ -15,8 +15,8 @@ from dialectree.errors import InputError
 from dialectree.evals import calibrating
 from dialectree.evals.calibrating import (
     LEAST,
-    Answered,
-    applied,
+    AnswersWithOutcome,
+    apply_platt_scaling,
     calibrate,
     cross_fitted,
     difference,
@@ -28,9 +28,9 @@ from dialectree.evals.calibrating import (
 from dialectree.evals.calibration import risk_area, risk_coverage
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.intervals import Floats
-from dialectree.evals.results import DataUsed, Evaluation, Result, Row, Score
+from dialectree.evals.results import AnswerScore, DataUsed, EvaluationFile, Result, Row
 from dialectree.evals.results_file import Folder
-from dialectree.protocols.calibrated_figure import Figure
+from dialectree.protocols.calibrated_figure import CalibratedInterval
 from dialectree.protocols.calibrations import calibrations_for, read_calibrations
 from dialectree.records import Verdict
 from tests.cli.commands import command, refused
@@ -95,14 +95,14 @@ def drawn(name: str, n: int, seed: int = 1) -> Truth:
     return TRUTHS[name](np.random.default_rng(seed), n)
 
 
-def outcomes(name: str, evaluations: int, n: int) -> Iterator[tuple[Figure, float]]:
+def outcomes(name: str, evaluations: int, n: int) -> Iterator[tuple[CalibratedInterval, float]]:
     """Yield the difference that each evaluation shows, and the true one on fresh questions."""
     for seed in range(evaluations):
         answers = drawn(name, n, seed)
-        answered = Answered(answers.confidences, answers.true, answers.groups)
+        answered = AnswersWithOutcome(answers.confidences, answers.true, answers.groups)
         a, b = platt(answered.confidences, answered.true)
         fresh = drawn(name, 5000, 10**6 + seed)
-        after = applied(a, b, fresh.confidences)
+        after = apply_platt_scaling(a, b, fresh.confidences)
         errors = [(one - fresh.chances) ** 2 for one in (after, fresh.confidences)]
         shown = difference(squares, answered, cross_fitted(answered))
         yield shown, float(np.mean(errors[0] - errors[1]))
@@ -153,7 +153,7 @@ def test_the_fit_finds_the_line_that_the_answers_were_drawn_by() -> None:
 def test_the_fit_is_finite_whatever_the_answers(sure: Floats, true: Floats) -> None:
     a, b = platt(sure, true.astype(float))
     assert np.isfinite([a, b]).all()
-    assert ((applied(a, b, sure) > 0) & (applied(a, b, sure) < 1)).all()
+    assert ((apply_platt_scaling(a, b, sure) > 0) & (apply_platt_scaling(a, b, sure) < 1)).all()
 
 
 def test_the_same_answers_in_another_order_get_the_same_figures() -> None:
@@ -187,7 +187,7 @@ def results(row: str, answers: Truth, source: str, first: int = 0, **fields: Any
             verdict=Verdict(
                 answer="w", label="A", confidence=round(float(sure), 6), confidence_source=source
             ),
-            scores=[Score(key="choice", score=float(true), value="scored")],
+            scores=[AnswerScore(key="choice", score=float(true), value="scored")],
             ended=sample.STAMP,
             **fields,
         )
@@ -211,7 +211,7 @@ def write(
         )
         for place in range(count)
     ]
-    evaluation = Evaluation(
+    evaluation = EvaluationFile(
         data=DataUsed(name="mine", sha256=sample.SHA, count=count),
         task="decide",
         items=[item.id for item in items],
@@ -286,7 +286,7 @@ def test_a_probability_is_measured_by_the_truth_of_its_claim() -> None:
     for line in lines:
         assert line.verdict is not None and line.verdict.confidence is not None
         line.verdict.label = str(line.verdict.confidence > 0.5)
-    Folder(OUT).begin(Folder(OUT).begun(), items)
+    Folder(OUT).begin(Folder(OUT).require_evaluation(), items)
     (OUT / "results.jsonl").write_text("".join(line.model_dump_json() + "\n" for line in lines))
     (one,) = calibrate(OUT)
     assert one.source == "P(claim)" and one.calibration is not None
@@ -305,9 +305,7 @@ def test_a_probability_is_measured_by_the_truth_of_its_claim() -> None:
         ("rsd", {**ROW.models, "checker": "openai:x"}, "checker none, and this is openai:x"),
     ],
 )
-def test_a_file_does_not_hold_for_others(
-    protocol: str, models: dict[str, str], differs: str
-) -> None:
+def test_a_file_does_not_hold_for_others(protocol: str, models: dict[str, str], differs: str) -> None:
     write(drawn("inverted", 60))
     save(FILE, OUT, calibrate(OUT))
     with pytest.raises(InputError, match=differs):

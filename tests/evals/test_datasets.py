@@ -94,13 +94,7 @@ DOCUMENTED: list[tuple[str, object, object, object, object]] = [
         {"gold": "B"},
         None,
     ),
-    (
-        "strategyqa",
-        STRATEGYQA,
-        {"claim": f"{ASKED_OF} “Is a cube round?” is yes."},
-        {"label": False},
-        None,
-    ),
+    ("strategyqa", STRATEGYQA, {"claim": f"{ASKED_OF} “Is a cube round?” is yes."}, {"label": False}, None),
     ("medqa", MEDQA, {"claim": "Ice is warm"}, {"label": False}, None),
     (
         "tree-of-debate",
@@ -108,8 +102,7 @@ DOCUMENTED: list[tuple[str, object, object, object, object]] = [
         {
             "topic": "debate",
             "papers": [
-                {"title": title, "abstract": "We", "introduction": "In"}
-                for title in ("On A", "On B")
+                {"title": title, "abstract": "We", "introduction": "In"} for title in ("On A", "On B")
             ],
         },
         {},
@@ -151,7 +144,7 @@ PAIR_LINE = "topic\tu\tA\tab\tin\tv\tB\tba\tni\t1\t0"
 def published(name: str, content: str, path: Path) -> list[Item]:
     """Read a file as the published one of a data set."""
     path.write_text(content)
-    return load(name, path, known={name: replace(CATALOGUE[name], sha256=digest(path))}).items
+    return load(name, path, datasets_by_name={name: replace(CATALOGUE[name], sha256=digest(path))}).items
 
 
 def digest(path: Path) -> str:
@@ -162,7 +155,7 @@ def test_the_published_files_give_the_items_of_the_documented_rows(tmp_path: Pat
     content = json.dumps([{"qid": "ab", "question": "Is it?", "answer": True, "facts": ["yes"]}])
     (item,) = published("strategyqa", content, tmp_path / "mine.json")
     known = {"strategyqa": replace(CATALOGUE["strategyqa"], sha256=digest(tmp_path / "mine.json"))}
-    assert load(tmp_path / "mine.json", known=known).items == [item]  # known by its digest
+    assert load(tmp_path / "mine.json", datasets_by_name=known).items == [item]  # known by its digest
     assert (item.id, item.reference.label) == ("ab", True)
     first, second = published("truthfulqa", TRUTHFULQA_CSV, tmp_path / "TruthfulQA.csv")
     assert (first.id, second.id) == ("tqa-000", "tqa-001")
@@ -176,9 +169,7 @@ def test_the_published_files_give_the_items_of_the_documented_rows(tmp_path: Pat
         ("tqa-000-t", True),
         ("tqa-000-f", False),
     ]
-    assert second.inputs.claim == (
-        "The answer to the question “Can cats, as is said, see?” is: “Yes”"
-    )
+    assert second.inputs.claim == ("The answer to the question “Can cats, as is said, see?” is: “Yes”")
     content = json.dumps([{"instruction": ASKED, "input": "", "answer": "answer2"}])
     (item,) = published("openbookqa", content, tmp_path / "test.json")
     assert (item.id, item.reference.gold) == ("obqa-test-000", "B")
@@ -236,27 +227,25 @@ def test_a_file_is_fetched_once_into_the_cache_folder_and_a_damaged_copy_anew(
     serving: Callable[..., Dataset], tmp_path: Path
 ) -> None:
     dataset = serving()
-    path = datasets.fetched(dataset)
+    path = datasets.fetch_dataset(dataset)
     assert path.parent == tmp_path / "cache" / "datasets" and path.read_bytes() == CONTENT
     gone = replace(dataset, url="http://127.0.0.1:9/at/commit/claims.csv")
-    assert datasets.fetched(gone) == path  # nothing is asked for
+    assert datasets.fetch_dataset(gone) == path  # nothing is asked for
     path.write_bytes(CONTENT[:9])
-    assert datasets.fetched(dataset).read_bytes() == CONTENT
-    loaded = load("medqa", known={"medqa": dataset})
+    assert datasets.fetch_dataset(dataset).read_bytes() == CONTENT
+    loaded = load("medqa", datasets_by_name={"medqa": dataset})
     assert (loaded.sha256, loaded.items[0].reference.label) == (DIGEST, True)
 
 
-@pytest.mark.parametrize(
-    "answer", [{"content": b"something else"}, {"status": 404}, {"missing": 5}, None]
-)
+@pytest.mark.parametrize("answer", [{"content": b"something else"}, {"status": 404}, {"missing": 5}, None])
 def test_another_file_an_error_or_half_a_file_is_refused_and_nothing_is_kept(
     serving: Callable[..., Dataset], answer: dict[str, Any] | None
 ) -> None:
     nobody = replace(CATALOGUE["medqa"], url="http://127.0.0.1:9/x", sha256=DIGEST)
     dataset = nobody if answer is None else serving(**answer)
     with pytest.raises(InputError, match=r"cannot be fetched.*--data FILE") as caught:
-        datasets.fetched(dataset, timeout_s=0.5)
-    home = datasets.cached(dataset).parent
+        datasets.fetch_dataset(dataset, timeout_s=0.5)
+    home = datasets.make_cache_path(dataset).parent
     assert "\n" not in str(caught.value)
     assert not home.exists() or [*home.iterdir()] == []
 

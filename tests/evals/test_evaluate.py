@@ -17,7 +17,7 @@ import dialectree
 from dialectree.evals.evaluate import EvaluationResults
 from dialectree.evals.intervals import Proportion
 from dialectree.evals.published_datasets import truthfulqa_rows
-from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.analysis import analyse_study
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results_file import Folder
@@ -25,9 +25,7 @@ from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 from tests.evals import sample
 
-CLAIMS = [
-    {"id": f"q{n}", "claim": f"Cows eat grass on day {n}.", "label": bool(n % 2)} for n in range(4)
-]
+CLAIMS = [{"id": f"q{n}", "claim": f"Cows eat grass on day {n}.", "label": bool(n % 2)} for n in range(4)]
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +60,7 @@ def test_results_say_accuracies_with_their_intervals(model: str) -> None:
     assert html.count("<tr>") == 2 and "2 questions" in html
 
 
-def test_a_frame_goes_in_with_a_warning_where_it_was_given_and_a_frame_comes_out(
-    model: str,
-) -> None:
+def test_a_frame_goes_in_with_a_warning_where_it_was_given_and_a_frame_comes_out(model: str) -> None:
     frame = pandas.DataFrame([*CLAIMS, {"id": "unlabelled", "claim": "Cows fly."}])
     with pytest.warns(UserWarning, match="1 of 5 rows do not say") as told:
         results = dialectree.evaluate(frame, "direct", model=model)
@@ -96,9 +92,7 @@ def test_the_columns_of_truthfulqa_are_read_as_its_file_is(given: str, model: st
     folders: list[Folder] = []
     for data in (rows, documented, pandas.DataFrame(documented)):
         of: Any = {"dataset": data} if given == "rows" else {"dataset": "truthfulqa", "data": data}
-        results = dialectree.evaluate(
-            **of, methods="single_shot", model=model, out=str(len(folders))
-        )
+        results = dialectree.evaluate(**of, methods="single_shot", model=model, out=str(len(folders)))
         folders.append(Folder(results.path))
     (item,), *others = (folder.items() for folder in folders)
     assert (item.id, item.reference.true, item.reference.best) == ("tqa-000", ("No", "Never"), "No")
@@ -114,7 +108,7 @@ def test_the_text_the_frame_and_the_report_agree_on_questions_and_shares(tmp_pat
     results = EvaluationResults(sample.write(tmp_path, "decide", over, [*asked, *again], made))
     frame: Any = results.to_pandas()
     counted = study([tmp_path])
-    (table,) = (one for one in tables(analysed(counted)) if one.key == "accuracy")
+    (table,) = (one for one in tables(analyse_study(counted)) if one.key == "accuracy")
     assert not any(" " in name for name in frame)
     for row, cells in zip(over, table.frame.to_dict("records"), strict=True):
         own = frame[frame["row"] == row.name]
@@ -123,9 +117,7 @@ def test_the_text_the_frame_and_the_report_agree_on_questions_and_shares(tmp_pat
         assert own["right"].dropna().mean() == pytest.approx(share.share)
         assert own["right"].count() == share.n == cells["n"] != len(own)
         assert own["question"].nunique() == cells["questions"] == 60
-        withheld, failed = (
-            f"{number} {end}" for end in ("withheld", "failed") if (number := cells[end])
-        )
+        withheld, failed = (f"{number} {end}" for end in ("withheld", "failed") if (number := cells[end]))
         said = f"60 questions, {failed}, {withheld}, {share.n} judged"
         assert f"{100 * (share.share or 0):.1f}%" in repr(results) and said in repr(results)
     assert study([tmp_path]).questions == 60

@@ -11,8 +11,8 @@ import pytest
 
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.grounding import grounding
-from dialectree.evals.reporting.analysis import analysed
-from dialectree.evals.reporting.formatting import shown
+from dialectree.evals.reporting.analysis import analyse_study
+from dialectree.evals.reporting.formatting import format_table_rows
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
@@ -106,22 +106,18 @@ def test_what_a_verdict_rests_on_is_cited_and_its_lack_is_counted() -> None:
 
 def asked(*rows: Mapping[str, Any]) -> Path:
     common = {"options": ["animal products", "plant materials"], "gold": "B", "sources": "docs"}
-    made = [
-        {"id": f"q{n}", "question": "What do cows eat?", **common, **r} for n, r in enumerate(rows)
-    ]
+    made = [{"id": f"q{n}", "question": "What do cows eat?", **common, **r} for n, r in enumerate(rows)]
     return write(made)
 
 
 def told(key: str = "evidence") -> dict[str, str]:
-    one = {one.key: one for one in tables(analysed(study([Path("out")])))}[key]
-    return dict(zip(one.frame, [text for text, _ in next(iter(shown(one)))], strict=True))
+    one = {one.key: one for one in tables(analyse_study(study([Path("out")])))}[key]
+    return dict(zip(one.frame, [text for text, _ in next(iter(format_table_rows(one)))], strict=True))
 
 
 def test_a_report_shows_the_figures_also_of_results_that_lack_them() -> None:
     written(Path("docs"))
-    data = asked(
-        {"evidence": GOLD}, {"question": "Do cows eat clay?", "evidence": ["Nobody says."]}
-    )
+    data = asked({"evidence": GOLD}, {"question": "Do cows eat clay?", "evidence": ["Nobody says."]})
     model = pointing()
     model.will_point(
         lambda call, sentences: (
@@ -135,9 +131,7 @@ def test_a_report_shows_the_figures_also_of_results_that_lack_them() -> None:
     figures = told()
     assert figures["texts with a point"] == "50.0%" and figures["points borne out"] == "100.0%"
     assert figures["gold evidence retrieved"] == "50.0%" and figures["questions"] == "2"
-    table, questions = (
-        Path("out/report", f"{n}.csv").read_text() for n in ("evidence", "questions")
-    )
+    table, questions = (Path("out/report", f"{n}.csv").read_text() for n in ("evidence", "questions"))
     assert "texts,with_a_point,marked" in questions
     bare = [one.model_copy(update={"grounding": None}) for one in results()]
     Path("out/results.jsonl").write_text("".join(one.model_dump_json() + "\n" for one in bare))

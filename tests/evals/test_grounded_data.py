@@ -74,13 +74,13 @@ def test_what_is_left_out_of_a_folder_is_told_before_the_first_call() -> None:
 
 def test_many_rows_on_one_folder_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read = list[object]()
-    documents = dataset_sources.Reader._documents
+    documents = dataset_sources.SourceReader._documents
 
-    def counted(self: dataset_sources.Reader, written: Any) -> object:
+    def counted(self: dataset_sources.SourceReader, written: Any) -> object:
         read.append(written)
         return documents(self, written)
 
-    monkeypatch.setattr(dataset_sources.Reader, "_documents", counted)
+    monkeypatch.setattr(dataset_sources.SourceReader, "_documents", counted)
     rows = [{**ROW, "question": f"Question {n}?", "sources": ["docs"]} for n in range(200)]
     assert len(load(write(rows)).items) == 200
     assert read == [("docs",)]

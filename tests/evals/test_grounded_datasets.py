@@ -34,11 +34,7 @@ def test_scifact_has_its_abstracts_beside_it() -> None:
         {"id": 2, "claim": "Cows sing.", "evidence": {}, "cited_doc_ids": [8]},
     )
     one, two = load("scifact", data).items
-    assert (one.reference.label, one.category, texts(one)) == (
-        False,
-        "CONTRADICT",
-        ["Cows.md", "Clay.md"],
-    )
+    assert (one.reference.label, one.category, texts(one)) == (False, "CONTRADICT", ["Cows.md", "Clay.md"])
     assert one.reference.evidence == ("Cows eat grass.", "No cow eats meat.")
     assert two.reference.label is None and two.reference.evidence == ()
 
@@ -49,12 +45,7 @@ def test_fever_has_the_pages_that_it_names_beside_it() -> None:
     data = lines(
         "dev.jsonl",
         {"id": 1, "label": "SUPPORTS", "claim": "They chew.", "evidence": [[[5, 6, "Cow", 2]]]},
-        {
-            "id": 2,
-            "label": "NOT ENOUGH INFO",
-            "claim": "They sing.",
-            "evidence": [[[7, None, None, None]]],
-        },
+        {"id": 2, "label": "NOT ENOUGH INFO", "claim": "They sing.", "evidence": [[[7, None, None, None]]]},
     )
     one, two = load("fever", data).items
     assert one.reference.label is True and one.reference.evidence == ("They chew.",)
@@ -71,9 +62,7 @@ def test_qasper_asks_about_a_whole_paper() -> None:
         "question_id": "q",
         "question": "What do they eat?",
         "answers": [
-            answered(
-                extractive_spans=["grass", "hay"], evidence=["They eat grass.", "FLOAT SELECTED: x"]
-            ),
+            answered(extractive_spans=["grass", "hay"], evidence=["They eat grass.", "FLOAT SELECTED: x"]),
             answered(yes_no=False),
             answered(unanswerable=True),
         ],

@@ -13,15 +13,15 @@ from scipy.stats import binom
 
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.plots import plots
-from dialectree.evals.reporting.analysis import Analysis, analysed
+from dialectree.evals.reporting.analysis import Analysis, analyse_study
 from dialectree.evals.reporting.answers import count_first_choices
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.writing import report
-from dialectree.evals.results import Control, Result, Row, Score, Sides, Vote
+from dialectree.evals.results import AnswerScore, ControlScore, Result, Row, Sides, Vote
 from dialectree.protocols import plugins
-from dialectree.protocols.protocol import Evaluation, Protocol, installed
+from dialectree.protocols.protocol import Evaluation, Protocol, load_protocols
 from dialectree.records import Usage, Verdict
 from tests.evals import sample
 from tests.evals.simulated import KINDS, Kind, asserted, equals, says, withholding
@@ -44,7 +44,7 @@ def result(
         item=f"q{number}",
         status="answered",
         verdict=Verdict(answer="x", label="A"),
-        scores=[Score(key="choice", score=float(right), value="scored")],
+        scores=[AnswerScore(key="choice", score=float(right), value="scored")],
         usage=Usage(calls=1, prompt_tokens=tokens),
         vote=None if before is None else Vote(answers=["A"], right=before),
         sides=sides,
@@ -64,7 +64,7 @@ def made(
         for one in sample.items("decide", n)
     ]
     over = rows or (DEBATE, SAMPLES)
-    return analysed(study([sample.write(folder, "decide", over, asked, results, **fields)]))
+    return analyse_study(study([sample.write(folder, "decide", over, asked, results, **fields)]))
 
 
 def compared(analysis: Analysis) -> set[tuple[str, str, float | None]]:
@@ -73,17 +73,12 @@ def compared(analysis: Analysis) -> set[tuple[str, str, float | None]]:
 
 
 def failed(number: int, row: str = "rsd") -> Result:
-    update: dict[str, object] = {
-        "status": "failed",
-        "scores": [],
-        "verdict": None,
-        "fault": "no reply",
-    }
+    update: dict[str, object] = {"status": "failed", "scores": [], "verdict": None, "fault": "no reply"}
     return result(number, False, row).model_copy(update=update)
 
 
 def withheld(number: int, row: str = "rsd", before: bool | None = None) -> Result:
-    none = Score(key="choice", score=0.0, value="unanswered")
+    none = AnswerScore(key="choice", score=0.0, value="unanswered")
     update: dict[str, object] = {"status": "unresolved", "scores": [none], "verdict": Verdict()}
     return result(number, False, row, before).model_copy(update=update)
 
@@ -104,9 +99,7 @@ def test_a_debate_that_failed_is_left_out_and_named_with_its_bounds(tmp_path: Pa
     assert told(analysis, "accuracy")["accuracy"].startswith("75.0%")
 
 
-def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(
-    tmp_path: Path,
-) -> None:
+def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(tmp_path: Path) -> None:
     results = [withheld(k, before=True) for k in range(1, 41)]
     results += [result(k, False, before=True) for k in (41, 42)]
     results += [result(k, True, before=True) for k in range(43, 61)]
@@ -119,9 +112,7 @@ def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(
     counted = [line[way] for way in ("right → wrong", "right → withheld", "wrong → withheld")]
     assert counted == ["2", "40", "5"]
     said = " ".join(findings(analysis))
-    assert (
-        "Beside the vote before it rsd leaves fewer questions right (18 against 60 of 65)" in said
-    )
+    assert "Beside the vote before it rsd leaves fewer questions right (18 against 60 of 65)" in said
     assert "is worse" not in said
     assert "no answer that a debate spoilt: rsd 45 of 65." in " ".join(cautions(analysis))
     shown = told(analysis, "accuracy")
@@ -135,23 +126,14 @@ def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(
 def leaning(n: int) -> list[Result]:
     """A debate that is right only where the first debater holds the right answer."""
     return [
-        result(
-            k,
-            k % 2 > 0,
-            sides=Sides(gold_side="a" if k % 2 else "b", gold_position="first"),
-        )
+        result(k, k % 2 > 0, sides=Sides(gold_side="a" if k % 2 else "b", gold_position="first"))
         for k in range(1, n + 1)
     ]
 
 
 @pytest.mark.parametrize(
     ("candidates", "options", "leans"),
-    [
-        ("proposed", 4, False),
-        ("oracle", 2, False),
-        ("balanced", 4, True),
-        ("proposed", 2, True),
-    ],
+    [("proposed", 4, False), ("oracle", 2, False), ("balanced", 4, True), ("proposed", 2, True)],
 )
 def test_a_judge_leans_only_where_the_side_was_drawn(
     tmp_path: Path, candidates: str, options: int, leans: bool
@@ -167,9 +149,7 @@ def test_a_judge_leans_only_where_the_side_was_drawn(
         )
 
 
-def test_a_debate_on_two_options_is_compared_with_baselines_on_the_same_two(
-    tmp_path: Path,
-) -> None:
+def test_a_debate_on_two_options_is_compared_with_baselines_on_the_same_two(tmp_path: Path) -> None:
     kind = "oracle"
     debate, alone, samples, others = (
         sample.row("rsd", candidates=kind),
@@ -205,9 +185,7 @@ def test_questions_in_clusters_tell_as_much_as_their_clusters(tmp_path: Path) ->
     assert "rsd is better than self_consistency" in findings(plain)[0]
     assert "No difference can be shown: rsd" in findings(whole)[0]
     assert "clustered sign-flip p = 0.50" in findings(whole)[0]
-    assert findings(whole)[0].endswith(
-        "So few questions, or clusters of them, can show no difference."
-    )
+    assert findings(whole)[0].endswith("So few questions, or clusters of them, can show no difference.")
     wide, narrow = (one.comparisons[0].difference for one in (whole, plain))
     assert wide.low < narrow.low and wide.high > narrow.high  # type: ignore[operator]
     assert "40 questions come in 4 clusters" in " ".join(table(whole, "accuracy").notes)
@@ -225,8 +203,7 @@ def test_the_report_opens_with_the_answer_its_price_and_what_is_missing(tmp_path
     analysis = made(tmp_path, results, 40)
     answer, price, missing = opening(analysis)
     assert answer == (
-        "Debating helped in 1 and did harm in 0 of 1 comparison: rsd is 50.0 points above "
-        "self_consistency."
+        "Debating helped in 1 and did harm in 0 of 1 comparison: rsd is 50.0 points above self_consistency."
     )
     assert price == "Its price: 24 in money, 80 calls and 40,000 tokens."
     assert missing == "What is missing: nothing."
@@ -249,7 +226,7 @@ def handed(folder: Path, *debates: Row, baseline: str | None = None) -> Analysis
         right = [result(k, True, row.name) for k in range(1, 21)]
         results += [one.model_copy(update={"vote": vote}) for one in right]
     rows = [*debates, SAMPLES]
-    return analysed(study([sample.write(folder, "decide", rows, asked, results)]), baseline)
+    return analyse_study(study([sample.write(folder, "decide", rows, asked, results)]), baseline)
 
 
 def test_nothing_is_asserted_of_a_debate_that_was_handed_the_answer(tmp_path: Path) -> None:
@@ -290,19 +267,17 @@ def test_a_debate_is_never_taken_for_a_baseline(tmp_path: Path) -> None:
         assert opening(analysis)[0] == (
             "It cannot be told whether debating helped: no debate is compared with a baseline."
         )
-        assert (
-            table(analysis, "compared").notes[0].endswith(f"No baseline but a debate: {names[0]}.")
-        )
+        assert table(analysis, "compared").notes[0].endswith(f"No baseline but a debate: {names[0]}.")
 
 
 def test_a_protocol_that_names_no_plainest_is_compared_with_its_tasks_baselines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bare = {name: replace(one, evaluation=None) for name, one in installed().items()}
-    rsd = installed()["rsd"]
+    bare = {name: replace(one, evaluation=None) for name, one in load_protocols().items()}
+    rsd = load_protocols()["rsd"]
     assert rsd.evaluation
     bare["rsd"] = replace(rsd, evaluation=Evaluation(task="decide"))
-    monkeypatch.setattr(plugins, "declared", lambda: (bare, {}))
+    monkeypatch.setattr(plugins, "load_declarations", lambda: (bare, {}))
     analysis = beside(tmp_path, sample.row("rsd"), sample.row("judge_alone"))
     assert compared(analysis) == {("rsd", "judge_alone", None)}
     assert opening(analysis)[0].startswith("Debating helped in 1")
@@ -321,8 +296,7 @@ def test_of_equal_methods_few_reports_assert_anything(clustered: bool) -> None:
 
 def test_the_judges_controls_are_shown_and_failed_ones_are_told(tmp_path: Path) -> None:
     ruled = [
-        Control(key="truthful", truthful=right, score=1.0, value="scored")
-        for right in (True, False)
+        ControlScore(key="truthful", truthful=right, score=1.0, value="scored") for right in (True, False)
     ]
     results = [
         result(k, True, row.name).model_copy(
@@ -345,8 +319,8 @@ def test_another_protocols_debate_is_no_baseline_and_is_measured_against_ours(
 ) -> None:
     monkeypatch.syspath_prepend(EXAMPLES / "majority_debate")
     majority: Protocol = importlib.import_module("majority_debate").protocol
-    known = {**installed(), majority.name: majority}
-    monkeypatch.setattr(plugins, "declared", lambda: (known, {}))
+    known = {**load_protocols(), majority.name: majority}
+    monkeypatch.setattr(plugins, "load_declarations", lambda: (known, {}))
     stranger = Row(name="votes", method=majority.name, models=dict.fromkeys(majority.roles, "m"))
     right = {"votes": 16, "rsd": 2, "self_consistency": 4}
     results = [result(k, k <= n, name) for name, n in right.items() for k in range(1, 17)]
@@ -357,10 +331,7 @@ def test_another_protocols_debate_is_no_baseline_and_is_measured_against_ours(
     )
     samples = Row(name=SAMPLES.name, method=SAMPLES.method, models={"answerer": "m"})
     beside = made(tmp_path / "beside", results, 16, stranger, DEBATE, samples)
-    assert compared(beside) == {
-        ("votes", "self_consistency", 1.0),
-        ("rsd", "self_consistency", None),
-    }
+    assert compared(beside) == {("votes", "self_consistency", 1.0), ("rsd", "self_consistency", None)}
     assert opening(beside)[0].startswith("Debating helped in 1 and did harm in 0 of 2")
     assert told(beside, "cost", 1)["kind"] == "debate"
 
@@ -368,12 +339,9 @@ def test_another_protocols_debate_is_no_baseline_and_is_measured_against_ours(
 def answers(row: str, right: range, given: int = 100, unsure: range = range(0)) -> list[Result]:
     """Answers to the first questions of 100, some right and some unsure; the rest is withheld."""
     sure = {
-        k: Verdict(answer="x", label="A", confidence=0.3 if k in unsure else 0.9)
-        for k in range(1, given + 1)
+        k: Verdict(answer="x", label="A", confidence=0.3 if k in unsure else 0.9) for k in range(1, given + 1)
     }
-    answered = [
-        result(k, k in right, row).model_copy(update={"verdict": v}) for k, v in sure.items()
-    ]
+    answered = [result(k, k in right, row).model_copy(update={"verdict": v}) for k, v in sure.items()]
     return answered + [withheld(k, row) for k in range(given + 1, 101)]
 
 
@@ -491,9 +459,7 @@ def test_sides_and_places_are_counted_apart(tmp_path: Path) -> None:
         (300, "3.00 of them; --samples 3 would about match."),
     ],
 )
-def test_the_samples_that_would_match_a_debate_are_named(
-    tmp_path: Path, tokens: int, end: str
-) -> None:
+def test_the_samples_that_would_match_a_debate_are_named(tmp_path: Path, tokens: int, end: str) -> None:
     found = kept(
         tmp_path,
         *(result(n, n < 6) for n in range(1, 11)),
@@ -520,9 +486,7 @@ def test_samples_for_as_many_tokens_are_compared_by_a_test(tmp_path: Path) -> No
     assert told(found, "compared")["budget"] == "the same"
 
 
-def test_ledgers_of_several_rows_are_corrected_before_debating_is_said_to_have_helped(
-    tmp_path: Path,
-) -> None:
+def test_ledgers_of_several_rows_are_corrected_before_debating_is_said_to_have_helped(tmp_path: Path) -> None:
     rows = [DEBATE, sample.row("basic")]
     results = [result(n, True, before=False) for n in range(1, 7)]
     results += [result(n, True, "basic", before=True) for n in range(1, 7)]
@@ -542,18 +506,14 @@ def test_ledgers_of_several_rows_are_corrected_before_debating_is_said_to_have_h
 def chosen(folder: Path, labels: str, golds: str) -> list[str]:
     """Return the cautions on a row that chose ``labels`` where ``golds`` are right, of two."""
     asked = [
-        Item(
-            id=one.id,
-            inputs=Inputs(question="Which?", options=("w", "x")),
-            reference=Reference(gold=gold),
-        )
+        Item(id=one.id, inputs=Inputs(question="Which?", options=("w", "x")), reference=Reference(gold=gold))
         for one, gold in zip(sample.items("decide", len(golds)), golds, strict=True)
     ]
     results = [
         result(n, label == gold).model_copy(update={"verdict": Verdict(answer="x", label=label)})
         for n, (label, gold) in enumerate(zip(labels, golds, strict=True), 1)
     ]
-    made = analysed(study([sample.write(folder, "decide", (DEBATE,), asked, results)]))
+    made = analyse_study(study([sample.write(folder, "decide", (DEBATE,), asked, results)]))
     share = labels.count("A") / len(labels)
     assert told(made, "accuracy")["chose the first"].startswith(f"{100 * share:.1f}%")
     return cautions(made)

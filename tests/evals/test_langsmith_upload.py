@@ -127,9 +127,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LangSmith]:
         yield serving
 
 
-def test_a_data_set_and_an_experiment_for_each_row_arrive(
-    server: LangSmith, tmp_path: Path
-) -> None:
+def test_a_data_set_and_an_experiment_for_each_row_arrive(server: LangSmith, tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path, "decide", 6)
     message = upload_after_run(folder, "spring")
     found = study([folder])
@@ -165,9 +163,7 @@ def test_the_same_upload_again_doubles_nothing(server: LangSmith, tmp_path: Path
     assert "(0 new examples)" in message
 
 
-def test_what_langsmith_logs_is_as_loud_after_an_upload_as_before(
-    server: LangSmith, tmp_path: Path
-) -> None:
+def test_what_langsmith_logs_is_as_loud_after_an_upload_as_before(server: LangSmith, tmp_path: Path) -> None:
     log = logging.getLogger("langsmith")
     before = log.level
     upload_after_run(sample.evaluation(tmp_path, n=1), "spring")

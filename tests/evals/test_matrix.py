@@ -10,7 +10,7 @@ import pytest
 
 from dialectree.evals import rows
 from dialectree.evals.dataset_items import Task
-from dialectree.evals.matrix import Written, packaged, read_matrix
+from dialectree.evals.matrix import MatrixEntry, list_packaged_matrices, read_matrix
 
 EVALUATIONS = Path(__file__).resolve().parents[2] / "docs" / "evaluations.md"
 WHOLE = """
@@ -27,7 +27,7 @@ axes:
 """
 
 
-def read(text: str, name: str = "matrix.yaml") -> list[Written]:
+def read(text: str, name: str = "matrix.yaml") -> list[MatrixEntry]:
     Path(name).write_text(text)
     return read_matrix(name).rows
 
@@ -66,23 +66,21 @@ def test_every_matrix_that_comes_with_the_program_can_be_run(name: str) -> None:
     assert found.title
     made = rows.ready(found.rows, TASKS[name], {"model": "openai:x"})
     assert len(made) == len(found.rows)
-    text = packaged()[name].read_text()
+    text = list_packaged_matrices()[name].read_text()
     assert text.startswith("#") and f"--matrix {name}" in text
 
 
 # Rows made whole
 
 
-def ready(*found: Written, **given: object) -> list[rows.Ready]:
+def ready(*found: MatrixEntry, **given: object) -> list[rows.Ready]:
     return rows.ready(found, "decide", {"model": "openai:x", **given})
 
 
-def test_a_row_tells_its_settings_and_the_model_of_every_role(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_row_tells_its_settings_and_the_model_of_every_role(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_GATE", "3")
     (made,) = ready(
-        Written(
+        MatrixEntry(
             name="r",
             method="rsd",
             settings={"judge_orders": "both"},

@@ -39,17 +39,8 @@ def test_debates_and_baselines_on_a_planted_corpus(endpoint: LocalEndpoint) -> N
     every = [planted(language) for language in LANGUAGES]
     for one in every:
         folder(one, "docs")
-    data = write(
-        [one.row("docs", id=language) for one, language in zip(every, LANGUAGES, strict=True)]
-    )
-    asked = (
-        "eval",
-        str(data),
-        "--methods",
-        ",".join(METHODS),
-        "--model",
-        f"openai:any@{endpoint.url}",
-    )
+    data = write([one.row("docs", id=language) for one, language in zip(every, LANGUAGES, strict=True)])
+    asked = ("eval", str(data), "--methods", ",".join(METHODS), "--model", f"openai:any@{endpoint.url}")
     done = command(*asked, "--samples", "2", "--out", "out", "--no-cache")
     assert done.status == 0, done.err
     rows = table("evidence")
@@ -75,8 +66,6 @@ def test_a_method_that_reads_no_sources_is_named(endpoint: LocalEndpoint) -> Non
     folder(planted(), "docs")
     data = write([{"question": "Which oil?", "true": ["tarnium"], "sources": "docs"}])
     model = f"openai:any@{endpoint.url}"
-    done = command(
-        "eval", str(data), "--methods", "one_critique,two_round", "--model", model, "--out", "out"
-    )
+    done = command("eval", str(data), "--methods", "one_critique,two_round", "--model", model, "--out", "out")
     assert "asked without the sources: two_round" in done.err and done.status == 0, done.err
     assert {*table("evidence")} == {"one_critique"}

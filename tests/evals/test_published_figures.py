@@ -42,8 +42,8 @@ def test_an_answer_without_a_label_is_not_published() -> None:
 @pytest.mark.parametrize("folder", sorted(path for path in MEASURED.iterdir() if path.is_dir()))
 def test_what_was_measured_can_be_read_and_holds_no_text(folder: Path) -> None:
     kept = Folder(folder)
-    taken = set(kept.begun().items)
-    rows = {one.name for one in kept.begun().rows}
+    taken = set(kept.require_evaluation().items)
+    rows = {one.name for one in kept.require_evaluation().rows}
     found = list(kept.results())
     assert found
     for one in found:

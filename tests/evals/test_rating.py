@@ -10,11 +10,11 @@ import pytest
 from dialectree.errors import InputError
 from dialectree.evals import rating
 from dialectree.evals.intervals import wilson
-from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.analysis import analyse_study
 from dialectree.evals.reporting.formatting import Table
 from dialectree.evals.reporting.study import Rated, Study, study
 from dialectree.evals.reporting.tables import agreement_table, tables
-from dialectree.evals.results import Score
+from dialectree.evals.results import AnswerScore
 from tests.evals import sample
 
 
@@ -65,8 +65,8 @@ def test_marks_come_back_as_scores_beside_the_judges(tmp_path: Path) -> None:
     table = agreement_table(again)
     assert table is not None
     assert [*table.frame.iloc[0, :3]] == ["truthful", "Ada", "the judge"]
-    assert rating.agreed(again)[0].startswith("truthful: Ada and the judge on ")
-    assert "kappa 1.000" in rating.agreed(again)[0]
+    assert rating.describe_agreement(again)[0].startswith("truthful: Ada and the judge on ")
+    assert "kappa 1.000" in rating.describe_agreement(again)[0]
 
 
 def test_a_summary_is_rated_by_sentence_and_by_grade(tmp_path: Path) -> None:
@@ -103,11 +103,11 @@ def test_a_faulty_cell_is_named_in_one_line(tmp_path: Path, change, message: str
 
 
 def people_table(found: Study) -> Table | None:
-    return next((one for one in tables(analysed(found)) if one.key == "people"), None)
+    return next((one for one in tables(analyse_study(found)) if one.key == "people"), None)
 
 
 def rated(rater: str, row: str, item: str, **marks: float) -> Rated:
-    scores = [Score(key=key, score=number, value="scored") for key, number in marks.items()]
+    scores = [AnswerScore(key=key, score=number, value="scored") for key, number in marks.items()]
     return Rated(rater=rater, row=row, item=item, scores=scores)
 
 

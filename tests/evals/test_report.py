@@ -15,16 +15,16 @@ from pydantic import JsonValue
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plots import plots
-from dialectree.evals.reporting.analysis import Analysis, analysed
+from dialectree.evals.reporting.analysis import Analysis, analyse_study
 from dialectree.evals.reporting.answers import RUBRIC
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
-from dialectree.evals.reporting.formatting import Table, in_brackets, shown, written
+from dialectree.evals.reporting.formatting import Table, format_table_rows, in_brackets, render_table
 from dialectree.evals.reporting.page import pairs
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
-from dialectree.evals.results import Control, Result, Score, Vote
+from dialectree.evals.results import AnswerScore, ControlScore, Result, Vote
 from dialectree.interfaces.cli.evaluation_report import summary_lines
 from dialectree.records import RunRecord, Verdict
 from dialectree.records.folder import RunFolder
@@ -51,7 +51,7 @@ def judged(row: str, number: int, right: bool | None, answer: str = "so") -> Res
     score = None if right is None else float(right)
     made = sample.result("answer", SINGLE, sample.items("answer", 1)[0], True, random.Random(1))
     verdict = made.verdict and made.verdict.model_copy(update={"answer": answer})
-    scores = [Score(key="truthful", score=score, value=kind)]
+    scores = [AnswerScore(key="truthful", score=score, value=kind)]
     update = {"row": row, "item": f"q{number}", "scores": scores, "verdict": verdict, "run": None}
     return made.model_copy(update=update)
 
@@ -69,14 +69,14 @@ def counted(folder: Path, debate: int, single: int, n: int, **fields: object) ->
 
 
 def table(found: Study | Analysis, key: str) -> Table:
-    analysis = analysed(found) if isinstance(found, Study) else found
+    analysis = analyse_study(found) if isinstance(found, Study) else found
     return {one.key: one for one in tables(analysis)}[key]
 
 
 def told(found: Study | Analysis, key: str, row: int = 0) -> dict[str, str]:
     """A line of a table as a person reads it, by heading."""
     one = table(found, key)
-    texts = [in_brackets(*cell) for cell in [*shown(one)][row]]
+    texts = [in_brackets(*cell) for cell in [*format_table_rows(one)][row]]
     return dict(zip(one.frame, texts, strict=True))
 
 
@@ -86,11 +86,11 @@ def told(found: Study | Analysis, key: str, row: int = 0) -> dict[str, str]:
 def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
     results = [judged("tsd", 1, True), judged("tsd", 2, False), judged("tsd", 3, None)]
     failed = judged("tsd", 4, True).model_copy(update={"status": "failed", "scores": []})
-    none = Score(key="truthful", score=0.0, value="unanswered")
+    none = AnswerScore(key="truthful", score=0.0, value="unanswered")
     unresolved = judged("tsd", 5, True).model_copy(
         update={"status": "unresolved", "scores": [none], "verdict": None}
     )
-    down = Score(key="truthful", score=None, value="failed")
+    down = AnswerScore(key="truthful", score=None, value="failed")
     unscored = judged("tsd", 6, True).model_copy(update={"scores": [down]})
     degraded = judged("tsd", 7, True).model_copy(update={"status": "degraded"})
     found = kept(tmp_path, [*results, failed, unresolved, unscored, degraded], 7)
@@ -102,7 +102,7 @@ def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
     assert line["answered"].startswith("80.0%") and line["degraded"] == "1"
     assert line["right of all asked"].startswith("50.0%")
     assert "count a withheld answer as not right" in " ".join(table(found, "accuracy").notes)
-    said = "\n".join(cautions(analysed(found)))
+    said = "\n".join(cautions(analyse_study(found)))
     assert "Failed runs are in no share; --retry-failed asks them again: tsd 1 of 7" in said
     assert "could not be read, or was not given: tsd 2 of 7" in said
 
@@ -116,7 +116,7 @@ def test_a_judgement_that_could_not_be_read_weighs_neither_way(tmp_path: Path) -
     turns = [(True, None)] * 12 + [(None, True)] * 3 + [(True, True), (False, True)]
     results = [voted(number, *pair) for number, pair in enumerate(turns, 1)]
     results += [judged("tsd", 18, True), *(judged("single_shot", k, True) for k in range(1, 19))]
-    analysis = analysed(kept(tmp_path, results, 18))
+    analysis = analyse_study(kept(tmp_path, results, 18))
     pair, vote = analysis.comparisons
     assert (pair.ledger[:4], vote.ledger[:4]) == ((6, 0, 0, 0), (1, 1, 0, 0))
     line = told(analysis, "turned")
@@ -130,7 +130,7 @@ def test_a_judgement_that_could_not_be_read_weighs_neither_way(tmp_path: Path) -
 def summaries(folder: Path, unread: int, keys: Sequence[str] = ("factuality",)) -> Study:
     """Summaries of twelve pairs of papers; so many of tod have marks that cannot be read."""
     over, asked = [sample.row("tod"), sample.row("single_stage")], sample.items("compare", 12)
-    none = [Score(key=key, score=None, value="unparsed") for key in keys]
+    none = [AnswerScore(key=key, score=None, value="unparsed") for key in keys]
     results = []
     for made in sample.results("compare", over, asked):
         hazy = int(made.item[1:]) <= unread and (made.row == "tod" or len(keys) > 1)
@@ -142,7 +142,7 @@ def summaries(folder: Path, unread: int, keys: Sequence[str] = ("factuality",)) 
 
 def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> None:
     found = summaries(tmp_path, 5)
-    said = " ".join(cautions(analysed(found)))
+    said = " ".join(cautions(analyse_study(found)))
     assert "a judgement that could not be read, or was not given: tod 5 of 12." in said
     one = table(found, "rubric").frame
     assert [*one][-2:] == ["with factuality", "with overall"]
@@ -155,7 +155,7 @@ def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> Non
 
 
 def test_marks_of_which_none_was_read_are_no_zero_and_are_missing(tmp_path: Path) -> None:
-    analysis = analysed(summaries(tmp_path, 12, RUBRIC))
+    analysis = analyse_study(summaries(tmp_path, 12, RUBRIC))
     answer, _, missing = opening(analysis)
     assert answer.endswith("no question was judged for both of tod and single_stage.")
     assert missing == f"What is missing: {12 * 2 * 3} judgements unread."
@@ -165,18 +165,16 @@ def test_marks_of_which_none_was_read_are_no_zero_and_are_missing(tmp_path: Path
 
 
 def test_votes_and_controls_that_were_not_read_are_missing(tmp_path: Path) -> None:
-    control = Control(key="truthful", truthful=True, score=None, value="unparsed")
+    control = ControlScore(key="truthful", truthful=True, score=None, value="unparsed")
     results = [voted(1, None, True), voted(2, True, True)]
     results[1] = results[1].model_copy(update={"controls": [control]})
     found = kept(tmp_path, results, 2)
-    assert opening(analysed(found))[2] == "What is missing: 2 judgements unread."
+    assert opening(analyse_study(found))[2] == "What is missing: 2 judgements unread."
 
 
-def test_where_nothing_was_judged_the_report_does_not_say_that_no_baseline_ran(
-    tmp_path: Path,
-) -> None:
+def test_where_nothing_was_judged_the_report_does_not_say_that_no_baseline_ran(tmp_path: Path) -> None:
     results = [judged(row, k, None) for row in ("tsd", "single_shot") for k in range(1, 5)]
-    analysis = analysed(kept(tmp_path, results, 4))
+    analysis = analyse_study(kept(tmp_path, results, 4))
     answer, _, missing = opening(analysis)
     assert answer.endswith("no question was judged for both of tsd and single_shot.")
     assert missing == "What is missing: 8 judgements unread."
@@ -192,7 +190,7 @@ def test_every_point_of_a_curve_is_in_a_file_and_in_a_plot(tmp_path: Path) -> No
         judged("tsd", k, right).model_copy(update={"verdict": Verdict(answer="", confidence=c)})
         for k, (c, right) in enumerate(sure, 1)
     ]
-    assert "risk" in {plot.key for plot in plots(analysed(kept(tmp_path, results, 9)))}
+    assert "risk" in {plot.key for plot in plots(analyse_study(kept(tmp_path, results, 9)))}
     report([tmp_path])
     path = tmp_path / "report" / "risk-coverage-curves.csv"
     lines = list(csv.reader(path.read_text("utf-8").splitlines()))
@@ -206,17 +204,17 @@ def test_the_figures_of_the_paper_come_out_as_printed(tmp_path: Path) -> None:
     found = counted(tmp_path / "many", 566, 463, 790, demonstration=True)
     line = [*told(found, "accuracy").values()]
     assert line[:4] == ["tsd", "71.6% [68.4, 74.7]", "566", "790"]
-    assert findings(analysed(found))[0].startswith(
+    assert findings(analyse_study(found))[0].startswith(
         "tsd is better than single_shot: 13.0 points above it (95% from +7.2 to +18.7; 790"
     )
-    assert cautions(analysed(found))[0].startswith("A model below 1 billion parameters took part")
-    few = findings(analysed(counted(tmp_path / "few", 24, 20, 40)))[0]
+    assert cautions(analyse_study(found))[0].startswith("A model below 1 billion parameters took part")
+    few = findings(analyse_study(counted(tmp_path / "few", 24, 20, 40)))[0]
     assert few.startswith("No difference can be shown: tsd is 10.0 points above single_shot")
     assert "So many questions would probably show" in few
 
 
 def test_a_judge_that_answered_too_or_says_true_to_everything_is_named(tmp_path: Path) -> None:
-    said = cautions(analysed(counted(tmp_path, 40, 40, 40, judge=HERE)))
+    said = cautions(analyse_study(counted(tmp_path, 40, 40, 40, judge=HERE)))
     assert "The judge said TRUE to all 80 answers" in "".join(said)
     assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of tsd")
 
@@ -236,11 +234,11 @@ def test_shards_of_one_data_set_make_one_report(tmp_path: Path) -> None:
     together = study([tmp_path / "1", tmp_path / "2"])
     whole = study([sample.write(tmp_path / "whole", "answer", over, asked, results)])
     assert together.items == whole.items
-    first, second = ([written(t).csv for t in tables(analysed(s))] for s in (together, whole))
+    first, second = ([render_table(t).csv for t in tables(analyse_study(s))] for s in (together, whole))
     assert first == second
-    alone = cautions(analysed(study([tmp_path / "1"])))
+    alone = cautions(analyse_study(study([tmp_path / "1"])))
     assert "Only 11 of 20 questions are here." in alone
-    assert not any("are here" in text for text in cautions(analysed(together)))
+    assert not any("are here" in text for text in cautions(analyse_study(together)))
 
 
 @pytest.mark.parametrize(
@@ -263,9 +261,7 @@ def test_rows_of_one_name_are_told_apart_in_few_words(
     assert seeds == ["Seed of mon/mine", "Seed of fri/mine"]
 
 
-def test_a_line_that_was_torn_off_is_passed_over_and_the_last_of_two_counts(
-    tmp_path: Path,
-) -> None:
+def test_a_line_that_was_torn_off_is_passed_over_and_the_last_of_two_counts(tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path, n=2)
     path = folder / "results.jsonl"
     lines = path.read_text().splitlines(keepends=True)
@@ -303,9 +299,9 @@ def edge(name: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["nothing", "one", "all wrong", "verify one", "compare one"])
 def test_no_table_holds_what_is_no_number(name: str, tmp_path: Path) -> None:
-    analysis = analysed(study([edge(name, tmp_path)]))
+    analysis = analyse_study(study([edge(name, tmp_path)]))
     sentences = " ".join([*findings(analysis), *cautions(analysis)])
-    texts = " ".join(text for one in tables(analysis) for text in written(one))
+    texts = " ".join(text for one in tables(analysis) for text in render_table(one))
     assert not re.search(r"\b(?:nan|inf|None|null)\b", sentences + texts, re.IGNORECASE)
     if name in ("one", "verify one", "compare one"):
         assert "With 1 question only" in sentences
@@ -365,9 +361,7 @@ def test_a_run_without_a_page_gets_one_and_the_report_leads_to_it(tmp_path: Path
 
 
 def test_nothing_of_another_report_stays_beside_this_one(tmp_path: Path) -> None:
-    decided, compared = (
-        sample.evaluation(tmp_path / task, task, 12) for task in ("decide", "compare")
-    )
+    decided, compared = (sample.evaluation(tmp_path / task, task, 12) for task in ("decide", "compare"))
     out, alone = tmp_path / "out", tmp_path / "alone"
     report([decided], out=out)
     own = [out / "notes.md", out / "report" / "mine.csv"]

@@ -12,10 +12,10 @@ import pytest
 
 from dialectree.evals import rating
 from dialectree.evals.dataset_items import Task
-from dialectree.evals.plan import repeated
+from dialectree.evals.plan import repeat_items
 from dialectree.evals.plots import Plot, inline, plots
 from dialectree.evals.reporting import page as report_page
-from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.analysis import analyse_study
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.writing import report
 from tests.evals import sample
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def drawn(folder: Path, task: Task) -> list[Plot]:
-    return plots(analysed(study([sample.evaluation(folder, task, 24)])))
+    return plots(analyse_study(study([sample.evaluation(folder, task, 24)])))
 
 
 def test_a_plot_is_drawn_the_same_each_time(tmp_path: Path) -> None:
@@ -56,13 +56,10 @@ def test_a_plot_in_a_page_takes_its_colours_and_keeps_its_text(tmp_path: Path) -
 def test_a_plot_of_rows_grows_with_them_and_no_other_way(tmp_path: Path) -> None:
     sizes: list[tuple[float, float]] = []
     for count in (2, 5):
-        asked, rows = (
-            sample.items("answer", 6),
-            [sample.row("tsd", name=f"row {n}") for n in range(count)],
-        )
+        asked, rows = (sample.items("answer", 6), [sample.row("tsd", name=f"row {n}") for n in range(count)])
         results = sample.results("answer", rows, asked)
         folder = sample.write(tmp_path / str(count), "answer", rows, asked, results)
-        accuracy = plots(analysed(study([folder])))[0]
+        accuracy = plots(analyse_study(study([folder])))[0]
         assert accuracy.key == "accuracy"
         found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', accuracy.svg)
         assert found is not None
@@ -81,7 +78,7 @@ def test_the_texts_of_very_many_questions_are_shortened(
 ) -> None:
     monkeypatch.setattr(report_page, "_TEXTS", room)
     folder = sample.evaluation(tmp_path, "answer", 12, text="word " * 200)
-    listed: Any = report_page.listed_questions(study([folder]), tmp_path)
+    listed: Any = report_page.build_question_list(study([folder]), tmp_path)
     lengths = {len(question[2]) for question in listed["questions"]}
     assert max(lengths) <= most < max(lengths) + 10
     answers = {len(cell[1]) for question in listed["questions"] for cell in question[4] if cell}
@@ -89,7 +86,7 @@ def test_the_texts_of_very_many_questions_are_shortened(
 
 
 def test_the_repeats_of_a_question_stand_together(tmp_path: Path) -> None:
-    asked = repeated(sample.items("answer", 3), 3)
+    asked = repeat_items(sample.items("answer", 3), 3)
     rows = [sample.row("tsd")]
     results = sample.results("answer", rows, asked)
     folder = sample.write(tmp_path, "answer", rows, asked, results)
@@ -103,7 +100,7 @@ def test_a_name_is_only_a_name(tmp_path: Path) -> None:
     rows = [sample.row("tsd", name=name) for name in names]
     results = sample.results("answer", rows, asked)
     found = study([sample.write(tmp_path, "answer", rows, asked, results)])
-    for plot in plots(analysed(found)):
+    for plot in plots(analyse_study(found)):
         ElementTree.fromstring(plot.svg)
         ElementTree.fromstring(inline(plot))
 
@@ -179,10 +176,7 @@ def long_names(folder: Path) -> Path:
     """The page of an evaluation whose rows have long names, and names of one long word."""
     methods = ("rsd", "no_uncertainty", "basic", "self_consistency")
     ends = (LONG, LONG, "x" * 90, "x" * 30)
-    rows = [
-        sample.row(method, name=f"{method} {end}")
-        for method, end in zip(methods, ends, strict=True)
-    ]
+    rows = [sample.row(method, name=f"{method} {end}") for method, end in zip(methods, ends, strict=True)]
     asked = sample.items("decide", 24)
     made = sample.results("decide", rows, asked)
     return report([sample.write(folder, "decide", rows, asked, made)]).page

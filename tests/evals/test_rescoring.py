@@ -37,8 +37,7 @@ def judge(*words: str, name: str) -> Judge:
     ruling = Judge(model=name)
     by_day = {f"day {n}?": word for n, word in enumerate(words, 1)}
     ruling.will_say(
-        lambda call: next(word for day, word in by_day.items() if day in call.prompt),
-        to=TruthReply,
+        lambda call: next(word for day, word in by_day.items() if day in call.prompt), to=TruthReply
     )
     return ruling
 
@@ -88,9 +87,7 @@ def test_the_table_of_judges_goes_with_their_scores(speaker: ScriptedModel) -> N
     assert not (OUT / "report" / "judges.csv").exists()
 
 
-def test_a_judge_at_chance_is_named_as_one(
-    speaker: ScriptedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judge_at_chance_is_named_as_one(speaker: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not study([OUT]).demonstration
     monkeypatch.setattr(rescoring, "at_chance", lambda spec: True)
     rescored(judge("TRUE", "FALSE", "FALSE", "TRUE", name="tiny"))
@@ -123,10 +120,7 @@ def test_what_cannot_be_scored_is_a_line(speaker: ScriptedModel) -> None:
     evaluate(plan(choices(1), model(), row("basic")), "choices")
     refused(command("eval", "score", "choices", "--judge", "openai:a"), "needs a judge")
     done = command("eval", "score", "out", "--judge", "openai:a", "--dry-run")
-    assert (done.status, done.out) == (
-        0,
-        "4 answers, at least 4 calls without those that are kept\n",
-    )
+    assert (done.status, done.out) == (0, "4 answers, at least 4 calls without those that are kept\n")
 
 
 def test_a_question_whose_run_failed_has_no_answer_to_score() -> None:

@@ -52,9 +52,7 @@ def test_a_rule_debates_below_its_share_and_pays_for_votes_unless_it_debates_eve
         ("1111", "0000", 0.66),  # harm: the least of it, and no gain is shown
     ],
 )
-def test_the_cheapest_rule_without_a_shown_loss_is_picked(
-    votes: str, debates: str, picked: float
-) -> None:
+def test_the_cheapest_rule_without_a_shown_loss_is_picked(votes: str, debates: str, picked: float) -> None:
     own = made("1233", votes, debates, times=12)
     assert pick(own, own.rules) == (picked, votes < debates)
 
@@ -173,8 +171,7 @@ def test_every_call_has_one_sentence_with_figures(tmp_path: Path) -> None:
     )
     helps_and_harms = Routing(sample("helps and harms", 3, 400))
     assert route_page.sentence(helps_and_harms) == (
-        "debate below 0.66: 42 % of the tokens, 6.2 points more right answers "
-        "(+0.4 to +12.2 points)"
+        "debate below 0.66: 42 % of the tokens, 6.2 points more right answers (+0.4 to +12.2 points)"
     )
     assert said["everything"].startswith("debate everything: 100.0 points more right answers than")
     assert said["never"].startswith("do not debate: 4.0 times the tokens of the vote")

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 
 from dialectree.errors import BudgetReached, InputError, RequestError
 from dialectree.evals.datasets import load
-from dialectree.evals.matrix import Written
+from dialectree.evals.matrix import MatrixEntry
 from dialectree.evals.options import read_options
-from dialectree.evals.plan import taken
+from dialectree.evals.plan import choose_items
 from dialectree.evals.question_runs import run_id
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import REFUSED
@@ -27,17 +27,7 @@ from dialectree.nodes.role_switching_debate.debater import ProposalReply, Rebutt
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_of_debate.comparison import ComparisonReply
 from dialectree.records.folder import RunFolder
-from tests.evals.evaluating import (
-    by_item,
-    choices,
-    evaluate,
-    model,
-    opens,
-    plan,
-    results,
-    row,
-    write,
-)
+from tests.evals.evaluating import by_item, choices, evaluate, model, opens, plan, results, row, write
 from tests.graphs.adaptive_reasoning_tree.arguing import arguers as arguing
 from tests.graphs.role_switching_debate.switching import rule_label
 from tests.scripted import Asked, ScriptedModel, no_reply
@@ -56,9 +46,7 @@ def test_every_item_has_one_result_for_every_row_and_the_same_again_does_nothing
         assert (Folder(Path("out")).runs / str(one.run) / "run.json").is_file()
         assert (one.status, one.verdict and one.verdict.label) == ("answered", "B")
         assert [(s.key, s.score) for s in one.scores] == [("choice", 1.0)]
-    assert (
-        sum(one.usage.calls for one in found.values()) == len(speaker.calls) == standing.spent.calls
-    )
+    assert sum(one.usage.calls for one in found.values()) == len(speaker.calls) == standing.spent.calls
     before = {path: path.read_bytes() for path in Path("out").rglob("*.json*")}
     again = model()
     standing = evaluate(plan(choices(5), again, *TWO_ROWS))
@@ -121,7 +109,7 @@ def test_what_would_mix_figures_is_refused_by_name() -> None:
     mine = row("basic", "mine", gate=0)
     evaluate(plan(choices(2), model(), mine))
     before = load("data.jsonl").sha256
-    others: list[tuple[Written, dict[str, Any], str]] = [
+    others: list[tuple[MatrixEntry, dict[str, Any], str]] = [
         (row("basic", "mine", gate=3), {}, "row 'mine', its settings .*: give a row another name"),
         (mine, {"seed": 1}, "--seed 0, and this is 1"),
         (mine, {"cluster": "question"}, "--cluster none, and this is question"),
@@ -139,10 +127,7 @@ def test_what_would_mix_figures_is_refused_by_name() -> None:
 
 
 def test_two_commands_cannot_run_the_same_evaluation() -> None:
-    with (
-        Folder(Path("out")).locked(),
-        pytest.raises(InputError, match="another process is at work"),
-    ):
+    with Folder(Path("out")).hold_lock(), pytest.raises(InputError, match="another process is at work"):
         evaluate(plan(choices(1), model()))
 
 
@@ -167,8 +152,7 @@ def failing(days: Sequence[str]) -> ScriptedModel:
     speaker = model()
     usual = speaker.says(ProposalReply)
     speaker.will_say_now(
-        lambda call: refused() if any(day in call.prompt for day in days) else usual(call),
-        to=ProposalReply,
+        lambda call: refused() if any(day in call.prompt for day in days) else usual(call), to=ProposalReply
     )
     return speaker
 
@@ -229,8 +213,7 @@ def test_a_question_that_the_endpoint_refuses_has_failed_where_others_are_answer
     usual = speaker.says(RebuttalReply)
     bad = ("day 1?", "day 6?")
     speaker.will_say_now(
-        lambda call: refused() if any(day in call.prompt for day in bad) else usual(call),
-        to=RebuttalReply,
+        lambda call: refused() if any(day in call.prompt for day in bad) else usual(call), to=RebuttalReply
     )
     evaluate(plan(choices(8), speaker, concurrency=2))
     found = by_item()
@@ -307,7 +290,7 @@ def test_an_outage_changes_no_comparison_once_what_failed_is_asked_again() -> No
     assert standing.spent.calls == len(again.speaker.calls) < 5 * standing.done  # parts alone
     for question in failed | degraded:
         run = Folder(Path("broken")).runs / str(by_item("broken")[question].run)
-        assert RunFolder(run).record().degraded() == []
+        assert RunFolder(run).record().list_failures() == []
 
 
 def test_a_judge_that_gave_no_reply_is_asked_again_and_nobody_else() -> None:
@@ -348,7 +331,7 @@ def test_slots_are_all_used_and_questions_under_way_are_few() -> None:
 
 def test_shards_share_out_what_the_limit_leaves() -> None:
     items = load(choices(11)).items
-    parts = [taken(items, read_options({"limit": 10, "shard": f"{n}/3"}), 0) for n in (1, 2, 3)]
+    parts = [choose_items(items, read_options({"limit": 10, "shard": f"{n}/3"}), 0) for n in (1, 2, 3)]
     assert sorted(item.id for part in parts for item in part) == sorted(i.id for i in items[:10])
 
 
@@ -370,11 +353,7 @@ def test_repeats_draw_with_seeds_of_their_own_and_the_first_is_what_was_paid() -
     seeds = [RunFolder(Path("out/runs") / str(one.run)).calls()[0].seed for one in found.values()]
     assert len({*seeds}) == 3  # of one call at one place, whatever is asked
     evaluation = Folder(Path("out")).evaluation()
-    assert evaluation and (evaluation.repeats, evaluation.items, bool(evaluation.ended)) == (
-        3,
-        every,
-        True,
-    )
+    assert evaluation and (evaluation.repeats, evaluation.items, bool(evaluation.ended)) == (3, every, True)
     assert {item.id for item in Folder(Path("out")).items()} == found.keys()
     evaluate(plan(choices(2), speaker, asked))
     assert len(speaker.calls) == 6

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from dialectree.errors import RequestError
-from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.analysis import analyse_study
 from dialectree.evals.reporting.answers import Answers
 from dialectree.evals.reporting.study import study
-from dialectree.evals.reporting.tables import controlled, tables
+from dialectree.evals.reporting.tables import count_control_rulings, tables
 from dialectree.evals.scorers import TruthReply
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.nodes.adaptive_reasoning_tree.scorer import VerifierReply
@@ -47,17 +47,12 @@ def test_a_judge_scores_answers_and_its_calls_are_counted_apart() -> None:
     speaker, judge = model(), ScriptedModel()
     words = {"day 1?": "TRUE", "day 2?": "**FALSE**", "day 3?": "so so"}
     judge.will_say(
-        lambda call: next(word for day, word in words.items() if day in call.prompt),
-        to=TruthReply,
+        lambda call: next(word for day, word in words.items() if day in call.prompt), to=TruthReply
     )
     evaluate(plan(opens(3), speaker, row("single_shot"), judge=judge, concurrency=1))
     found = by_item()
     scored = {item: (one.scores[0].score, one.scores[0].value) for (_, item), one in found.items()}
-    assert sorted(scored.values(), key=str) == [
-        (0.0, "scored"),
-        (1.0, "scored"),
-        (None, "unparsed"),
-    ]
+    assert sorted(scored.values(), key=str) == [(0.0, "scored"), (1.0, "scored"), (None, "unparsed")]
     assert sorted(one.judging.calls for one in results()) == [1, 1, 2]
     assert {one.usage.calls for one in results()} == {1}
     for one in results():
@@ -76,9 +71,7 @@ def test_the_judge_is_tried_on_answers_that_are_known(message: str, passed: list
     tried = {item for (name, item), one in found.items() if one.controls}
     assert tried == {"q1", "q2", "q3"}
     for (name, _), one in found.items():
-        assert [control.passed for control in one.controls] == (
-            passed if name == "single_shot" else []
-        )
+        assert [control.passed for control in one.controls] == (passed if name == "single_shot" else [])
         assert one.controlling.calls == len(one.controls)
     judged = sum(call.kind == "TruthReply" for call in speaker.calls)
     assert (standing.spending.judge.calls, standing.spent.calls) == (judged, len(speaker.calls))
@@ -95,7 +88,7 @@ def test_the_judge_does_not_read_the_answers_that_it_is_tried_on() -> None:
     for shown, hidden in (("Hay", "Iron"), ("Iron", "Hay")):
         (control,) = (p for p in tried if shown in p and hidden not in p and "Stones" in p)
         assert control.count(shown) == 1 and "Grass" in control
-    (line,) = controlled(study([Path("out")]))
+    (line,) = count_control_rulings(study([Path("out")]))
     assert (line["questions"], line["held back"]) == (2, 1)
 
 
@@ -193,7 +186,7 @@ def with_jury(data: Path, *ruled: str) -> Answers:
 
 
 def line_of(key: str) -> dict[str, Any]:
-    made = {one.key: one for one in tables(analysed(study([Path("out")])))}
+    made = {one.key: one for one in tables(analyse_study(study([Path("out")])))}
     return {str(name): column.iloc[0] for name, column in made[key].frame.items()}
 
 
@@ -207,11 +200,7 @@ def test_a_report_says_how_far_a_jury_agrees_and_what_it_is_worth() -> None:
     }
     assert found.row.settings["jury"] == ["live:ScriptedModel"] * 3
     line = line_of("juries")
-    assert (line["judges"], line["questions"], line["best judge"]) == (
-        3,
-        4,
-        "2, live:ScriptedModel",
-    )
+    assert (line["judges"], line["questions"], line["best judge"]) == (3, 4, "2, live:ScriptedModel")
     assert line["Krippendorff's alpha"] == pytest.approx(1 - 11 * 4 / (12 * 12 - 7 * 7 - 5 * 5))
     assert line["effective votes"] == pytest.approx(3 / (1 + 2 * 2 / (3 * 3**0.5)))
     assert (line["right by the jury"].right, line["right by the best judge"].right) == (3, 3)
@@ -220,7 +209,7 @@ def test_a_report_says_how_far_a_jury_agrees_and_what_it_is_worth() -> None:
 def test_without_right_answers_a_report_says_that_agreement_is_not_accuracy() -> None:
     data = [{"id": f"q{n}", "question": f"What on day {n}?", "options": OPTIONS} for n in (1, 2)]
     with_jury(write(data), "AB", "AB")
-    made = {one.key: one for one in tables(analysed(study([Path("out")])))}["juries"]
+    made = {one.key: one for one in tables(analyse_study(study([Path("out")])))}["juries"]
     assert "effective votes" not in made.frame and "right by the jury" not in made.frame
     assert "Agreement is not accuracy" in made.notes[0]
 
@@ -250,9 +239,7 @@ def test_references_reach_nobody_but_the_scorers_judge(
 
 
 @pytest.mark.parametrize("candidates", ["proposed", "balanced"])
-def test_who_is_right_changes_no_prompt_but_those_of_debates_that_are_given_it(
-    candidates: str,
-) -> None:
+def test_who_is_right_changes_no_prompt_but_those_of_debates_that_are_given_it(candidates: str) -> None:
     seen: list[list[str]] = []
     given = candidates == "balanced"
     for gold in "AC":
@@ -271,18 +258,10 @@ def test_who_is_right_changes_no_prompt_but_those_of_debates_that_are_given_it(
 
 def test_judge_samples_and_vote_choose_between_the_two_options_of_the_debate() -> None:
     speaker, pair = model(), {"candidates": "balanced", "distractor": "random"}
-    asked = [
-        row("basic", **pair),
-        row("judge_alone", **pair),
-        row("self_consistency", samples=2, **pair),
-    ]
-    speaker.will_say_now(
-        lambda call: direct([*listed(call, "options").values()][-1]), to=DirectReply
-    )
+    asked = [row("basic", **pair), row("judge_alone", **pair), row("self_consistency", samples=2, **pair)]
+    speaker.will_say_now(lambda call: direct([*listed(call, "options").values()][-1]), to=DirectReply)
     evaluate(plan(choices(6, gold="C"), speaker, *asked, vote_first=2))
-    calls = {
-        kind: [c for c in speaker.calls if c.kind == kind] for kind in ("DirectReply", "JudgeReply")
-    }
+    calls = {kind: [c for c in speaker.calls if c.kind == kind] for kind in ("DirectReply", "JudgeReply")}
     assert len(calls["DirectReply"]) == 6 * (2 + 1 + 2)
     assert {call.role for call in calls["DirectReply"]} == {"judge", "answerer"}
     for number in range(1, 7):

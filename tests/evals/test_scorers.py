@@ -10,16 +10,12 @@ from typing import Any
 import pytest
 
 from dialectree.evals import scorers
-from dialectree.evals.dataset_items import Inputs, Item, Paper, Reference
-from dialectree.evals.results import Score
+from dialectree.evals.dataset_items import DatasetPaper, Inputs, Item, Reference
+from dialectree.evals.results import AnswerScore
 from dialectree.evals.scorers import Ask, Words, sentences
 from dialectree.records import Verdict
 
-TWO = Item(
-    id="q",
-    inputs=Inputs(question="Is it?", options=("yes", "no")),
-    reference=Reference(gold="B"),
-)
+TWO = Item(id="q", inputs=Inputs(question="Is it?", options=("yes", "no")), reference=Reference(gold="B"))
 
 
 def claim(true: bool) -> Item:
@@ -36,20 +32,14 @@ def claim(true: bool) -> Item:
         ("no", 0.0, "unanswered"),
     ],
 )
-def test_a_choice_is_right_by_its_letter_alone(
-    label: str | None, number: float, outcome: str
-) -> None:
+def test_a_choice_is_right_by_its_letter_alone(label: str | None, number: float, outcome: str) -> None:
     found = scorers.choice(TWO, Verdict(label=label))
     assert (found.key, found.score, found.value) == ("choice", number, outcome)
 
 
 @pytest.mark.parametrize(
     ("label", "true", "number", "outcome"),
-    [
-        ("True", True, 1.0, "scored"),
-        ("False", True, 0.0, "scored"),
-        (None, True, 0.0, "unanswered"),
-    ],
+    [("True", True, 1.0, "scored"), ("False", True, 0.0, "scored"), (None, True, 0.0, "unanswered")],
 )
 def test_a_claims_label(label: str | None, true: bool, number: float, outcome: str) -> None:
     found = scorers.claim_label(claim(true), Verdict(label=label))
@@ -57,7 +47,7 @@ def test_a_claims_label(label: str | None, true: bool, number: float, outcome: s
 
 
 def test_the_brier_score_is_of_p_claim_and_of_nothing_else() -> None:
-    def of(confidence: float | None, source: str | None) -> Score:
+    def of(confidence: float | None, source: str | None) -> AnswerScore:
         verdict = Verdict(label="True", confidence=confidence, confidence_source=source)
         return scorers.claim_brier(claim(False), verdict)
 
@@ -82,18 +72,15 @@ def test_whether_an_answer_says_anything(answer: str, number: float) -> None:
     assert (found.score, found.value) == (number, "scored")
 
 
-Scorer = Callable[[Ask, Item, str], Coroutine[Any, Any, Score]]
+Scorer = Callable[[Ask, Item, str], Coroutine[Any, Any, AnswerScore]]
 
 REFERENCE = Reference(
-    true=("A little", "Better than people"),
-    false=("As by day",),
-    best="A little",
-    best_false="As by day",
+    true=("A little", "Better than people"), false=("As by day",), best="A little", best_false="As by day"
 )
 QUESTION = Item(id="q", inputs=Inputs(question="Can cats see in the dark?"), reference=REFERENCE)
 PAPERS = (
-    Paper(title="On A", abstract="We debate.", introduction="In A"),
-    Paper(title="On B", abstract="We vote.", body="All of B"),
+    DatasetPaper(title="On A", abstract="We debate.", introduction="In A"),
+    DatasetPaper(title="On B", abstract="We vote.", body="All of B"),
 )
 PAIR = Item(id="p", inputs=Inputs(topic="debate", papers=PAPERS))
 
@@ -139,10 +126,7 @@ def test_the_judge_says_one_word_and_is_asked_once_more_for_another(
 
 @pytest.mark.parametrize(
     ("references", "tried"),
-    [
-        (REFERENCE, [("A little", True), ("As by day", False)]),
-        (Reference(best_false="z"), [("z", False)]),
-    ],
+    [(REFERENCE, [("A little", True), ("As by day", False)]), (Reference(best_false="z"), [("z", False)])],
 )
 def test_the_controls_are_the_best_right_and_the_most_tempting_wrong_answer(
     references: Reference, tried: object
@@ -163,7 +147,7 @@ def test_of_two_right_and_two_wrong_references_the_controls_are_held_back(
     true: tuple[str, ...], false: tuple[str, ...], left: object
 ) -> None:
     references = REFERENCE.model_copy(update={"true": true, "false": false})
-    shown = scorers.held_back(QUESTION.model_copy(update={"reference": references}))
+    shown = scorers.remove_control_references(QUESTION.model_copy(update={"reference": references}))
     assert left == (shown and ([*shown.reference.true], [*shown.reference.false]))
 
 
@@ -172,7 +156,7 @@ def test_of_two_right_and_two_wrong_references_the_controls_are_held_back(
 SUMMARY = "Both papers debate. A uses trees, e.g. of claims. B votes!"
 
 
-def rated(scorer: Scorer, ask: Ask, answer: str = SUMMARY) -> Score:
+def rated(scorer: Scorer, ask: Ask, answer: str = SUMMARY) -> AnswerScore:
     return asyncio.run(scorer(ask, PAIR, answer))
 
 

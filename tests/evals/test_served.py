@@ -26,29 +26,22 @@ def client(tmp_path: Path) -> TestClient:
     (folder / "report" / "risk.svg").write_text("<svg/>")
     (tmp_path / "notes").mkdir()
     every = served.routes(
-        lambda: served.found([tmp_path]), lambda name: f"/apart/{name}/report.html"
+        lambda: served.find_evaluations([tmp_path]), lambda name: f"/apart/{name}/report.html"
     )
 
     def place(scope: Scope) -> Path:
-        return served.place(served.found([tmp_path]), scope["path_params"]["name"])
+        return served.place(served.find_evaluations([tmp_path]), scope["path_params"]["name"])
 
     apart = Mount("/apart/{name}", Router(served.report_routes(place)))
     return TestClient(Starlette(routes=[*every, apart]))
 
 
-def test_evaluations_are_listed_with_the_figures_of_their_reports(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_evaluations_are_listed_with_the_figures_of_their_reports(client: TestClient, tmp_path: Path) -> None:
     listed = client.get("/evaluations").json()
-    assert sorted((one["name"], one["report"]) for one in listed) == [
-        ("first", False),
-        ("second", True),
-    ]
+    assert sorted((one["name"], one["report"]) for one in listed) == [("first", False), ("second", True)]
     for one in listed:
         rows = study([tmp_path / one["name"]]).rows.values()
-        assert [row["accuracy"] for row in one["rows"]] == pytest.approx(
-            [row.accuracy.share for row in rows]
-        )
+        assert [row["accuracy"] for row in one["rows"]] == pytest.approx([row.accuracy.share for row in rows])
         assert [row["method"] for row in one["rows"]] == [row.row.method for row in rows]
 
 
@@ -97,4 +90,4 @@ def test_one_evaluation_that_is_damaged_does_not_close_the_list(
 
 def test_a_folder_that_is_an_evaluation_is_found_by_its_name(tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path / "only", n=2)
-    assert served.found([folder, tmp_path]) == {"only": folder}
+    assert served.find_evaluations([folder, tmp_path]) == {"only": folder}

@@ -19,8 +19,8 @@ from statsmodels.stats.proportion import proportion_confint
 from dialectree.evals.calibration import auc, brier, ece, f1, reliability, risk_coverage
 from dialectree.evals.comparisons import (
     FEWEST,
-    Comparison,
-    corrected,
+    RowComparison,
+    adjust_p_values,
     difference,
     exact_flips,
     mcnemar,
@@ -65,12 +65,9 @@ def test_mcnemar_agrees_with_statsmodels_and_does_not_care_who_is_first(
 
 @steady
 @given(
-    pairs.filter(lambda both: len(both) >= FEWEST and len({a - b for a, b in both}) > 1),
-    st.integers(0, 5),
+    pairs.filter(lambda both: len(both) >= FEWEST and len({a - b for a, b in both}) > 1), st.integers(0, 5)
 )
-def test_a_bootstrap_holds_its_figure_and_its_seed_fixes_it(
-    both: list[tuple[bool, bool]], seed: int
-) -> None:
+def test_a_bootstrap_holds_its_figure_and_its_seed_fixes_it(both: list[tuple[bool, bool]], seed: int) -> None:
     first, second = [float(a) for a, _ in both], [float(b) for _, b in both]
     found = difference(first, second, seed=seed, resamples=50)
     assert found == difference(first, second, seed=seed, resamples=50)
@@ -81,12 +78,7 @@ def test_a_bootstrap_holds_its_figure_and_its_seed_fixes_it(
 
 @pytest.mark.parametrize(
     ("apart", "p"),
-    [
-        ([], None),
-        ([10.0], 1),
-        ([-1.0, -2.0, -3.0, -4.0, -5.0, -6.0], 2 / 64),
-        ([3.0, -1.0, 1.0], 0.75),
-    ],
+    [([], None), ([10.0], 1), ([-1.0, -2.0, -3.0, -4.0, -5.0, -6.0], 2 / 64), ([3.0, -1.0, 1.0], 0.75)],
 )
 def test_the_signs_of_few_differences_are_all_tried(apart: list[float], p: float | None) -> None:
     assert sign_flips(apart, [0.0] * len(apart)) == (None if p is None else pytest.approx(p))
@@ -140,16 +132,14 @@ def test_a_question_that_is_copied_tells_no_more() -> None:
     many = difference(marks * 5, [40.0] * 60, clusters=[*range(12)] * 5)
     once = difference(marks, [40.0] * 12)
     assert many.n == 60 and many[:3] == pytest.approx(once[:3], abs=0.3)
-    assert sign_flips(marks * 5, [52.0] * 60, clusters=[*range(12)] * 5) == sign_flips(
-        marks, [52.0] * 12
-    )
+    assert sign_flips(marks * 5, [52.0] * 60, clusters=[*range(12)] * 5) == sign_flips(marks, [52.0] * 12)
 
 
 def test_a_copied_question_gives_no_comparison_more_weight() -> None:
-    def compared(kind: Any, first: list[float], second: list[float], copies: int) -> Comparison:
+    def compared(kind: Any, first: list[float], second: list[float], copies: int) -> RowComparison:
         clusters = [*range(len(first))] * copies
         rows: Any = {"kind": kind, "row": "rsd", "beside": "art", "clusters": clusters}
-        return Comparison(first=first * copies, second=second * copies, **rows)
+        return RowComparison(first=first * copies, second=second * copies, **rows)
 
     answers = [1.0] * 6 + [0.0] * 2, [0.0] * 8
     marks = [50.0 + k for k in range(12)], [52.0] * 12
@@ -189,8 +179,8 @@ def test_the_paired_effect_is_found_by_the_exact_test_about_four_times_in_five()
 def test_corrections_are_those_of_statsmodels(way: str) -> None:
     for ps in ([0.01, 0.04, 0.03], [0.5, 0.01, 0.01, 0.9], [0.2]):
         known = multipletests(ps, method=way)[1]
-        assert corrected(ps, way) == pytest.approx(known.tolist())  # type: ignore[arg-type]
-    assert corrected([], way) == []  # type: ignore[arg-type]
+        assert adjust_p_values(ps, way) == pytest.approx(known.tolist())  # type: ignore[arg-type]
+    assert adjust_p_values([], way) == []  # type: ignore[arg-type]
 
 
 # Shares, designs and raters
@@ -209,9 +199,7 @@ def counts(draw: st.DrawFn) -> tuple[int, int]:
         *[(4, 5, 37.6, 96.4), (6, 6, 61.0, 100.0), (1, 8, 2.2, 47.1)],
     ],
 )
-def test_the_intervals_of_tsd_come_out_of_its_counts(
-    right: int, n: int, low: float, high: float
-) -> None:
+def test_the_intervals_of_tsd_come_out_of_its_counts(right: int, n: int, low: float, high: float) -> None:
     found = wilson(right, n)
     assert found.low is not None and found.high is not None
     assert (round(100 * found.low, 1), round(100 * found.high, 1)) == (low, high)
@@ -237,9 +225,7 @@ def test_without_a_question_there_is_no_share() -> None:
 
 @steady
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=60))
-def test_a_design_lies_between_one_and_the_answers_and_a_share_stays(
-    answers: list[tuple[int, bool]],
-) -> None:
+def test_a_design_lies_between_one_and_the_answers_and_a_share_stays(answers: list[tuple[int, bool]]) -> None:
     clusters, right = [c for c, _ in answers], [r for _, r in answers]
     assert 1 <= design(right, clusters) <= len(right)
     found, plain = share_of(right, clusters), share_of(right)
@@ -309,9 +295,7 @@ def by_definition(both: Answers, bins: int) -> float:
 @steady
 @given(answers, st.sampled_from([1, 5, 10, 20]))
 def test_ece_is_as_defined(both: Answers, bins: int) -> None:
-    assert ece(*apart(both), bins=bins, resamples=2).value == pytest.approx(
-        by_definition(both, bins)
-    )
+    assert ece(*apart(both), bins=bins, resamples=2).value == pytest.approx(by_definition(both, bins))
 
 
 @steady

@@ -9,22 +9,16 @@ import pytest
 from dialectree.evals import tasks
 from dialectree.evals.dataset_items import Inputs, Item
 from dialectree.protocols import plugins
-from dialectree.protocols.protocol import Evaluation, installed, method
+from dialectree.protocols.protocol import Evaluation, load_protocols, method
 
 
-def test_a_protocol_of_several_tasks_changes_none_of_the_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_protocol_of_several_tasks_changes_none_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {task: (tasks.usual_method(task), tasks.baselines(task)) for task in tasks.TASKS}
-    known = dict(installed())
+    known = dict(load_protocols())
     wider = Evaluation(task="answer", also=("verify", "decide"))
     known["tsd"] = replace(known["tsd"], evaluation=wider, variants=())
-    monkeypatch.setattr(plugins, "declared", lambda: (known, {}))
-    assert {task for task in tasks.TASKS if "tsd" in tasks.methods(task)} == {
-        "answer",
-        "verify",
-        "decide",
-    }
+    monkeypatch.setattr(plugins, "load_declarations", lambda: (known, {}))
+    assert {task for task in tasks.TASKS if "tsd" in tasks.methods(task)} == {"answer", "verify", "decide"}
     after = {task: (tasks.usual_method(task), tasks.baselines(task)) for task in tasks.TASKS}
     assert all(after[task] == before[task] for task in ("verify", "decide", "compare"))
 

@@ -16,17 +16,7 @@ from dialectree.evals.reporting.study import study
 from dialectree.evals.scorers import TruthReply
 from dialectree.evals.voted_debates import read
 from dialectree.graphs.vote_first import VoteReply
-from tests.evals.evaluating import (
-    OPTIONS,
-    choices,
-    claims,
-    evaluate,
-    model,
-    opens,
-    plan,
-    results,
-    row,
-)
+from tests.evals.evaluating import OPTIONS, choices, claims, evaluate, model, opens, plan, results, row
 from tests.graphs.adaptive_reasoning_tree.arguing import arguers
 from tests.scripted import Asked, ScriptedModel
 
@@ -77,9 +67,7 @@ def test_open_answers_that_are_alike_are_one_and_a_judge_scores_it() -> None:
     assert (one.vote.answers, one.vote.label) == (["hay", "grass.", "grass."], "grass.")
 
 
-def test_a_route_says_which_protocol_debated_and_by_which_models(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_route_says_which_protocol_debated_and_by_which_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testing.ScriptedModel, "_usage", testing.Illustration._usage)
     speaker = model(winner=OPTIONS[1])
     speaker.will_say(*vote("A", "A", "B"))

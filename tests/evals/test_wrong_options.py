@@ -43,10 +43,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     (MINE, {"engine": "spark"}, "`engine`: "),
     (MINE, {"limit": 1, "sample": 1}, "--limit and --sample exclude"),
     (MINE, {"methods": "rsd", "matrix": "rsd"}, "--methods and --matrix exclude"),
-    *(
-        (MINE, {"shard": shard}, "`shard`: write i/n")
-        for shard in ("0/3", "4/3", "1", "a/b", "1/0")
-    ),
+    *((MINE, {"shard": shard}, "`shard`: write i/n") for shard in ("0/3", "4/3", "1", "a/b", "1/0")),
     (MINE, {"limit": 1, "shard": "2/2"}, "--shard 2/2: only 1 items"),
     (MINE, {"cluster": "herd"}, "--cluster herd: there is no such column .* options"),
     (MINE, {"columns": "frage=Frage"}, "frage=Frage: known are id"),
@@ -95,9 +92,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("dataset", "given", "message"), WRONG)
-def test_a_wrong_option_is_one_line_that_names_it(
-    dataset: str, given: dict[str, Any], message: str
-) -> None:
+def test_a_wrong_option_is_one_line_that_names_it(dataset: str, given: dict[str, Any], message: str) -> None:
     given = {**given}
     if ":" in str(given.get("matrix")):
         Path("m.yaml").write_text(str(given["matrix"]))

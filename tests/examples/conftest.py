@@ -20,8 +20,8 @@ def installed(target: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         importlib.import_module(f"dialectree.interfaces.cli.{name}")
     monkeypatch.syspath_prepend(target)
     monkeypatch.setenv("PYTHONPATH", str(target))
-    plugins.declared.cache_clear()
+    plugins.load_declarations.cache_clear()
     yield target
     monkeypatch.undo()
     importlib.invalidate_caches()
-    plugins.declared.cache_clear()
+    plugins.load_declarations.cache_clear()

@@ -72,9 +72,7 @@ def test_the_verifying_agent_checks_a_claim_and_takes_a_wrong_one_back(
     monkeypatch.setenv("DIALECTREE_ROOT_STRENGTH", "estimated")
     monkeypatch.setenv("DIALECTREE_BLEND", "0")
     script = example("verifying_agent")
-    monkeypatch.setattr(
-        script, "init_chat_model", lambda spec: talker(*said, AIMessage("Ice is cold."))
-    )
+    monkeypatch.setattr(script, "init_chat_model", lambda spec: talker(*said, AIMessage("Ice is cold.")))
     asyncio.run(script.main(model, "What is ice like?"))
     answer, finding = capsys.readouterr().out.splitlines()
     assert answer == "Ice is cold." and finding.startswith("  0.9  Ice is cold. (run ")
@@ -136,8 +134,6 @@ def test_an_agent_runs_as_a_script_whatever_its_model_says(name: str) -> None:
             "DIALECTREE_MODEL": "openai:made-up",
         }
         words = [sys.executable, str(EXAMPLES / name / f"{name}.py"), *SCRIPTS[name]]
-        done = subprocess.run(
-            words, env={**os.environ, **variables}, capture_output=True, text=True
-        )
+        done = subprocess.run(words, env={**os.environ, **variables}, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert done.stdout and endpoint.stats()["calls"] > 0

@@ -18,8 +18,8 @@ import pytest
 import dialectree
 from dialectree import prompts
 from dialectree.interfaces.server.chat import chat_graph
-from dialectree.protocols.protocol import installed as protocols
 from dialectree.protocols.protocol import load, method
+from dialectree.protocols.protocol import load_protocols as protocols
 from dialectree.records import RunRecord
 from dialectree.testing import Asked, ScriptedModel, check_declaration, check_resume
 from tests.cli.commands import command
@@ -123,8 +123,7 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice() -> None:
         spec = ["--model", "openai:any", "--base-url", endpoint.url]
         process = subprocess.Popen([*words, *spec], stdout=subprocess.DEVNULL)
         wait_until(
-            lambda: any(len(path.read_text().splitlines()) > 2 for path in journals()),
-            process=process,
+            lambda: any(len(path.read_text().splitlines()) > 2 for path in journals()), process=process
         )
         process.send_signal(signal.SIGKILL)
         process.wait(PATIENCE_S)
@@ -154,9 +153,7 @@ def test_it_stands_beside_ours_in_an_evaluation(model: list[str]) -> None:
     assert "whole" in Path("evaluations/c/report.md").read_text()
 
 
-def test_a_part_of_a_tree_is_settled_by_any_protocol_and_contested_inside(
-    model: list[str],
-) -> None:
+def test_a_part_of_a_tree_is_settled_by_any_protocol_and_contested_inside(model: list[str]) -> None:
     claim = ["run", "atomic_claims", "Bats are blind birds.", "--most", "2"]
     record = debated(*claim, *model)
     assert {node.protocol for node in record.tree.nodes.values() if node.depth == 1} == {"art"}
@@ -242,9 +239,7 @@ def test_an_example_tests_itself(package: str, tmp_path: Path) -> None:
 
 def test_the_document_shows_the_files_of_the_example() -> None:
     document = EXAMPLES.parent / "docs" / "write-a-protocol.md"
-    pieces = re.findall(
-        r"`examples/(\S+)`[^\n]*\n\n```\w+\n(.*?)```", document.read_text(), re.DOTALL
-    )
+    pieces = re.findall(r"`examples/(\S+)`[^\n]*\n\n```\w+\n(.*?)```", document.read_text(), re.DOTALL)
     assert len(pieces) == document.read_text().count("```") // 2 - 2  # two are a shell's
     for file, piece in pieces:
         assert piece in (EXAMPLES / file).read_text(), piece

@@ -20,7 +20,7 @@ from dialectree.contests import Add, Flip, Replace, Restore, Rule, Set
 from dialectree.errors import BudgetReached, InputError, SettingsError
 from dialectree.flow.human_input import payload_of
 from dialectree.protocols import plugins
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import load_protocols
 from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
@@ -44,8 +44,8 @@ def few_rehearsals() -> None:
 @pytest.fixture(autouse=True)
 def an_inquiry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The protocol is installed, and roles are known by it."""
-    everything = {**installed(), "inquiry": protocol}
-    monkeypatch.setattr(plugins, "declared", lambda: (everything, {}))
+    everything = {**load_protocols(), "inquiry": protocol}
+    monkeypatch.setattr(plugins, "load_declarations", lambda: (everything, {}))
     yield
 
 
@@ -76,11 +76,7 @@ def test_three_levels_are_one_run() -> None:
     nodes = record.tree.nodes
     assert (nodes["0"].children, nodes["0"].kind) == (["0.0", "0.1"], "branch")
     assert (nodes["0.0"].text, nodes["0.0"].score("weight")) == (PARTS[0], 0.5)
-    roles = {
-        ("", "weigher"),
-        *(("rsd", role) for role in ("debater", "judge")),
-        ("tsd", "answer_writer"),
-    }
+    roles = {("", "weigher"), *(("rsd", role) for role in ("debater", "judge")), ("tsd", "answer_writer")}
     assert spoken(record) == {(node, *role) for node in ("0.0", "0.1") for role in roles}
     order = [turn.protocol for turn in nodes["0.0"].transcript]
     assert order == ["", *["rsd"] * 9, "tsd"]  # the writer's phase closes
@@ -161,12 +157,10 @@ LEAVES = {
 
 
 @pytest.mark.parametrize("name", LEAVES)
-def test_a_strangers_protocol_settles_the_leaves_of_tsd(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_strangers_protocol_settles_the_leaves_of_tsd(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLES / name)
-    everything = {**installed(), name: import_module(name).protocol}
-    monkeypatch.setattr(plugins, "declared", lambda: (everything, {}))
+    everything = {**load_protocols(), name: import_module(name).protocol}
+    monkeypatch.setattr(plugins, "load_declarations", lambda: (everything, {}))
     replies, answer, calls = LEAVES[name]
     scripted = speakers("is it so?", "is it not so?")
     usual = scripted._next
@@ -201,10 +195,7 @@ def test_a_strangers_protocol_settles_the_leaves_of_tsd(
     ("given", "message"),
     [
         ({"by": "inquiry"}, "inquiry > inquiry: inquiry debates inside itself"),
-        (
-            {"inner": {"rsd.judge": "me"}},
-            "`inner` rsd: with these settings inquiry holds no debate by rsd",
-        ),
+        ({"inner": {"rsd.judge": "me"}}, "`inner` rsd: with these settings inquiry holds no debate by rsd"),
         ({"inner": {"tsd.breadth": 2}}, "`inner` tsd.breadth: tsd reads no such setting"),
         (
             {"inner": {"tsd": {"leaf_protocol": "inquiry"}}},
@@ -216,9 +207,7 @@ def test_a_strangers_protocol_settles_the_leaves_of_tsd(
         ),
     ],
 )
-def test_a_debate_inside_that_cannot_be_is_refused_by_name(
-    given: dict[str, Any], message: str
-) -> None:
+def test_a_debate_inside_that_cannot_be_is_refused_by_name(given: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingsError) as refused:
         build_settings(Settings, **given)
     assert str(refused.value).startswith(message)
@@ -251,19 +240,15 @@ def test_an_event_outside_of_a_debate_and_a_protocol_not_declared_are_errors() -
         asyncio.run(step(runtime, node="1"))
 
 
-def test_turns_of_two_protocols_at_one_node_can_be_told_apart(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    judge = next(one for one in installed()["rsd"].phases if one.ruling or one.labels)
+def test_turns_of_two_protocols_at_one_node_can_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = next(one for one in load_protocols()["rsd"].phases if one.ruling or one.labels)
     same = replace(protocol, phases=(*protocol.phases, judge), name="inquiry")
     monkeypatch.setattr(Settings, "declaration", same)
 
     async def step(node: str) -> None:
         await dialectree.debate(runtime, "rsd", node=node, question="Is it?")
 
-    runtime: Any = type(
-        "Runtime", (), {"context": build_settings(Settings, by="rsd"), "control": None}
-    )()
+    runtime: Any = type("Runtime", (), {"context": build_settings(Settings, by="rsd"), "control": None})()
     with pytest.raises(ValueError, match=r"both have the role judge .*debate at a part"):
         asyncio.run(step("0"))
 
@@ -332,10 +317,7 @@ def test_a_turn_a_verdict_and_a_figure_are_contested_by_their_own_protocol() -> 
     weighed = contest(record, Set("0.1", 0.25))
     assert weighed.tree.nodes["0.1"].score("weight") == 0.25
     assert weighed.usage.calls == 0
-    for change, why in (
-        (Rule("0.1", "C"), "give one of A, B"),
-        (Set("0", 0.5), "nobody gives 0 a strength"),
-    ):
+    for change, why in ((Rule("0.1", "C"), "give one of A, B"), (Set("0", 0.5), "nobody gives 0 a strength")):
         with pytest.raises(InputError, match=why):
             contest(record, change)
 

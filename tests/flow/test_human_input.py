@@ -34,7 +34,7 @@ from dialectree.flow.human_input import payload_of
 from dialectree.protocols.protocol import Method, Variant
 from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord
-from dialectree.running.runner import Started, prepared
+from dialectree.running.runner import Started, prepare_graph_input
 from dialectree.running.runner import begin as begin_run
 
 
@@ -126,7 +126,7 @@ class Person:
 
 def begin(runs: Path, **values: Any) -> Started:
     context = build_settings(Panel, model="openai:none@http://127.0.0.1:9", **values)
-    return begin_run(METHOD, prepared(METHOD, {"question": "So?"}, context), context, runs)
+    return begin_run(METHOD, prepare_graph_input(METHOD, {"question": "So?"}, context), context, runs)
 
 
 def finish(run: Started, ask: Person | None = None, **values: Any) -> RunRecord:
@@ -148,9 +148,7 @@ def finish(run: Started, ask: Person | None = None, **values: Any) -> RunRecord:
         ([{"label": None}], ""),
     ],
 )
-def test_a_host_is_asked_until_the_reply_is_a_label_or_empty(
-    replies: list[Any], label: str
-) -> None:
+def test_a_host_is_asked_until_the_reply_is_a_label_or_empty(replies: list[Any], label: str) -> None:
     stops, answer = hosted(replies, chair="me")
     shown = [f"{str(reply).strip()[:80]!r} is no such label. Yes or no?" for reply in replies[:-1]]
     requests = [payload_of(stop.value) for stop in stops]
@@ -180,11 +178,7 @@ def test_a_request_has_the_shape_that_chat_applications_and_inboxes_show() -> No
     answer["enum"] = ["Yes", "No", ""]
     assert TypeAdapter(HITLRequest).validate_python(stop.value, extra="forbid") == {
         "action_requests": [
-            {
-                "name": "chair",
-                "args": {"answer": "", **REQUEST},
-                "description": "Yes or no?\n\nAbout: So?",
-            }
+            {"name": "chair", "args": {"answer": "", **REQUEST}, "description": "Yes or no?\n\nAbout: So?"}
         ],
         "review_configs": [
             {
@@ -247,9 +241,7 @@ def test_a_client_may_leave_a_request_unanswered(client: str) -> None:
 def test_a_reply_of_no_known_shape_is_asked_for_again(reply: Any) -> None:
     stops, answer = hosted([reply, "the sea"], clarify=True)
     assert answer == "the sea"
-    assert (
-        payload_of(stops[1].value)["request"] == f"{str(reply)!r} holds no answer. What is meant?"
-    )
+    assert payload_of(stops[1].value)["request"] == f"{str(reply)!r} holds no answer. What is meant?"
 
 
 @pytest.mark.parametrize("broken_off", [ZeroDivisionError(), asyncio.CancelledError()])

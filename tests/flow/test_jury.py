@@ -23,16 +23,11 @@ from dialectree.protocols.phases import jurors
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import accept_settings, build_settings
 from dialectree.records import Node
-from dialectree.running.recorded_settings import kept, speakers
+from dialectree.running.recorded_settings import dump_settings, speakers
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import Debated
-from tests.graphs.role_switching_debate.switching import (
-    adecide,
-    debaters,
-    listed,
-    rule,
-)
+from tests.graphs.role_switching_debate.switching import adecide, debaters, listed, rule
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 LABELS = st.sampled_from(["A", "B", "C"])
@@ -144,9 +139,7 @@ def test_the_first_of_the_majority_answers_and_its_mean_is_the_confidence() -> N
         ({"1": "-", "2": "-", "3": "-"}, None, "failed for good"),
     ],
 )
-def test_a_judge_who_fails_is_no_ruling_of_all_judges(
-    ruled: Ruled, label: str | None, note: str
-) -> None:
+def test_a_judge_who_fails_is_no_ruling_of_all_judges(ruled: Ruled, label: str | None, note: str) -> None:
     done = decide(ruled)
     assert done.verdict is not None and done.verdict.label == label
     assert note in " ".join(done.verdict.notes)
@@ -192,9 +185,7 @@ def leaf(*ruled: tuple[str, float] | None) -> Debated:
 
     def judge(call: Asked) -> Said:
         said = ruled[int(call.speaker) - 1]
-        return (
-            no_reply() if said is None else debating.rule(f"{said[0]} is right", said[1], said[0])
-        )
+        return no_reply() if said is None else debating.rule(f"{said[0]} is right", said[1], said[0])
 
     model.will_say_now(judge, to=LeafJudgeReply)
     return debating.debate(model, max_depth=0, jury=[model] * len(ruled))
@@ -256,7 +247,7 @@ def test_prices_models_and_records_know_every_judge_and_show_no_password() -> No
     found = {role: spec.name for role, spec in speakers(ungrounded, own).items()}
     debaters = {"debater_a": "openai:m", "debater_b": "openai:m"}
     assert found == debaters | {f"judge_{n}": f"openai:{who}" for n, who in enumerate("abc", 1)}
-    assert kept(own, ungrounded)["jury"] == own.jury
+    assert dump_settings(own, ungrounded)["jury"] == own.jury
     assert "secret" not in str(own) and resolve(own.jury[1], own).whole_url == THREE[1][9:]
     priced = own.model_copy(update={"max_cost": 1.0, "prices": {"openai:m": (1.0, 1.0)}})
     with pytest.raises(SettingsError, match="openai:a=PROMPT"):
@@ -278,12 +269,8 @@ def test_environment_and_file_name_a_jury(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_a_jury_inside_another_debate_is_named_by_one_text() -> None:
-    own = build_settings(
-        Tree, model="openai:m", leaf_protocol="rsd", inner={"rsd.jury": "openai:a,openai:b"}
-    )
+    own = build_settings(Tree, model="openai:m", leaf_protocol="rsd", inner={"rsd.jury": "openai:a,openai:b"})
     models = method("tsd").models(own)
     assert (models["judge_1"], models["judge_2"]) == ("openai:a", "openai:b")
     with pytest.raises(SettingsError, match="given as a list"):
-        build_settings(
-            Tree, leaf_protocol="rsd", inner={"rsd.jury": "openai:a@http://127.0.0.1:9/v1"}
-        )
+        build_settings(Tree, leaf_protocol="rsd", inner={"rsd.jury": "openai:a@http://127.0.0.1:9/v1"})

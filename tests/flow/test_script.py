@@ -43,9 +43,7 @@ def heard(call: Asked) -> list[str]:
     return re.findall(r"^(\w+\d): ", call.prompt, re.MULTILINE)
 
 
-def debate(
-    script: Script, *, said: Any = None, rounds: int = 2
-) -> tuple[dict[str, Any], list[Asked]]:
+def debate(script: Script, *, said: Any = None, rounds: int = 2) -> tuple[dict[str, Any], list[Asked]]:
     """Return the verdict of a debate by ``script``, and its calls."""
 
     def say(call: Asked) -> Any:
@@ -100,11 +98,7 @@ def test_a_moderator_stops_the_rounds_and_rules_if_it_can(
     script = named("a")
     script.speaks("moderator", Line, prompt="line", rules=moderated)
     script.rounds(
-        ("a",),
-        "moderator",
-        times="rounds",
-        until=lambda talk: talk.last.get("stop") is True,
-        then="judge",
+        ("a",), "moderator", times="rounds", until=lambda talk: talk.last.get("stop") is True, then="judge"
     )
 
     def said(call: Asked) -> Line:

@@ -21,27 +21,11 @@ from dialectree.nodes.tree_structured_debate.decomposer import (
     DecompositionJudgeReply,
     Score,
 )
-from dialectree.nodes.tree_structured_debate.leaf_debater import (
-    DebaterReply,
-    LeafJudgeReply,
-    OpeningReply,
-)
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, LeafJudgeReply, OpeningReply
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.nodes.tree_structured_debate.synthesis_debater import (
-    SynthesisJudgeReply,
-    SynthesisReply,
-)
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisJudgeReply, SynthesisReply
 from dialectree.protocols.settings import ProtocolSettings, build_settings
-from dialectree.records import (
-    Call,
-    Event,
-    Failure,
-    Node,
-    Tree,
-    Usage,
-    Verdict,
-    usage,
-)
+from dialectree.records import Call, Event, Failure, Node, Tree, Usage, Verdict, usage
 from dialectree.records.journal import Journal, Retrievals
 from tests.folding import critical_path, fold
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
@@ -88,23 +72,15 @@ def revise(*texts: str) -> DecompositionJudgeReply:
 
 def rate(*difficulties: float, decision: str = "decompose", request: str = "") -> ComplexityReply:
     """Difficulties of the children c1, c2, ... in turn."""
-    scores = [
-        Score(qid=f"c{n}", reason="So it is.", difficulty=d) for n, d in enumerate(difficulties, 1)
-    ]
+    scores = [Score(qid=f"c{n}", reason="So it is.", difficulty=d) for n, d in enumerate(difficulties, 1)]
     return ComplexityReply.model_validate(
-        {
-            "scores": scores,
-            "decision": decision,
-            "clarification_request": request or None,
-        }
+        {"scores": scores, "decision": decision, "clarification_request": request or None}
     )
 
 
 def rate_all(difficulty: float, **more: str) -> Callable[[Asked], ComplexityReply]:
     """The same difficulty for every child that was shown."""
-    return lambda call: rate(
-        *[difficulty] * sum(f"\nc{n}: " in call.prompt for n in range(1, 13)), **more
-    )
+    return lambda call: rate(*[difficulty] * sum(f"\nc{n}: " in call.prompt for n in range(1, 13)), **more)
 
 
 def rule(answer: str = "it was this", confidence: float = 0.8, winner: str = "A") -> LeafJudgeReply:
@@ -131,9 +107,7 @@ def write_as_given(call: Asked) -> WriterReply:
     return write(float(shown[1]) if shown else None)
 
 
-def debaters(
-    children: int = 2, difficulty: float = 0.9, model: ScriptedModel | None = None
-) -> ScriptedModel:
+def debaters(children: int = 2, difficulty: float = 0.9, model: ScriptedModel | None = None) -> ScriptedModel:
     """A model that plays every role: questions split into ``children`` of one ``difficulty``."""
     model = model or ScriptedModel()
     model.will_say(split_into(children), to=DecomposerReply)
@@ -195,9 +169,7 @@ class Debated(NamedTuple):
 
     @property
     def failures(self) -> list[tuple[str, Failure]]:
-        return [
-            (node.id, failure) for node in self.tree.nodes.values() for failure in node.failures
-        ]
+        return [(node.id, failure) for node in self.tree.nodes.values() for failure in node.failures]
 
     @property
     def lost(self) -> list[tuple[str, str, str]]:

@@ -51,10 +51,7 @@ async def main(folder: Path, hang: str) -> None:
         model = CountingModel(log=folder / "calls.jsonl", hang=hang)
         model.wait = model.takes
         ruling = await thread.ainvoke(
-            given,
-            CONFIG,
-            context=context(debaters(3, model=model), max_depth=2),
-            durability="async",
+            given, CONFIG, context=context(debaters(3, model=model), max_depth=2), durability="async"
         )
     print(json.dumps(ruling["verdict"]))
 

@@ -12,17 +12,8 @@ import pytest
 from dialectree.flow import Graph
 from dialectree.graphs.adaptive_reasoning_tree.graph import cot, direct, direct_samples
 from dialectree.graphs.role_switching_debate.graph import judge_alone, self_consistency
-from dialectree.graphs.tree_structured_debate.baselines import (
-    best_of_n,
-    one_critique,
-    single_shot,
-    two_round,
-)
-from dialectree.nodes.adaptive_reasoning_tree.scorer import (
-    ClaimScorerReply,
-    ReasonedReply,
-    VerifierReply,
-)
+from dialectree.graphs.tree_structured_debate.baselines import best_of_n, one_critique, single_shot, two_round
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, ReasonedReply, VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.tree_structured_debate.answerer import (
     AnswererReply,
@@ -41,10 +32,7 @@ OPTIONS = ["a drought", "the Sea Peoples", "an earthquake", "iron"]
 
 
 def decide(
-    model: ScriptedModel,
-    options: Sequence[str] = (),
-    question: str = QUESTION,
-    **settings: Any,
+    model: ScriptedModel, options: Sequence[str] = (), question: str = QUESTION, **settings: Any
 ) -> Debated:
     """Self-consistency over ``options``, or over an open question."""
     given = {"question": question, "graph": self_consistency, **settings}
@@ -100,9 +88,7 @@ def speakers() -> ScriptedModel:
 
 @NAMED
 @pytest.mark.parametrize("mute", [False, True])
-def test_every_baseline_tells_a_leaf_from_its_opening_to_its_conclusion(
-    name: str, mute: bool
-) -> None:
+def test_every_baseline_tells_a_leaf_from_its_opening_to_its_conclusion(name: str, mute: bool) -> None:
     model = speakers()
     if mute:
         direct = AnswererReply, DirectReply, ExplorerReply, VerifierReply, ReasonedReply
@@ -213,14 +199,9 @@ def test_explorer_and_critic_alternate_for_two_rounds_and_one_synthesis_follows(
 
 @pytest.mark.parametrize(
     ("lost", "heard"),
-    [
-        (("explorer", 2), ["explorer", "critic"]),
-        (("critic", 2), ["explorer", "critic", "explorer"]),
-    ],
+    [(("explorer", 2), ["explorer", "critic"]), (("critic", 2), ["explorer", "critic", "explorer"])],
 )
-def test_a_debate_that_breaks_off_is_judged_by_what_was_said(
-    lost: tuple[str, int], heard: list[str]
-) -> None:
+def test_a_debate_that_breaks_off_is_judged_by_what_was_said(lost: tuple[str, int], heard: list[str]) -> None:
     role, round_ = lost
     model = speakers()
     kind = ExplorerReply if role == "explorer" else CriticReply

@@ -141,9 +141,7 @@ def test_a_random_tree_never_outgrows_its_budget_and_costs_what_its_shape_says(
 
 
 @pytest.mark.parametrize(("max_nodes", "children"), [(2, 0), (3, 2), (5, 4)])
-def test_a_split_that_does_not_fit_keeps_as_many_of_its_hardest_as_do(
-    max_nodes: int, children: int
-) -> None:
+def test_a_split_that_does_not_fit_keeps_as_many_of_its_hardest_as_do(max_nodes: int, children: int) -> None:
     model = debaters()
     model.will_say_now(split("a?", "b?", "c?", "d?"), at="0")
     model.will_say_now(rate(0.1, 0.9, 0.2, 0.8))

@@ -19,14 +19,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from dialectree.errors import (
-    BudgetReached,
-    DialectreeError,
-    DiskFull,
-    InputError,
-    KeyRefused,
-    Unreachable,
-)
+from dialectree.errors import BudgetReached, DialectreeError, DiskFull, InputError, KeyRefused, Unreachable
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply
 from dialectree.protocols.protocol import methods
@@ -234,9 +227,7 @@ def test_a_question_may_be_asked_while_another_one_waits_for_a_person(way: Way) 
         usual = model.says(ComplexityReply)
         request = rate_all(0.9, decision="clarify", request="Which one?")
         model.will_say_now(
-            lambda call: (
-                request(call) if "ask" in way.settings and call.round == 1 else usual(call)
-            ),
+            lambda call: request(call) if "ask" in way.settings and call.round == 1 else usual(call),
             to=ComplexityReply,
         )
         return model
@@ -313,11 +304,7 @@ def test_a_model_for_a_role_or_family_speaks_for_it_alone(
     ],
 )
 def test_checkpoints_grow_in_step_with_the_tree_and_hold_plain_data(
-    way: Way,
-    field: str,
-    sizes: tuple[int, int],
-    children: int,
-    caplog: pytest.LogCaptureFixture,
+    way: Way, field: str, sizes: tuple[int, int], children: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     def stored(depth: int) -> float:
         """Return the bytes of checkpoints and writes for each node of the tree."""

@@ -12,10 +12,7 @@ from dialectree.nodes.tree_structured_debate.decomposer import (
     DecompositionJudgeReply,
 )
 from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, LeafJudgeReply
-from dialectree.nodes.tree_structured_debate.synthesis_debater import (
-    SynthesisJudgeReply,
-    SynthesisReply,
-)
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisJudgeReply, SynthesisReply
 from tests.graphs.debating import FAULTS, debate, debaters
 from tests.scripted import Asked, Said, ScriptedModel
 
@@ -51,9 +48,7 @@ def test_without_a_part_of_its_expansion_a_node_becomes_a_leaf(
     assert len(asked) == calls + 7 + 2 * (fault == FAULTS["no valid reply"])
 
 
-@pytest.mark.parametrize(
-    ("reply", "role"), [(DebaterReply, "leaf_debater"), (LeafJudgeReply, "leaf_judge")]
-)
+@pytest.mark.parametrize(("reply", "role"), [(DebaterReply, "leaf_debater"), (LeafJudgeReply, "leaf_judge")])
 def test_without_a_debater_or_a_judge_a_leaf_is_missing_and_the_synthesis_is_told_so(
     reply: Reply, role: str, fault: Said
 ) -> None:

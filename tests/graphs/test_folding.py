@@ -26,9 +26,7 @@ def _events() -> list[Event]:
     model.will_say(rule("first", 0.2), rule("second", 0.9), at="0.1")
     writes = model.says(SynthesisReply)
     model.will_say_now(
-        lambda call: no_reply() if "style is full" in call.prompt else writes(call),
-        to=SynthesisReply,
-        at="0",
+        lambda call: no_reply() if "style is full" in call.prompt else writes(call), to=SynthesisReply, at="0"
     )
     model.will_say(split("What of it?", "what of  it?"), at="0")
     return debate(model, max_depth=2, second_pass_below=0.9).events
@@ -65,9 +63,7 @@ def test_the_events_tell_the_whole_debate() -> None:
 
 @seed(1)
 @few
-@given(
-    st.lists(st.sampled_from(range(len(EVENTS))), max_size=30), st.randoms(use_true_random=False)
-)
+@given(st.lists(st.sampled_from(range(len(EVENTS))), max_size=30), st.randoms(use_true_random=False))
 def test_an_event_that_is_told_again_later_changes_nothing(again: list[int], random: Any) -> None:
     events = [*EVENTS]
     for place in again:
@@ -77,11 +73,7 @@ def test_an_event_that_is_told_again_later_changes_nothing(again: list[int], ran
     for node in TREE.nodes.values():
         told = tree.nodes[node.id]
         assert told.transcript == node.transcript
-        assert (told.verdict, told.earlier, told.status) == (
-            node.verdict,
-            node.earlier,
-            node.status,
-        )
+        assert (told.verdict, told.earlier, told.status) == (node.verdict, node.earlier, node.status)
         assert (told.kind, told.children, told.provenance) == (
             node.kind, node.children, node.provenance,
         )  # fmt: skip

@@ -86,9 +86,7 @@ def test_points_of_an_answer_and_of_its_critique_stand_under_their_words(one: Pl
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_where_memory_is_forbidden_an_answer_without_evidence_is_withheld(
-    name: str, one: Planted
-) -> None:
+def test_where_memory_is_forbidden_an_answer_without_evidence_is_withheld(name: str, one: Planted) -> None:
     at = folder(one)
     (at / "en-keeper.md").unlink()
     record, _ = asked(one, name, at, memory="forbidden")

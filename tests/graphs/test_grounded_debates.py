@@ -22,7 +22,7 @@ from dialectree.errors import BudgetReached
 from dialectree.models.reading import NO_EVIDENCE, WITHOUT
 from dialectree.nodes.adaptive_reasoning_tree.scorer import DirectedScorerReply
 from dialectree.protocols import plugins
-from dialectree.protocols.protocol import installed, method
+from dialectree.protocols.protocol import load_protocols, method
 from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord, turns
 from dialectree.running.runner import Started
@@ -81,8 +81,8 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("mad", "majority_debate"):
         monkeypatch.syspath_prepend(EXAMPLES / name)
     found = {name: import_module(name).protocol for name in ("mad", "majority_debate")}
-    everything = {**installed(), **found}
-    monkeypatch.setattr(plugins, "declared", lambda: (everything, {}))
+    everything = {**load_protocols(), **found}
+    monkeypatch.setattr(plugins, "load_declarations", lambda: (everything, {}))
     yield
 
 
@@ -95,14 +95,11 @@ def speaking(model: Pointing | None = None) -> Pointing:
         lambda c: mad.Argument(argument=f"{words(c)}, and that is all it says.", answer="yes"),
         to=mad.Argument,
     )
-    model.will_say_now(
-        mad.Moderation(rationale="Open.", decided=False, answer="yes", confidence=0.5)
-    )
+    model.will_say_now(mad.Moderation(rationale="Open.", decided=False, answer="yes", confidence=0.5))
     model.will_say_now(mad.Candidates(candidates=["yes", "no"]))
     model.will_say_now(mad.Choice(rationale="So.", answer="yes", confidence=0.9))
     model.will_say_now(
-        lambda c: majority.AgentReply(reasoning=words(c), label="AB"[drawn(c) % 2]),
-        to=majority.AgentReply,
+        lambda c: majority.AgentReply(reasoning=words(c), label="AB"[drawn(c) % 2]), to=majority.AgentReply
     )
     return model
 
@@ -222,15 +219,13 @@ def changeable(record: RunRecord) -> Iterator[str]:
     """The turns that point at sentences and whose text a person may replace."""
     for node in record.tree.nodes.values():
         for turn in node.transcript:
-            phase = turns.declared(record, turn)
+            phase = turns.find_declared_phase(record, turn)
             if turn.evidence and phase is not None and phase.editable:
-                yield turns.printed(record, node, turn)
+                yield turns.find_contestable_name(record, node, turn)
 
 
 @some
-def test_a_run_that_crashes_at_any_call_goes_on_and_pays_nothing_twice(
-    way: Way, tmp_path: Path
-) -> None:
+def test_a_run_that_crashes_at_any_call_goes_on_and_pays_nothing_twice(way: Way, tmp_path: Path) -> None:
     def begun(model: Any, runs: Path) -> Started:
         return way.begin(runs, model)
 

@@ -159,9 +159,7 @@ class Stopped:
 
 
 def models(record: Any) -> set[str]:
-    return {
-        spec.replace(f"@{record['settings']['base_url']}", "") for spec in record["models"].values()
-    }
+    return {spec.replace(f"@{record['settings']['base_url']}", "") for spec in record["models"].values()}
 
 
 @named_now
@@ -183,12 +181,7 @@ def test_a_run_that_stopped_at_a_budget_goes_on_with_the_models_and_settings_it_
     usage = fold_run(events).usage.model_dump(exclude={"critical_path_calls"})
     assert usage.items() <= record["usage"].items()
     kinds = ("began", "resumed", "ended")
-    assert [one.kind for one in events if one.kind in kinds] == [
-        "began",
-        "ended",
-        "resumed",
-        "ended",
-    ]
+    assert [one.kind for one in events if one.kind in kinds] == ["began", "ended", "resumed", "ended"]
 
 
 @pytest.mark.parametrize("kind", ["a mapping", "settings", "a copy of settings"])
@@ -237,9 +230,7 @@ def test_the_record_names_settings_of_other_protocols_also_where_the_run_goes_on
 
 
 @every
-def test_a_broken_off_hosted_run_is_partial_and_goes_on_with_its_own_calls(
-    way: Way, tmp_path: Path
-) -> None:
+def test_a_broken_off_hosted_run_is_partial_and_goes_on_with_its_own_calls(way: Way, tmp_path: Path) -> None:
     alone = own(way, way.speakers(), tmp_path / "own")
     model = way.speakers(fragile_at=max(1, alone.usage.calls // 2))
     saver = InMemorySaver()

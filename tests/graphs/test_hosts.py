@@ -58,9 +58,7 @@ def only_one_node_hangs(folder: Path, hang: str) -> bool:
     return len(lines) >= 60 and waiting == {hang} and time.time() - written > 0.8
 
 
-def test_killed_among_parallel_leaves_a_host_goes_on_and_repeats_no_finished_call(
-    tmp_path: Path,
-) -> None:
+def test_killed_among_parallel_leaves_a_host_goes_on_and_repeats_no_finished_call(tmp_path: Path) -> None:
     process = host(tmp_path, hang="0.1.1")
     try:
         wait_until(lambda: only_one_node_hangs(tmp_path, "0.1.1"), process=process)
@@ -126,9 +124,7 @@ def hosted(work: Any, **node: Any) -> Any:
 
 def test_each_settings_have_a_budget_of_their_own_in_a_hosts_run() -> None:
     async def work(_: Debate) -> None:
-        small, large = (
-            build_settings(Settings, model=answering(), max_calls=calls) for calls in (1, 100)
-        )
+        small, large = (build_settings(Settings, model=answering(), max_calls=calls) for calls in (1, 100))
         assert await debate(small) == await debate(large) == "Yes."
         with pytest.raises(BudgetReached):
             await debate(small)

@@ -39,9 +39,7 @@ PAIRS.remove(("tod", True))  # papers are its sources
 
 
 @pytest.mark.parametrize(("name", "sources"), PAIRS)
-def test_a_debate_of_a_medium_model_comes_to_its_end(
-    name: str, sources: bool, tmp_path: Path
-) -> None:
+def test_a_debate_of_a_medium_model_comes_to_its_end(name: str, sources: bool, tmp_path: Path) -> None:
     protocol, given = DEBATES[name]
     grounded: dict[str, Any] = {}
     if sources:

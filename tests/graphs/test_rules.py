@@ -28,7 +28,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import STANCES, Argument, pa
 from dialectree.nodes.role_switching_debate import state as of_switching
 from dialectree.nodes.tree_of_debate import state as of_topics
 from dialectree.nodes.tree_structured_debate import state as of_questions
-from dialectree.protocols.options import about
+from dialectree.protocols.options import get_option_details
 from dialectree.protocols.protocol import methods
 from dialectree.protocols.settings import build_settings
 from tests.nodes.test_sides import finding
@@ -51,9 +51,7 @@ def state(optional: Any = None, **fields: Any) -> States:
 ids = st.sampled_from(["0", "0.1", "0.10.2"])
 takes = st.integers(1, 2)
 answers = st.none() | st.just("so")
-findings = st.builds(
-    finding, ids, answer=answers, confidence=st.none() | st.floats(0, 1), take=takes
-)
+findings = st.builds(finding, ids, answer=answers, confidence=st.none() | st.floats(0, 1), take=takes)
 styles = st.sampled_from(["concise", "full"])
 fault = st.none() | st.sampled_from(["failed", "contradicted"])
 SPLIT = state(
@@ -66,9 +64,7 @@ SPLIT = state(
     unclear=st.lists(st.just("Which year?"), max_size=1),
 )
 LEAF = state(
-    id=ids,
-    take=takes,
-    question=st.sampled_from(["Is it so?", "Is it so or not?", "What?", "", "?"]),
+    id=ids, take=takes, question=st.sampled_from(["Is it so?", "Is it so or not?", "What?", "", "?"])
 )
 STATEMENTS = state(
     id=ids,
@@ -298,7 +294,7 @@ def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(n
     hidden = {*declared.only_variants} | {
         field
         for field in declared.settings.model_fields
-        if {"operator", "hidden", "evaluation_only"} & about(declared.settings, field).keys()
+        if {"operator", "hidden", "evaluation_only"} & get_option_details(declared.settings, field).keys()
     }
     hidden |= {"inner"} if declared.inner is None else set()
     assert context["properties"].keys() == declared.settings.model_fields.keys() - hidden

@@ -103,10 +103,7 @@ def main() -> int:
     lines, files = build(Path(sys.argv[1]))
     print(f"the kernel: {lines:,} lines of code in {files} files")
     if lines > MOST_LINES or files > MOST_FILES:
-        print(
-            f"that is more than {MOST_LINES:,} in {MOST_FILES}: delete, or build a part",
-            file=sys.stderr,
-        )
+        print(f"that is more than {MOST_LINES:,} in {MOST_FILES}: delete, or build a part", file=sys.stderr)
         return 1
     return 0
 

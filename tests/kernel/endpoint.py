@@ -50,11 +50,7 @@ class Endpoint:
             "created": 1,
             "model": request["model"],
             "choices": [
-                {
-                    "index": 0,
-                    "message": {"role": "assistant", "content": text},
-                    "finish_reason": "stop",
-                }
+                {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
             ],
             "usage": {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18},
         }

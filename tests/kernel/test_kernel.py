@@ -54,9 +54,7 @@ dialectree.run("rsd", sys.argv[1], options=sys.argv[2:4], model="openai:any", ru
 """
 
 
-def test_a_run_that_was_killed_goes_on_and_pays_nothing_twice(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+def test_a_run_that_was_killed_goes_on_and_pays_nothing_twice(endpoint: Endpoint, tmp_path: Path) -> None:
     whole = debate(tmp_path / "whole")
     endpoint.questions.clear()
     endpoint.latency_s = 0.2

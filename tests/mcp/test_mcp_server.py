@@ -21,7 +21,7 @@ from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.mcp import serving
 from dialectree.interfaces.mcp.server import DebateServer
 from dialectree.protocols import protocol
-from dialectree.protocols.options import about
+from dialectree.protocols.options import get_option_details
 from dialectree.records.folder import RunFolder
 from tests.cli.commands import command, refused
 from tests.endpoint import LocalEndpoint
@@ -52,18 +52,12 @@ def slow_endpoint() -> Iterator[LocalEndpoint]:
 
 @asynccontextmanager
 async def client(
-    endpoint: LocalEndpoint,
-    *,
-    papers: Path | None = None,
-    wait: float = 60,
-    **own: Any,
+    endpoint: LocalEndpoint, *, papers: Path | None = None, wait: float = 60, **own: Any
 ) -> AsyncIterator[Client]:
     """Connect a client to a server of its own, whose owner chose the settings ``own``."""
     settings = {"model": "openai:any", "base_url": endpoint.url, "cache": False, **own}
-    debates = BackgroundDebates(
-        RUNS, owner="", files_from=[papers] if papers else [], host=settings
-    )
-    server = DebateServer(debates, [*protocol.installed().values()], wait)
+    debates = BackgroundDebates(RUNS, owner="", files_from=[papers] if papers else [], host=settings)
+    server = DebateServer(debates, [*protocol.load_protocols().values()], wait)
     try:
         async with Client(server.sdk) as connected:
             yield connected
@@ -91,23 +85,21 @@ async def error(connected: Client, tool: str, values: dict[str, Any]) -> str:
     return words(result)
 
 
-def test_every_installed_protocol_is_a_tool_made_of_its_declaration(
-    endpoint: LocalEndpoint,
-) -> None:
+def test_every_installed_protocol_is_a_tool_made_of_its_declaration(endpoint: LocalEndpoint) -> None:
     async def listed() -> dict[str, Any]:
         async with client(endpoint) as connected:
             return {tool.name: tool for tool in (await connected.list_tools()).tools}
 
     tools = asyncio.run(listed())
     assert {"answer", "decide", "verify", "compare", "majority_debate", "council"} <= tools.keys()
-    for declared in protocol.installed().values():
+    for declared in protocol.load_protocols().values():
         tool = tools.pop(declared.command or declared.name)
         takes, fields = tool.input_schema["properties"], declared.input.model_fields
         hidden = {
             name
             for name in fields
-            if about(declared.input, name).get("evaluation_only")
-            or about(declared.input, name).get("hidden")
+            if get_option_details(declared.input, name).get("evaluation_only")
+            or get_option_details(declared.input, name).get("hidden")
         }
         assert fields.keys() - hidden <= takes.keys()
         assert not takes.keys() & (hidden | {"model", "roles", "base_url", "ask", "judge"})
@@ -210,9 +202,7 @@ def test_a_wrong_call_is_an_error_of_the_tool_in_one_line(
     assert endpoint.stats()["calls"] == before
 
 
-def test_papers_come_from_the_allowed_folders_alone(
-    endpoint: LocalEndpoint, tmp_path: Path
-) -> None:
+def test_papers_come_from_the_allowed_folders_alone(endpoint: LocalEndpoint, tmp_path: Path) -> None:
     papers = tmp_path / "papers"
     papers.mkdir()
     for name in ("a.md", "b.md"):
@@ -326,14 +316,12 @@ def test_a_run_that_another_process_is_working_on_is_running(endpoint: LocalEndp
             state = content(await connected.call_tool("status", {"run_id": path.name}))
             return str(state["status"])
 
-    with folder.held():
+    with folder.lock():
         assert asyncio.run(status()) == "running"
     assert asyncio.run(status()) == "partial"  # nobody is
 
 
-def test_a_client_that_gives_its_call_up_breaks_the_debate_off(
-    slow_endpoint: LocalEndpoint,
-) -> None:
+def test_a_client_that_gives_its_call_up_breaks_the_debate_off(slow_endpoint: LocalEndpoint) -> None:
     async def debated() -> None:
         async with client(slow_endpoint) as connected:
             call = asyncio.create_task(connected.call_tool("verify", CLAIM))
@@ -392,9 +380,7 @@ def test_a_note_says_that_the_embedded_model_took_part(endpoint: LocalEndpoint) 
     command("demo", "art")
     [folder] = RUNS.iterdir()
     record = (folder / "run.json").read_text()
-    (folder / "run.json").write_text(
-        record.replace('"demonstration": false', '"demonstration": true')
-    )
+    (folder / "run.json").write_text(record.replace('"demonstration": false', '"demonstration": true'))
 
     async def result() -> dict[str, Any]:
         async with client(endpoint) as connected:
@@ -421,8 +407,6 @@ def test_the_address_of_a_server_can_be_clicked(host: str, named: str) -> None:
         (["--max-calls", "0"], "--max-calls"),
     ],
 )
-def test_a_wrong_start_is_refused_in_one_line(
-    flags: list[str], line: str, endpoint: LocalEndpoint
-) -> None:
+def test_a_wrong_start_is_refused_in_one_line(flags: list[str], line: str, endpoint: LocalEndpoint) -> None:
     model = [] if "--model" in flags else ["--model", "openai:any", "--base-url", endpoint.url]
     refused(command("mcp", *model, *flags), line)

@@ -25,9 +25,7 @@ def says(
     return sends({"id": "1", "object": "chat.completion", "choices": [choice], "usage": usage})
 
 
-def fails(
-    status: int, message: str = "no", headers: Mapping[str, str] | None = None, **error: Any
-) -> Answer:
+def fails(status: int, message: str = "no", headers: Mapping[str, str] | None = None, **error: Any) -> Answer:
     """An error as the OpenAI API shapes it."""
     return sends({"error": {"message": message, **error}}, status, headers)
 
@@ -37,9 +35,7 @@ def sends(value: object, status: int = 200, headers: Mapping[str, str] | None = 
     return writes(json.dumps(value), status=status, headers=headers)
 
 
-def writes(
-    text: str, kind: str = "application/json", status: int = 200, headers: Any = None
-) -> Answer:
+def writes(text: str, kind: str = "application/json", status: int = 200, headers: Any = None) -> Answer:
     """Any text."""
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
@@ -105,10 +101,7 @@ class ScriptedEndpoint:
         return self
 
     async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await asyncio.sleep(0.01)  # the server hears of a connection a turn after it is accepted
         await self._runner.cleanup()

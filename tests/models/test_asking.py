@@ -166,9 +166,7 @@ def test_an_address_makes_another_cache_and_what_it_hides_another_journal() -> N
     ],
     ids=str,
 )
-def test_another_prompt_schema_seed_model_or_decoding_is_another_call(
-    change: dict[str, Any],
-) -> None:
+def test_another_prompt_schema_seed_model_or_decoding_is_another_call(change: dict[str, Any]) -> None:
     one, other = asking(), asking(**change)
     assert one.key != other.key and one.cache_key != other.cache_key
     assert asking(**change).key == other.key

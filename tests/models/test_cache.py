@@ -109,9 +109,7 @@ def test_an_address_that_names_no_database_is_refused_without_its_password(
 
 
 @pytest.mark.parametrize("extra", ["postgres", "redis"])
-def test_a_missing_driver_is_named_with_its_pip_line(
-    extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_driver_is_named_with_its_pip_line(extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_CACHE_URL", f"{extra}://host/db")
     monkeypatch.setattr(packages, "is_installed", lambda name: name == "dialectree")
     with pytest.raises(MissingPackage, match=rf"pip install 'dialectree\[{extra}\]'"):

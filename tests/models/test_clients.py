@@ -19,7 +19,7 @@ from langchain_core.tracers.context import collect_runs
 from langchain_core.tracers.schemas import Run as Traced
 
 from dialectree.errors import CallError, DialectreeError
-from dialectree.models.clients import BODY_BYTES, bounded, clients
+from dialectree.models.clients import BODY_BYTES, clients, limit_body_size
 from dialectree.models.error_mapping import Oversized
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build_settings
@@ -34,9 +34,7 @@ LARGE = json.dumps({"choices": [{"message": MESSAGE}]}).encode() + b" " * BODY_B
 EVENTS = "text/event-stream"
 
 
-def replies(
-    body: bytes, status: int = 200, kind: str = "application/json", **headers: str
-) -> Answer:
+def replies(body: bytes, status: int = 200, kind: str = "application/json", **headers: str) -> Answer:
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return web.Response(body=body, status=status, content_type=kind, headers=named)
@@ -82,7 +80,7 @@ async def test_a_compressed_reply_is_read() -> None:
 async def test_the_clients_of_every_library_obey_and_others_are_left_alone(library: Any) -> None:
     answer = replies(gzip.compress(LARGE), content_encoding="gzip")
     async with ScriptedEndpoint(answer) as served, library.AsyncClient() as client:
-        with bounded(), pytest.raises(Oversized):
+        with limit_body_size(), pytest.raises(Oversized):
             await client.post(served.url, json={})
         assert (await client.post(served.url, json={})).content == LARGE
 
@@ -90,7 +88,7 @@ async def test_the_clients_of_every_library_obey_and_others_are_left_alone(libra
         return library.Response(200, content=iter([LARGE]))
 
     with library.Client(transport=library.MockTransport(send)) as client:
-        with bounded(), pytest.raises(Oversized):
+        with limit_body_size(), pytest.raises(Oversized):
             client.get("http://any")
         assert client.get("http://any").content == LARGE
 
@@ -98,7 +96,7 @@ async def test_the_clients_of_every_library_obey_and_others_are_left_alone(libra
 async def test_a_stream_that_is_too_large_is_not_read_to_its_end() -> None:
     async with ScriptedEndpoint(events(*["x" * 100_000] * 90)) as served:
         chat = (await clients()).chat(served.url, "", "any", stream_usage=False)
-        with bounded(), pytest.raises(Oversized):
+        with limit_body_size(), pytest.raises(Oversized):
             async for _ in chat.astream("?"):
                 pass
 
@@ -182,9 +180,7 @@ async def by_events(context: ProtocolSettings) -> int:
 
 
 @pytest.mark.parametrize("heard", [by_a_handler, by_events])
-def test_every_call_is_heard_of(
-    heard: Callable[[ProtocolSettings], Coroutine[None, None, int]],
-) -> None:
+def test_every_call_is_heard_of(heard: Callable[[ProtocolSettings], Coroutine[None, None, int]]) -> None:
     with LocalEndpoint(seed=3) as endpoint:
         context = build_settings(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
         count = asyncio.run(heard(context))
@@ -254,23 +250,17 @@ def streamed(pieces: list[str], whole: bool = True) -> Answer:
     return answer
 
 
-def test_a_host_that_streams_gets_tokens_and_a_broken_stream_is_asked_for_again(
-    quick: QuickClock,
-) -> None:
+def test_a_host_that_streams_gets_tokens_and_a_broken_stream_is_asked_for_again(quick: QuickClock) -> None:
     pieces = [SPOKEN[:20], SPOKEN[20:50], SPOKEN[50:]]
 
     async def texts() -> tuple[list[str], list[Any]]:
         script = (streamed(pieces[:1], whole=False), streamed(pieces))
         async with ScriptedEndpoint(*script) as served:
-            context = build_settings(
-                ProtocolSettings, model=f"openai:any@{served.url}", cache=False
-            )
+            context = build_settings(ProtocolSettings, model=f"openai:any@{served.url}", cache=False)
             graph = method("single_shot").graph()
             told: Any = graph.astream_events(ASKED, context=context, version="v2")
             chunks: list[Any] = [
-                event["data"]["chunk"]
-                async for event in told
-                if event["event"] == "on_chat_model_stream"
+                event["data"]["chunk"] async for event in told if event["event"] == "on_chat_model_stream"
             ]
             return [chunk.text for chunk in chunks if chunk.text], served.bodies
 

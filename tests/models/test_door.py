@@ -28,7 +28,7 @@ from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import ProtocolSettings, build_settings
 from dialectree.protocols.sources import cache_folder
 from dialectree.records import Call, RunRecord
-from dialectree.running.runner import begin, prepared
+from dialectree.running.runner import begin, prepare_graph_input
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, kept, lines, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
 
@@ -80,9 +80,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("text", "fault"), BAD.values(), ids=BAD.keys())
-async def test_an_invalid_reply_is_asked_for_again_with_what_was_wrong(
-    text: str, fault: str
-) -> None:
+async def test_an_invalid_reply_is_asked_for_again_with_what_was_wrong(text: str, fault: str) -> None:
     async with ScriptedEndpoint(says(text), says(text), says(GOOD)) as served:
         assert await question(at(served.url), ids={"winner": ["A"]}) == RULE
         first, second, third = (body["messages"] for body in served.bodies)
@@ -92,7 +90,7 @@ async def test_an_invalid_reply_is_asked_for_again_with_what_was_wrong(
         assert "Is it so?" in json.dumps(third)
         assert len({json.dumps(messages) for messages in (first, second, third)}) == 3
         if text:
-            assert second[-2] == {"role": "assistant", "content": prompts.disarmed(text)}
+            assert second[-2] == {"role": "assistant", "content": prompts.escape_tags(text)}
 
 
 async def test_a_reply_that_stays_invalid_is_an_error_that_names_prompt_node_and_fault() -> None:
@@ -198,9 +196,7 @@ async def test_a_final_error_stops_the_questions_that_wait(
 # Budgets
 
 
-async def test_a_budget_of_calls_is_never_overshot_and_what_is_under_way_is_kept(
-    calls: Path,
-) -> None:
+async def test_a_budget_of_calls_is_never_overshot_and_what_is_under_way_is_kept(calls: Path) -> None:
     async with ScriptedEndpoint(after(0.01, says(GOOD))) as served:
         context = at(served.url, concurrency=3, max_calls=5)
         with kept(calls, context) as run:
@@ -212,9 +208,7 @@ async def test_a_budget_of_calls_is_never_overshot_and_what_is_under_way_is_kept
     assert len(lines(calls)) == 5
 
 
-async def test_cached_tokens_count_at_their_price_in_the_journal_and_in_a_budget(
-    calls: Path,
-) -> None:
+async def test_cached_tokens_count_at_their_price_in_the_journal_and_in_a_budget(calls: Path) -> None:
     usage = {"prompt_tokens": 400_000, "completion_tokens": 100_000}
 
     def reply(cached: object) -> Answer:
@@ -234,9 +228,7 @@ async def test_cached_tokens_count_at_their_price_in_the_journal_and_in_a_budget
     assert [call.cost for call in lines(calls)] == [0.65, 0.8, 0.6]
 
 
-def test_a_budget_of_seconds_holds_while_an_endpoint_asks_to_wait(
-    quick: QuickClock, tmp_path: Path
-) -> None:
+def test_a_budget_of_seconds_holds_while_an_endpoint_asks_to_wait(quick: QuickClock, tmp_path: Path) -> None:
     async def ask() -> RunRecord:
         async with ScriptedEndpoint(fails(429, headers={"retry-after": "inf"})) as served:
             model = f"openai:any@{served.url}"
@@ -277,7 +269,7 @@ async def test_a_cache_that_cannot_be_opened_is_a_notice(
     async with ScriptedEndpoint(says(reply)) as served:
         chosen, asked = method("single_shot"), {"question": "Is it so?"}
         context = cached(served.url)
-        begun = begin(chosen, prepared(chosen, asked, context), context, tmp_path / "runs")
+        begun = begin(chosen, prepare_graph_input(chosen, asked, context), context, tmp_path / "runs")
         record = await begun.conduct()
         assert record.status == "answered"
         (notice,) = record.notices
@@ -363,9 +355,7 @@ BASIC = "dXNlcjpvcGVuIHNlc2FtZQ"
 
 def stored(folder: Path) -> str:
     """All that lies in a folder, as one text."""
-    return "".join(
-        path.read_bytes().decode(errors="replace") for path in folder.rglob("*") if path.is_file()
-    )
+    return "".join(path.read_bytes().decode(errors="replace") for path in folder.rglob("*") if path.is_file())
 
 
 TELLTALES = {
@@ -406,7 +396,7 @@ def test_neither_key_nor_password_is_told_or_kept(
                 monkeypatch.setenv("OPENAI_BASE_URL", whole)
             context = build_settings(ProtocolSettings, **ways[way])
             chosen = method("single_shot")
-            given = prepared(chosen, {"question": "Is it so?"}, context)
+            given = prepare_graph_input(chosen, {"question": "Is it so?"}, context)
             begun = begin(chosen, given, context, tmp_path / "runs")
             said = ""
             try:

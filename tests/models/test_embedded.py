@@ -52,9 +52,7 @@ def served() -> Iterator[Served]:
 def child(pid: int) -> psutil.Process:
     """The server that the process ``pid`` started."""
     (server,) = (
-        process
-        for process in psutil.Process(pid).children()
-        if server_process.__file__ in process.cmdline()
+        process for process in psutil.Process(pid).children() if server_process.__file__ in process.cmdline()
     )
     return server
 
@@ -123,9 +121,7 @@ def test_the_server_ends_with_the_program_that_started_it() -> None:
         server.wait(PATIENCE_S)
 
 
-def test_a_file_that_is_wrong_is_named_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_wrong_is_named_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError, match=r"no model file nowhere\.gguf: write local:smollm2 or"):
         asyncio.run(embedded.serve("nowhere.gguf"))
     notes = tmp_path / "notes.gguf"

@@ -85,9 +85,7 @@ async def test_a_proxy_is_asked_for_what_lies_beyond_it(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "ftp://127.0.0.1", "127.0.0.1:9x"])
-async def test_a_proxy_that_cannot_be_used_is_one_line(
-    proxy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_proxy_that_cannot_be_used_is_one_line(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", proxy)
     monkeypatch.delenv("no_proxy", raising=False)
     with pytest.raises(RequestError, match=r"proxied\.example cannot be used: set an http:// one"):
@@ -187,9 +185,7 @@ def test_a_server_that_fails_is_waited_for_within_the_deadline(
     assert sum(quick.slept) < 70
 
 
-def test_an_address_that_answers_no_call_for_a_whole_deadline_ends_the_run(
-    quick: QuickClock,
-) -> None:
+def test_an_address_that_answers_no_call_for_a_whole_deadline_ends_the_run(quick: QuickClock) -> None:
     error, served = asked(fails(503, "busy"), call_deadline=70)
     assert isinstance(error, Unreachable) and error.status == 3
     assert f"{served.url} answered no call for 70 s" in str(error) and "busy" in str(error)
@@ -209,9 +205,7 @@ async def test_a_call_that_fails_alone_leaves_the_run_to_the_others(quick: Quick
 
 
 @pytest.mark.parametrize("returns", [True, False])
-async def test_an_address_that_answered_before_is_waited_for(
-    returns: bool, quick: QuickClock
-) -> None:
+async def test_an_address_that_answered_before_is_waited_for(returns: bool, quick: QuickClock) -> None:
     async with ScriptedEndpoint(says(GOOD)) as served:
         assert await question(at(served.url)) == RULE
     context = at(served.url, call_deadline=3000)
@@ -259,7 +253,7 @@ async def test_a_server_with_one_slot_loses_no_call_that_waits_behind_others() -
 
 
 def test_a_rate_limit_is_waited_for_and_is_no_failure_of_the_call(quick: QuickClock) -> None:
-    until = format_datetime(clock.now().replace(microsecond=0), usegmt=True)
+    until = format_datetime(clock.read_utc_time().replace(microsecond=0), usegmt=True)
     limits = [fails(429, headers={"Retry-After": wait}) for wait in ["7", until, *["5"] * 20]]
     reply, served = asked(*limits, says(GOOD), call_deadline=10)
     assert (reply, len(served.bodies)) == (RULE, 23)

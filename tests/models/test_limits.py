@@ -100,12 +100,11 @@ class Server:
             async with self._free:
                 await asyncio.sleep(self._took_s)
             self.running -= 1
-            limits.answered(asyncio.get_running_loop().time() - began, 10)
+            limits.record_reply(asyncio.get_running_loop().time() - began, 10)
 
 
 @pytest.mark.parametrize(
-    ("slots", "first", "least", "most"),
-    [(64, 8, 32, 32), (1, 8, 8, 8), (64, None, 32, 32), (12, 8, 8, 16)],
+    ("slots", "first", "least", "most"), [(64, 8, 32, 32), (1, 8, 8, 8), (64, None, 32, 32), (12, 8, 8, 16)]
 )
 def test_a_window_grows_while_an_address_follows(
     slots: int, first: int | None, least: int, most: int
@@ -126,16 +125,16 @@ def test_a_window_is_halved_once_for_all_calls_that_were_sent_before(quick: Quic
         async with limits.slot(32, None, 8):
             sent = clock.seconds()
             for _ in range(5):
-                limits.congested(sent)
+                limits.record_congestion(sent)
             found.append(limits.window)
             await clock.sleep(1)
-            limits.congested(clock.seconds())
+            limits.record_congestion(clock.seconds())
             found.append(limits.window)
             for _ in range(9):
                 await clock.sleep(1)
-                limits.congested(clock.seconds())
+                limits.record_congestion(clock.seconds())
             found.append(limits.window)
-            limits.answered(1.0, 10)
+            limits.record_reply(1.0, 10)
             found.append(limits.window)
         async with limits.slot(32, None, 8):
             found.append(limits.window)

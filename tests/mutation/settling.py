@@ -66,9 +66,7 @@ class Settler:
         chosen = self.choose(mutant, entering)
         if chosen and not acts_at_import:
             trial.run(self.session, chosen)
-        if not trial.killed and (
-            acts_at_import or not trial.swapped or number in self.recording.at_import
-        ):
+        if not trial.killed and (acts_at_import or not trial.swapped or number in self.recording.at_import):
             near = tests_near(mutant, self.recording, self.tree)
             first = self.choose(mutant, entering)
             others = self.choose(mutant, near.difference(entering))

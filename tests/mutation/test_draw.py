@@ -103,9 +103,7 @@ def test_every_room_has_its_share(drawn: list[Mutant]) -> None:
     assert counts["prompts"] < counts["flow"] < counts["graphs"]
 
 
-def test_a_draw_depends_on_seed_and_source_alone(
-    sources: dict[str, str], drawn: list[Mutant]
-) -> None:
+def test_a_draw_depends_on_seed_and_source_alone(sources: dict[str, str], drawn: list[Mutant]) -> None:
     assert draw(dict(reversed(sources.items())), 1, COUNT) == drawn
     assert draw(sources, 2, COUNT) != drawn
 

@@ -8,15 +8,7 @@ import pytest
 
 from tests.mutation.mutants import Mutant, find_mutants
 from tests.mutation.report import comparison_lines, report_lines, unmatched_lines
-from tests.mutation.results import (
-    Key,
-    Result,
-    ResultsFile,
-    count,
-    read_equivalents,
-    read_results,
-    result_of,
-)
+from tests.mutation.results import Key, Result, ResultsFile, count, read_equivalents, read_results, result_of
 from tests.mutation.settling import Verdict, VerdictName
 
 SOURCE = """def share(part, total):

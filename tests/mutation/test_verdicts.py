@@ -137,9 +137,7 @@ CHANGES = {
     "unused": "return number + 2",
 }
 """For each function of the toy, what one of its lines becomes."""
-DRAWN = [
-    mutant for mutant in find_mutants(FILE, SOURCE) if CHANGES.get(mutant.function) == mutant.new
-]
+DRAWN = [mutant for mutant in find_mutants(FILE, SOURCE) if CHANGES.get(mutant.function) == mutant.new]
 
 
 @dataclass
@@ -167,8 +165,7 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Settled:
         with Session(tree, folder / "code") as session:
             settler = Settler(tree, session, recording, folder / "code")
             verdicts = {
-                mutant.function: settler.settle(number, mutant)
-                for number, mutant in enumerate(DRAWN)
+                mutant.function: settler.settle(number, mutant) for number, mutant in enumerate(DRAWN)
             }
     return Settled(tree, recording, settler.unfit, verdicts)
 
@@ -187,9 +184,7 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Settled:
         ("unused", "unsettled", ""),
     ],
 )
-def test_a_mutant_comes_to_this_verdict(
-    settled: Settled, function: str, verdict: str, test: str
-) -> None:
+def test_a_mutant_comes_to_this_verdict(settled: Settled, function: str, verdict: str, test: str) -> None:
     found = settled.verdicts[function]
     assert (found.verdict, found.test.rpartition("::")[2]) == (verdict, test)
 

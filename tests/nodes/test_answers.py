@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialectree.answers import (
-    exact,
-    letter,
-    match_candidate,
-    normal,
-    ruling,
-    same,
-)
-from dialectree.nodes.quotations import occurs, own_words, unfounded
+from dialectree.answers import exact, is_same_answer, letter, match_candidate, normal, ruling
+from dialectree.nodes.quotations import find_unsupported_quotations, occurs, own_words
 
 TWO = {"A": "animals", "B": "plant materials"}
 SWAPPED = {"A": "B", "B": "A", "C": "neither letter"}
@@ -33,7 +26,7 @@ SWAPPED = {"A": "B", "B": "A", "C": "neither letter"}
     ],
 )
 def test_case_unicode_form_and_white_space_do_not_count(one: str, other: str) -> None:
-    assert same(one, other)
+    assert is_same_answer(one, other)
     assert match_candidate(one, {"A": other, "B": "animals"}) == "A"
 
 
@@ -47,7 +40,7 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_every_word_and_sign_counts(one: str, other: str) -> None:
-    assert not same(one, other)
+    assert not is_same_answer(one, other)
     candidates = {"A": one, "B": other}
     for label, text in candidates.items():
         assert match_candidate(text, candidates) == label
@@ -101,9 +94,7 @@ def test_a_candidate_is_named_by_its_text_its_label_or_both_as_listed(
         ("C", "plant materials", None),
     ],
 )
-def test_a_ruling_needs_the_text_of_its_label(
-    label: str, answer: str, candidate: str | None
-) -> None:
+def test_a_ruling_needs_the_text_of_its_label(label: str, answer: str, candidate: str | None) -> None:
     assert ruling(label, answer, TWO) == candidate
 
 
@@ -138,12 +129,7 @@ TEXT = (
 @pytest.mark.parametrize(
     "quote",
     [
-        *(
-            "Plants are green",
-            "plants ARE green, as a rule",
-            "“Plants are green.”",
-            "they make  sugar,",
-        ),
+        *("Plants are green", "plants ARE green, as a rule", "“Plants are green.”", "they make  sugar,"),
         *("sugar - slowly - from light", "it's said that", 'the "start" costs 3.5 units!'),
         *("Plants are ... sugar", "Plants are… they make […] from light", "...make sugar..."),
         *("état d’âme", "E\u0301tat", "3.5", "10³ times", TEXT),
@@ -168,7 +154,7 @@ def test_anything_else_does_not_occur(quote: str) -> None:
 
 def test_a_misquoted_part_is_not_the_speakers_own_words() -> None:
     text, sources = "We agree: “plants make sugar”, and “rocks make sugar”.", ["Plants make sugar."]
-    assert unfounded(text, sources) == ["rocks make sugar"]
+    assert find_unsupported_quotations(text, sources) == ["rocks make sugar"]
     assert own_words(text, sources) == "We agree: “plants make sugar”, and “…”."
 
 

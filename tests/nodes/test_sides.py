@@ -76,10 +76,7 @@ def test_every_other_question_is_open(question: str) -> None:
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
-        *(
-            (text, True)
-            for text in ("?", "Is it blue? ", "Is it blue?!", "是吗？", "هل السماء زرقاء؟")
-        ),
+        *((text, True) for text in ("?", "Is it blue? ", "Is it blue?!", "是吗？", "هل السماء زرقاء؟")),
         *((text, False) for text in ("", "!", "Is it blue", "It is blue!", "She asked: why? So.")),
         *((text, False) for text in ("The book is called “Who am I?”.", "She asked: “Why?”")),
     ],
@@ -99,10 +96,7 @@ def test_the_debaters_of_a_leaf_always_defend_opposite_sides(question: str) -> N
 
 @pytest.mark.parametrize(
     "drawn",
-    [
-        [(seed, "Is it so?") for seed in SEEDS],
-        [(0, f"Is it so, in case {number}?") for number in SEEDS],
-    ],
+    [[(seed, "Is it so?") for seed in SEEDS], [(0, f"Is it so, in case {number}?") for number in SEEDS]],
     ids=["over seeds", "over the questions of one seed"],
 )
 def test_no_draw_favours_a_name_a_place_or_a_pass(drawn: list[tuple[int, str]]) -> None:
@@ -124,9 +118,7 @@ def test_what_a_person_said_of_a_question_draws_nobody_anew() -> None:
         assert side(seed, "0", 1, said, "A") == side(seed, "0", 1, "Is it so?", "A")
 
 
-def finding(
-    node: str, answer: str | None = "so", confidence: float | None = 0.5, take: int = 1
-) -> Finding:
+def finding(node: str, answer: str | None = "so", confidence: float | None = 0.5, take: int = 1) -> Finding:
     return {
         "id": node,
         "question": f"what of {node}?",

@@ -8,16 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from dialectree.answers import (
-    LONGEST,
-    distinct_options,
-    offered,
-    shortened,
-    tokens,
-)
+from dialectree.answers import LONGEST, distinct_options, shorten_answer, suggest_answers, tokens
 from dialectree.errors import InputError
 from dialectree.nodes.quotations import occurs
-from dialectree.nodes.role_switching_debate.candidates import drawn, labelled, shuffled
+from dialectree.nodes.role_switching_debate.candidates import assign_sides, label_options, shuffle_options
 from dialectree.nodes.role_switching_debate.state import (
     TITLES,
     Candidate,
@@ -26,7 +20,7 @@ from dialectree.nodes.role_switching_debate.state import (
     Side,
     Turn,
     blocks,
-    written,
+    collect_side_text,
 )
 
 PHASES: tuple[Phase, ...] = (*TITLES,)
@@ -58,9 +52,7 @@ WHOLE = [  # b's words came first, as they may
 """Side a defends B, plants; side b defends A, animals."""
 
 
-def read(
-    turns: list[Turn] = WHOLE, until: Phase = "uncertainty", **how: Any
-) -> list[dict[str, Any]]:
+def read(turns: list[Turn] = WHOLE, until: Phase = "uncertainty", **how: Any) -> list[dict[str, Any]]:
     candidates = {"a": {"label": "B", "text": "plants"}, "b": {"label": "A", "text": "animals"}}
     return blocks(cast(FivePhases, {"candidates": candidates, "turns": turns}), until=until, **how)
 
@@ -73,9 +65,7 @@ def order(transcript: list[dict[str, Any]]) -> list[tuple[str, str]]:
 def test_a_lost_part_is_marked_once_its_phase_is_over(phase: Phase, side: Side) -> None:
     rest = [t for t in WHOLE if (t["speaker"], t["phase"]) != (side, phase)]
     label, others = ("B", "A") if side == "a" else ("A", "B")
-    assert [(b["label"], b["phase"]) for b in read(rest) if b["lines"] == LOST] == [
-        (label, TITLES[phase])
-    ]
+    assert [(b["label"], b["phase"]) for b in read(rest) if b["lines"] == LOST] == [(label, TITLES[phase])]
     under_way = read(rest, until=phase, under_way=True)
     assert [b["label"] for b in under_way if b["phase"] == TITLES[phase]] == [others]
 
@@ -98,7 +88,7 @@ def test_a_lost_part_is_marked_once_its_phase_is_over(phase: Phase, side: Side) 
     ],
 )
 def test_a_quotation_stands_in_one_text_of_its_author(quote: str, side: Side, stands: bool) -> None:
-    assert occurs(quote, written(WHOLE, side)) == stands
+    assert occurs(quote, collect_side_text(WHOLE, side)) == stands
 
 
 OIL: Candidate = {"label": "C", "text": "oil"}
@@ -129,7 +119,7 @@ def test_what_a_debate_cannot_choose_between_is_refused(options: list[object], w
 
 def test_no_options_are_an_open_question_and_options_keep_their_words() -> None:
     assert distinct_options([]) == []
-    assert labelled([]) == []
+    assert label_options([]) == []
     assert distinct_options([1, 2.5]) == ["1", "2.5"]
     assert distinct_options([" C++ ", "C", "-5", "5", "y" * LONGEST])[:4] == ["C++", "C", "-5", "5"]
     pairs = [("[0, 1]", "(0, 1)"), ("5", "5!"), ("x", "X"), ("mW", "MW")]
@@ -137,21 +127,21 @@ def test_no_options_are_an_open_question_and_options_keep_their_words() -> None:
 
 
 def test_both_assignments_occur_over_seeds_and_over_questions() -> None:
-    held = [drawn(OIL, CLAY, n, "0", "What?")["a"]["label"] for n in range(400)]
+    held = [assign_sides(OIL, CLAY, n, "0", "What?")["a"]["label"] for n in range(400)]
     assert 160 < held.count("A") < 240
-    asked = [drawn(OIL, CLAY, 0, "0", f"What of {n}?")["a"]["label"] for n in range(400)]
+    asked = [assign_sides(OIL, CLAY, 0, "0", f"What of {n}?")["a"]["label"] for n in range(400)]
     assert 160 < asked.count("A") < 240
     for n in range(20):
-        pair = drawn(OIL, CLAY, n, "0", "What?")
-        assert pair == drawn(OIL, CLAY, n, "0", "What?")
+        pair = assign_sides(OIL, CLAY, n, "0", "What?")
+        assert pair == assign_sides(OIL, CLAY, n, "0", "What?")
         assert sorted(c["label"] for c in pair.values()) == ["A", "C"]
 
 
 def test_every_order_of_a_knockout_occurs() -> None:
-    options = labelled(["clay", "oil", "hay"])
+    options = label_options(["clay", "oil", "hay"])
 
     def order(seed: int, question: str = "What?") -> str:
-        return "".join(option["label"] for option in shuffled(options, seed, "0", question))
+        return "".join(option["label"] for option in shuffle_options(options, seed, "0", question))
 
     seen = Counter(order(n) for n in range(300))
     assert set(seen) == {"".join(labels) for labels in permutations("ABC")}
@@ -161,7 +151,7 @@ def test_every_order_of_a_knockout_occurs() -> None:
 
 def test_long_answers_are_shortened_where_they_are_only_named_and_get_room_to_be_written() -> None:
     short, long = "x" * 200, "x" * 3000
-    assert (shortened(short), shortened(long)) == (short, "x" * 200 + "…")
+    assert (shorten_answer(short), shorten_answer(long)) == (short, "x" * 200 + "…")
     assert (tokens(), tokens(short), tokens(short, long)) == (0, 0, 1000)
-    assert offered([short, "y", "y"]) == {"answer": [short, "y"]}
-    assert offered([short, long]) == offered([]) == {}
+    assert suggest_answers([short, "y", "y"]) == {"answer": [short, "y"]}
+    assert suggest_answers([short, long]) == suggest_answers([]) == {}

@@ -73,9 +73,7 @@ def test_a_resume_says_before_it_pays_which_words_are_gone() -> None:
 )
 def test_speakers_are_told_in_which_language_to_write(language: str, said: str | None) -> None:
     model = pointing()
-    asyncio.run(
-        dialectree.arun("rsd", question="What?", options=["a", "b"], model=model, language=language)
-    )
+    asyncio.run(dialectree.arun("rsd", question="What?", options=["a", "b"], model=model, language=language))
     assert model.calls
     for call in model.calls:
         assert call.prompt.count("\n\nWrite in ") == (said is not None)

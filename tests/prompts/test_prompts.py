@@ -169,9 +169,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "splitter": {"lines": [{"1": text}, {"1": text, "7": text}]},
     }
     special = own.get(name, own.get(name.rpartition("/")[2], {}))
-    return {
-        value: special.get(value, common.get(value, [text])) for value in sorted(shown_by(name))
-    }
+    return {value: special.get(value, common.get(value, [text])) for value in sorted(shown_by(name))}
 
 
 def shown_by(name: str) -> set[str]:
@@ -268,13 +266,7 @@ def test_a_prompt_says_its_source_and_is_decoded_as_the_papers_say(name: str) ->
         assert (prompt.temperature, prompt.top_p) == (0.2, 0.95)
         return
     if name.startswith(("tree_of_debate/", "no_self_deliberation/", "single_stage/", "two_stage/")):
-        warmth_of = {
-            "claims": 0.3,
-            "relevance": 0,
-            "present": 0.1,
-            "subtopics": 0.3,
-            "progress": 0.1,
-        }
+        warmth_of = {"claims": 0.3, "relevance": 0, "present": 0.1, "subtopics": 0.3, "progress": 0.1}
         assert prompt.temperature == warmth_of.get(name.partition("/")[2], 0.4)
         assert prompt.top_p == 0.99
         return
@@ -363,18 +355,16 @@ HARMLESS = [
 ]  # fmt: skip
 
 
-@hypothesis.given(
-    st.lists(st.sampled_from([*MARKS, *HARMLESS, "<", "~", "＜", "|", "/", "s>", " "]))
-)
+@hypothesis.given(st.lists(st.sampled_from([*MARKS, *HARMLESS, "<", "~", "＜", "|", "/", "s>", " "])))
 def test_a_mark_is_broken_up_by_one_sign_that_can_be_taken_out_again(parts: list[str]) -> None:
     text = "".join(parts)
-    shown = prompts.disarmed(text)
+    shown = prompts.escape_tags(text)
     assert [mark for mark in MARKS if mark in shown] == []
-    assert prompts.disarmed(shown) == shown
+    assert prompts.escape_tags(shown) == shown
     assert shown.replace("~", "") == text.replace("~", "")
     if "~" not in text:
-        assert prompts.rearmed(shown) == text
-    assert all(prompts.disarmed(each) == prompts.rearmed(each) == each for each in HARMLESS)
+        assert prompts.unescape_tags(shown) == text
+    assert all(prompts.escape_tags(each) == prompts.unescape_tags(each) == each for each in HARMLESS)
 
 
 UNSEEN = st.characters(categories=["Cc", "Cf", "Cn", "Mn", "Me", "Mc"]).filter(
@@ -387,8 +377,8 @@ def test_nothing_unseen_hides_a_mark(mark: str, data: st.DataObject) -> None:
     for hidden in ("\x00", "\x1b", "\ufe0f", "\U000e0067", "\u3164", "\u0301", data.draw(UNSEEN)):
         for place in range(1, len(mark)):
             text = mark[:place] + hidden + mark[place:]
-            assert prompts.disarmed(text) == text[0] + "~" + text[1:]
-            assert prompts.rearmed(prompts.disarmed(text)) == text
+            assert prompts.escape_tags(text) == text[0] + "~" + text[1:]
+            assert prompts.unescape_tags(prompts.escape_tags(text)) == text
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -101,7 +101,5 @@ RULES = {
 
 
 @pytest.mark.parametrize(("user", "form"), RULES.values(), ids=RULES.keys())
-def test_the_blocks_of_a_strangers_prompt_move_by_the_same_rules(
-    user: str, form: tuple[str, str]
-) -> None:
+def test_the_blocks_of_a_strangers_prompt_move_by_the_same_rules(user: str, form: tuple[str, str]) -> None:
     assert small("Rules.", user) == form

@@ -145,10 +145,7 @@ def contestable(given: dict[str, Any]) -> str:
 def test_a_loopback_address_of_ones_own_run_is_asked_without_the_key(
     thief: Recorder, way: Callable[[str], dict[str, Any]]
 ) -> None:
-    for words in (
-        ["resume", written(**way(thief.url))],
-        ["contest", contestable(way(thief.url)), *WISH],
-    ):
+    for words in (["resume", written(**way(thief.url))], ["contest", contestable(way(thief.url)), *WISH]):
         thief.keys.clear()
         done = command(*words)
         assert (done.status, {*thief.keys}) == (3, {"Bearer none"})
@@ -169,9 +166,7 @@ def test_another_address_of_ones_own_run_is_not_asked(
 
 
 def test_a_loopback_address_of_ones_own_run_embeds_without_the_key(thief: Recorder) -> None:
-    begun = running.begin(
-        "tod", TOPIC, Path("runs"), paper_a=PAPER_A, paper_b=PAPER_B, embeddings="bm25"
-    )
+    begun = running.begin("tod", TOPIC, Path("runs"), paper_a=PAPER_A, paper_b=PAPER_B, embeddings="bm25")
     run = changed(begun.record.run_id, embeddings=f"openai:any@{thief.url}")
     with pytest.raises(KeyRefused, match="OPENAI_API_KEY was not sent"):
         dialectree.resume(run, model=speakers())
@@ -181,10 +176,7 @@ def test_a_loopback_address_of_ones_own_run_embeds_without_the_key(thief: Record
 @pytest.mark.parametrize("server", ["langgraph_api", "aegra_api"])
 @ways
 def test_an_address_of_a_servers_client_gets_no_key(
-    thief: Recorder,
-    way: Callable[[str], dict[str, Any]],
-    server: str,
-    monkeypatch: pytest.MonkeyPatch,
+    thief: Recorder, way: Callable[[str], dict[str, Any]], server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, server, ModuleType(server))
     given: Any = way(thief.url)
@@ -365,9 +357,7 @@ def test_a_hosts_program_names_an_address_on_a_server_too(
         dialectree.answer("Is it so?", method_name="single_shot", **more)
 
 
-def test_without_a_key_nothing_is_kept_from_anybody(
-    thief: Recorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_key_nothing_is_kept_from_anybody(thief: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     toml(f'cache = false\nmodel = "openai:any@{thief.url}"')
     assert command(*ANSWER).status == 3
@@ -382,9 +372,7 @@ def test_a_key_that_cannot_be_sent_is_one_line(
     thief: Recorder, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if "\0" in key:  # no environment holds one
-        monkeypatch.setattr(
-            "dialectree.protocols.sources.endpoint_from_environment", lambda: (key, None)
-        )
+        monkeypatch.setattr("dialectree.protocols.sources.endpoint_from_environment", lambda: (key, None))
     else:
         monkeypatch.setenv("OPENAI_API_KEY", key)
     done = command(*ANSWER, "--model", "openai:any", "--base-url", thief.url)

@@ -19,7 +19,7 @@ from dialectree.interfaces.background import BackgroundDebates
 from dialectree.interfaces.cli import program
 from dialectree.interfaces.mcp.server import DebateServer
 from dialectree.protocols import plugins
-from dialectree.protocols.protocol import installed, load, method, methods, protocol
+from dialectree.protocols.protocol import load, load_protocols, method, methods, protocol
 from tests.cli.commands import command
 from tests.strangers import DAMAGED, REFUSED, STRANGERS, install
 from tests.waiting import PATIENCE_S
@@ -43,7 +43,7 @@ def strangers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
     def afresh() -> None:
         importlib.invalidate_caches()
-        plugins.declared.cache_clear()
+        plugins.load_declarations.cache_clear()
         for name in [*sys.modules]:
             if name.partition(".")[0] in STRANGERS or name in FLAGGED:
                 del sys.modules[name]
@@ -67,7 +67,7 @@ def test_what_takes_a_name_or_does_not_load_is_listed_and_ours_stay(strangers: P
     for path, why in DAMAGED.items():
         assert why in found["broken"][path]
     assert command("protocols").err.count("cannot be used: ") == len(REFUSED) + len(DAMAGED)
-    assert [*installed()][:4] == sorted(OURS)
+    assert [*load_protocols()][:4] == sorted(OURS)
     assert protocol("rsd").settings.declaration is protocol("rsd")
     with pytest.raises(InputError, match=r"exits: no such protocol .*SystemExit: 3"):
         protocol("exits")
@@ -82,19 +82,17 @@ def test_ours_work_beside_them(strangers: Path) -> None:
     assert "a_baseline" not in command("demo", "--fast").err
     assert command("eval", "list").status == 0
     assert dialectree.answer.__name__ == "answer"
-    served = DebateServer(BackgroundDebates(Path("runs"), owner=""), [*installed().values()], 1.0)
+    served = DebateServer(BackgroundDebates(Path("runs"), owner=""), [*load_protocols().values()], 1.0)
     assert served.sdk
 
 
 def test_a_server_file_leaves_out_what_does_not_load(strangers: Path) -> None:
     made = command("server-file", "--all")
     graphs = json.loads(made.out)["graphs"]
-    sys.modules.pop(
-        "dialectree.interfaces.server.chat", None
-    )  # its graphs are those of these protocols
+    sys.modules.pop("dialectree.interfaces.server.chat", None)  # its graphs are those of these protocols
     for entry in graphs.values():
         assert load(entry["path"]).get_graph()
-    load_well = [name for name in installed() if name not in STRANGERS]
+    load_well = [name for name in load_protocols() if name not in STRANGERS]
     assert {*graphs} == {f"{name}_chat" for name in load_well} | {
         name for name, one in methods().items() if one.protocol.name in load_well
     }
@@ -111,9 +109,9 @@ def test_modules_that_are_imported_at_once_leave_stdout_as_it_was(
         (tmp_path / f"meets_{name}.py").write_text(f"from threading import steps\n{code}")
     monkeypatch.syspath_prepend(tmp_path)
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(plugins.imported, "meets_first")
+        first = pool.submit(plugins.import_safely, "meets_first")
         assert steps["first"].wait(PATIENCE_S)
-        second = pool.submit(plugins.imported, "meets_second")
+        second = pool.submit(plugins.import_safely, "meets_second")
         assert steps["second"].wait(PATIENCE_S)
         steps["go"].set()
         first.result()

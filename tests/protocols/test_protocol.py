@@ -16,7 +16,7 @@ from dialectree.protocols import plugins, protocol
 from dialectree.protocols.options import option
 from dialectree.protocols.protocol import Protocol, ProtocolInput, method, methods
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.running.runner import again, begin, prepared
+from dialectree.running.runner import again, begin, prepare_graph_input
 from dialectree.testing import check_declaration
 
 SHARED: dict[str, Any] = {
@@ -46,7 +46,7 @@ def test_a_method_takes_the_settings_that_it_reads_and_refuses_the_others(name: 
 
 
 def test_every_setting_is_read_by_some_method() -> None:
-    for declared in protocol.installed().values():
+    for declared in protocol.load_protocols().values():
         read = frozenset[str]().union(*(one.reads() for one in declared.methods().values()))
         assert read == declared.own_settings()
 
@@ -94,7 +94,7 @@ def test_a_leaf_has_its_own_settings_and_the_models_of_the_tree() -> None:
     given = {"leaf_protocol": "rsd", "inner": {"rsd.judge_orders": "both"}, "max_calls": 3}
     settings = method("tsd").configure({**SHARED, **given}, silent)
     assert isinstance(settings, Settings)
-    ((inside, leaf),) = method("tsd").inside(settings)
+    ((inside, leaf),) = method("tsd").list_inner_methods(settings)
     assert inside.name == leaf.protocol == "rsd"
     assert leaf.model_dump(include={"judge_orders", "max_calls", "model", "seed"}) == {
         "judge_orders": "both",
@@ -117,7 +117,7 @@ def test_environment_and_file_may_name_what_other_protocols_read(
     chosen = method("art")
     given = {"model": "openai:x", "base_url": "http://127.0.0.1:1/v1"}
     settings = chosen.configure(given, silent)
-    asked = prepared(chosen, {"claim": "It is so."}, settings)
+    asked = prepare_graph_input(chosen, {"claim": "It is so."}, settings)
     begun = begin(chosen, asked, settings, tmp_path)
     assert begun.record.models["scorer"] == "openai:s@http://127.0.0.1:1/v1"
     assert begun.record.settings["roles"] == {"scorer": "openai:s"}
@@ -146,12 +146,10 @@ def test_environment_and_file_may_name_what_other_protocols_read(
         ("tod", {"paper_a": "x.pdf", "paper_b": "y.pdf"}, "the topic is missing"),
     ],
 )
-def test_input_that_cannot_be_debated_is_one_line(
-    name: str, given: dict[str, Any], message: str
-) -> None:
+def test_input_that_cannot_be_debated_is_one_line(name: str, given: dict[str, Any], message: str) -> None:
     settings = method(name).configure({"model": "openai:x", "base_url": "http://h"}, silent)
     with pytest.raises(InputError, match=f"^{re.escape(message)}"):
-        prepared(method(name), given, settings)
+        prepare_graph_input(method(name), given, settings)
 
 
 # Declarations
@@ -216,9 +214,9 @@ def test_a_broken_plug_in_is_listed_and_stops_nobody(monkeypatch: pytest.MonkeyP
         Entry("verb_two", declared("four", "say")),
     ]
     monkeypatch.setattr(plugins, "entry_points", lambda group: entries)
-    plugins.declared.cache_clear()
+    plugins.load_declarations.cache_clear()
     try:
-        assert [*protocol.installed()] == ["good", "same", "three"]
+        assert [*protocol.load_protocols()] == ["good", "same", "three"]
         faults = protocol.broken()
         assert faults["fails:protocol"] == "ValueError: no such thing"
         assert faults["other:protocol"] == "TypeError: other:protocol is no Protocol"
@@ -227,7 +225,7 @@ def test_a_broken_plug_in_is_listed_and_stops_nobody(monkeypatch: pytest.MonkeyP
         with pytest.raises(InputError, match=r"fails: no such protocol .*ValueError: no such"):
             protocol.protocol("fails")
     finally:
-        plugins.declared.cache_clear()
+        plugins.load_declarations.cache_clear()
 
 
 def test_our_own_declarations_are_sound() -> None:
@@ -236,7 +234,7 @@ def test_our_own_declarations_are_sound() -> None:
         assert one.name == name
         assert one.graph().name
         assert callable(protocol.load(one.variant.prepare or one.protocol.prepare))
-    for name in protocol.installed():
+    for name in protocol.load_protocols():
         check_declaration(name)
 
 
@@ -244,7 +242,7 @@ def test_our_own_declarations_are_sound() -> None:
 
 
 def test_the_function_of_a_command_takes_the_inputs_of_its_declaration() -> None:
-    ours = [one for one in protocol.installed().values() if one.ours and one.command]
+    ours = [one for one in protocol.load_protocols().values() if one.ours and one.command]
     assert {one.command for one in ours} == {"answer", "decide", "verify", "compare", "vote"}
     for one in ours:
         for name in (str(one.command), f"a{one.command}"):

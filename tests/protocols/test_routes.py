@@ -22,9 +22,7 @@ ROUTE = Route(
     models={"debater_a": "openai:one", "judge": "openai:two"},
     agree_at=0.67,
     n=120,
-    figures=RouteFigures(
-        accuracy=HALF, difference=HALF, vote=HALF, debate=HALF, tokens=0.38, debates=0.2
-    ),
+    figures=RouteFigures(accuracy=HALF, difference=HALF, vote=HALF, debate=HALF, tokens=0.38, debates=0.2),
     sentence="debate below 0.67",
 )
 

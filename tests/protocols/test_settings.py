@@ -17,7 +17,7 @@ from dialectree.interfaces.cli.flags import _price
 from dialectree.models.specs import resolve
 from dialectree.nodes.tree_of_debate.state import Settings as TopicSettings
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocols.plugins import known_roles
+from dialectree.protocols.plugins import list_roles
 from dialectree.protocols.settings import build_settings, read_settings
 from tests.scripted import ScriptedModel
 
@@ -96,9 +96,7 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fault(max_depth=1).startswith("DIALECTREE_ROLES, judge: ")
 
 
-def test_a_replay_without_the_cache_is_refused_wherever_they_are_set(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_replay_without_the_cache_is_refused_wherever_they_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "`replay` and `cache=False` exclude each other"
     assert said in fault(replay=True, cache=False)
     toml("cache = false")
@@ -111,10 +109,7 @@ def test_a_replay_without_the_cache_is_refused_wherever_they_are_set(
 
 @pytest.mark.parametrize(
     ("variable", "meant"),
-    [
-        ("dialectree_max_call", "DIALECTREE_MAX_CALLS"),
-        ("DIALECTREE_CACHEDIR", "DIALECTREE_CACHE_DIR"),
-    ],
+    [("dialectree_max_call", "DIALECTREE_MAX_CALLS"), ("DIALECTREE_CACHEDIR", "DIALECTREE_CACHE_DIR")],
 )
 def test_a_variable_that_would_set_nothing_is_refused(
     variable: str, meant: str, monkeypatch: pytest.MonkeyPatch
@@ -148,10 +143,7 @@ def test_a_wrong_line_of_the_file_is_named(text: str | bytes, begins: str) -> No
 def test_a_name_may_serve_one_protocol_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     toml("max_depth = 1\n[tsd]\nmax_depth = 2\n[tod]\nmax_depth = 4\nsegments = 7")
     assert build_settings(Settings).max_depth == 2
-    assert (build_settings(TopicSettings).max_depth, build_settings(TopicSettings).segments) == (
-        4,
-        7,
-    )
+    assert (build_settings(TopicSettings).max_depth, build_settings(TopicSettings).segments) == (4, 7)
     monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "5")
     assert (build_settings(Settings).max_depth, build_settings(TopicSettings).max_depth) == (5, 5)
     monkeypatch.setenv("DIALECTREE_TSD_MAX_DEPTH", "6")
@@ -174,23 +166,16 @@ def test_a_live_model_is_a_speaker() -> None:
 
 @pytest.mark.parametrize(
     ("name", "first"),
-    [
-        ("leaf_jugde", "leaf_judge"),
-        ("debator", "debater"),
-        ("personas_a", "persona_a"),
-        ("", ""),
-    ],
+    [("leaf_jugde", "leaf_judge"), ("debator", "debater"), ("personas_a", "persona_a"), ("", "")],
 )
-def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(
-    name: str, first: str
-) -> None:
+def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(name: str, first: str) -> None:
     given: Any = {"roles": {name: "openai:x"}}
     with pytest.raises(SettingsError) as refused:
         build_settings(Settings, **given)
     line = str(refused.value)
     assert line.startswith(f"`roles` {name}: no method has such a role; known: {first}")
     listed = line.partition("known: ")[2].partition(" and ")[0].split(", ")
-    assert len(listed) == 20 and {*known_roles()}.issuperset(listed)
+    assert len(listed) == 20 and {*list_roles()}.issuperset(listed)
     with pytest.raises(ValidationError, match="no method has such a role"):
         asyncio.run(single_shot.ainvoke({"question": "Why?"}, context=given))
 
@@ -228,10 +213,7 @@ def test_an_address_that_is_given_again_opens_those_that_were_recorded(
     again = read_settings(Settings, kept, "a run", given)
     assert resolve(again.speaker("judge"), again).whole_url == url
     assert resolve(again.model, again).whole_url == url
-    for others in (
-        {"base_url": "http://one/v1"},
-        {"base_url": url, "model": "openai:c@http://one/v1?x=y"},
-    ):
+    for others in ({"base_url": "http://one/v1"}, {"base_url": url, "model": "openai:c@http://one/v1?x=y"}):
         shut = read_settings(Settings, kept, "a run", others)
         assert resolve(shut.speaker("judge"), shut).whole_url == "http://one/v1"
 
@@ -270,9 +252,7 @@ def test_cached_tokens_may_have_a_price_of_their_own(monkeypatch: pytest.MonkeyP
     priced = {"openai:x": (1, 2.5, 0.1)}
     assert dict([_price("--price", "openai:x=1,2.5,0.1")]) == priced
     toml('[prices]\n"openai:x" = [1, 2.5, 0.1]')
-    assert (
-        build_settings(Settings).prices == build_settings(Settings, prices=priced).prices == priced
-    )
+    assert build_settings(Settings).prices == build_settings(Settings, prices=priced).prices == priced
     monkeypatch.setenv("DIALECTREE_PRICES", '{"openai:x": [2, 5, 0.2]}')
     assert build_settings(Settings).prices["openai:x"] == (2, 5, 0.2)
     for wrong in ("1", "1,2,3,4", "1,2,-3", "1,2,"):

@@ -206,7 +206,7 @@ def test_a_disk_that_cannot_keep_a_line_is_named_by_the_next_one_and_at_the_end(
 def test_ids_are_never_used_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = iter(["aaaaaa", "aaaaaa", "bbbbbb", "aaaaaa", "cccccc"])
     monkeypatch.setattr("dialectree.system.chance.token", lambda: next(tokens))
-    monkeypatch.setattr("dialectree.system.clock.now", lambda: datetime(2026, 1, 31, tzinfo=UTC))
+    monkeypatch.setattr("dialectree.system.clock.read_utc_time", lambda: datetime(2026, 1, 31, tzinfo=UTC))
     names = [RunFolder.create(tmp_path).run_id for _ in range(3)]
     assert len(set(names)) == 3
 
@@ -221,9 +221,7 @@ def test_a_run_is_found_by_id_and_by_path(folder: RunFolder, tmp_path: Path) -> 
             RunFolder.find(name, runs)
 
 
-def test_a_record_is_replaced_whole_or_not_at_all(
-    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_is_replaced_whole_or_not_at_all(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.write_record(record())
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", no_room())
@@ -269,9 +267,7 @@ def test_a_file_that_grows_too_large_is_not_there(folder: RunFolder) -> None:
         (b"\xff\xfe", "run.json is not a run's record"),
     ],
 )
-def test_a_record_that_cannot_be_read_is_one_line(
-    folder: RunFolder, text: bytes, says: str
-) -> None:
+def test_a_record_that_cannot_be_read_is_one_line(folder: RunFolder, text: bytes, says: str) -> None:
     (folder.path / "run.json").write_bytes(text)
     with pytest.raises(RunFolderError, match=says) as error:
         folder.record()
@@ -279,7 +275,7 @@ def test_a_record_that_cannot_be_read_is_one_line(
 
 
 def _take_up(folder: RunFolder) -> None:
-    with folder.held(), journal(folder.path / "calls.jsonl"):
+    with folder.lock(), journal(folder.path / "calls.jsonl"):
         folder.resume_events()
 
 
@@ -288,11 +284,7 @@ def _take_up(folder: RunFolder) -> None:
 )
 @pytest.mark.parametrize("content", [b"mine", b"mine\n", None])
 def test_a_symbolic_link_is_not_followed_to_what_it_leads_to(
-    folder: RunFolder,
-    name: str,
-    read: Callable[[RunFolder], object],
-    content: bytes | None,
-    tmp_path: Path,
+    folder: RunFolder, name: str, read: Callable[[RunFolder], object], content: bytes | None, tmp_path: Path
 ) -> None:
     folder.write_record(record(status="running"))
     target = tmp_path / "target"
@@ -320,7 +312,7 @@ import sys
 from pathlib import Path
 from dialectree.records.event_log import EventLog
 from dialectree.records.folder import RunFolder
-with RunFolder(Path(sys.argv[1])).held():
+with RunFolder(Path(sys.argv[1])).lock():
     print("held", flush=True)
     sys.stdin.readline()
 """
@@ -335,17 +327,17 @@ def test_two_processes_do_not_work_on_one_run(folder: RunFolder) -> None:
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
-    with pytest.raises(RunFolderError, match="another process is working on"), folder.held():
+    with pytest.raises(RunFolderError, match="another process is working on"), folder.lock():
         pass
     holder.kill()
     holder.communicate()
-    with folder.held():
+    with folder.lock():
         pass
 
 
 def test_drafts_of_a_process_that_was_killed_are_cleared_away(folder: RunFolder) -> None:
     (folder.path / ".run.json.12345.draft").write_text("{")
-    with folder.held():
+    with folder.lock():
         assert not list(folder.path.glob("*.draft")) + list(folder.path.glob(".*.draft"))
 
 
@@ -357,7 +349,7 @@ def test_telling_the_same_again_changes_nothing(folder: RunFolder) -> None:
     assert not folder.tell(event(note="one", t="later"))
     assert folder.tell(event(note="two"))
     assert folder.tell(event(kind="settled", verdict=None))
-    assert len(folder.events()) == len(folder.told()) == 3
+    assert len(folder.events()) == len(folder.list_logged_events()) == 3
 
 
 def test_events_are_taken_up_where_they_were_broken_off(folder: RunFolder) -> None:
@@ -385,14 +377,14 @@ def test_a_run_that_walks_from_its_start_tells_nothing_twice(
     first, again = EventLog(), EventLog()
     for name, value in told:
         first.tell(event(kind="scored", scores={name: value}))
-    again.take_up(first.told(), from_start=True)
+    again.take_up(first.list_logged_events(), from_start=True)
     for name, value in told:
         assert not again.tell(event(kind="scored", scores={name: value}))
     for name, value in more:
         first.tell(event(kind="scored", scores={name: value}))
         again.tell(event(kind="scored", scores={name: value}))
-    assert again.told() == first.told()
-    assert [one.n for one in again.told()] == [*range(1, len(again.told()) + 1)]
+    assert again.list_logged_events() == first.list_logged_events()
+    assert [one.n for one in again.list_logged_events()] == [*range(1, len(again.list_logged_events()) + 1)]
 
 
 def test_a_run_that_is_not_finished_shows_what_was_told(folder: RunFolder) -> None:
@@ -411,18 +403,12 @@ def test_a_run_that_is_not_finished_counts_its_calls_and_writes_nothing(
     folder.tell(event(kind="opened", text="Q?", depth=0))
     own = (
         call("one", attempts=2, prompt_tokens=5, completion_tokens=3),
-        call(
-            "two",
-            step=1,
-            prompt_tokens=5,
-            started="2026-01-31T12:00:00Z",
-            ended="2026-01-31T12:00:01.5Z",
-        ),
+        call("two", step=1, prompt_tokens=5, started="2026-01-31T12:00:00Z", ended="2026-01-31T12:00:01.5Z"),
     )
     earlier = call("before", node="0.1", run="contested", prompt="q@2")
     appended(folder.path / "calls.jsonl", earlier, *own)
     for one in own:
-        told = {"node": "0", "kind": "called", "data": one.told()}
+        told = {"node": "0", "kind": "called", "data": one.make_event_data()}
         folder.tell(Event.model_validate({"t": one.ended, "run_id": "r", **told}))
     before = {path.name: path.read_bytes() for path in folder.path.iterdir()}
     found = folder.record()

@@ -9,14 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from dialectree.records import (
-    Call,
-    Event,
-    RunRecord,
-    path_key,
-    segment_key,
-    usage,
-)
+from dialectree.records import Call, Event, RunRecord, path_key, segment_key, usage
 from tests.folding import critical_path, fold
 
 
@@ -97,29 +90,20 @@ def test_no_confidence_out_of_range_is_recorded(confidence: float) -> None:
 
 def test_a_record_reads_back_as_it_was_written() -> None:
     tree, verdict = fold(STORY)
-    record = RunRecord(
-        run_id="r", protocol="tsd", method="tsd", started="", input={"question": "Q?"}
-    )
+    record = RunRecord(run_id="r", protocol="tsd", method="tsd", started="", input={"question": "Q?"})
     record.tree, record.verdict = tree, verdict
     assert RunRecord.read(record.model_dump_json()) == record
     assert '"schema":"dialectree.run/3"' in record.model_dump_json()
-    assert [node for node, _ in record.degraded()] == ["0.1"]
+    assert [node for node, _ in record.list_failures()] == ["0.1"]
 
 
 # Sums
 
 
-def call(
-    node: str = "0", speaker: str = "judge", phase: str = "debate", step: int = 0, **more: Any
-) -> Call:
+def call(node: str = "0", speaker: str = "judge", phase: str = "debate", step: int = 0, **more: Any) -> Call:
     fields = dict(role="judge", prompt="p@1", model="m", seed=1, started="", ended="")
     return Call(
-        key=f"{next(_keys)}",
-        node=node,
-        speaker=speaker,
-        phase=phase,
-        step=step,
-        **{**fields, **more},
+        key=f"{next(_keys)}", node=node, speaker=speaker, phase=phase, step=step, **{**fields, **more}
     )
 
 

@@ -126,9 +126,7 @@ DEBATES: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("options", "given"), DEBATES.values(), ids=DEBATES.keys())
-def test_a_debater_has_one_name_wherever_it_is_named(
-    options: Sequence[str], given: dict[str, Any]
-) -> None:
+def test_a_debater_has_one_name_wherever_it_is_named(options: Sequence[str], given: dict[str, Any]) -> None:
     """The label that it defends: in prompts, notes, failures, reports and the ids of turns."""
     model = switching.debaters(winner="clay")
     chosen = {5: ("clay", "sea water"), 3: ("clay", "clay", "sea water"), 0: ("clay", "hay")}
@@ -145,7 +143,7 @@ def test_a_debater_has_one_name_wherever_it_is_named(
     pages = [html(record, calls), markdown(record, calls), *(seen_on(part, 120) for part in shown)]
     for said in (*model.prompts, *pages, *lines, *(note for node in nodes for note in node.notes)):
         assert not re.search(r"(?i:debater) [ab]\b|\b0[.01]*/[ab][1-4]", said)
-    assert len(lines) == len(record.degraded()) > 0
+    assert len(lines) == len(record.list_failures()) > 0
     for node in nodes:
         for turn in node.transcript:
             if turn.role == "debater":
@@ -169,13 +167,11 @@ def test_the_gold_option_is_known_however_its_letter_was_written(gold: str) -> N
     assert right == ["B"]
 
 
-def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(monkeypatch: pytest.MonkeyPatch) -> None:
     """A package whose phases have the same names changes no report of another protocol."""
     records = [recorded(name) for name in DEMOS]
     before = [(html(one, []), markdown(one, [])) for one in records]
-    tsd = protocol.installed()["tsd"]
+    tsd = protocol.load_protocols()["tsd"]
     stranger = replace(
         tsd,
         name="stranger",
@@ -185,6 +181,6 @@ def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(
         order=replace(tsd.order, beside_all=("debate",)),
         phases=(Phase(role="decomposer", reply=(), editable=("reason",)),),
     )
-    everything = {**protocol.installed(), "stranger": stranger}
-    monkeypatch.setattr(plugins, "declared", lambda: (everything, {}))
+    everything = {**protocol.load_protocols(), "stranger": stranger}
+    monkeypatch.setattr(plugins, "load_declarations", lambda: (everything, {}))
     assert [(html(one, []), markdown(one, [])) for one in records] == before

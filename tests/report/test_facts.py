@@ -12,7 +12,7 @@ import pytest
 from pydantic import JsonValue
 
 from dialectree.interfaces.mcp import results
-from dialectree.protocols.protocol import installed, method, methods
+from dialectree.protocols.protocol import load_protocols, method, methods
 from dialectree.records import Comparison, RunRecord, Verdict
 from dialectree.records.declared import declarations
 from dialectree.report import markdown, transcript, tree, view, words
@@ -296,20 +296,14 @@ ARGUMENTS: dict[str, tuple[RunRecord, str]] = {
         " | df-quad semantics · λ | a tie counts half | θ is a mean win rate | tied with 0.1"
         " | ~confidence 0.65 | ~0.65 confidence",
     ),
-    "a fit": (
-        art(strength_rule="bradley_terry"),
-        "θ is a bradley-terry fit | a tie does not count",
-    ),
+    "a fit": (art(strength_rule="bradley_terry"), "θ is a bradley-terry fit | a tie does not count"),
     "one half": (art(undecided), "as likely true as false"),
     "what does not count": (
         art(prune_below=0.4),
         "pruned: its weight is below 0.4 | arguments below 0.4 are pruned",
     ),
     "what a person dropped": (art(drop), "dropped by a person | ~does not count: 0.1 above"),
-    "both orders of a pair": (
-        art(both_orders),
-        "0.0 shown first | 0.2 shown first | beat 0.2 / lost to 0.2",
-    ),
+    "both orders of a pair": (art(both_orders), "0.0 shown first | 0.2 shown first | beat 0.2 / lost to 0.2"),
     "a side that was not heard": (
         art(unheard),
         f"without an answer: a side could not be weighed | dialectree contest {RUN} --set 0.0"
@@ -347,9 +341,7 @@ def test_the_order_in_which_a_comparison_was_shown_tells_its_reason(shown: Shown
     node = run.tree.nodes["0"]
     turn = next(t for t in node.transcript if t.speaker == "0.0:0.2")
     turn.speaker = "0.2:0.0"
-    node.comparisons = [
-        Comparison(supporter="0.0", attacker="0.2", winner="TIE", order="attack_first")
-    ]
+    node.comparisons = [Comparison(supporter="0.0", attacker="0.2", winner="TIE", order="attack_first")]
     said = shown(run)
     assert "0.0 tied with 0.2" in said and "0.2 shown first" in said
     assert flat(str(turn.fields["rationale"])) in said
@@ -399,9 +391,7 @@ def test_a_setting_without_a_value_is_shown_as_what_holds(
 
 
 @both
-def test_a_protocol_that_is_not_installed_is_shown_by_the_names_of_its_fields(
-    shown: Shown,
-) -> None:
+def test_a_protocol_that_is_not_installed_is_shown_by_the_names_of_its_fields(shown: Shown) -> None:
     fields: dict[str, JsonValue] = {
         "inner_voice": "hm",
         "strength": 0.125,
@@ -409,7 +399,7 @@ def test_a_protocol_that_is_not_installed_is_shown_by_the_names_of_its_fields(
         "weights": {"left": 1, "right": [True, None]},
     }
     run = record("tsd").model_copy(update={"protocol": "future", "method": "future"})
-    assert "future" not in installed()
+    assert "future" not in load_protocols()
     turn = run.tree.nodes["0.1"].transcript[0]
     turn.role, turn.speaker, turn.phase, turn.fields = "oracle", "x", "dreaming", fields
     said = shown(run)

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from dialectree.interfaces.cli import streams
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import load_protocols
 from dialectree.records import Event, EventKind, RunRecord, turns
 from dialectree.report import Lines, LiveProgress
 from dialectree.system import clock
@@ -43,9 +43,7 @@ def spoke(
 def live(
     events: Iterable[Event], height: int = 24, width: int = 80, record: RunRecord | None = None
 ) -> tuple[LiveProgress, Console]:
-    console = Console(
-        file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None
-    )
+    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None)
     drawing = LiveProgress(console, record)
     for event in events:
         drawing.watch(event)
@@ -72,9 +70,7 @@ def answered(node: str) -> Event:
 
 @pytest.mark.parametrize("name", ["art", "rsd", "tod", "tsd"])
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (30, 6), (140, 50)])
-def test_the_last_turn_stands_below_as_far_as_it_has_room(
-    name: str, width: int, height: int
-) -> None:
+def test_the_last_turn_stands_below_as_far_as_it_has_room(name: str, width: int, height: int) -> None:
     run = record(name)
     drawing, _ = live([], height, width, run)
     for event in recorded_events(name):
@@ -107,9 +103,7 @@ def test_the_head_says_how_many_calls_are_under_way() -> None:
         ((1, 1), "2 calls · "),
     ],
 )
-def test_the_head_counts_calls_tokens_and_money(
-    expected: tuple[int, int] | None, head: str
-) -> None:
+def test_the_head_counts_calls_tokens_and_money(expected: tuple[int, int] | None, head: str) -> None:
     drawing = LiveProgress(Console(width=80))
     if expected is not None:
         drawing.watch(told("began", estimate=[*expected]))
@@ -142,20 +136,9 @@ json = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=4,
 )
-names = [
-    "text",
-    "depth",
-    "phase",
-    "round",
-    "speaker",
-    "take",
-    "children",
-    "verdict",
-    "role",
-    "note",
-]
+names = ["text", "depth", "phase", "round", "speaker", "take", "children", "verdict", "role", "note"]
 names += ["kind", "stance", "scores", "data", "why", "status", "fault", "change", "dropped"]
-phases = [*{phase for one in installed().values() for phase in one.order.phases}, "dreaming"]
+phases = [*{phase for one in load_protocols().values() for phase in one.order.phases}, "dreaming"]
 kinds = ["open", "branch", "leaf", "knockout", "claim", "argument", "topic"]
 ids = ["0", "0.0", "0.10", "0.9.1", "", "²", "x.y"]
 opening = st.fixed_dictionaries(
@@ -186,9 +169,7 @@ events = st.builds(told, st.sampled_from(get_args(EventKind)), st.sampled_from(i
     lambda event: data.map(lambda more: event.model_copy(update={"data": more}))
 )
 begun = st.builds(
-    lambda node, more: told("opened", node).model_copy(update={"data": more}),
-    st.sampled_from(ids),
-    opening,
+    lambda node, more: told("opened", node).model_copy(update={"data": more}), st.sampled_from(ids), opening
 )
 
 

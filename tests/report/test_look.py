@@ -29,9 +29,9 @@ def declare(monkeypatch: pytest.MonkeyPatch, **fields: Any) -> None:
     told: dict[str, Any] = dict(name="stranger", title="S", summary="Do.", source="", roles={})
     made = Protocol(
         **{**told, "input": QuestionInput, "settings": Settings, "graph": of.graph, "prompts": ()}
-        | {"outcome": "answer", **fields},
+        | {"outcome": "answer", **fields}
     )
-    monkeypatch.setitem(plugins.declared()[0], "stranger", made)
+    monkeypatch.setitem(plugins.load_declarations()[0], "stranger", made)
 
 
 def turn(speaker: str, phase: str, number: int, step: int) -> Turn:
@@ -64,18 +64,14 @@ def test_a_moderator_stands_after_each_round_of_those_who_face_each_other(
     node = Node(id="0", text="Q?", depth=0, transcript=[*said, turn("judge", "end", 0, 0)])
     debate, end = view.stages(record(node), node)
     assert [(one.speakers, [turn.speaker for turn in one.turns]) for one in debate.rounds] == [
-        *[(["pro", "con"], ["pro", "con"]), ([], ["chair"])] * 2,
+        *[(["pro", "con"], ["pro", "con"]), ([], ["chair"])] * 2
     ]
     assert (debate.name, end.name) == ("debate", "end")
     text = report.markdown(record(node), [])
-    assert (
-        text.index("chair 1") < text.index("Round 2") < text.index("con 2") < text.index("chair 2")
-    )
+    assert text.index("chair 1") < text.index("Round 2") < text.index("con 2") < text.index("chair 2")
 
 
-def test_scores_are_signed_and_reckoned_as_the_protocol_says(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_scores_are_signed_and_reckoned_as_the_protocol_says(monkeypatch: pytest.MonkeyPatch) -> None:
     def look(settings: Any) -> Look:
         scores = {
             "own": Score(sign="w", meaning="its weight"),
@@ -98,14 +94,7 @@ def test_no_outcome_means_a_protocol(outcome: str, monkeypatch: pytest.MonkeyPat
     below = Node(id="0.0", text="A", parent="0", depth=1)
     run = record(Node(id="0", text="Q?", depth=0, children=["0.0"]), below)
     for page in (report.markdown(run, []), report.html(run, [])):
-        for words in (
-            "Claim and arguments",
-            "either paper",
-            "The topics",
-            "θ",
-            "--set",
-            "No debate",
-        ):
+        for words in ("Claim and arguments", "either paper", "The topics", "θ", "--set", "No debate"):
             assert words not in page
 
 

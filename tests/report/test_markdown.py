@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialectree.report import markdown
-from dialectree.report.markdown_text import bold, escaped, lines, readable
+from dialectree.report.markdown_text import bold, escape_markdown, lines, readable
 from dialectree.text import clean
 from tests.report.recorded import DEMOS, HOSTILE, calls, everywhere, read, record, tokens
 
@@ -34,7 +34,7 @@ lively = st.text(st.sampled_from("ab1 \n\t#*_-+=~`|<>[]()!&:;.\\/{}$^%@\"'w"), m
 @given(st.text() | lively | st.sampled_from(HOSTILE))
 def test_escaped_text_is_one_paragraph_that_says_the_same(text: str) -> None:
     said = words(clean(text))
-    kinds, shown = read(escaped(text))
+    kinds, shown = read(escape_markdown(text))
     assert kinds <= PLAIN and words(shown) == said
     for page in ("\n".join(lines(text)), readable("\n".join(lines(text)))):
         kinds, shown = read(page)
@@ -44,7 +44,7 @@ def test_escaped_text_is_one_paragraph_that_says_the_same(text: str) -> None:
 @steady
 @given(lively | st.sampled_from(HOSTILE))
 def test_escaped_text_stays_text_within_what_is_around_it(text: str) -> None:
-    one = escaped(text)
+    one = escape_markdown(text)
     around = f"before\n{one}\n\n- {one}\n\n| h |\n| - |\n| {one} |"
     assert opened(around) <= PLAIN | AROUND
     chat = readable(f"before\n\n> {one}\n\n- {one}\n\n{bold(text)}")
@@ -54,7 +54,7 @@ def test_escaped_text_stays_text_within_what_is_around_it(text: str) -> None:
 
 def test_a_chat_shows_signs_as_they_are() -> None:
     text = "A[i] = {x > 1} & f(a) ^ 2 [rests on nothing], -1 < 0"
-    assert readable(escaped(text)).replace("\u2060", "") == text
+    assert readable(escape_markdown(text)).replace("\u2060", "") == text
 
 
 TRICKS = "\n".join(text for text in HOSTILE if len(text) < 1_000)

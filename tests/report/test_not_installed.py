@@ -25,8 +25,8 @@ def drawn(run: RunRecord, name: str) -> list[Any]:
 @pytest.fixture
 def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with monkeypatch.context() as patch:
-        patch.setattr(plugins, "declared", lambda: ({}, {}))
-        assert protocol.installed() == {}
+        patch.setattr(plugins, "load_declarations", lambda: ({}, {}))
+        assert protocol.load_protocols() == {}
         yield
 
 

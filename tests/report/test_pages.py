@@ -42,9 +42,7 @@ def test_a_page_is_one_file_that_asks_for_nothing(name: str) -> None:
         assert html(run, paid) == page
 
 
-def test_a_page_that_would_be_large_leaves_the_text_to_the_report(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_page_that_would_be_large_leaves_the_text_to_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "<h1" in html(record("tsd"), calls("tsd")).partition("<noscript>")[2]
     monkeypatch.setattr(player, "_LARGEST", len(player.page()))
     text = html(record("tsd"), calls("tsd")).partition("<noscript>")[2].partition("</noscript>")[0]
@@ -53,8 +51,7 @@ def test_a_page_that_would_be_large_leaves_the_text_to_the_report(
 
 @steady
 @given(
-    st.sampled_from(DEMOS),
-    st.text() | st.sampled_from(HOSTILE).flatmap(lambda t: st.text().map(t.__add__)),
+    st.sampled_from(DEMOS), st.text() | st.sampled_from(HOSTILE).flatmap(lambda t: st.text().map(t.__add__))
 )
 @example("tsd", HOSTILE[0])
 @example("tod", HOSTILE[1])
@@ -73,9 +70,7 @@ def test_no_text_becomes_an_element_of_the_page(name: str, text: str) -> None:
 
 @each
 @pytest.mark.parametrize("text", HOSTILE)
-def test_the_known_tricks_come_out_as_text(
-    name: str, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_known_tricks_come_out_as_text(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player, "_LARGEST", 10**9)
     run, plain = everywhere(name, text), everywhere(name, "x")
     page, ordinary = html(run, calls(name)), Page(html(plain, calls(name)))
@@ -140,9 +135,7 @@ def draw(run: RunRecord, ledger: list[Call]) -> None:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 @given(st.sampled_from(RECORDS), st.data())
-def test_whatever_stands_in_a_field_the_reports_are_drawn(
-    whole: dict[str, Any], data: st.DataObject
-) -> None:
+def test_whatever_stands_in_a_field_the_reports_are_drawn(whole: dict[str, Any], data: st.DataObject) -> None:
     places = [path for path in paths(whole) if path[:2] != ("tree", "segments")]
     path = data.draw(st.sampled_from(places))
     try:
@@ -190,10 +183,7 @@ def test_a_percentage_that_is_no_number_is_shown() -> None:
     "nodes",
     [
         {"0": Node(id="0", text="", depth=0, children=["0"])},
-        {
-            "0": Node(id="0", text="", depth=0, parent="1"),
-            "1": Node(id="1", text="", depth=0, parent="0"),
-        },
+        {"0": Node(id="0", text="", depth=0, parent="1"), "1": Node(id="1", text="", depth=0, parent="0")},
     ],
 )
 def test_nodes_in_a_circle_are_no_tree(nodes: dict[str, Node]) -> None:

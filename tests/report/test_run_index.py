@@ -39,9 +39,7 @@ def listed(runs: Path) -> tuple[list[RunSummary], list[str]]:
 
 def test_a_head_has_what_a_list_shows(runs: Path) -> None:
     (going, done), (fault,) = listed(runs)
-    assert (going.run_id, going.status, going.verdict, going.question) == (
-        *("going", "running", None, "Q?"),
-    )
+    assert (going.run_id, going.status, going.verdict, going.question) == (*("going", "running", None, "Q?"),)
     assert done.verdict is not None and done.verdict.label == "A"
     assert (done.owner, done.calls, done.cost, done.verdict.rationale) == ("alice", 3, 0.5, None)
     assert "bad/run.json is not a run's record" in fault
@@ -108,9 +106,7 @@ def test_a_run_waits_from_a_question_to_a_person_to_the_answer(runs: Path) -> No
     assert not any(one.waits for one in listed(runs)[0])
 
 
-def test_an_index_that_cannot_be_written_is_done_without(
-    runs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_that_cannot_be_written_is_done_without(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
 

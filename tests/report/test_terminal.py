@@ -106,9 +106,7 @@ TRICKS = "\n".join([*(text for text in HOSTILE if len(text) < 1_000), "漢字" *
 @each
 @pytest.mark.parametrize("hostile", [TRICKS, ""])
 @pytest.mark.parametrize("width", [100, 24])
-def test_no_text_steers_the_terminal_or_leaves_its_column(
-    name: str, hostile: str, width: int
-) -> None:
+def test_no_text_steers_the_terminal_or_leaves_its_column(name: str, hostile: str, width: int) -> None:
     run = everywhere(name, hostile)
     transcripts = (transcript(node, run) for node in run.tree.nodes.values())
     for part in (
@@ -136,9 +134,7 @@ def test_no_id_or_setting_of_a_record_steers_the_terminal(name: str, place: str)
     """A run's folder may come from anywhere."""
     told: Any = record(name).model_dump(mode="json")
     *above, last = place.split(".")
-    part = reduce(
-        lambda held, name: held[int(name) if isinstance(held, list) else name], above, told
-    )
+    part = reduce(lambda held, name: held[int(name) if isinstance(held, list) else name], above, told)
     part[0 if isinstance(part, list) else last] = ODD
     run = RunRecord.model_validate(told)
     for drawn in (tree(run), *(transcript(node, run) for node in run.tree.nodes.values())):
@@ -188,9 +184,7 @@ NUMBERS: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("shown", "words"), NUMBERS)
-def test_numbers_follow_one_rule_and_no_share_is_rounded_to_certainty(
-    shown: str, words: str
-) -> None:
+def test_numbers_follow_one_rule_and_no_share_is_rounded_to_certainty(shown: str, words: str) -> None:
     assert shown == words
 
 

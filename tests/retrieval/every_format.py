@@ -37,8 +37,7 @@ def _word(text: str) -> bytes:
     return archive(
         {
             "[Content_Types].xml": "<Types/>",
-            "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body>'
-            "</w:document>",
+            "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>',
         }
     )
 
@@ -57,8 +56,7 @@ def _excel(text: str) -> bytes:
             "xl/workbook.xml": f'<workbook {SHEET} {OFFICE}><sheets><sheet name="One" r:id="a"/>'
             "</sheets></workbook>",
             "xl/_rels/workbook.xml.rels": relations(a="worksheets/sheet1.xml"),
-            "xl/worksheets/sheet1.xml": f"<worksheet {SHEET}><sheetData>{rows}</sheetData>"
-            "</worksheet>",
+            "xl/worksheets/sheet1.xml": f"<worksheet {SHEET}><sheetData>{rows}</sheetData></worksheet>",
         }
     )
 

@@ -83,9 +83,7 @@ def paper(
     return stream.getvalue()
 
 
-def _lines(
-    paragraphs: Iterable[str], width: float, hyphens: dict[str, str] | None
-) -> list[tuple[str, bool]]:
+def _lines(paragraphs: Iterable[str], width: float, hyphens: dict[str, str] | None) -> list[tuple[str, bool]]:
     lines: list[tuple[str, bool]] = []
     for paragraph in paragraphs:
         if paragraph.startswith("# "):

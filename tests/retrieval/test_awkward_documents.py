@@ -48,9 +48,7 @@ CASES = [
     Case("shortcolumns.pdf", ["budget for the next two years of 340 crowns"]),
     Case("invoices.pdf", ["Arvan mill", "340 crowns", "512 crowns", "98 crowns"]),
     Case("keyfigures.pdf", ["Staff: 8,112", "EBIT: 310 m", r"\(2023: 120 m\)"]),
-    Case(
-        "table.pdf", ["Country: Belmark; Hospitals: 12; Schools: 30", "Hospitals: –; Schools: 45"]
-    ),
+    Case("table.pdf", ["Country: Belmark; Hospitals: 12; Schools: 30", "Hospitals: –; Schools: 45"]),
     Case("mixedscan.pdf", ["Report of mills"], notice="no text on page 2, 3, only pictures"),
     Case("math.html", [r"E=mc\^2"]),
     Case("textbox.docx", ["67 barges"], ["67 barges(?s:.)*67 barges"]),
@@ -101,7 +99,7 @@ def test_a_row_of_a_long_table_is_cut_with_the_names_of_its_columns(awkward: Sou
 
 
 async def test_the_words_of_a_heading_find_what_stands_under_it(awkward: Sources) -> None:
-    other = Document.of("o.txt", [Block("The sky was grey over the town, and a dog ran past.")])
+    other = Document.from_blocks("o.txt", [Block("The sky was grey over the town, and a dog ran past.")])
     corpus = Corpus([document(awkward, "faq.md"), other])
     [best] = await corpus.search(["When is the toy museum shut?"], 1)
     assert "On Mondays" in best[0].text
@@ -128,11 +126,9 @@ FINDS = [
 
 
 @pytest.mark.parametrize(("fact", "query", "others"), FINDS, ids=[row[1] for row in FINDS])
-async def test_words_find_other_spellings_of_themselves(
-    fact: str, query: str, others: list[str]
-) -> None:
+async def test_words_find_other_spellings_of_themselves(fact: str, query: str, others: list[str]) -> None:
     corpus = Corpus(
-        [Document.of(f"{n}.txt", [Block(text)]) for n, text in enumerate([*others, fact])]
+        [Document.from_blocks(f"{n}.txt", [Block(text)]) for n, text in enumerate([*others, fact])]
     )
     [best] = await corpus.search([query], 3)
     assert best[0].text == fact
@@ -141,7 +137,7 @@ async def test_words_find_other_spellings_of_themselves(
 async def test_forms_of_a_word_find_each_other() -> None:
     rows = [row.split("|") for row in (FOLDER.parent / "facts.tsv").read_text().splitlines()]
     facts = [fact for fact, _, _ in rows]
-    corpus = Corpus([Document.of(f"{n}.txt", [Block(fact)]) for n, fact in enumerate(facts)])
+    corpus = Corpus([Document.from_blocks(f"{n}.txt", [Block(fact)]) for n, fact in enumerate(facts)])
     best = await corpus.search([question for _, question, _ in rows], 1)
     right = sum(row[0].text == fact for row, fact in zip(best, facts, strict=True) if row)
     assert right >= 58, right

@@ -63,9 +63,9 @@ def box(tag: str) -> Callable[[str], str]:
 CELLS = st.tuples(
     st.sampled_from(("td", "th")), st.integers(0, 3), st.integers(0, 3), INLINE | st.just("")
 ).map(lambda cell: f"<{cell[0]} rowspan={cell[1]} colspan={cell[2]}>{cell[3]}</{cell[0]}>")
-TABLES = st.lists(
-    st.lists(CELLS, max_size=4).map(lambda row: f"<tr>{''.join(row)}</tr>"), max_size=4
-).map(lambda rows: f"<table><caption>Of it</caption>{''.join(rows)}</table>")
+TABLES = st.lists(st.lists(CELLS, max_size=4).map(lambda row: f"<tr>{''.join(row)}</tr>"), max_size=4).map(
+    lambda rows: f"<table><caption>Of it</caption>{''.join(rows)}</table>"
+)
 LEAVES = st.one_of(
     *(INLINE.map(box(tag)) for tag in ("p", "h2", "li", "div", "pre", "dt", "figcaption", "span")),
     INLINE,
@@ -144,8 +144,7 @@ WRAPPED = st.tuples(
     ),
 ).map(lambda pair: pair[1].format(pair[0]))
 PARAGRAPHS = st.tuples(
-    st.sampled_from(("", "<w:numPr/>", '<w:pStyle w:val="Heading1"/>')),
-    st.lists(WRAPPED, max_size=5),
+    st.sampled_from(("", "<w:numPr/>", '<w:pStyle w:val="Heading1"/>')), st.lists(WRAPPED, max_size=5)
 ).map(lambda parts: f"<w:p><w:pPr>{parts[0]}</w:pPr>{''.join(parts[1])}</w:p>")
 MERGES = ("", "<w:vMerge/>", '<w:vMerge w:val="restart"/>', '<w:gridSpan w:val="2"/>')
 WORD_CELLS = st.tuples(st.sampled_from(MERGES), PARAGRAPHS).map(
@@ -190,9 +189,7 @@ PIECES = st.tuples(
 
 @given(st.lists(st.lists(PIECES, min_size=1, max_size=25), min_size=1, max_size=3))
 @settings(max_examples=60, deadline=None)
-def test_every_word_of_a_pdf_is_accounted_for(
-    pages: list[list[tuple[int, int, int, int, str]]],
-) -> None:
+def test_every_word_of_a_pdf_is_accounted_for(pages: list[list[tuple[int, int, int, int, str]]]) -> None:
     content = io.BytesIO()
     canvas = Canvas(content)
     for page in pages:

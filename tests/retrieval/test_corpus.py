@@ -19,7 +19,7 @@ from dialectree.protocols.sources import cache_folder
 from dialectree.retrieval import corpus as corpora
 from dialectree.retrieval import corpus_files, cut_documents
 from dialectree.retrieval.blocks import Block
-from dialectree.retrieval.corpus import Corpus, Ranking, Segment
+from dialectree.retrieval.corpus import Corpus, CorpusSegment, Ranking
 from dialectree.retrieval.cut_documents import cut_document
 from dialectree.retrieval.embedders import Timing
 from dialectree.retrieval.papers import Passage
@@ -28,20 +28,17 @@ from dialectree.retrieval.sources import Document
 from dialectree.retrieval.words import words
 from tests.retrieval.watched import WatchedEncoder
 
-QUIET = settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+QUIET = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TOWNS = ("Aden", "Bari", "Cork", "Dover", "Esbjerg", "Faro", "Genoa", "Hull")
 
 
 def document(name: str, *paragraphs: str) -> Document:
-    return Document.of(
-        name,
-        [Block(text, "heading" if text.startswith("# ") else "paragraph") for text in paragraphs],
+    return Document.from_blocks(
+        name, [Block(text, "heading" if text.startswith("# ") else "paragraph") for text in paragraphs]
     )
 
 
-def find(corpus: Corpus, query: str, count: int = 8, dropped: Sequence[str] = ()) -> list[Segment]:
+def find(corpus: Corpus, query: str, count: int = 8, dropped: Sequence[str] = ()) -> list[CorpusSegment]:
     [best] = asyncio.run(corpus.search([query], count, dropped))
     return best
 
@@ -57,21 +54,12 @@ def harbours(count: int) -> list[Document]:
     return [document(f"{n}.txt", *texts[n::5]) for n in range(5)]
 
 
-def ids(segments: Sequence[Segment]) -> list[str]:
+def ids(segments: Sequence[CorpusSegment]) -> list[str]:
     return [segment.id for segment in segments]
 
 
 PIECES = st.sampled_from(
-    [
-        "One is so.",
-        "Two",
-        "三つ。四つ。",
-        "# Head",
-        "See Fig. 3 of it. Then",
-        "é ",
-        "x" * 600,
-        "A. B!",
-    ]
+    ["One is so.", "Two", "三つ。四つ。", "# Head", "See Fig. 3 of it. Then", "é ", "x" * 600, "A. B!"]
 )
 TEXTS = st.lists(PIECES, min_size=1, max_size=5).map(" ".join)
 DOCUMENTS = st.lists(st.lists(TEXTS, min_size=1, max_size=6), min_size=1, max_size=4)
@@ -82,9 +70,9 @@ DOCUMENTS = st.lists(st.lists(TEXTS, min_size=1, max_size=6), min_size=1, max_si
 def test_ids_are_closed_and_stay_and_sentences_are_the_sources_own(
     texts: list[list[str]], later: list[str]
 ) -> None:
-    documents = [Document.of(f"{n}", map(Block, one)) for n, one in enumerate(texts)]
+    documents = [Document.from_blocks(f"{n}", map(Block, one)) for n, one in enumerate(texts)]
     corpus = Corpus(documents)
-    longer = Corpus([*documents, Document.of("later", map(Block, later))])
+    longer = Corpus([*documents, Document.from_blocks("later", map(Block, later))])
     everything = [*corpus]
     assert [*longer][: len(corpus)] == everything
     assert {segment.source for segment in longer} - {segment.source for segment in corpus} == {
@@ -137,9 +125,7 @@ def test_what_is_dropped_moves_no_other_and_its_copy_takes_its_place(
 
 
 def test_words_alone_find_what_shares_one_in_any_script() -> None:
-    corpus = Corpus(
-        [document("a", "The tide is high at noon."), document("b", "潮は正午に満ちる。")]
-    )
+    corpus = Corpus([document("a", "The tide is high at noon."), document("b", "潮は正午に満ちる。")])
     assert ids(find(corpus, "noon")) == ["s1:1"]
     assert ids(find(corpus, "正午の潮")) == ["s2:1"]
     assert find(corpus, "nothing") == find(corpus, "the") == find(corpus, "") == []
@@ -152,9 +138,7 @@ def test_ranks_of_words_and_vectors_are_fused(watched: WatchedEncoder) -> None:
     [vector] = asyncio.run(corpus._by.queries([query], Timing()))
     near = corpus._vectors.search(vector, 64)
     scores = corpus._words.scores(query)
-    by_words = sorted(
-        (row for row in range(len(scores)) if scores[row] > 0), key=lambda r: -scores[r]
-    )
+    by_words = sorted((row for row in range(len(scores)) if scores[row] > 0), key=lambda r: -scores[r])
     sums: dict[int, float] = {}
     for ranked in (by_words[:64], [one.metadata["number"] for one in near]):
         for rank, row in enumerate(ranked, 1):
@@ -263,16 +247,13 @@ def test_a_blended_order_is_that_of_words_and_of_the_nearest_sentence(
         max(
             float(vector @ asked)
             for vector in embed(
-                [segments[text].sentence(n + 1) for n in range(len(segments[text].sentences))],
-                query=False,
+                [segments[text].sentence(n + 1) for n in range(len(segments[text].sentences))], query=False
             )
         )
         for text in texts
     ]
     sentences = [
-        segments[text].sentence(n + 1)
-        for text in texts
-        for n in range(len(segments[text].sentences))
+        segments[text].sentence(n + 1) for text in texts for n in range(len(segments[text].sentences))
     ]
     mean = float((embed(sentences, query=False) @ asked).mean())
     by_words = corpus._words.scores(query)
@@ -286,11 +267,7 @@ def test_a_blended_order_is_that_of_words_and_of_the_nearest_sentence(
     by_text = dict(zip(texts, wanted, strict=True))
     assert scores == pytest.approx([by_text[segment.text] for segment in found], abs=0.02)
     assert not {segment.source for segment in found} & {*dropped}
-    left = {
-        segment.text
-        for segment in corpus
-        if segment.id not in dropped and segment.source not in dropped
-    }
+    left = {segment.text for segment in corpus if segment.id not in dropped and segment.source not in dropped}
     assert len(found) == min(number, len(left))
     assert [*found] == find(corpus, query, 99, dropped)[:number]
 

@@ -27,17 +27,10 @@ from dialectree.errors import (
 )
 from dialectree.retrieval import encoders
 from dialectree.retrieval.embedders import Timing, embedder
-from dialectree.retrieval.encoders import BGE_QUERY, RemoteEncoder, SentenceEncoder, Vectors, cached
+from dialectree.retrieval.encoders import BGE_QUERY, RemoteEncoder, SentenceEncoder, Vectors, cache_embeddings
 from dialectree.retrieval.library import keep_open, search_paper
 from dialectree.retrieval.papers import AmendedPaper
-from tests.models.scripted_endpoint import (
-    Answer,
-    ScriptedEndpoint,
-    breaks_off,
-    fails,
-    sends,
-    writes,
-)
+from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, breaks_off, fails, sends, writes
 from tests.retrieval.watched import paper
 
 # Models of this machine
@@ -52,9 +45,7 @@ def install(monkeypatch: pytest.MonkeyPatch, model: Callable[..., Any]) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", module)
 
 
-def test_bge_is_loaded_once_and_gets_its_instruction_before_a_query(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_bge_is_loaded_once_and_gets_its_instruction_before_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[tuple[str, dict[str, Any]]] = []
     encoded: list[tuple[str, list[str], str | None]] = []
 
@@ -150,7 +141,7 @@ class Counted(SentenceEncoder):
 
 
 def embed(encoder: Counted, texts: list[str] = TEXTS, *, query: bool = False) -> list[list[float]]:
-    return cached(encoder, query=query).embed_documents(texts)
+    return cache_embeddings(encoder, query=query).embed_documents(texts)
 
 
 @pytest.fixture
@@ -225,9 +216,7 @@ def test_vectors_are_normalised_and_the_key_is_sent(monkeypatch: pytest.MonkeyPa
     made, endpoint = embedded(texts=["four", "x"])
     assert np.allclose(made[0], [0.6, 0.8]) and np.allclose(np.linalg.norm(made, axis=1), 1)
     assert endpoint.paths == ["/v1/embeddings"]
-    assert endpoint.bodies == [
-        {"model": "embed-1", "input": ["four", "x"], "encoding_format": "float"}
-    ]
+    assert endpoint.bodies == [{"model": "embed-1", "input": ["four", "x"], "encoding_format": "float"}]
     assert endpoint.headers[0]["Authorization"] == "Bearer sk-secret"
 
 
@@ -248,9 +237,7 @@ LARGE_BGE = "BAAI/bge-large-en-v1.5"
 @pytest.mark.parametrize(
     ("model", "asked"), [(LARGE_BGE, f"{BGE_QUERY}x"), ("BAAI/bge-m3", "x"), ("embed-1", "x")]
 )
-def test_a_bge_model_behind_an_endpoint_gets_its_instruction_before_a_query(
-    model: str, asked: str
-) -> None:
+def test_a_bge_model_behind_an_endpoint_gets_its_instruction_before_a_query(model: str, asked: str) -> None:
     async def work() -> list[str]:
         async with ScriptedEndpoint(choose=lambda body: vectors(body["input"])) as endpoint:
             at = embedder(f"openai:{model}@{endpoint.url}")
@@ -263,9 +250,7 @@ def test_a_bge_model_behind_an_endpoint_gets_its_instruction_before_a_query(
     assert (now == plain) is (asked == "x")  # older vectors of its queries lie by the plain name
 
 
-def test_passing_failures_are_tried_again_and_a_rate_limit_is_waited_for(
-    pauses: list[float],
-) -> None:
+def test_passing_failures_are_tried_again_and_a_rate_limit_is_waited_for(pauses: list[float]) -> None:
     made, endpoint = embedded(fails(500), breaks_off(), vectors(["four"]))
     assert len(endpoint.bodies) == 3 and len(made) == 1
     limit = fails(429, headers={"retry-after": "7"})

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dialectree.errors import InputError, ModelUnavailable
-from dialectree.retrieval.corpus import Segment
+from dialectree.retrieval.corpus import CorpusSegment
 from dialectree.retrieval.encoders import SentenceEncoder, Vectors
 from dialectree.retrieval.library import keep_open, search_paper, segment_texts
 from dialectree.retrieval.papers import AmendedPaper, Paper
@@ -33,7 +33,7 @@ def of_topics(copies: int = 1) -> Paper:
 
 async def search(
     made: Paper | AmendedPaper, *queries: str, count: int = 5, embeddings: str = "any", **more: Any
-) -> list[list[Segment]]:
+) -> list[list[CorpusSegment]]:
     source = made if isinstance(made, AmendedPaper) else AmendedPaper(paper=made)
     async with keep_open([source], embeddings):
         return await search_paper(source.digest, embeddings, queries, count, **more)
@@ -79,7 +79,7 @@ def test_event_loops_in_several_threads_share_a_shelf(watched: WatchedEncoder) -
 def test_a_caller_that_gives_up_does_not_stop_the_others(watched: WatchedEncoder) -> None:
     watched.pause_s = 0.1
 
-    async def two() -> list[list[Segment]]:
+    async def two() -> list[list[CorpusSegment]]:
         impatient = asyncio.create_task(search(of_topics(), "one"))
         patient = asyncio.create_task(search(of_topics(), "two"))
         await asyncio.sleep(0.05)
@@ -94,7 +94,7 @@ def test_amended_segments_are_found_as_they_are_now(watched: WatchedEncoder) -> 
     made, query = of_topics(), "zebras have stripes."
     source = AmendedPaper(paper=made, amended={2: "Zebras have stripes.", 4: None})
 
-    async def amended() -> tuple[list[Segment], dict[int, str]]:
+    async def amended() -> tuple[list[CorpusSegment], dict[int, str]]:
         async with keep_open([source], "any"):
             [hits] = await search_paper(source.digest, "any", [query], 9)
             return hits, segment_texts(source.digest, "any", [2, 3, 4])
@@ -119,9 +119,7 @@ def test_an_amendment_changes_no_other_score(embeddings: str, watched: WatchedEn
         before = every(AmendedPaper(paper=made), query, embeddings)
         after = every(AmendedPaper(paper=made, amended={**new, 11: own[11]}), query, embeddings)
         alone = every(AmendedPaper(paper=made, amended={7: new[7]}), query, embeddings)
-        assert {n: after[n] for n in after if n not in new} == {
-            n: before[n] for n in before if n not in new
-        }
+        assert {n: after[n] for n in after if n not in new} == {n: before[n] for n in before if n not in new}
         assert 4 not in after and after[7] == alone[7]
         assert every(AmendedPaper(paper=made, amended={20: own[20]}), query, embeddings) == before
 

@@ -22,15 +22,15 @@ from dialectree.retrieval.material import material_of
 from dialectree.retrieval.sources import (
     Document,
     documents_folder,
-    kept,
+    find_document_file,
     read_document,
     read_sources,
     write_document,
 )
 
 ROOT = Path(__file__).parents[2]
-SKY = Document.of("sky.txt", [Block("The sky is blue at noon. It is high — 空は青い。")], "Sky")
-SEA = Document.of("sea.txt", [Block("The sea is deep. It is wide.")])
+SKY = Document.from_blocks("sky.txt", [Block("The sky is blue at noon. It is high — 空は青い。")], "Sky")
+SEA = Document.from_blocks("sea.txt", [Block("The sea is deep. It is wide.")])
 
 
 def listed(*documents: Document) -> list[dict[str, Any]]:
@@ -53,8 +53,8 @@ def test_a_document_is_written_whole_and_read_back_by_its_digest(tmp_path: Path)
         file = write_document(document, tmp_path / "sources")
         assert file == tmp_path / "sources" / f"{document.digest}.json"
         assert read_document(file, document.name) == document
-    assert kept(SKY.digest, [tmp_path, tmp_path / "sources"]) == tmp_path / "sources" / SKY.file
-    assert kept("../sources/" + SKY.digest, [tmp_path / "sources"]) is None
+    assert find_document_file(SKY.digest, [tmp_path, tmp_path / "sources"]) == tmp_path / "sources" / SKY.file
+    assert find_document_file("../sources/" + SKY.digest, [tmp_path / "sources"]) is None
     for damage in (b"", b"{}", file.read_bytes()[:-9], file.read_bytes().replace(b"deep", b"dark")):
         file.write_bytes(damage)
         with pytest.raises(InputError, match=r"sea\.txt: its text in .* cannot be read"):
@@ -63,9 +63,7 @@ def test_a_document_is_written_whole_and_read_back_by_its_digest(tmp_path: Path)
     assert read_document(file, "sea.txt") == SEA
 
 
-def test_what_was_read_is_kept_by_its_digest_and_a_damaged_one_is_read_anew(
-    tmp_path: Path,
-) -> None:
+def test_what_was_read_is_kept_by_its_digest_and_a_damaged_one_is_read_anew(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Tides\n\nThe moon pulls the sea.")
     [document], _ = read_sources(tmp_path / "a.md")
     file = documents_folder() / document.file
@@ -102,9 +100,7 @@ def test_a_run_is_indexed_before_it_begins_and_shows_how_far(tmp_path: Path) -> 
     assert found.sources["s2"].name == "sea.txt"
 
 
-def test_too_many_segments_are_refused_and_a_retriever_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_too_many_segments_are_refused_and_a_retriever_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus_files, "SEGMENTS", 1)
     with pytest.raises(InputError, match=r"more than 1 segments: .* name it by `retriever`"):
         material.prepare([SKY, SEA], build_settings(GroundedSettings, embeddings="bm25"))

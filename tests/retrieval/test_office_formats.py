@@ -73,10 +73,7 @@ BOOK = {
     "xl/workbook.xml": f'<workbook {SHEET} {OFFICE}><sheets><sheet name="Care" r:id="a"/>'
     '<sheet name="Old" state="hidden" r:id="b"/></sheets></workbook>',
     "xl/_rels/workbook.xml.rels": relations(
-        a="worksheets/sheet1.xml",
-        b="/xl/worksheets/sheet2.xml",
-        c="sharedStrings.xml",
-        d="styles.xml",
+        a="worksheets/sheet1.xml", b="/xl/worksheets/sheet2.xml", c="sharedStrings.xml", d="styles.xml"
     ),
     "xl/sharedStrings.xml": f"<sst {SHEET}><si><t>Hospitals of Belmark</t></si>"
     "<si><t>Country</t></si><si><r><t>Bel</t></r><r><t>mark</t></r><rPh><t>spoken</t></rPh></si></sst>",
@@ -89,8 +86,7 @@ BOOK = {
     "xl/worksheets/sheet2.xml": f'<worksheet {SHEET}><sheetData><row r="1"><c r="A1" t="str">'
     "<v>Secret</v></c></row></sheetData></worksheet>",
     "xl/worksheets/_rels/sheet1.xml.rels": relations(a="../comments1.xml"),
-    "xl/comments1.xml": f"<comments {SHEET}><comment><text><t>As counted.</t></text></comment>"
-    "</comments>",
+    "xl/comments1.xml": f"<comments {SHEET}><comment><text><t>As counted.</t></text></comment></comments>",
 }
 
 
@@ -171,19 +167,13 @@ def test_slides_come_in_the_order_in_which_they_are_shown() -> None:
         (2, "row", "Country: Belmark; Hospitals: 12"),
         (2, "note", "Say it slowly."),
     ]
-    assert left_out(reading) == [
-        ("struck", "gone"),
-        ("page numbers", "7"),
-        ("hidden slides", "Not shown."),
-    ]
+    assert left_out(reading) == [("struck", "gone"), ("page numbers", "7"), ("hidden slides", "Not shown.")]
     assert not reading.notices
 
 
 def series(name: str, *values: float) -> str:
     def points(texts: tuple[object, ...]) -> str:
-        return "".join(
-            f'<c:pt idx="{at}"><c:v>{text}</c:v></c:pt>' for at, text in enumerate(texts)
-        )
+        return "".join(f'<c:pt idx="{at}"><c:v>{text}</c:v></c:pt>' for at, text in enumerate(texts))
 
     return (
         f"<c:ser><c:tx>{points((name,))}</c:tx><c:cat>{points(('2020', '2021'))}</c:cat>"
@@ -271,9 +261,7 @@ def test_only_a_book_whose_chapters_are_encrypted_is_locked() -> None:
         "a b.xhtml": "<html><body><p>It begins.</p></body></html>",
     }
     for locked in ("font.otf", "a%20b.xhtml"):
-        parts["META-INF/encryption.xml"] = (
-            f'<encryption><CipherReference URI="{locked}"/></encryption>'
-        )
+        parts["META-INF/encryption.xml"] = f'<encryption><CipherReference URI="{locked}"/></encryption>'
         if locked == "font.otf":
             assert shown(read("a.epub", archive(parts))) == [("paragraph", "It begins.")]
         else:
@@ -336,9 +324,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("name", "data", "text"), VALUES)
-def test_values_are_cited_with_the_names_of_their_columns(
-    name: str, data: bytes, text: str
-) -> None:
+def test_values_are_cited_with_the_names_of_their_columns(name: str, data: bytes, text: str) -> None:
     assert text in [block.text for block in read(name, data).blocks]
 
 

@@ -56,10 +56,7 @@ def test_plain_text_has_its_title_first_and_its_abstract_next(tmp_path: Path) ->
     paper = paper_of(tmp_path, PLAIN)
     assert paper.name == "paper.txt"
     assert paper.title == "Debates on Trees"
-    assert (
-        paper.abstract
-        == "We let papers debate, each in the words of its own authors. They do it well."
-    )
+    assert paper.abstract == "We let papers debate, each in the words of its own authors. They do it well."
     assert paper.introduction == "Debates are old. They were held in all ages."
     assert told(paper) == [
         ("1 Introduction", "Debates are old. They were held in all ages."),
@@ -69,9 +66,7 @@ def test_plain_text_has_its_title_first_and_its_abstract_next(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("opening", ["## Abstract\n\n", "ABSTRACT\n", "Abstract: "])
-def test_a_heading_opens_the_abstract_and_authors_belong_nowhere(
-    tmp_path: Path, opening: str
-) -> None:
+def test_a_heading_opens_the_abstract_and_authors_belong_nowhere(tmp_path: Path, opening: str) -> None:
     text = f"A Title\n\nJane Doe\n\nA University\n\n{opening}It is so.\n\n# Introduction\n\nWhy so."
     paper = paper_of(tmp_path, text)
     assert (paper.title, paper.abstract) == ("A Title", "It is so.")
@@ -79,10 +74,7 @@ def test_a_heading_opens_the_abstract_and_authors_belong_nowhere(
 
 
 def test_broken_lines_and_hyphens_are_mended_in_plain_text(tmp_path: Path) -> None:
-    text = (
-        "A Title\n\nAn ab-\nstract of ﬁve words.\n\n"
-        "A well-known fact is well-\nknown here, but abstract."
-    )
+    text = "A Title\n\nAn ab-\nstract of ﬁve words.\n\nA well-known fact is well-\nknown here, but abstract."
     paper = paper_of(tmp_path, text)
     assert paper.abstract == "An abstract of five words."
     assert paper.body == "A well-known fact is well-known here, but abstract."
@@ -161,10 +153,7 @@ def test_latex_becomes_sentences(tmp_path: Path) -> None:
     assert paper.title == "A Study of TreeNet: Why"
     assert paper.abstract == "We study TreeNet, 50% of it."
     assert told(paper) == [
-        (
-            "Introduction",
-            "Trees are “old” [1], as [2] show. Let x_i ∈ℝ be y = a/b, where a ≤ b.",
-        ),
+        ("Introduction", "Trees are “old” [1], as [2] show. Let x_i ∈ℝ be y = a/b, where a ≤ b."),
         ("Introduction", "Or not."),
         ("Introduction", "A figure."),
         ("Method", "We plant them."),
@@ -174,11 +163,7 @@ def test_latex_becomes_sentences(tmp_path: Path) -> None:
 
 
 def test_json_gives_its_parts_by_name(tmp_path: Path) -> None:
-    row = {
-        "title": "A Title",
-        "abstract": "It is so.",
-        "body": "## Introduction\n\nWhy so.\n\n## B\n\nC d.",
-    }
+    row = {"title": "A Title", "abstract": "It is so.", "body": "## Introduction\n\nWhy so.\n\n## B\n\nC d."}
     paper = paper_of(tmp_path, json.dumps(row), "paper.json")
     assert told(paper) == [("Introduction", "Why so."), ("B", "C d.")]
     assert paper.introduction == "Why so."
@@ -188,8 +173,7 @@ def test_json_gives_its_parts_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
-    [("A sentence that goes on. " * 30, "paper.txt"), ('{"body": "b c"}', "paper.json")],
+    ("text", "name"), [("A sentence that goes on. " * 30, "paper.txt"), ('{"body": "b c"}', "paper.json")]
 )
 def test_a_missing_title_is_asked_for(tmp_path: Path, text: str, name: str) -> None:
     with pytest.raises(PartMissing, match=f"^{name}: no title found in it; give its title$"):
@@ -204,11 +188,7 @@ LONG = "One of the many words. " * 200
     [
         ("A Title\n\n## Introduction\n\nNo abstract here.", "paper.txt", "No abstract here."),
         ('{"title": "a", "body": "b c"}', "paper.json", "b c"),
-        (
-            f'{{"title": "a", "body": "{LONG}"}}',
-            "paper.json",
-            f"{LONG[:2000].rsplit(None, 1)[0]} …",
-        ),
+        (f'{{"title": "a", "body": "{LONG}"}}', "paper.json", f"{LONG[:2000].rsplit(None, 1)[0]} …"),
     ],
 )
 def test_without_an_abstract_the_opening_stands_in_its_place(
@@ -303,13 +283,8 @@ def test_the_digest_of_a_paper_is_the_same_in_every_version() -> None:
     assert paper.digest == "3d0887c0e6cc2142d8a812a5a7797ca0"
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    text=st.text(max_size=400),
-    name=st.sampled_from(["a.txt", "a.md", "a.tex", "a.json", "a.pdf", "a"]),
-)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=400), name=st.sampled_from(["a.txt", "a.md", "a.tex", "a.json", "a.pdf", "a"]))
 def test_whatever_a_file_holds_the_offsets_are_right_or_one_line_says_why(
     tmp_path: Path, text: str, name: str
 ) -> None:
@@ -362,8 +337,7 @@ def test_a_web_page_and_a_word_file_are_papers_too(tmp_path: Path) -> None:
     parts += [("Heading1", "Introduction"), ("", "Debates are old.")]
     style = '<w:pPr><w:pStyle w:val="{}"/></w:pPr>'
     body = "".join(
-        f"<w:p>{style.format(name) if name else ''}<w:r><w:t>{text}</w:t></w:r></w:p>"
-        for name, text in parts
+        f"<w:p>{style.format(name) if name else ''}<w:r><w:t>{text}</w:t></w:r></w:p>" for name, text in parts
     )
     docx(tmp_path / "a.docx", body)
     word = read(tmp_path / "a.docx")
@@ -380,9 +354,7 @@ def test_a_paper_of_an_earlier_run_keeps_its_name_and_its_cuts() -> None:
     now = Paper.model_validate({**fields, "version": 2})
     assert earlier.digest == "1cadd409c57cc5265fff8ddc1dc06c20" and now.digest != earlier.digest
     sentences = {
-        paper.version: [
-            span for _, spans in cut(paper.passages, version=paper.version) for span in spans
-        ]
+        paper.version: [span for _, spans in cut(paper.passages, version=paper.version) for span in spans]
         for paper in (earlier, now)
     }
     assert sentences[1] != sentences[2]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, reading_process
-from dialectree.retrieval.blocks import joined, words_of
+from dialectree.retrieval.blocks import join_lines, words_of
 from dialectree.retrieval.papers import Paper, read
-from dialectree.retrieval.pdf_pages import Line, Piece, find_columns
+from dialectree.retrieval.pdf_pages import FontRun, Line, find_columns
 from dialectree.retrieval.sources import read_sources
 from tests.retrieval import pdfs
 
@@ -78,16 +78,10 @@ def test_a_figure_across_both_columns_parts_what_stands_above_it_from_what_stand
         for column, x in ((1, 60), (2, 320)):
             for row in range(8):
                 end = "." if row == 7 else ""
-                canvas.drawString(
-                    x, 730 - 12 * row, f"above column {column} row {row} says so and so{end}"
-                )
-                canvas.drawString(
-                    x, 440 - 12 * row, f"below column {column} row {row} says so and so{end}"
-                )
+                canvas.drawString(x, 730 - 12 * row, f"above column {column} row {row} says so and so{end}")
+                canvas.drawString(x, 440 - 12 * row, f"below column {column} row {row} says so and so{end}")
         canvas.drawCentredString(
-            pdfs.WIDTH / 2,
-            480,
-            "Figure 1: A wide picture that runs across both of the columns here.",
+            pdfs.WIDTH / 2, 480, "Figure 1: A wide picture that runs across both of the columns here."
         )
 
     paper = paper_of(tmp_path, pdfs.drawn(draw))
@@ -106,9 +100,7 @@ def test_a_caption_in_bold_is_no_heading_and_no_text(tmp_path: Path, caption: st
     assert told(paper) == " ".join(text[1:])
 
 
-@pytest.mark.parametrize(
-    "line", ["We say so in large letters,", "Large letters say many things, too;"]
-)
+@pytest.mark.parametrize("line", ["We say so in large letters,", "Large letters say many things, too;"])
 def test_a_large_line_whose_sentence_goes_on_is_no_heading(tmp_path: Path, line: str) -> None:
     text = paragraphs(4)
     paper = paper_of(tmp_path, pdfs.paper([*text[:3], f"# {line}", *text[3:]]))
@@ -124,9 +116,7 @@ def test_hyphens_at_line_ends_follow_the_document_own_use(tmp_path: Path) -> Non
     hyphens = {"computation": "compu", "state-of-the-art": "state-of-the", "approach": "ap"}
     for width in range(4):
         padded = "x" * (width + 1) + " " + text * 6
-        paper = paper_of(
-            tmp_path, pdfs.paper(["# Introduction", padded.strip()], columns=2, hyphens=hyphens)
-        )
+        paper = paper_of(tmp_path, pdfs.paper(["# Introduction", padded.strip()], columns=2, hyphens=hyphens))
         assert paper.body == padded.strip()
 
 
@@ -201,12 +191,7 @@ def test_the_metadata_name_a_paper_whose_first_page_does_not(tmp_path: Path) -> 
     ],
 )
 def test_a_pdf_that_takes_too_much_is_refused(
-    module: ModuleType,
-    limit: str,
-    value: float,
-    told: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    module: ModuleType, limit: str, value: float, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, limit, value)
     assert len(pdfs.bomb()) < 100_000
@@ -243,18 +228,16 @@ def test_a_pdf_without_abstract_has_its_opening_in_place_of_one(tmp_path: Path) 
 def test_a_compound_broken_inside_a_word_is_told_from_one_broken_between_two(
     left: str, right: str, known: str, whole: str
 ) -> None:
-    assert joined(left, right, words_of([known]))[0] == whole
+    assert join_lines(left, right, words_of([known]))[0] == whole
 
 
 PLACES = st.tuples(st.integers(1, 6), st.integers(0, 400), st.integers(1, 300), st.integers(0, 30))
 
 
 @given(st.lists(PLACES, max_size=40))
-def test_no_line_is_lost_or_read_twice_wherever_it_stands(
-    places: list[tuple[int, int, int, int]],
-) -> None:
+def test_no_line_is_lost_or_read_twice_wherever_it_stands(places: list[tuple[int, int, int, int]]) -> None:
     lines = [
-        Line([Piece("word " * words, left, left + width, 12.0 * row, 10, False, 0, True)])
+        Line([FontRun("word " * words, left, left + width, 12.0 * row, 10, False, 0, True)])
         for words, left, width, row in places
     ]
     assert Counter(line for region in find_columns(lines) for line in region) == Counter(lines)
@@ -268,9 +251,7 @@ def test_a_line_beside_one_across_both_columns_is_read(tmp_path: Path) -> None:
         for row in range(30):
             for column, x in ((1, 60), (2, 320)):
                 canvas.drawString(x, 700 - 12 * row, f"column {column} has its row {row} here")
-        canvas.drawString(
-            60, 740, "A wide line above both columns says what stands below it on this page:"
-        )
+        canvas.drawString(60, 740, "A wide line above both columns says what stands below it on this page:")
         canvas.drawString(430, 740, "and June 2009 is beside it.")
 
     (tmp_path / "a.pdf").write_bytes(pdfs.drawn(draw))
@@ -281,14 +262,7 @@ def test_a_line_beside_one_across_both_columns_is_read(tmp_path: Path) -> None:
 
 def test_narrow_and_wide_columns_beside_each_other_are_read_apart(tmp_path: Path) -> None:
     """As the dates of an article and its abstract."""
-    dates = [
-        "Article history:",
-        "Received in May",
-        "Revised in June",
-        "",
-        "Keywords:",
-        "Solar cell",
-    ]
+    dates = ["Article history:", "Received in May", "Revised in June", "", "Keywords:", "Solar cell"]
     abstract = [f"Row {row} of the abstract goes on and on over its line" for row in range(8)]
 
     def draw(canvas: Any) -> None:
@@ -306,9 +280,7 @@ def test_narrow_and_wide_columns_beside_each_other_are_read_apart(tmp_path: Path
     assert " ".join(abstract) in text
 
 
-def test_a_numbered_line_between_paragraphs_is_a_heading_and_one_of_a_list_is_not(
-    tmp_path: Path,
-) -> None:
+def test_a_numbered_line_between_paragraphs_is_a_heading_and_one_of_a_list_is_not(tmp_path: Path) -> None:
     said = pdfs.sentences(9)
     lines = [said[0], "2. Experimental method", said[1], "1. Sand", "2. Gravel", said[2]]
 

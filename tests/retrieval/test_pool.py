@@ -31,7 +31,7 @@ def corpus(*sizes: int) -> Corpus:
     """Make a corpus of documents of so many sentences."""
     return Corpus(
         [
-            Document.of(
+            Document.from_blocks(
                 f"{n}.txt", [Block(" ".join(SHORT.format(n=f"Oak {n}", m=m) for m in range(size)))]
             )
             for n, size in enumerate(sizes)
@@ -39,9 +39,7 @@ def corpus(*sizes: int) -> Corpus:
     )
 
 
-def search(
-    made: Corpus, *queries: str, pool: tuple[str, ...] = (), **given: object
-) -> list[Search]:
+def search(made: Corpus, *queries: str, pool: tuple[str, ...] = (), **given: object) -> list[Search]:
     context = build_settings(GroundedSettings, embeddings="bm25", **given)
     return asyncio.run(search_sources(made, queries, pool, context))
 
@@ -50,8 +48,8 @@ def test_small_sources_are_shown_whole_in_their_order_whatever_is_asked() -> Non
     made = corpus(7, 20)
     [whole] = search(made, "xylophones")
     assert (whole.of, whole.query) == (WHOLE, "")
-    assert whole.shown == [segment.id for segment in made]
-    assert not search(made, "more mills", pool=tuple(whole.shown)), "nothing is left to find"
+    assert whole.shown_ids == [segment.id for segment in made]
+    assert not search(made, "more mills", pool=tuple(whole.shown_ids)), "nothing is left to find"
     assert not search(made), "a step that looks for nothing shows nothing"
 
 
@@ -63,21 +61,21 @@ def test_sources_are_whole_up_to_their_tokens_and_the_names_there_are() -> None:
     assert not made.find_whole(tokens, 26) and not made.find_whole(0, 27)
     assert made.count_sentences() == 27
     [found] = search(made, "the mill of Oak 1", whole=tokens - 1)
-    assert found.query == "the mill of Oak 1" and found.found
-    many = Corpus([Document.of("a", [Block(f"It is {n}.") for n in range(MOST_SHOWN_WHOLE + 1)])])
+    assert found.query == "the mill of Oak 1" and found.found_ids
+    many = Corpus([Document.from_blocks("a", [Block(f"It is {n}.") for n in range(MOST_SHOWN_WHOLE + 1)])])
     assert [one.query for one in search(many, "it is 7")] == ["it is 7"]
 
 
 def test_neighbours_stand_around_what_was_found() -> None:
     made = corpus(30, 30)
     [found] = search(made, "grinds 16 sacks of Oak 1", whole=0, segments=1)
-    [hit] = found.found
+    [hit] = found.found_ids
     number = int(hit.partition(":")[2])
-    assert found.shown == [f"s2:{n}" for n in (number - 1, number, number + 1)]
+    assert found.shown_ids == [f"s2:{n}" for n in (number - 1, number, number + 1)]
     assert made.neighbours("s2:1", 2) == ["s2:2", "s2:3"]
     assert made.neighbours(f"s1:{10}", 1)[0] == "s1:9"
     [alone] = search(made, "grinds 16 sacks of Oak 1", whole=0, segments=1, neighbours=0)
-    assert alone.shown == [hit]
+    assert alone.shown_ids == [hit]
 
 
 MADE = corpus(60, 60, 60)
@@ -110,8 +108,6 @@ def test_a_pool_grows_by_all_hits_before_any_neighbour_and_keeps_its_bounds(
 def test_runs_from_before_a_setting_was_there_do_as_they_did() -> None:
     before = read_settings(GroundedSettings, {"segments": 4}, "a run")
     assert (before.whole, before.neighbours, before.ranking) == (0, 0, "ranks")
-    now = read_settings(
-        GroundedSettings, {"whole": 9, "neighbours": 2, "ranking": "scores"}, "a run"
-    )
+    now = read_settings(GroundedSettings, {"whole": 9, "neighbours": 2, "ranking": "scores"}, "a run")
     assert (now.whole, now.neighbours, now.ranking) == (9, 2, "scores")
     assert build_settings(GroundedSettings).whole == 3000

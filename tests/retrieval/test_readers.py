@@ -136,9 +136,7 @@ def test_a_paper_of_a_comparison_and_one_that_a_client_sent_are_read_by_it() -> 
     assert "Town: Orlen; Bytes: 4" in paper.body
 
 
-def test_only_a_flag_a_variable_or_a_program_names_a_reader(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_only_a_flag_a_variable_or_a_program_names_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     write("a.scan")
     given: dict[str, Any] = {"sources": ["files"], "model": "openai:x@http://127.0.0.1:9"}
     with pytest.raises(InputError, match=r"files that end in \.scan are not read"):

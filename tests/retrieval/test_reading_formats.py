@@ -72,9 +72,7 @@ def lines(canvas: Any, top: float, texts: Sequence[str], x: float = 72, size: fl
         canvas.drawString(x, top - row * 1.2 * size, text)
 
 
-def cells(
-    canvas: Any, top: float, rows: Sequence[Sequence[str]], font: str = "Times-Roman"
-) -> float:
+def cells(canvas: Any, top: float, rows: Sequence[Sequence[str]], font: str = "Times-Roman") -> float:
     canvas.setFont(font, 10)
     for row in rows:
         for x, text in zip((72, 220, 330), row, strict=False):
@@ -111,27 +109,20 @@ def test_a_table_between_lines_keeps_the_lines_of_a_cell_together() -> None:
     styles = getSampleStyleSheet()
     long = Paragraph("A remark that wraps over several lines in its own cell", styles["BodyText"])
     table = Table(
-        [
-            ["Country", "Hospitals", "Remark"],
-            ["Arvania", "", "closed in\nwinter"],
-            ["Belmark", "12", long],
-        ],
+        [["Country", "Hospitals", "Remark"], ["Arvania", "", "closed in\nwinter"], ["Belmark", "12", long]],
         colWidths=[90, 70, 120],
     )
     table.setStyle(TableStyle([("GRID", (0, 0), (-1, -1), 0.5, colors.black)]))
     content = io.BytesIO()
     body = Paragraph("Words before it. " * 20, styles["BodyText"])
-    SimpleDocTemplate(content).build(
-        [body, table, Paragraph("Words after it.", styles["BodyText"])]
-    )
+    SimpleDocTemplate(content).build([body, table, Paragraph("Words after it.", styles["BodyText"])])
     reading = read(read_pdf, content.getvalue())
     assert [(block.kind, block.text) for block in reading.blocks][1:] == [
         ("names", "Country | Hospitals | Remark"),
         ("row", "Country: Arvania; Hospitals: –; Remark: closed in winter"),
         (
             "row",
-            "Country: Belmark; Hospitals: 12; Remark: A remark that wraps over several lines "
-            "in its own cell",
+            "Country: Belmark; Hospitals: 12; Remark: A remark that wraps over several lines in its own cell",
         ),
         ("paragraph", "Words after it."),
     ]
@@ -280,12 +271,7 @@ PAGES = {
         "<table><thead><tr><th rowspan=2>Town</th><th colspan=2>2020</th></tr><tr><th>Beds</th>"
         "<th>Staff</th></tr></thead><tr><td>Arvan</td><td></td><td>8</td></tr>"
         "<tr><td colspan=3>North</td></tr></table>",
-        [
-            "Town | 2020 | 2020",
-            "Town | Beds | Staff",
-            "Town: Arvan; 2020 Beds: –; 2020 Staff: 8",
-            "North",
-        ],
+        ["Town | 2020 | 2020", "Town | Beds | Staff", "Town: Arvan; 2020 Beds: –; 2020 Staff: 8", "North"],
     ),
     "no marked head": (
         "<table><tr><td>Town</td><td>Beds</td></tr><tr><td>Arvan</td><td>12</td></tr>"
@@ -300,10 +286,7 @@ PAGES = {
         "<table><tr><th></th><th>2019</th></tr><tr><th>Beds</th><td>12</td></tr></table>",
         ["– | 2019", "Beds; 2019: 12"],
     ),
-    "a table for layout": (
-        "<table><tr><td><p>One.</p><p>Two.</p></td></tr></table>",
-        ["One.", "Two."],
-    ),
+    "a table for layout": ("<table><tr><td><p>One.</p><p>Two.</p></td></tr></table>", ["One.", "Two."]),
     "a list in a cell": (
         "<table><tr><th>Town</th><th>Facts</th></tr><tr><td>A</td><td><ul><li>1 mill</li>"
         "<li>2 inns</li></ul></td></tr></table>",
@@ -400,10 +383,7 @@ def test_a_text_has_headings_items_and_tables() -> None:
         ("names", "a | b"),
         ("row", "a: 1; b: 2"),
         ("paragraph", "12"),
-        (
-            "paragraph",
-            "A sentence that is wrapped at a column goes on here with international words.",
-        ),
+        ("paragraph", "A sentence that is wrapped at a column goes on here with international words."),
     ]
 
 
@@ -432,22 +412,15 @@ def test_a_word_file_is_read_as_it_is_seen() -> None:
     fallback = f"<mc:Fallback>{box}</mc:Fallback>"
     mc = "http://schemas.openxmlformats.org/markup-compatibility/2006"
     twin = (
-        f'<mc:AlternateContent xmlns:mc="{mc}"><mc:Choice>{box}</mc:Choice>'
-        f"{fallback}</mc:AlternateContent>"
+        f'<mc:AlternateContent xmlns:mc="{mc}"><mc:Choice>{box}</mc:Choice>{fallback}</mc:AlternateContent>'
     )
     body = [
         paragraph(run("Report"), properties='<w:pStyle w:val="Heading1"/>'),
         paragraph(
-            run("Area 25 m"),
-            run("2", up),
-            run(", "),
-            run("off", "<w:vanish/>"),
-            run("300", "<w:strike/>"),
+            run("Area 25 m"), run("2", up), run(", "), run("off", "<w:vanish/>"), run("300", "<w:strike/>")
         ),
         paragraph(run("One"), properties="<w:numPr/>"),
-        paragraph(
-            "<w:del><w:r><w:delText>old</w:delText></w:r></w:del>", f"<w:ins>{run('new')}</w:ins>"
-        ),
+        paragraph("<w:del><w:r><w:delText>old</w:delText></w:r></w:del>", f"<w:ins>{run('new')}</w:ins>"),
         paragraph(run("Styled", '<w:rStyle w:val="Off"/>'), run("kept", '<w:vanish w:val="0"/>')),
         paragraph(run("Before it."), f"<w:r>{twin}</w:r>"),
         "<w:tbl>"
@@ -539,40 +512,19 @@ def test_no_word_of_latex_stands_for_a_part_of_it() -> None:
 # Encodings
 
 TEXTS = {
-    "pl": (
-        "Główna ulica prowadzi do młyna. Ludzie chodzą tędy, żeby kupić mąkę.",
-        "cp1250 iso8859_2 cp852",
-    ),
+    "pl": ("Główna ulica prowadzi do młyna. Ludzie chodzą tędy, żeby kupić mąkę.", "cp1250 iso8859_2 cp852"),
     "cs": ("Příliš žluťoučký kůň úpěl. Město má starý mlýn, který mele obilí.", "cp1250 iso8859_2"),
     "hu": ("Az árvíztűrő tükörfúrógép működik. A város malma őröl.", "cp1250 iso8859_2"),
-    "tr": (
-        "Öğrenciler her gün okula gidiyor. Şehrin değirmeni buğday öğütüyor.",
-        "cp1254 iso8859_9",
-    ),
+    "tr": ("Öğrenciler her gün okula gidiyor. Şehrin değirmeni buğday öğütüyor.", "cp1254 iso8859_9"),
     "lt": ("Žemėlapis rodo seną malūną. Žmonės čia ateina kiekvieną dieną.", "cp1257 iso8859_13"),
-    "ru": (
-        "Библиотека открывается в девять часов. Мельница мелет.",
-        "koi8_r cp1251 cp866 mac_cyrillic",
-    ),
+    "ru": ("Библиотека открывается в девять часов. Мельница мелет.", "koi8_r cp1251 cp866 mac_cyrillic"),
     "uk": ("Бібліотека відкривається о дев'ятій. Старий млин меле, їх багато.", "koi8_u cp1251"),
     "el": ("Η βιβλιοθήκη ανοίγει στις εννέα. Ο παλιός μύλος αλέθει.", "cp1253 iso8859_7"),
-    "fr": (
-        "L'été dernier, la forêt a brûlé près du château. Les élèves y vont.",
-        "mac_roman cp1252 cp850",
-    ),
-    "de": (
-        "Die alte Mühle mahlt Säcke. Die Straße führt über die Brücke.",
-        "mac_roman cp1252 cp850",
-    ),
+    "fr": ("L'été dernier, la forêt a brûlé près du château. Les élèves y vont.", "mac_roman cp1252 cp850"),
+    "de": ("Die alte Mühle mahlt Säcke. Die Straße führt über die Brücke.", "mac_roman cp1252 cp850"),
     "es": ("El año pasado el niño visitó el molino. ¿Qué pasó después?", "mac_roman cp1252 cp850"),
-    "sv": (
-        "Den gamla kvarnen maler säckar om året. Människor går dit på söndagar.",
-        "cp1252 mac_roman",
-    ),
-    "ja": (
-        "図書館は九時に開きます。古い水車は粉をひきます。",
-        "shift_jis euc_jp iso2022_jp utf_16",
-    ),
+    "sv": ("Den gamla kvarnen maler säckar om året. Människor går dit på söndagar.", "cp1252 mac_roman"),
+    "ja": ("図書館は九時に開きます。古い水車は粉をひきます。", "shift_jis euc_jp iso2022_jp utf_16"),
     "zh": ("图书馆九点开门。旧磨坊每年磨九百袋粮食。", "gb18030 utf_16_le utf_16_be"),
     "ko": ("도서관은 아홉 시에 문을 엽니다. 물레방아는 자루를 빻습니다.", "euc_kr"),
     "he": ("הספרייה של העיר נפתחת בשעה תשע. הטחנה הישנה היא גם מוזיאון.", "cp1255"),
@@ -582,8 +534,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(
-    ("text", "encoding"),
-    [(text, encoding) for text, names in TEXTS.values() for encoding in names.split()],
+    ("text", "encoding"), [(text, encoding) for text, names in TEXTS.values() for encoding in names.split()]
 )
 def test_old_encodings_are_told_by_the_words_of_a_language(text: str, encoding: str) -> None:
     decoded = decode(text.encode(encoding), "it")

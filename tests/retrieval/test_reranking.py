@@ -24,7 +24,7 @@ from tests.retrieval.test_retriever import find, made, material, opened
 
 LENGTHS = (4, 9, 2, 7, 7, 1)
 NOTES = [
-    Document.of(f"{n}.txt", [Block(f"The sea is {'very ' * length}deep.")])
+    Document.from_blocks(f"{n}.txt", [Block(f"The sea is {'very ' * length}deep.")])
     for n, length in enumerate((*LENGTHS, 9), 1)
 ]
 
@@ -52,9 +52,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> ByLength:
     return by_length
 
 
-def test_the_best_by_the_model_stand_first_and_a_drop_moves_no_other(
-    model: ByLength, tmp_path: Path
-) -> None:
+def test_the_best_by_the_model_stand_first_and_a_drop_moves_no_other(model: ByLength, tmp_path: Path) -> None:
     context = made(rerank="some/model")
     found: Material = material(opened(tmp_path, context), context, *NOTES)
     order = ["s2:1", "s4:1", "s1:1", "s3:1", "s6:1"]  # s5 is s4's text, and s7 that of s2
@@ -73,9 +71,7 @@ def test_the_best_by_the_model_stand_first_and_a_drop_moves_no_other(
         find(found, "very deep")
 
 
-def test_a_model_that_is_none_is_refused_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_is_none_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unusable(*_: object, **options: object) -> Any:
         raise OSError("no weights") if options["local_files_only"] else OSError("no network")
 

@@ -23,7 +23,7 @@ from dialectree.records.journal import Journal
 from dialectree.retrieval.blocks import Block
 from dialectree.retrieval.corpus import Material
 from dialectree.retrieval.material import material_of
-from dialectree.retrieval.retriever import imported
+from dialectree.retrieval.retriever import import_retriever
 from dialectree.retrieval.sources import Document, documents_folder, write_document
 from tests.retrieval.test_material import listed
 
@@ -32,7 +32,7 @@ MOON = Text(
     "The moon pulls the sea.",
     metadata={"source": "moon.pdf", "title": "The moon", "page": 3, "page_label": "4"},
 )
-SEA = Document.of("sea.txt", [Block("The sea is deep. It is wide.")])
+SEA = Document.from_blocks("sea.txt", [Block("The sea is deep. It is wide.")])
 
 
 class Web(BaseRetriever):
@@ -72,9 +72,7 @@ def made(**values: Any) -> GroundedSettings:
     return build_settings(GroundedSettings, **{"embeddings": "bm25", **values})
 
 
-def test_what_is_retrieved_follows_the_documents_as_sources_of_its_own(
-    web: Web, tmp_path: Path
-) -> None:
+def test_what_is_retrieved_follows_the_documents_as_sources_of_its_own(web: Web, tmp_path: Path) -> None:
     context = made(retriever=web)
     found = material(opened(tmp_path, context), context, SEA)
     assert find(found, "deep sea") == ["s1:1", "s1001:1", "s1002:1"]
@@ -90,13 +88,7 @@ def test_what_is_retrieved_follows_the_documents_as_sources_of_its_own(
         Text(" ".join(f"It is {n} now." for n in range(30)), metadata=MOON.metadata),
         Text("The sea is deep. It is wide."),
     ]
-    assert find(found, "another") == [
-        "s1003:1",
-        "s1002:2",
-        "s1002:3",
-        "s1002:4",
-        "s1003:2",
-    ]  # alike, once
+    assert find(found, "another") == ["s1003:1", "s1002:2", "s1002:3", "s1002:4", "s1003:2"]  # alike, once
     assert [len(found.segment(f"s1002:{n}").sentences) for n in (2, 3, 4)] == [12, 12, 6]
     assert found.sources["s1003"].name == "live:Web" and web.asked == ["deep sea", "another"]
     assert [one.id for one in asyncio.run(found.near("moon sea", 2))] == ["s1:1", "s1002:1"]
@@ -123,10 +115,7 @@ def test_a_run_that_goes_on_is_told_the_same_and_asks_nobody(web: Web, tmp_path:
     ):
         run = opened(tmp_path, again)
         found = material(run, again)
-        assert (
-            [find(found, query) for query in ("one", "two")],
-            [*found.sources.values()],
-        ) == before
+        assert ([find(found, query) for query in ("one", "two")], [*found.sources.values()]) == before
         if again.retriever is not web:
             with pytest.raises(SettingsError, match=r"live:Web runs code .*: name it again"):
                 find(found, "three")
@@ -183,10 +172,7 @@ def test_a_retriever_that_fails_or_hangs_is_named(answer: Any, why: str) -> None
     found = material(run, context)
     with pytest.raises(CallError, match=f"the retriever live:RunnableLambda {why}"):
         asyncio.run(found.search(["bad", "good"], 8))
-    assert (
-        find(found, "good") == ["s1001:1"]
-        and run.retrievals.ids("live:RunnableLambda", "bad") is None
-    )
+    assert find(found, "good") == ["s1001:1"] and run.retrievals.ids("live:RunnableLambda", "bad") is None
 
 
 MODULE = """
@@ -215,7 +201,7 @@ def test_code_is_named_by_a_flag_a_variable_or_a_program_alone(
         ("not_there:x", "cannot be loaded: ModuleNotFoundError"),
     ):
         with pytest.raises(SettingsError, match=f"`retriever`: {name} {why}"):
-            imported(name)
+            import_retriever(name)
     monkeypatch.delenv("DIALECTREE_RETRIEVER")
     for wrong in ("no colon", 3, "os.system:ls -l"):
         with pytest.raises(SettingsError, match="`retriever`: a retriever is"):
@@ -227,8 +213,6 @@ def test_code_is_named_by_a_flag_a_variable_or_a_program_alone(
         with pytest.raises(SettingsError, match=f"{setting}: the server's operator sets it"):
             accept_settings(GroundedSettings, values)
         Path("dialectree.toml").write_text(f'{setting} = "ours_to_find:ready"')
-        with pytest.raises(
-            SettingsError, match=rf"dialectree\.toml, {setting}: only a flag, DIALEC"
-        ):
+        with pytest.raises(SettingsError, match=rf"dialectree\.toml, {setting}: only a flag, DIALEC"):
             made()
         Path("dialectree.toml").unlink()

@@ -89,8 +89,7 @@ def test_three_sentences_make_a_segment() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence",
-    ["We fit it. ", "It runs fast on all the data. ", "该方法在公开数据集上取得了最好的结果。"],
+    "sentence", ["We fit it. ", "It runs fast on all the data. ", "该方法在公开数据集上取得了最好的结果。"]
 )
 def test_short_sentences_are_joined_until_they_are_long_enough_and_no_longer(sentence: str) -> None:
     found = [segment.text for segment in segments(paper(sentence * 100))]

@@ -80,12 +80,7 @@ PAGE = """<html><head><title>On tides</title></head><body>
 
 READ = [
     ("one.txt", "The sky is blue at noon.", "one", [("paragraph", "The sky is blue at noon.")]),
-    (
-        "long.txt",
-        "It is so, and " * 90 + "so.",
-        "long",
-        [("paragraph", "It is so, and " * 90 + "so.")],
-    ),
+    ("long.txt", "It is so, and " * 90 + "so.", "long", [("paragraph", "It is so, and " * 90 + "so.")]),
     (
         "note.txt",
         "Minutes\n\nA. Person was there.\n\nTable 1: Votes\n\n# Vote\n\nAll were for it.",
@@ -171,11 +166,7 @@ READ = [
 
 @pytest.mark.parametrize(("name", "text", "title", "passages"), READ, ids=[one[0] for one in READ])
 def test_a_document_is_read_whole(
-    tmp_path: Path,
-    name: str,
-    text: str | bytes,
-    title: str,
-    passages: list[tuple[str, str]],
+    tmp_path: Path, name: str, text: str | bytes, title: str, passages: list[tuple[str, str]]
 ) -> None:
     document = read_one(tmp_path / name, text, *TOLD.get(name, []))
     assert (document.name, document.title) == (name, title)

@@ -56,9 +56,7 @@ TIGHT = [
 
 @pytest.mark.parametrize(("above", "heading", "below"), TIGHT)
 def test_a_heading_needs_no_empty_line_around_it(above: str, heading: str, below: str) -> None:
-    said = (
-        "These are the lines of a paragraph, all of them\nas wide as its text is elsewhere in it."
-    )
+    said = "These are the lines of a paragraph, all of them\nas wide as its text is elsewhere in it."
     text = "\n".join([said, above, heading, below, said])
     assert [b.text for b in plain.blocks_of(text) if b.heading] == [heading]
 
@@ -71,9 +69,7 @@ REST = "\n\nOrbits have been estimated for a long time.\n\nThe ladder has four r
 
 
 @pytest.mark.parametrize("first", [FIRST, "We ask what a reader may ask:", "本文研究轨道估计。"])
-def test_a_given_title_leaves_a_first_paragraph_of_text_where_it_is(
-    tmp_path: Path, first: str
-) -> None:
+def test_a_given_title_leaves_a_first_paragraph_of_text_where_it_is(tmp_path: Path, first: str) -> None:
     (tmp_path / "a.txt").write_text(first + REST)
     shown = " ".join(first.split())
     paper = read(tmp_path / "a.txt", title="Orbits", abstract="Given.")
@@ -81,12 +77,8 @@ def test_a_given_title_leaves_a_first_paragraph_of_text_where_it_is(
     assert len(paper.passages) == 3
 
 
-@pytest.mark.parametrize(
-    "first", ["A Paper on Orbits", "# Another\nJane Doe", "Another\n=======\nJane Doe"]
-)
-def test_a_title_that_the_file_shows_is_no_text_beside_the_given_one(
-    tmp_path: Path, first: str
-) -> None:
+@pytest.mark.parametrize("first", ["A Paper on Orbits", "# Another\nJane Doe", "Another\n=======\nJane Doe"])
+def test_a_title_that_the_file_shows_is_no_text_beside_the_given_one(tmp_path: Path, first: str) -> None:
     (tmp_path / "a.txt").write_text(first + REST)
     paper = read(tmp_path / "a.txt", title="A Paper on Orbits", abstract="Given.")
     assert [text for _, text in told(paper)] == REST.strip().split("\n\n")
@@ -138,10 +130,7 @@ AFTER_REFERENCES: list[tuple[list[str], list[str]]] = [
     (["# Appendix", "Kept."], ["Kept."]),
     (["# A Proofs", "Kept.", "# B Data", "Kept as well."], ["Kept.", "Kept as well."]),
     (["# Appendix", "Kept.", "# References", "[2] Gone.", "# Notes", "Gone."], ["Kept."]),
-    (
-        ["# A Setup", "We follow Ren et al. (2018), mostly."],
-        ["We follow Ren et al. (2018), mostly."],
-    ),
+    (["# A Setup", "We follow Ren et al. (2018), mostly."], ["We follow Ren et al. (2018), mostly."]),
     (["# A Setup", "[1] A. Author, 2019.", "# B More", "B. Writer (2020)."], []),
     (["# A Survey of Trees", "A. Author, 2019."], []),
 ]
@@ -152,15 +141,7 @@ AFTER_REFERENCES: list[tuple[list[str], list[str]]] = [
 def test_only_an_appendix_is_read_after_the_references(
     tmp_path: Path, after: list[str], kept: list[str]
 ) -> None:
-    parts = [
-        "# A Title",
-        "It is so.",
-        "# Introduction",
-        "Why so.",
-        "# References",
-        "[1] Gone.",
-        *after,
-    ]
+    parts = ["# A Title", "It is so.", "# Introduction", "Why so.", "# References", "[1] Gone.", *after]
     text = "\n\n".join(parts)
     body = json.dumps({"title": "T", "abstract": "a", "body": "\n\n".join(parts[2:])})
     for name, source in (("a.md", text), ("a.txt", text), ("a.json", body)):
@@ -175,9 +156,7 @@ def test_only_an_appendix_is_read_after_the_references(
 def test_a_letter_alone_opens_no_appendix_where_nothing_marks_a_heading(
     tmp_path: Path, after: list[str], kept: list[str]
 ) -> None:
-    text = (
-        "A Title\n\nIt is so.\n\n# Introduction\n\nWhy so.\n\nReferences\n\n[1] Nobody reads this."
-    )
+    text = "A Title\n\nIt is so.\n\n# Introduction\n\nWhy so.\n\nReferences\n\n[1] Nobody reads this."
     paper = paper_of(tmp_path, "\n\n".join([text, *after]))
     assert [passage.text for passage in paper.passages] == ["Why so.", *kept]
 
@@ -209,7 +188,5 @@ def test_latex_is_read_to_its_references_and_in_its_appendix(
 
 def test_the_references_in_a_list_of_contents_end_nothing(tmp_path: Path) -> None:
     contents = "# 1 Introduction\n\n# References\n\n# A Proofs"
-    text = (
-        f"# T\n\nIt is so.\n\n{contents}\n\n# 1 Introduction\n\nWhy so.\n\n# References\n\n[1] B."
-    )
+    text = f"# T\n\nIt is so.\n\n{contents}\n\n# 1 Introduction\n\nWhy so.\n\n# References\n\n[1] B."
     assert told(paper_of(tmp_path, text, "a.md")) == [("1 Introduction", "Why so.")]

@@ -49,9 +49,7 @@ def paper(*texts: str, name: str = "a.txt", headings: Sequence[str | None] = ())
         heading = headings[place] if place < len(headings) else None
         passages.append(Passage(text=text, offset=at, heading=heading))
         at += len(text) + 2
-    return Paper(
-        name=name, title="A title", abstract="What it says.", introduction="", passages=(*passages,)
-    )
+    return Paper(name=name, title="A title", abstract="What it says.", introduction="", passages=(*passages,))
 
 
 def long_paper(words: int) -> Paper:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dialectree.protocols.protocol import method
 from dialectree.protocols.settings import build_settings
-from dialectree.running.runner import Started, prepared
+from dialectree.running.runner import Started, prepare_graph_input
 from dialectree.running.runner import begin as begin_run
 
 
@@ -21,4 +21,4 @@ def begin(name: str, text: str, runs: Path, **values: Any) -> Started:
     given = {field: values.pop(field) for field in fields if field in values}
     given["topic" if "topic" in fields else next(iter(fields))] = text
     settings = build_settings(chosen.protocol.settings, **{"cache": False, **values})
-    return begin_run(chosen, prepared(chosen, given, settings), settings, runs)
+    return begin_run(chosen, prepare_graph_input(chosen, given, settings), settings, runs)

@@ -43,9 +43,7 @@ BOTH: dict[str, Any] = {"cross_examination": "simultaneous", "judge_orders": "bo
 PAPERS = {"paper_a": PAPER_A, "paper_b": PAPER_B}
 WAYS = {
     "leaves of rsd": Way("tsd", {**LEAVES, "leaf_protocol": "rsd"}, 39, "degraded"),
-    "leaves of art": Way(
-        "tsd", {**LEAVES, "leaf_protocol": "art", "inner": {"art": {"trees": 2}}}, 38
-    ),
+    "leaves of art": Way("tsd", {**LEAVES, "leaf_protocol": "art", "inner": {"art": {"trees": 2}}}, 38),
     "two options": Way("rsd", {}, 10, given={"options": [*TWO]}),
     "at once": Way("rsd", BOTH, 12, given={"options": [*TWO]}),
     "several judges": Way("rsd", {**BOTH, "jury": 2}, 16, given={"options": [*TWO]}),
@@ -60,13 +58,7 @@ WAYS = {
     "no tree": Way("no_tree", {"max_depth": 3}, 13, "degraded", PAPERS),
     "two stages": Way("two_stage", {}, 3, given=PAPERS),
 }
-COMPARED = {
-    "embeddings": "bm25",
-    "max_depth": 2,
-    "max_claims": 1,
-    "max_subtopics": 1,
-    "segments": 3,
-}
+COMPARED = {"embeddings": "bm25", "max_depth": 2, "max_claims": 1, "max_subtopics": 1, "segments": 3}
 
 
 def speakers(fragile_at: int = 0) -> Fragile:
@@ -91,8 +83,7 @@ def speakers(fragile_at: int = 0) -> Fragile:
     model.will_say_now(no_reply(), to=DirectReply)
     model.will_say_now(weigh, to=RelevanceReply)
     model.will_say_now(
-        lambda call: summary(call) if "cannot be used" in call.prompt else summarise(),
-        to=SummaryReply,
+        lambda call: summary(call) if "cannot be used" in call.prompt else summarise(), to=SummaryReply
     )
     model.will_say(split("is it so?", "what of b?"), at="0")
     return model
@@ -118,9 +109,7 @@ def test_a_run_that_crashed_at_any_call_pays_nothing_twice_and_ends_as_it_would_
 
 
 @pytest.mark.parametrize(
-    ("way", "share"),
-    [(way, (0.1, 0.5, 0.9)[row % 3]) for row, way in enumerate(WAYS.values())],
-    ids=WAYS,
+    ("way", "share"), [(way, (0.1, 0.5, 0.9)[row % 3]) for row, way in enumerate(WAYS.values())], ids=WAYS
 )
 def test_a_budget_stops_a_run_in_good_order_and_resuming_pays_the_rest(
     way: Way, share: float, tmp_path: Path
@@ -138,9 +127,7 @@ def test_a_budget_stops_a_run_in_good_order_and_resuming_pays_the_rest(
     assert resumed["data"]["usage"].keys() == {"wall_s", "embedding_s"}
 
 
-def test_a_run_that_could_not_be_taken_up_goes_on_once_its_folder_is_mended(
-    tmp_path: Path,
-) -> None:
+def test_a_run_that_could_not_be_taken_up_goes_on_once_its_folder_is_mended(tmp_path: Path) -> None:
     """The error is kept, as a notebook keeps the last one, and with it what was under way."""
     model = speakers()
     run = begin(model, tmp_path, WAYS["comparisons alone"])

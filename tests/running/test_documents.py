@@ -19,7 +19,7 @@ from dialectree.protocols.settings import build_settings
 from dialectree.records.folder import RunFolder
 from dialectree.retrieval import library
 from dialectree.retrieval.sources import documents_folder
-from dialectree.running.runner import begin, prepared
+from dialectree.running.runner import begin, prepare_graph_input
 from tests.grounding import pointing, written
 
 QUESTION = "What do cows eat?"
@@ -46,9 +46,7 @@ def texts(run: Path) -> set[str]:
     return {path.name for path in (run / "sources").iterdir()}
 
 
-def test_a_run_lists_its_sources_keeps_their_texts_and_names_what_it_could_not_read(
-    folder: Path,
-) -> None:
+def test_a_run_lists_its_sources_keeps_their_texts_and_names_what_it_could_not_read(folder: Path) -> None:
     record = decided([folder])
     listed = record.input["sources"]
     assert [(one["id"], one["name"]) for one in listed] == [
@@ -80,9 +78,7 @@ def test_a_run_without_sources_is_recorded_as_before(folder: Path) -> None:
         assert "memory" not in decided(None, memory="forbidden").settings
 
 
-def test_texts_of_a_program_are_sources_and_so_are_files_that_a_client_sends(
-    folder: Path,
-) -> None:
+def test_texts_of_a_program_are_sources_and_so_are_files_that_a_client_sends(folder: Path) -> None:
     content = base64.b64encode((folder / "cows.txt").read_bytes()).decode()
     given: list[Any] = [
         {"name": "../sky.md", "text": "# The sky\n\nThe sky is blue. It is high."},
@@ -112,9 +108,7 @@ def test_a_source_says_what_was_left_out_of_it() -> None:
     taken: Any = documents.read_given([given])
     [source] = taken
     rows = [("hidden", 2), ("navigation", 1), ("struck", 1)]
-    assert source["left_out"] == [
-        {"reason": reason, "words": words, "pages": []} for reason, words in rows
-    ]
+    assert source["left_out"] == [{"reason": reason, "words": words, "pages": []} for reason, words in rows]
     told = "cows.html: 4 words left out: hidden (2), navigation (1), struck (1)"
     assert source["notices"] == [told]
     assert documents.read_given([source]) == [source]
@@ -150,7 +144,7 @@ def test_a_run_whose_source_has_changed_is_refused_by_name(folder: Path) -> None
 def test_a_source_whose_text_is_nowhere_begins_no_run(folder: Path, tmp_path: Path) -> None:
     chosen = method("rsd")
     context = build_settings(chosen.protocol.settings, model=pointing())
-    given = prepared(chosen, {"question": QUESTION, "sources": [str(folder)]}, context)
+    given = prepare_graph_input(chosen, {"question": QUESTION, "sources": [str(folder)]}, context)
     shutil.rmtree(documents_folder())
     with pytest.raises(InputError, match=r"s1 \(clay.md\): its text is gone"):
         begin(chosen, given, context, tmp_path / "runs")
@@ -169,9 +163,7 @@ def test_a_host_that_drives_the_graph_gives_texts(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = method("rsd")
-    context = build_settings(
-        chosen.protocol.settings, model=pointing(), cache=False, embeddings="bm25"
-    )
+    context = build_settings(chosen.protocol.settings, model=pointing(), cache=False, embeddings="bm25")
     sources = [{"name": "cows.md", "text": "Cows eat grass. They eat plants."}]
     asked: Any = {"question": QUESTION, "options": OPTIONS, "sources": sources}
     state = asyncio.run(chosen.graph().ainvoke(asked, context=context))

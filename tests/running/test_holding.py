@@ -41,9 +41,7 @@ def test_a_run_whose_cache_cannot_be_opened_says_so_in_its_record(
     assert asyncio.run(again(run.folder, {}).conduct()).status == "answered"
 
 
-def test_a_program_that_ends_within_a_run_leaves_its_folder_unlocked(
-    model: str, tmp_path: Path
-) -> None:
+def test_a_program_that_ends_within_a_run_leaves_its_folder_unlocked(model: str, tmp_path: Path) -> None:
     def leave(event: Event) -> None:
         sys.exit(3)
 

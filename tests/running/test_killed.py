@@ -26,12 +26,7 @@ QUESTION = "Which language do all people in Europe speak?"
 CALLS = 23  # a question that is split once, into two: 3 + 2 x 7 + 5 + 1
 
 processes = multiprocessing.get_context("forkserver")
-PRELOADED = (
-    "graphs.tree_structured_debate.graph",
-    "models.clients",
-    "report.pages",
-    "running.runner",
-)
+PRELOADED = ("graphs.tree_structured_debate.graph", "models.clients", "report.pages", "running.runner")
 processes.set_forkserver_preload([f"dialectree.{name}" for name in PRELOADED])
 
 
@@ -92,9 +87,7 @@ def but_for_times_and_ids(record: RunRecord) -> dict[str, Any]:
     return told
 
 
-def kill_after(
-    calls: int, work: Callable[..., object], endpoint: LocalEndpoint, runs: Path
-) -> None:
+def kill_after(calls: int, work: Callable[..., object], endpoint: LocalEndpoint, runs: Path) -> None:
     """Kill the process that does ``work`` once the endpoint was asked for so many calls."""
     endpoint.reset()
     victim = process(work, endpoint.url, runs)

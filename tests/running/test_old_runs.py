@@ -72,9 +72,7 @@ def said(record: RunRecord) -> Any:
     return record.status, record.verdict, record.tree
 
 
-def test_a_finished_run_is_shown_and_resumed_without_a_call(
-    name: str, endpoint: LocalEndpoint
-) -> None:
+def test_a_finished_run_is_shown_and_resumed_without_a_call(name: str, endpoint: LocalEndpoint) -> None:
     folder = copy_of(name, "finished")
     before = folder.record()
     assert before.usage.calls == OLD_RUNS[name].calls
@@ -83,9 +81,7 @@ def test_a_finished_run_is_shown_and_resumed_without_a_call(
     assert said(resumed) == said(before)
 
 
-def test_a_run_that_was_broken_off_asks_for_what_it_lacks(
-    name: str, endpoint: LocalEndpoint
-) -> None:
+def test_a_run_that_was_broken_off_asks_for_what_it_lacks(name: str, endpoint: LocalEndpoint) -> None:
     folder = copy_of(name, "broken_off")
     before = (folder.path / "calls.jsonl").read_bytes()
     held = [call.key for call in folder.ledger()]
@@ -102,9 +98,7 @@ def test_a_run_that_was_broken_off_asks_for_what_it_lacks(
 
 def test_a_contest_asks_for_what_depends_on_it(name: str, endpoint: LocalEndpoint) -> None:
     folder, old = copy_of(name, "finished"), OLD_RUNS[name]
-    new = dialectree.contest(
-        folder.path, old.wishes, model=f"openai:any@{endpoint.url}", cache=False
-    )
+    new = dialectree.contest(folder.path, old.wishes, model=f"openai:any@{endpoint.url}", cache=False)
     assert endpoint.stats()["calls"] == old.asked
     assert new.verdict is not None and new.contest is not None
     before = {line.key for line in folder.ledger()}
@@ -116,8 +110,7 @@ def test_the_ids_of_old_segments_mean_the_sentences_that_a_report_shows() -> Non
     folder = OLD / "grounded" / "finished"
     sources = json.loads((folder / "run.json").read_text())["input"]["sources"]
     documents = [
-        read_document(folder / "sources" / f"{source['digest']}.json", source["name"])
-        for source in sources
+        read_document(folder / "sources" / f"{source['digest']}.json", source["name"]) for source in sources
     ]
     corpus = Corpus(documents)
     lines = map(json.loads, (folder / "events.jsonl").read_text().splitlines())

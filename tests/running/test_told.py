@@ -34,10 +34,7 @@ from tests.test_failed_calls import start as begin_lossy
 def check(record: RunRecord, events: list[Event], folder: RunFolder) -> None:
     """Check that ``events`` fold into ``record`` and into the sums of the calls."""
     folded = fold_run(events, record.order())
-    assert (folded.tree, folded.verdict, folded.usage) == (
-        *(record.tree, record.verdict),
-        record.usage,
-    )
+    assert (folded.tree, folded.verdict, folded.usage) == (*(record.tree, record.verdict), record.usage)
     calls = usage(own_calls(folder.ledger()))
     for name in ("calls", "calls_from_cache", "attempts", "prompt_tokens", "cost"):
         assert getattr(folded.usage, name) == getattr(calls, name)
@@ -85,7 +82,7 @@ def check_way(way: Way, speakers: Callable[[int], Fragile], runs: Path, random: 
         assert events[: len(told)] == told and events[len(told)].kind == "resumed"
     record = run.folder.record()
     spoken = [(n, t) for n in record.tree.nodes.values() for t in n.transcript]
-    names = [name for n, t in spoken if (name := turns.printed(record, n, t))]
+    names = [name for n, t in spoken if (name := turns.find_contestable_name(record, n, t))]
     for name in random.sample(names, min(1, len(names))):
         wish = Replace(name, "Another word.")
         model = {**asked(run, speakers(0)), "cache": False}
@@ -95,9 +92,7 @@ def check_way(way: Way, speakers: Callable[[int], Fragile], runs: Path, random: 
 LONG = {name: [pytest.mark.slow] * (way.calls > 20) for name, way in WAYS.items()}
 
 
-@pytest.mark.parametrize(
-    "way", [pytest.param(way, id=name, marks=LONG[name]) for name, way in WAYS.items()]
-)
+@pytest.mark.parametrize("way", [pytest.param(way, id=name, marks=LONG[name]) for name, way in WAYS.items()])
 def test_the_events_of_a_run_tell_its_record_at_any_moment(way: Way, tmp_path: Path) -> None:
     check_way(way, speakers, tmp_path, Random(way.calls))
 
@@ -205,9 +200,7 @@ def test_the_events_of_many_runs_by_chance_tell_their_records(number: int, tmp_p
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 @pytest.mark.parametrize("way", FAILING.values(), ids=FAILING)
-def test_what_is_made_again_is_told_anew_and_counts_once(
-    way: Any, fault: Said, tmp_path: Path
-) -> None:
+def test_what_is_made_again_is_told_anew_and_counts_once(way: Any, fault: Said, tmp_path: Path) -> None:
     random = Random(way.calls)
     run = begin_lossy(lossy(fault=fault, lost_from=way.calls // 2), tmp_path, way)
     told = conduct(run, random)

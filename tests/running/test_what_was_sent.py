@@ -45,9 +45,7 @@ def received(endpoint: LocalEndpoint) -> Counter[str]:
         body = json.loads(call["body"])
         schema = body["response_format"]["json_schema"]["schema"]
         decoding = {
-            name: body[name]
-            for name in ("temperature", "max_tokens", "seed", "top_p")
-            if name in body
+            name: body[name] for name in ("temperature", "max_tokens", "seed", "top_p") if name in body
         }
         found.append({"messages": body["messages"], "schema": schema, **decoding})
     return Counter(json.dumps(body, sort_keys=True) for body in found)
@@ -81,9 +79,7 @@ def test_a_contest_and_a_reply_from_the_cache_keep_what_was_sent(tmp_path: Path)
     assert texts[0] == texts[1]
     known = {line["hash"] for line in lines(contested / "prompts.jsonl")}
     assert all(
-        name in known
-        for call in lines(contested / "calls.jsonl")
-        for _, name in call["sent"]["messages"]
+        name in known for call in lines(contested / "calls.jsonl") for _, name in call["sent"]["messages"]
     )
 
 

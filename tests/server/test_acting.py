@@ -38,9 +38,7 @@ def prepared(client: TestClient, name: str, given: Any, **settings: Any) -> Any:
     return client.post(f"/protocols/{name}/prepare", json=body)
 
 
-def test_what_a_person_gave_becomes_the_input_of_the_graph_with_its_price(
-    client: TestClient,
-) -> None:
+def test_what_a_person_gave_becomes_the_input_of_the_graph_with_its_price(client: TestClient) -> None:
     answer = prepared(client, "rsd", ASKED).json()
     assert answer["input"].items() >= ASKED.items()
     assert 1 < answer["estimate"]["calls"]["most"] <= 10
@@ -90,12 +88,7 @@ def test_where_there_are_keys_a_digest_counts_for_who_gave_the_document(
 
     sent = asked("ann", [{"name": "a.md", "text": "Cows eat clover."}]).json()
     (source,) = sent["input"]["sources"]
-    for name, digest in (
-        ("bob", source["digest"]),
-        ("ann", "0" * 32),
-        ("bob", "../../ann"),
-        ("bob", "*"),
-    ):
+    for name, digest in (("bob", source["digest"]), ("ann", "0" * 32), ("bob", "../../ann"), ("bob", "*")):
         refused = asked(name, [{**source, "digest": digest}])
         assert refused.status_code == 422
         assert "no document of yours has such a digest" in refused.json()["detail"]

@@ -194,10 +194,7 @@ def talk(name: str, settings: dict[str, Any], *turns: Any) -> list[dict[str, Any
 
     async def talking() -> list[dict[str, Any]]:
         graph = chat_graph(name).copy({"checkpointer": InMemorySaver()})
-        said = [
-            turn if isinstance(turn, Command) else {"messages": [HumanMessage(turn)]}
-            for turn in turns
-        ]
+        said = [turn if isinstance(turn, Command) else {"messages": [HumanMessage(turn)]} for turn in turns]
         return [await graph.ainvoke(one, CONFIG, context=settings) for one in said]
 
     return asyncio.run(talking())

@@ -21,8 +21,8 @@ from langgraph_sdk import get_client
 
 from dialectree.errors import SettingsError
 from dialectree.interfaces.server.owners import check_settings
-from dialectree.protocols.protocol import installed
-from dialectree.protocols.trust import reserved
+from dialectree.protocols.protocol import load_protocols
+from dialectree.protocols.trust import find_reserved_settings
 from tests.recorder import Recorder, recorder
 from tests.server.test_langgraph_dev import COWS, PAPERS
 from tests.waiting import PATIENCE_S
@@ -148,17 +148,13 @@ def test_a_file_is_refused_whether_or_not_it_is_there(
     assert told[0] == told[1]
 
 
-def test_a_folder_of_embeddings_is_refused_whether_or_not_it_is_there(
-    server: str, model: Path
-) -> None:
+def test_a_folder_of_embeddings_is_refused_whether_or_not_it_is_there(server: str, model: Path) -> None:
     for folder in (model.parent, model.parent / "none", "sentence-transformers/other"):
         settings = {"embeddings": str(folder)}
         run = {"assistant_id": "tod", "input": PAPERS, "context": settings}
         refused = post(f"{server}/runs/wait", run)
         assert refused.status_code == 422
-        assert refused.json()["detail"].startswith(
-            f"{folder}: clients of a server may name no file"
-        )
+        assert refused.json()["detail"].startswith(f"{folder}: clients of a server may name no file")
 
 
 OPERATORS = [
@@ -225,12 +221,12 @@ def test_a_file_of_the_operators_is_not_looked_at_whatever_it_is(
     assert httpx.get(f"{server}/ok").status_code == 200
 
 
-@pytest.mark.parametrize("protocol", [one.name for one in installed().values()])
+@pytest.mark.parametrize("protocol", [one.name for one in load_protocols().values()])
 def test_what_is_the_operators_is_refused_by_its_name_before_its_value_is_read(
     pipe: Path, protocol: str
 ) -> None:
-    kind = installed()[protocol].settings
-    names = reserved(kind, dict.fromkeys(kind.model_fields))
+    kind = load_protocols()[protocol].settings
+    names = find_reserved_settings(kind, dict.fromkeys(kind.model_fields))
     assert {"concurrency", "calibration"} <= {*names}
     for name in names:
         said = f"{name}: the server's operator sets it"

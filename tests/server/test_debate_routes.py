@@ -31,9 +31,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path))
     good = record("rsd").model_copy(update={"run_id": "good"})
     RunFolder.create(tmp_path, "good").write_whole(good, [], [])
-    return TestClient(
-        Starlette(routes=[*routes, *acting.routes], exception_handlers=exception_handlers)
-    )
+    return TestClient(Starlette(routes=[*routes, *acting.routes], exception_handlers=exception_handlers))
 
 
 @pytest.mark.parametrize(
@@ -63,9 +61,7 @@ def test_a_run_that_cannot_be_read_is_passed_over(client: TestClient, tmp_path: 
     assert client.get("/debates/bad").status_code == 404
 
 
-def test_no_client_is_told_where_the_server_keeps_its_runs(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_no_client_is_told_where_the_server_keeps_its_runs(client: TestClient, tmp_path: Path) -> None:
     (tmp_path / "good" / "calls.jsonl").write_text("{}\n")
     refused = client.get("/debates/good/report.md")
     assert refused.status_code == 422
@@ -164,7 +160,7 @@ def grounded(folder: Path, *documents: Document, **more: Any) -> str:
     return "/debates/new/sources"
 
 
-TABLE = Document.of(
+TABLE = Document.from_blocks(
     "table.pdf",
     [
         Block("Valley", "heading", 1),
@@ -194,9 +190,7 @@ def test_a_source_is_served_with_its_blocks_and_what_is_not_in_them(
     assert (served["left_out"], served["notices"]) == (left_out, ["3 words left out: hidden"])
 
 
-def test_a_source_that_an_earlier_version_read_is_served(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_a_source_that_an_earlier_version_read_is_served(client: TestClient, tmp_path: Path) -> None:
     shutil.copytree(OLD / "grounded" / "finished", tmp_path / "old")
     for source in client.get("/debates/old").json()["input"]["sources"]:
         served = client.get(f"/debates/old/sources/{source['digest']}").json()
@@ -213,11 +207,9 @@ def test_a_source_that_an_earlier_version_read_is_served(
                 assert said[f"{segment['id']}.{number}"] == segment["text"][start:end]
 
 
-def test_a_source_that_a_run_does_not_have_is_refused_in_one_line(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_a_source_that_a_run_does_not_have_is_refused_in_one_line(client: TestClient, tmp_path: Path) -> None:
     path = grounded(tmp_path, TABLE)
-    stranger = Document.of("other.md", [Block("A secret.")])
+    stranger = Document.from_blocks("other.md", [Block("A secret.")])
     write_document(stranger, documents_folder())
     write_document(stranger, tmp_path / "new" / "sources")
     for digest in (stranger.digest, "0" * 32, "x", "..%2Frun"):

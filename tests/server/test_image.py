@@ -15,9 +15,7 @@ from dialectree.interfaces.cli.server_file import content
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_an_image_has_pytorch_for_cpus_by_its_pin_and_no_file_of_this_machine(
-    tmp_path: Path,
-) -> None:
+def test_an_image_has_pytorch_for_cpus_by_its_pin_and_no_file_of_this_machine(tmp_path: Path) -> None:
     langgraph = Path(sys.executable).with_name("langgraph")
     made = tmp_path / "Dockerfile"
     subprocess.run(
@@ -28,8 +26,7 @@ def test_an_image_has_pytorch_for_cpus_by_its_pin_and_no_file_of_this_machine(
     )
     text = made.read_text()
     pins = dict(
-        line.split(";")[0].strip().split("==")
-        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        line.split(";")[0].strip().split("==") for line in (ROOT / "constraints.txt").read_text().splitlines()
     )
     assert text.startswith(f"FROM langchain/langgraph-api:{pins['langgraph-api']}-py3.11")
     torch = text.index(f"torch=={pins['torch']} --index-url https://download.pytorch.org/whl/cpu")

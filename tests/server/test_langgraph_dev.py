@@ -194,11 +194,7 @@ def test_a_run_over_its_budget_goes_on_with_its_own_models_and_settings(
         async with get_client(url=server) as client:
             thread = (await client.threads.create())["thread_id"]
             await client.runs.wait(
-                thread,
-                "rsd",
-                input=COWS,
-                context={**context, "max_calls": 4},
-                raise_error=False,
+                thread, "rsd", input=COWS, context={**context, "max_calls": 4}, raise_error=False
             )
             assert endpoint.stats()["calls"] == 4
             await client.runs.wait(thread, "rsd", input=None, context=named)

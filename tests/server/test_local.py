@@ -31,9 +31,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
 def test_a_folder_of_runs_is_read_under_the_token(client: TestClient) -> None:
     assert [one["run_id"] for one in client.get(f"/{TOKEN}/debates").json()] == ["good"]
     assert client.get(f"/{TOKEN}/debates/last").json()["protocol"] == record("rsd").protocol
-    assert client.get(f"/{TOKEN}/debates/good/events?after=0").text.count("\ndata: ") == len(
-        events("rsd")
-    )
+    assert client.get(f"/{TOKEN}/debates/good/events?after=0").text.count("\ndata: ") == len(events("rsd"))
     assert len(client.get(f"/{TOKEN}/debates/good/calls").json()) == len(calls("rsd"))
     assert client.get(f"/{TOKEN}/evaluations").json() == []
     assert "protocols" in client.get(f"/{TOKEN}/protocols").json()

@@ -30,9 +30,7 @@ def test_neither_a_whole_run_nor_one_that_is_broken_off_and_resumed_blocks_the_e
             whole = await dialectree.arun("rsd", COWS["question"], runs=runs, **given)
             assert whole.usage.calls
             with pytest.raises(BudgetReached) as broken_off:
-                await dialectree.arun(
-                    "rsd", COWS["question"], runs=runs, seed=1, max_calls=3, **given
-                )
+                await dialectree.arun("rsd", COWS["question"], runs=runs, seed=1, max_calls=3, **given)
             resumed = await dialectree.aresume(str(broken_off.value.run_id), runs=runs)
             assert resumed.usage.calls >= 3
         finally:
@@ -57,9 +55,7 @@ def test_a_chats_first_message_does_not_block_the_event_loop(
     async def ask(url: str) -> None:
         guard = queue._enable_blockbuster()
         try:
-            state = await chat.ainvoke(
-                {"messages": [("user", COWS["question"])]}, context={"base_url": url}
-            )
+            state = await chat.ainvoke({"messages": [("user", COWS["question"])]}, context={"base_url": url})
             answers.append(str(state["messages"][-1].content))
         finally:
             if guard is not None:

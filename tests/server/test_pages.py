@@ -39,8 +39,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
     monkeypatch.setattr(pages, "FILE", tmp_path / "page.html")
     pages.FILE.write_text(STAND_IN)
     app = Starlette(
-        routes=[Route("/debates", AsksForAKey)],
-        middleware=[Middleware(pages.Pages), Middleware(AsksForAKey)],
+        routes=[Route("/debates", AsksForAKey)], middleware=[Middleware(pages.Pages), Middleware(AsksForAKey)]
     )
     yield TestClient(Starlette(routes=[Mount("/prefix", app), Mount("/", app)]))
 
@@ -56,13 +55,9 @@ def test_the_page_needs_no_key_and_all_else_does(client: TestClient, prefix: str
     assert client.post(f"{prefix}/page/").status_code == 401
 
 
-def test_the_policy_lets_the_script_and_the_style_of_the_page_run_and_no_other(
-    client: TestClient,
-) -> None:
+def test_the_policy_lets_the_script_and_the_style_of_the_page_run_and_no_other(client: TestClient) -> None:
     found = client.get("/page/")
-    policy = dict(
-        part.strip().split(" ", 1) for part in found.headers["content-security-policy"].split(";")
-    )
+    policy = dict(part.strip().split(" ", 1) for part in found.headers["content-security-policy"].split(";"))
     script, style = (b64encode(sha256(one.encode()).digest()).decode() for one in (SCRIPT, STYLE))
     assert policy["default-src"] == "'self'"
     assert policy["script-src"] == f"'sha256-{script}'"

@@ -14,9 +14,7 @@ from tests.server.test_langgraph_dev import COWS, ROOT, ask, serving
 from tests.waiting import PATIENCE_S
 
 
-def test_a_server_without_one_of_the_protocols_starts_and_offers_the_others_presets(
-    tmp_path: Path,
-) -> None:
+def test_a_server_without_one_of_the_protocols_starts_and_offers_the_others_presets(tmp_path: Path) -> None:
     strangers.install(tmp_path)
     project = json.loads((ROOT / "langgraph.json").read_text())
     project["graphs"] = {name: project["graphs"][name] for name in ("tsd", "tsd_chat")}

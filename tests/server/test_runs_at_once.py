@@ -21,10 +21,7 @@ def test_no_run_is_lost_among_twenty_and_each_has_its_own_folder(
 
             async def one(number: int) -> Any:
                 thread = (await client.threads.create())["thread_id"]
-                given: Any = {
-                    "question": f"What do {number} cows eat?",
-                    "options": ["plants", "meat"],
-                }
+                given: Any = {"question": f"What do {number} cows eat?", "options": ["plants", "meat"]}
                 await client.runs.wait(thread, "rsd", input=given, context=context)
                 state: Any = await client.threads.get_state(thread)
                 return state["values"]

@@ -39,10 +39,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, endpoint: LocalEndpoint) ->
 def test_every_second_thread_is_deleted_at_once_on_a_fresh_file(server: str) -> None:
     async def deleted(*keys: str) -> None:
         clients = [get_client(url=server, api_key=key) for key in keys]
-        made = [
-            [(await client.threads.create())["thread_id"] for _ in range(AT_ONCE)]
-            for client in clients
-        ]
+        made = [[(await client.threads.create())["thread_id"] for _ in range(AT_ONCE)] for client in clients]
         await asyncio.gather(
             *(
                 client.threads.delete(thread)
@@ -76,9 +73,7 @@ def test_a_deletion_under_way_is_finished_when_the_server_ends(
         assert saved.execute("SELECT thread_id FROM checkpoints").fetchall() == [("another",)]
 
 
-def test_every_stateless_run_is_answered_and_leaves_no_thread(
-    server: str, endpoint: LocalEndpoint
-) -> None:
+def test_every_stateless_run_is_answered_and_leaves_no_thread(server: str, endpoint: LocalEndpoint) -> None:
     async def answered() -> list[Any]:
         async with get_client(url=server, api_key=ALICE) as client:
             before = await client.threads.count()

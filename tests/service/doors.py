@@ -26,7 +26,7 @@ from dialectree.interfaces.server import routes
 from dialectree.interfaces.server.chat import chat_graph
 from dialectree.interfaces.server.debates import exception_handlers
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
-from dialectree.protocols.protocol import installed, protocol
+from dialectree.protocols.protocol import load_protocols, protocol
 from dialectree.records import RunRecord
 from tests.cli.commands import command
 
@@ -105,7 +105,7 @@ def mcp_tool(name: str, values: Given, own: Given) -> dict[str, Any]:
 
     async def called() -> Any:
         debates = BackgroundDebates(RUNS, owner="", files_from=[], host={**own, "cache": False})
-        server = DebateServer(debates, [*installed().values()], 60)
+        server = DebateServer(debates, [*load_protocols().values()], 60)
         async with Client(server.sdk) as client:
             return await client.call_tool(name, {**values})
 

@@ -299,9 +299,7 @@ def but_for_times_and_ids(record: dialectree.RunRecord) -> dict[str, Any]:
     return told
 
 
-def test_a_mapping_is_compared_like_the_file_that_holds_the_same(
-    model: str, files: tuple[str, Path]
-) -> None:
+def test_a_mapping_is_compared_like_the_file_that_holds_the_same(model: str, files: tuple[str, Path]) -> None:
     by_file = dialectree.compare(PAPER_A, files[1], TOPIC, model=model, **COMPARED)
     by_fields = dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=model, **COMPARED)
     one, other = but_for_times_and_ids(by_file), but_for_times_and_ids(by_fields)

@@ -13,7 +13,7 @@ import pytest
 import dialectree
 from dialectree.contests import Add, Drop
 from dialectree.errors import InputError
-from dialectree.protocols.calibrated_figure import BeforeAndAfter, Calibration, Figure
+from dialectree.protocols.calibrated_figure import BeforeAndAfter, CalibratedInterval, Calibration
 from dialectree.protocols.calibrations import CalibrationFile
 from dialectree.records import RunRecord
 from dialectree.report.pages import macros
@@ -40,7 +40,7 @@ def model(endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def calibration(source: str = "P(claim)", spec: str = "openai:any", **fields: Any) -> Calibration:
-    zero = Figure(value=0.2)
+    zero = CalibratedInterval(value=0.2)
     change = BeforeAndAfter(before=zero, after=zero, difference=zero)
     roles = ("supporter", "attacker", "scorer", "pairwise_judge")
     figures: Any = dict.fromkeys(("brier", "ece", "aurc"), change)
@@ -66,9 +66,7 @@ def shown(record: RunRecord) -> str:
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_every_door_shows_both_figures(
-    door: str, model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_door_shows_both_figures(door: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_CALIBRATION", str(write(calibration())))
     record = dialectree.load(DOORS[door](CLAIM, {"model": model}).run)
     text = shown(record)
@@ -133,9 +131,7 @@ def test_a_run_goes_on_and_is_contested_without_the_file(model: str) -> None:
         dialectree.resume("last", model=model, calibration=FILE)
 
 
-def test_another_model_in_a_contest_leaves_the_figure_out(
-    model: str, endpoint: LocalEndpoint
-) -> None:
+def test_another_model_in_a_contest_leaves_the_figure_out(model: str, endpoint: LocalEndpoint) -> None:
     write(calibration())
     old = dialectree.run("art", **CLAIM, model=model, calibration=FILE)
     assert old.path is not None

@@ -134,9 +134,7 @@ def test_an_answer_without_a_claim_passes(settings: dict[str, Any]) -> None:
     assert (result["messages"][-1].text, result["claim_findings"]) == ("Hello!", [])
 
 
-def test_runs_that_are_not_kept_leave_no_folder_and_events_are_told(
-    settings: dict[str, Any],
-) -> None:
+def test_runs_that_are_not_kept_leave_no_folder_and_events_are_told(settings: dict[str, Any]) -> None:
     events: list[Event] = []
     gate = dialectree.ClaimGate(runs=None, watch=events.append, **settings)
     found = asynchronous(agent(gate, f"{HOT} {WARM}"), ASKED)["claim_findings"]

@@ -19,10 +19,7 @@ from tests.service.doors import CHANGES, DOORS, RUNS, Answer, Refused, http, kep
 CLAIM: dict[str, Any] = {"claim": "Cows eat grass."}
 CALLS = 5
 RULES = [
-    {
-        "match": "List the claims that it makes",
-        "set": {"claims": [{"lines": ["1"], "claim": CLAIM["claim"]}]},
-    }
+    {"match": "List the claims that it makes", "set": {"claims": [{"lines": ["1"], "claim": CLAIM["claim"]}]}}
 ]
 each_door = pytest.mark.parametrize("door", DOORS)
 
@@ -116,9 +113,7 @@ def test_a_budget_breaks_off_at_the_same_call_and_nothing_is_paid_twice(
 
 
 @pytest.mark.parametrize("door", CHANGES)
-def test_a_contest_comes_to_the_same_at_every_door(
-    door: str, model: str, endpoint: LocalEndpoint
-) -> None:
+def test_a_contest_comes_to_the_same_at_every_door(door: str, model: str, endpoint: LocalEndpoint) -> None:
     old = dialectree.run("art", **CLAIM, model=model)
     mended = dialectree.contest(old, [Drop("0.1")], runs="apart")
     endpoint.reset()

@@ -122,9 +122,7 @@ def test_a_way_out_that_is_seldom_taken_is_found_by_extreme_replies() -> None:
 
 
 def test_a_person_who_judges_takes_a_call_from_the_model() -> None:
-    assert dialectree.estimate(
-        "rsd", **OPTIONS, model=f"openai:any@{NOBODY}", judge="me"
-    ).expected == (8, 8)
+    assert dialectree.estimate("rsd", **OPTIONS, model=f"openai:any@{NOBODY}", judge="me").expected == (8, 8)
 
 
 def test_an_estimate_leaves_no_trace() -> None:
@@ -134,9 +132,7 @@ def test_an_estimate_leaves_no_trace() -> None:
         absent = "a-model/that-is-not-here"
         dialectree.estimate("tod", **PAPERS, model=model, embeddings=absent, **small)
     assert not traced.traced_runs
-    kept = {path.name for path in Path().glob("*")} | {
-        path.name for path in Path("cache").glob("*")
-    }
+    kept = {path.name for path in Path().glob("*")} | {path.name for path in Path("cache").glob("*")}
     assert kept <= {"cache", "segments", "corpora"}  # how papers were cut, which no run repeats
     settings = method("tod").protocol.settings(model=model)
     assert not known_endpoint(resolve(model, settings)).rung_known
@@ -200,9 +196,7 @@ def test_a_server_of_this_machine_that_never_answered_has_no_pace() -> None:
         assert ("not known before the first reply" in str(told)) is unknown
 
 
-def test_a_model_that_answers_two_at_once_takes_longer_than_its_longest_chain(
-    tmp_path: Path,
-) -> None:
+def test_a_model_that_answers_two_at_once_takes_longer_than_its_longest_chain(tmp_path: Path) -> None:
     file = gguf(tmp_path / "any.gguf", [(8, 8)])
     remote = dialectree.estimate("art", **CLAIM, model=f"openai:any@{NOBODY}", breadth=3)
     local = dialectree.estimate("art", **CLAIM, model=f"local:{file}", breadth=3)
@@ -224,10 +218,7 @@ def test_money_is_named_where_every_price_is_known() -> None:
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        (
-            {},
-            "9 calls, 6 in a row; about 14,000 tokens; about 12 s if a call takes 2 s",
-        ),
+        ({}, "9 calls, 6 in a row; about 14,000 tokens; about 12 s if a call takes 2 s"),
         (
             {"calls": span(9, 10), "in_a_row": span(6, 7), "cost": span(0.0121, 0.0123)},
             "9 to 10 calls, 6 to 7 in a row; about 14,000 tokens; about 12 s if a call takes 2 s; "
@@ -240,8 +231,7 @@ def test_money_is_named_where_every_price_is_known() -> None:
         ),
         (
             {"calls": span(1, 1), "measured_in": "20260131-120000-1a2b3c"},
-            "1 call, 6 in a row; about 14,000 tokens; about 12 s at 2 s a call, as in "
-            "20260131-120000-1a2b3c",
+            "1 call, 6 in a row; about 14,000 tokens; about 12 s at 2 s a call, as in 20260131-120000-1a2b3c",
         ),
         (
             {"seconds": span(960, 960), "seconds_per_call": 160.4},
@@ -249,8 +239,7 @@ def test_money_is_named_where_every_price_is_known() -> None:
         ),
         (
             {"time_unknown": True},
-            "9 calls, 6 in a row; about 14,000 tokens; how long is not known before the first "
-            "reply",
+            "9 calls, 6 in a row; about 14,000 tokens; how long is not known before the first reply",
         ),
     ],
 )

@@ -25,9 +25,7 @@ def model() -> Iterator[str]:
         yield endpoint.url
 
 
-def test_the_examples_of_what_users_call_first_run(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_examples_of_what_users_call_first_run(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", model)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("DIALECTREE_MODEL", "openai:NAME")
@@ -37,9 +35,7 @@ def test_the_examples_of_what_users_call_first_run(
     runner = doctest.DocTestRunner()
     for name in FIRST:
         text = inspect.getdoc(getattr(dialectree, name))
-        found = doctest.DocTestParser().get_doctest(
-            text or "", {"dialectree": dialectree}, name, None, 0
-        )
+        found = doctest.DocTestParser().get_doctest(text or "", {"dialectree": dialectree}, name, None, 0)
         assert found.examples, name
         runner.run(found)
     assert runner.summarize().failed == 0

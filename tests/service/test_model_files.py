@@ -11,9 +11,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar, NamedTuple
 
+import huggingface_hub.utils  # noqa: F401  (it reads the constants once)
 import pytest
 from huggingface_hub import constants
-from huggingface_hub.utils import tqdm as _tqdm  # noqa: F401  (it reads the constants once)
 
 from dialectree.embedded import catalogue as catalogues
 from dialectree.embedded import engine as embedded
@@ -170,9 +170,7 @@ def test_a_hub_that_is_not_there_or_lacks_the_file_is_said(
     assert not left()
 
 
-def test_no_room_is_said_before_and_while_a_model_is_fetched(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_room_is_said_before_and_while_a_model_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type(shutil.disk_usage("."))
 
     def full(model: object, parts: Path) -> Path:

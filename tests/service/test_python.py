@@ -44,10 +44,7 @@ WRONG: dict[str, tuple[type[Exception], str, str, tuple[Any, ...], dict[str, Any
         {"samples": 3},
     ),
     "no input": (TypeError, "^the claim is missing", "run", ("art",), {}),
-    "too many inputs": (
-        *(TypeError, "takes 2 inputs: claim, sources", "run", ("art", CLAIM, [], 1)),
-        {},
-    ),
+    "too many inputs": (*(TypeError, "takes 2 inputs: claim, sources", "run", ("art", CLAIM, [], 1)), {}),
     "an input twice": (TypeError, "claim is given twice", "run", ("art", CLAIM), {"claim": CLAIM}),
     "one option": (ValueError, "^`options`: one option", "decide", (QUESTION, ["yes"]), {}),
     "a method": (ValueError, "^`method` x: ", "answer", (QUESTION,), {"method_name": "x"}),
@@ -61,9 +58,7 @@ WRONG: dict[str, tuple[type[Exception], str, str, tuple[Any, ...], dict[str, Any
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "message", "name", "inputs", "settings"), WRONG.values(), ids=WRONG.keys()
-)
+@pytest.mark.parametrize(("kind", "message", "name", "inputs", "settings"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_argument_raises_what_python_raises_and_names_the_parameter(
     kind: type[Exception], message: str, name: str, inputs: Any, settings: dict[str, Any]
 ) -> None:
@@ -159,9 +154,7 @@ def test_the_rules_of_a_card_hold_for_the_card_alone() -> None:
 @pytest.mark.parametrize("name", DEMOS)
 def test_a_card_shows_hostile_texts_and_obeys_none(name: str) -> None:
     ordinary = {*Page(recorded.everywhere(name, "plain")._repr_html_()).elements}
-    hostile = Page(
-        recorded.everywhere(name, "</style><script>x</script>\x1b[2J{{ 1 }}")._repr_html_()
-    )
+    hostile = Page(recorded.everywhere(name, "</style><script>x</script>\x1b[2J{{ 1 }}")._repr_html_())
     assert {*hostile.elements} == ordinary and "\x1b" not in hostile.text
     assert "<script>x</script>" in hostile.text
 
@@ -222,14 +215,10 @@ def test_progress_says_who_speaks(cells: list[list[str]]) -> None:
             await asyncio.sleep(0)
 
     asyncio.run(shown())
-    assert re.search(
-        r"^run 1 · \d+ repl(?:y|ies), .* · 0 Attacker: Making the battery", cells[0][-1]
-    )
+    assert re.search(r"^run 1 · \d+ repl(?:y|ies), .* · 0 Attacker: Making the battery", cells[0][-1])
 
 
-def test_a_program_shows_progress_when_it_is_asked_to(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_shows_progress_when_it_is_asked_to(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     printed = StringIO()
     monkeypatch.setattr(progress, "Console", lambda stderr: Console(file=printed, width=200))
     dialectree.verify(CLAIM, model=model)

@@ -13,8 +13,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
 import dialectree
-from dialectree.protocols.options import about
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.options import get_option_details
+from dialectree.protocols.protocol import load_protocols
 from dialectree.records import Event, RunRecord
 from dialectree.retrieval import arxiv
 from tests.docs.files import pdf, write_files
@@ -49,11 +49,11 @@ def test_a_tool_has_the_name_of_ones_choice_and_the_record_as_artifact(model: st
         assert part in message.text
 
 
-@pytest.mark.parametrize("name", installed())
+@pytest.mark.parametrize("name", load_protocols())
 def test_a_tool_takes_the_declared_input_described_and_without_the_right_answer(name: str) -> None:
-    tool, declared = dialectree.as_tool(name, model="openai:any"), installed()[name].input
+    tool, declared = dialectree.as_tool(name, model="openai:any"), load_protocols()[name].input
     left_out = {"evaluation_only", "hidden"}
-    shown = [one for one in declared.model_fields if not left_out & {*about(declared, one)}]
+    shown = [one for one in declared.model_fields if not left_out & {*get_option_details(declared, one)}]
     assert [*tool.args] == shown
     assert all(argument["description"] for argument in tool.args.values())
 
@@ -102,9 +102,7 @@ def papers(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "named", ["ladder.txt", "deeper/ladder.txt", "inside.txt", "PAPERS/ladder.txt"]
-)
+@pytest.mark.parametrize("named", ["ladder.txt", "deeper/ladder.txt", "inside.txt", "PAPERS/ladder.txt"])
 def test_a_tool_reads_the_files_of_allowed_folders(named: str, papers: Path, model: str) -> None:
     tool = dialectree.as_tool("single_stage", model=model, files_from=[papers], runs=None)
     named = named.replace("PAPERS", str(papers))

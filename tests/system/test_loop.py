@@ -29,9 +29,7 @@ class Record:
 
 
 @pytest.mark.parametrize("closed", [False, True], ids=["uvloop", "asyncio"])
-def test_what_a_run_comes_to_is_not_written_out(
-    monkeypatch: pytest.MonkeyPatch, closed: bool
-) -> None:
+def test_what_a_run_comes_to_is_not_written_out(monkeypatch: pytest.MonkeyPatch, closed: bool) -> None:
     monkeypatch.setattr(loop, "find_closed_streams", lambda: closed)
     record = Record()
 
@@ -60,9 +58,7 @@ def interrupt() -> None:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_each_of_two_interrupts_cancels_what_runs_beside_a_loop_and_its_end_is_waited_for(
-    times: int,
-) -> None:
+def test_each_of_two_interrupts_cancels_what_runs_beside_a_loop_and_its_end_is_waited_for(times: int) -> None:
     said: list[str] = []
 
     async def work() -> None:
@@ -101,9 +97,7 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupt_while_a_thread_begins_lets_the_program_end() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=20
-    )
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=20)
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(done.stdout.splitlines()) == ["interrupted", "is done"]
 

@@ -47,7 +47,5 @@ print(json.dumps([name for name in sys.modules if name.startswith("dialectree.ev
 
 
 def test_graphs_without_sources_load_no_evidence() -> None:
-    printed = subprocess.run(
-        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
-    )
+    printed = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
     assert json.loads(printed.stdout) == []

@@ -82,4 +82,4 @@ def test_a_server_is_known_by_its_module(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_keeper_that_graphs_load_by_name_is_one() -> None:
     keeper: hosting.Keeper = hosted
-    assert hosting.hosted() is keeper
+    assert hosting.load_keeper() is keeper

@@ -12,7 +12,7 @@ import pytest
 from dialectree.errors import SettingsError
 from dialectree.models.cache import SqliteCache
 from dialectree.protocols.settings import ProtocolSettings, build_settings
-from dialectree.system.addresses import public, secrets, veiled
+from dialectree.system.addresses import public, redact_passwords, secrets
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 
@@ -47,7 +47,7 @@ def test_an_address_is_shown_without_what_opens_it(text: str, shown: str) -> Non
     ],
 )
 def test_of_a_refused_address_all_is_shown_that_cannot_be_secret(text: str, shown: str) -> None:
-    assert veiled(text) == shown
+    assert redact_passwords(text) == shown
 
 
 def test_what_opens_an_address_is_known_in_every_spelling() -> None:
@@ -65,9 +65,7 @@ def test_what_opens_an_address_is_known_in_every_spelling() -> None:
 def test_an_address_with_a_blank_is_refused_before_its_password_is_shown(blank: str) -> None:
     for name, text in (("base_url", "{}"), ("model", "openai:any@{}")):
         with pytest.raises(SettingsError, match="no blank") as refused:
-            build_settings(
-                ProtocolSettings, **{name: text.format(f"http://me:pass{blank}word@host/v1")}
-            )
+            build_settings(ProtocolSettings, **{name: text.format(f"http://me:pass{blank}word@host/v1")})
         assert "pass" not in str(refused.value)
 
 

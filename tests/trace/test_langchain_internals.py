@@ -28,7 +28,7 @@ class State(TypedDict):
 class Ours(RunTracer):
     sent: list[str]
 
-    def shown(self, run: Run) -> Run:
+    def prepare_for_sending(self, run: Run) -> Run:
         sent = MagicMock()
         sent.post, sent.patch = (lambda: self.sent.append(f"began {run.name}"), self.end_of(run))
         return sent
@@ -38,7 +38,7 @@ class Ours(RunTracer):
 
 
 class Traced(TracedGraph):
-    def traced(self, config: Any) -> Any:
+    def replace_tracer(self, config: Any) -> Any:
         def ours(tracer: LangChainTracer) -> Ours:
             new = successor(Ours, tracer)
             new.sent = SENT
@@ -89,11 +89,11 @@ def test_a_successor_goes_on_where_the_tracer_is(tracer: LangChainTracer) -> Non
 def test_a_run_may_end_twice_and_keeps_its_place_above_others(tracer: LangChainTracer) -> None:
     ours = successor(Ours, tracer)
     ours.sent = SENT
-    above = ours.made("chain", "above", {}, {}, None, None)
+    above = ours.build_run("chain", "above", {}, {}, None, None)
     ours.begin(above)
     ours.end(above)
     assert not ours.under_way(above)
-    below = ours.made("chain", "below", {}, {}, above.id, None)
+    below = ours.build_run("chain", "below", {}, {}, above.id, None)
     ours.begin(below)
     ours.end(above, ValueError("why"))
     assert below.dotted_order.startswith(f"{above.dotted_order}.")

@@ -12,7 +12,7 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanContext, TraceFlags
 
-from dialectree.trace.telemetry import _translated
+from dialectree.trace.telemetry import _translate_span
 
 NAMES = (
     *("messages", "choices", "message", "documents", "question", "role", "type", "content"),
@@ -21,9 +21,7 @@ NAMES = (
 TEXTS = st.text(st.characters(codec=None))
 SHAPES = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | TEXTS,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
     max_leaves=6,
 )
 
@@ -31,7 +29,7 @@ SHAPES = st.recursive(
 def translated(inputs: str, outputs: str, **attributes: Any) -> ReadableSpan:
     given = {"gen_ai.prompt": inputs, "gen_ai.completion": outputs, **attributes}
     context = SpanContext(1, 1, is_remote=False, trace_flags=TraceFlags(1))
-    return _translated(ReadableSpan("step", context, attributes=given))
+    return _translate_span(ReadableSpan("step", context, attributes=given))
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])

@@ -99,9 +99,7 @@ def test_the_trace_of_a_debate_is_its_tree_with_a_run_for_each_call(full: Full) 
 def test_a_debate_inside_a_debate_goes_on_in_its_trace(tmp_path: Path) -> None:
     with LocalEndpoint() as endpoint, recorder() as (url, kept):
         program = PROGRAM.replace('== "answered"', '!= "partial"')
-        text = program.format(
-            question="Is it so?", settings={"max_depth": 0, "leaf_protocol": "art"}
-        )
+        text = program.format(question="Is it so?", settings={"max_depth": 0, "leaf_protocol": "art"})
         name = run_program(text, tmp_path, endpoint.url, **tracing_to(url)).strip()
     record = RunFolder(tmp_path / "runs" / name).record()
     shown = nodes(kept)

@@ -84,11 +84,7 @@ def ended(page: Page) -> str:
 
 
 def paper(name: str) -> dict[str, Any]:
-    return {
-        "name": f"{name}.md",
-        "mimeType": "text/markdown",
-        "buffer": PAPER.format(name).encode(),
-    }
+    return {"name": f"{name}.md", "mimeType": "text/markdown", "buffer": PAPER.format(name).encode()}
 
 
 BEGUN: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
@@ -103,9 +99,7 @@ BEGUN: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("protocol", BEGUN)
-def test_a_debate_goes_from_the_form_to_its_verdict_and_is_contested(
-    protocol: str, opened: Open
-) -> None:
+def test_a_debate_goes_from_the_form_to_its_verdict_and_is_contested(protocol: str, opened: Open) -> None:
     page = opened("?new")
     begin(page, protocol, *BEGUN[protocol])
     first = ended(page)
@@ -179,9 +173,7 @@ def test_a_run_is_stopped_and_goes_on(opened: Open) -> None:
     before = page.get_by_role("slider", name="Event").get_attribute("max")
     page.get_by_role("button", name="Go on with it").click()
     ended(page)
-    assert int(page.get_by_role("slider", name="Event").get_attribute("max") or 0) > int(
-        before or 0
-    )
+    assert int(page.get_by_role("slider", name="Event").get_attribute("max") or 0) > int(before or 0)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])

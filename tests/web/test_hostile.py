@@ -13,7 +13,7 @@ import pytest
 from dialectree import report
 from dialectree.records import Call, Event, RunRecord, fold_run
 from dialectree.records.folder import RunFolder
-from dialectree.records.journal import Text
+from dialectree.records.journal import PromptText
 from dialectree.text import clean
 from tests.web.serving import viewed
 
@@ -61,9 +61,7 @@ PAYLOADS = [
 """Texts that must be shown as they are; those that run anything set ``hacked`` or ask for it."""
 
 
-def run_of(
-    texts: Sequence[str], run_id: str
-) -> tuple[RunRecord, list[Call], list[Event], dict[str, str]]:
+def run_of(texts: Sequence[str], run_id: str) -> tuple[RunRecord, list[Call], list[Event], dict[str, str]]:
     """Return a run with ``texts`` in every field: the first at the root, each at a node below."""
     first, t, n = texts[0], "2026-01-31T12:00:00.000000Z", count(1)
     prompts = {sha256(text.encode()).hexdigest(): text for text in texts}
@@ -262,7 +260,7 @@ def test_hostile_text_on_a_server_is_shown_and_never_run(tab: Page, tmp_path: Pa
         record, calls, events, texts = run_of([text], f"hostile-{number}")
         folder = RunFolder.create(tmp_path / "runs", record.run_id)
         folder.write_whole(record, events, calls)
-        lines = (Text(hash=name, text=sent).model_dump_json() for name, sent in texts.items())
+        lines = (PromptText(hash=name, text=sent).model_dump_json() for name, sent in texts.items())
         folder.write("prompts.jsonl", "".join(f"{line}\n" for line in lines))
     offer = {"name": "made_up", "presets": {text: {text: text} for text in PAYLOADS}}
     shown = {name: PAYLOADS[0] for name in ("title", "summary", "description")}

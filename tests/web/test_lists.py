@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import uvicorn
 
-from dialectree.contests.verdict_diff import compared
+from dialectree.contests.verdict_diff import compare_runs
 from dialectree.evals import served
 from dialectree.interfaces.server import local
 from dialectree.records import Contest, Event, RunRecord
@@ -39,21 +39,17 @@ def fill(runs: Path) -> None:
     """Write two seeds, a claim and its contest, a repeat, a run that waits, and an evaluation."""
     place = Evaluated(evaluation="rated", row="tsd small", item="q7")
     write(runs, "seed1", "tsd", started="2026-02-01", evaluated=place)
-    second = write(
-        runs, "seed2", "tsd", started="2026-02-02", settings={**record("tsd").settings, "seed": 7}
-    )
+    second = write(runs, "seed2", "tsd", started="2026-02-02", settings={**record("tsd").settings, "seed": 7})
     leaf = second.tree.nodes["0.1"]
     assert leaf.verdict is not None
     leaf.transcript[1].fields["support"] = "Quite another thing."
     leaf.verdict.answer, leaf.verdict.confidence = "Never.", 0.25
     RunFolder(runs / "seed2").write_record(second)
     claim = write(runs, "claim", "art", started="2026-02-03")
-    contest = Contest(
-        run="claim", changes=["strength of 0.2 set to 0.1"], before=0.65, after=None, why=""
-    )
+    contest = Contest(run="claim", changes=["strength of 0.2 set to 0.1"], before=0.65, after=None, why="")
     new = write(runs, "claim2", "art", started="2026-02-04", contest=contest)
     new.tree.nodes["0.2"].scores["strength"] = 0.1
-    new.contest = compared(claim, new)
+    new.contest = compare_runs(claim, new)
     RunFolder(runs / "claim2").write_record(new)
     write(runs, "stranger", "rsd", started="2026-02-05", protocol="of_a_stranger")
     waiting = {"status": "running", "ended": None, "verdict": None, "started": "2026-02-06"}
@@ -69,7 +65,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     runs = tmp_path_factory.mktemp("viewed")
     fill(runs)
     token, listening = local.new_token(), local.listen(0)
-    evaluations = served.routes(lambda: served.found([runs]), str)
+    evaluations = served.routes(lambda: served.find_evaluations([runs]), str)
     app = local.app(local.folder(lambda scope: runs, evaluations), token)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
     thread = threading.Thread(target=asyncio.run, args=(server.serve(sockets=[listening]),))

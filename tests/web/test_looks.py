@@ -88,9 +88,7 @@ def look(tab: Page) -> None:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_axe_finds_nothing_and_no_width_scrolls_sideways(
-    tab: Page, tmp_path: Path, name: str
-) -> None:
+def test_axe_finds_nothing_and_no_width_scrolls_sideways(tab: Page, tmp_path: Path, name: str) -> None:
     run = show(tab, tmp_path, name)
     tab.add_script_tag(path=AXE)
     tab.set_viewport_size({"width": 390, "height": 800})
@@ -118,10 +116,7 @@ def test_axe_finds_nothing_in_the_forms_of_a_server(tab: Page, tmp_path: Path) -
     RunFolder.create(tmp_path / "runs", "asks").write_whole(run, [*told, asks], [])
     asked = {"node": "0.0", "request": "Who won?", "transcript": "A: so. B: no.", "labels": "A, B"}
     tab.route("**/asked", lambda route: route.fulfill(json=asked))
-    tab.route(
-        "**/protocols",
-        lambda route: route.fulfill(json={**route.fetch().json(), "acts": True}),
-    )
+    tab.route("**/protocols", lambda route: route.fulfill(json={**route.fetch().json(), "acts": True}))
     with viewed(tmp_path / "runs") as address:
         for query, there in (("?new", "Start"), ("?run=asks#0.0", "No answer")):
             tab.goto("about:blank")
@@ -145,9 +140,7 @@ def test_axe_finds_nothing_in_the_forms_of_a_server(tab: Page, tmp_path: Path) -
         look(tab)
 
 
-def test_a_screen_reader_gets_stance_figure_and_words_of_each_node(
-    tab: Page, tmp_path: Path
-) -> None:
+def test_a_screen_reader_gets_stance_figure_and_words_of_each_node(tab: Page, tmp_path: Path) -> None:
     run = show(tab, tmp_path, "art")
     tree = tab.get_by_role("tree").aria_snapshot()
     for node in run.tree.nodes.values():

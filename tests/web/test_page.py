@@ -43,8 +43,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         html = report.html(folder.record(), folder.calls(), folder.events(), folder.texts())
         file.write_text(html, encoding="utf-8")
         page.on(
-            "request",
-            lambda one: None if one.url.startswith(("file:", "data:")) else wrong.append(one.url),
+            "request", lambda one: None if one.url.startswith(("file:", "data:")) else wrong.append(one.url)
         )
         page.goto(file.as_uri() + at)
         page.wait_for_selector(".run")
@@ -79,9 +78,7 @@ def test_a_link_leads_to_a_turn_with_its_call_and_prompt(opened: Open) -> None:
     assert "Every order in a new web shop" in turn.locator("pre").all_inner_texts()[1]
 
 
-def test_the_tree_is_walked_searched_and_folded_by_the_keyboard(
-    opened: Open, tmp_path: Path
-) -> None:
+def test_the_tree_is_walked_searched_and_folded_by_the_keyboard(opened: Open, tmp_path: Path) -> None:
     page = opened(weighed(tmp_path / "runs"))
     tree = page.get_by_role("tree")
     tree.focus()

@@ -68,7 +68,7 @@ def contested(run: RunFolder, models: dict[str, Any], random: Random) -> RunFold
     """Contest a turn or a figure; None where the run has neither."""
     record = run.record()
     spoken = [(node, turn) for node in record.tree.nodes.values() for turn in node.transcript]
-    names = [text for node, turn in spoken if (text := turns.printed(record, node, turn))]
+    names = [text for node, turn in spoken if (text := turns.find_contestable_name(record, node, turn))]
     wishes = [Replace(name, "Another word.") for name in random.sample(names, len(names))]
     if any("tau" in node.scores for node in record.tree.nodes.values()):
         wishes.append(drawn(record, random))
@@ -211,10 +211,10 @@ def examples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
         (about / "entry_points.txt").write_text(entry)
         monkeypatch.syspath_prepend(path.parent)
     monkeypatch.syspath_prepend(tmp_path / "about")
-    plugins.declared.cache_clear()
+    plugins.load_declarations.cache_clear()
     yield
     monkeypatch.undo()
-    plugins.declared.cache_clear()
+    plugins.load_declarations.cache_clear()
 
 
 @pytest.mark.slow

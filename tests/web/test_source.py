@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dialectree.protocols.protocol import installed
+from dialectree.protocols.protocol import load_protocols
 
 SOURCE = Path(__file__).parents[2] / "web"
 FILES = [SOURCE / "index.html", SOURCE / "vite.config.ts", *sorted((SOURCE / "src").iterdir())]
@@ -13,7 +13,7 @@ FILES = [SOURCE / "index.html", SOURCE / "vite.config.ts", *sorted((SOURCE / "sr
 
 def test_the_page_names_no_protocol() -> None:
     text = " ".join(path.read_text() for path in FILES)
-    names = {name for one in installed().values() for name in (one.name, one.graph, one.title)}
+    names = {name for one in load_protocols().values() for name in (one.name, one.graph, one.title)}
     assert {name for name in names if re.search(rf"[\"'`]{re.escape(name)}[\"'`]", text)} == set()
 
 

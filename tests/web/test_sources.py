@@ -104,8 +104,7 @@ def test_the_sources_say_what_became_of_them(show: Show) -> None:
     page = show(grounded.run())
     sources = page.locator("details", has_text="2 of 3 retrieved").locator("li")
     assert [text.replace("\n\n", " | ") for text in sources.all_inner_texts()] == [
-        "traffic.pdf | Traffic in the old town | "
-        "3 segments retrieved · cited in 2 points · 1 left out",
+        "traffic.pdf | Traffic in the old town | 3 segments retrieved · cited in 2 points · 1 left out",
         "notes.md | Notes of the hearing | 2 segments retrieved · cited in 2 points",
         "minutes.txt | nothing retrieved",
     ]
@@ -194,8 +193,7 @@ def test_all_that_was_read_of_a_source_is_shown(show: Show, tmp_path: Path) -> N
         shown.get_by_text("All that was read").click()
         shown.locator(".block").first.wait_for()
         blocks = [
-            (block.get_attribute("class"), block.inner_text())
-            for block in shown.locator(".block").all()
+            (block.get_attribute("class"), block.inner_text()) for block in shown.locator(".block").all()
         ]
         assert blocks == [
             ("block block-heading", "Valley"),
@@ -205,9 +203,7 @@ def test_all_that_was_read_of_a_source_is_shown(show: Show, tmp_path: Path) -> N
             ("block block-row", "Country: Belmark; Hospitals: 12"),
             ("block block-paragraph", "<img src=x onerror=alert(1)> is a text."),
         ]
-        assert (
-            "4 words left out: hidden" in shown.locator("details", has_text="Valley").inner_text()
-        )
+        assert "4 words left out: hidden" in shown.locator("details", has_text="Valley").inner_text()
         shown.locator(".block mark").first.click()
         sentence = linked(page)
         assert sentence == shown.locator(".block mark").first.inner_text()

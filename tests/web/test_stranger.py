@@ -76,7 +76,7 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / NAME / "prompts" / f"{role}.md").write_text(PROMPT.replace("REPLY", reply))
     monkeypatch.syspath_prepend(str(folder))
     protocol = importlib.import_module(NAME).protocol
-    monkeypatch.setitem(plugins.declared()[0], NAME, protocol)
+    monkeypatch.setitem(plugins.load_declarations()[0], NAME, protocol)
 
 
 def ended(page: Page) -> str:

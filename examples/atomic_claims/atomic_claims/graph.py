@@ -41,9 +41,7 @@ async def splitter(state: dt.Question, runtime: Runtime[Settings]) -> dict[str, 
         claim=state["question"],
         most=most,
     )
-    parts = [
-        Part(id=f"{dt.root()}.{n}", text=text, support=None) for n, text in enumerate(split.claims)
-    ]
+    parts = [Part(id=f"{dt.root()}.{n}", text=text, support=None) for n, text in enumerate(split.claims)]
     for part in parts:
         await dt.open_part(runtime, part["id"], part["text"])
     return {"parts": parts}

@@ -76,9 +76,7 @@ script.retrieves("material", lambda talk: [talk.input["question"], *talk.input["
 script.speaks("agent", AgentReply, speakers=AGENTS, ids=labels, reads=before, evidence="cites")
 script.checks()
 script.decides("vote", vote)
-script.rounds(
-    ("material", "agent"), times="rounds", until=dt.stop_when_agreed, then=("checker", "vote")
-)
+script.rounds(("material", "agent"), times="rounds", until=dt.stop_when_agreed, then=("checker", "vote"))
 
 protocol = script.protocol(
     name="majority_debate",

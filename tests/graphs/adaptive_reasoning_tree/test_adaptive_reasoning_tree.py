@@ -16,13 +16,9 @@ from dialectree.graphs.adaptive_reasoning_tree.graph import argllm
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.argument_tree import Argument
 from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Comparison
-from dialectree.nodes.adaptive_reasoning_tree.scorer import (
-    ClaimScorerReply,
-    PairwiseReply,
-    ScorerReply,
-)
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, PairwiseReply, ScorerReply
 from dialectree.nodes.adaptive_reasoning_tree.weighing import WON
-from dialectree.report.words import declined_sides
+from dialectree.report.words import list_declined_sides
 from tests import running
 from tests.graphs.adaptive_reasoning_tree.arguing import (
     CLAIM,
@@ -90,9 +86,7 @@ SHAPES: list[dict[str, Any]] = [
         ({"breadth": 3, "depth": 2}, Cost(119, 3)),
     ],
 )
-def test_the_papers_shapes_cost_what_the_formula_says(
-    settings: dict[str, Any], expected: Cost
-) -> None:
+def test_the_papers_shapes_cost_what_the_formula_says(settings: dict[str, Any], expected: Cost) -> None:
     assert expected_cost(**settings) == expected
     assert cost(verify(arguers(), **settings)) == expected
 
@@ -118,8 +112,7 @@ def test_argllm_compares_nothing_whatever_the_settings_say() -> None:
 def test_with_the_tournament_alone_only_undecided_arguments_are_scored() -> None:
     model = arguers()
     model.will_say_now(
-        lambda call: compare("SUPPORT" if met(call)[0].startswith("for0") else "TIE"),
-        to=PairwiseReply,
+        lambda call: compare("SUPPORT" if met(call)[0].startswith("for0") else "TIE"), to=PairwiseReply
     )
     done = verify(model, breadth=2, blend=1.0, **BRADLEY_TERRY)
     late = [call for call in done.calls if call.role == "scorer"]
@@ -149,8 +142,7 @@ def wild(seed: int) -> ScriptedModel:
     model = arguers()
     model.will_say_now(lambda call: score(draw(call)), to=ScorerReply)
     model.will_say_now(
-        lambda call: compare(["SUPPORT", "ATTACK", "TIE"][int(draw(call) * 2.999)]),
-        to=PairwiseReply,
+        lambda call: compare(["SUPPORT", "ATTACK", "TIE"][int(draw(call) * 2.999)]), to=PairwiseReply
     )
     return model
 
@@ -158,9 +150,7 @@ def wild(seed: int) -> ScriptedModel:
 @pytest.mark.parametrize("rule", ["win_rate", "bradley_terry"])
 @pytest.mark.parametrize("ties", ["ignore", "half"])
 @pytest.mark.parametrize("blend", [0.0, 0.3, 1.0])
-def test_every_strength_is_what_the_formulas_make_of_the_replies(
-    rule: Any, ties: Any, blend: float
-) -> None:
+def test_every_strength_is_what_the_formulas_make_of_the_replies(rule: Any, ties: Any, blend: float) -> None:
     shape: dict[str, Any] = {"breadth": 2, "depth": 2, "judge_orders": "both"}
     shape |= {"root_strength": "estimated"}
     done = verify(wild(1), blend=blend, strength_rule=rule, ties=ties, **shape)
@@ -187,12 +177,8 @@ def test_a_small_tree_is_weighed_and_explained() -> None:
     model.will_say_now(lambda call: replies[call.node], to=ScorerReply)
     done = verify(model)
     root, supporter, attacker = done.tree.nodes.values()
-    assert supporter.scores == pytest.approx(
-        {"tau": 0.8, "theta": 1, "blended": 0.9, "strength": 0.9}
-    )
-    assert attacker.scores == pytest.approx(
-        {"tau": 0.4, "theta": 0, "blended": 0.2, "strength": 0.2}
-    )
+    assert supporter.scores == pytest.approx({"tau": 0.8, "theta": 1, "blended": 0.9, "strength": 0.9})
+    assert attacker.scores == pytest.approx({"tau": 0.4, "theta": 0, "blended": 0.2, "strength": 0.2})
     # alpha = (1 - 0.9) - (1 - 0.2) = -0.7, s = 0.5 + 0.7 * 0.5
     assert root.scores == pytest.approx({"tau": 0.5, "blended": 0.5, "strength": 0.85})
     assert done.verdict.model_dump() == {
@@ -338,7 +324,7 @@ def test_a_side_that_declines_is_absent_and_the_other_keeps_its_own_strength(
         model = arguers()
         model.will_say_now(by_role(**{role: argue(nothing)}), to=ArgumentsReply)
         done = verify(model, blend=blend)
-        assert declined_sides(done.node()) == [stance]
+        assert list_declined_sides(done.node()) == [stance]
         assert done.node().children == [left]
         assert done.node(left).scores == {"tau": 0.6, "blended": 0.6, "strength": 0.6}
         assert done.verdict.confidence == pytest.approx(probability)
@@ -349,7 +335,7 @@ def test_a_claim_about_which_both_sides_decline_is_undecided() -> None:
     model = arguers()
     model.will_say_now(argue(""), to=ArgumentsReply)
     done = verify(model, depth=3)
-    assert declined_sides(done.node()) == ["support", "attack"]
+    assert list_declined_sides(done.node()) == ["support", "attack"]
     assert (done.node().children, done.node().kind) == ([], "claim")
     assert (done.verdict.label, done.verdict.confidence) == ("False", 0.5)
     assert done.verdict.rationale is None
@@ -376,14 +362,7 @@ UNKNOWN = "the claim's own strength is not known; there is no verdict"
             [("0.0", "scorer", "0.0"), ("0.1", "scorer", "0.1")],
             LOST,
         ),
-        (
-            ClaimScorerReply,
-            "scorer",
-            "0",
-            {"root_strength": "estimated"},
-            [("0", "scorer", "")],
-            UNKNOWN,
-        ),
+        (ClaimScorerReply, "scorer", "0", {"root_strength": "estimated"}, [("0", "scorer", "")], UNKNOWN),
     ],
 )
 def test_a_claim_that_was_not_heard_or_weighed_has_no_verdict(
@@ -396,18 +375,16 @@ def test_a_claim_that_was_not_heard_or_weighed_has_no_verdict(
     assert (done.verdict.answer, done.verdict.label, done.verdict.confidence) == (None,) * 3
     assert (done.verdict.confidence_source, done.verdict.notes) == (None, [note])
     assert (done.node().status, done.node().score("strength")) == ("missing", None)
-    assert declined_sides(done.node()) == []
+    assert list_declined_sides(done.node()) == []
 
 
 @pytest.mark.parametrize(("role", "left"), [("supporter", "0.1.1"), ("attacker", "0.1.0")])
-def test_a_failure_deeper_down_takes_nothing_from_the_claim(
-    role: str, left: str, fault: Said
-) -> None:
+def test_a_failure_deeper_down_takes_nothing_from_the_claim(role: str, left: str, fault: Said) -> None:
     model = arguers()
     model.will_say(by_role(**{role: fault}), to=ArgumentsReply, at="0.1")
     done = verify(model, depth=2)
     assert done.lost == [("0.1", role, "")]
-    assert (done.node("0.1").children, declined_sides(done.node("0.1"))) == ([left], [])
+    assert (done.node("0.1").children, list_declined_sides(done.node("0.1"))) == ([left], [])
     assert done.verdict.label == "True"
 
 
@@ -448,13 +425,10 @@ def test_a_tree_of_an_ensemble_that_failed_does_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    "claim",
-    ["", "  ", "Is it so?", "Is it so? \n", "是吗？", "Is it so?!", "هل هو كذلك؟", "...", "(-)"],
+    "claim", ["", "  ", "Is it so?", "Is it so? \n", "是吗？", "Is it so?!", "هل هو كذلك؟", "...", "(-)"]
 )
 @pytest.mark.parametrize("name", ["art", "argllm", "direct", "cot"])
-def test_a_question_or_a_text_without_a_word_is_refused(
-    claim: str, name: str, tmp_path: Path
-) -> None:
+def test_a_question_or_a_text_without_a_word_is_refused(claim: str, name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError):
         running.begin(name, claim, tmp_path, model=arguers())
     assert not [*tmp_path.iterdir()]

@@ -13,7 +13,7 @@ from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply, near_duplicates
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.protocols.settings import build_settings
-from dialectree.report.words import declined_sides
+from dialectree.report.words import list_declined_sides
 from tests.graphs.adaptive_reasoning_tree.arguing import (
     CLAIM,
     GENERATORS,
@@ -31,14 +31,11 @@ ALIKE = "Chameleons turn dark, when they are cold and want to warm up!"
 OTHER = "Males show bright colours to rivals and to females"
 
 
-def repeats(
-    again: Said, role: str = "supporter", first: tuple[str, ...] = (ONE, ALIKE)
-) -> ScriptedModel:
+def repeats(again: Said, role: str = "supporter", first: tuple[str, ...] = (ONE, ALIKE)) -> ScriptedModel:
     """Return a model that repeats itself on one side, and says ``again`` when asked once more."""
     model = arguers()
     model.will_say_now(
-        by_role(**{role: lambda call: again if call.round == 2 else argue(*first)}),
-        to=ArgumentsReply,
+        by_role(**{role: lambda call: again if call.round == 2 else argue(*first)}), to=ArgumentsReply
     )
     return model
 
@@ -63,10 +60,7 @@ def test_a_near_duplicate_is_asked_for_again_beside_what_is_there_already(
     assert (done.node().children, done.node().notes) == (["0.0", "0.1", "0.2", "0.3"], [])
     assert cost(done) == Cost(10 + 1, 3)
     turns = [turn for turn in done.node().transcript if turn.role == role]
-    assert [(turn.round, turn.step, turn.side) for turn in turns] == [
-        (1, 0, stance),
-        (2, 1, stance),
-    ]
+    assert [(turn.round, turn.step, turn.side) for turn in turns] == [(1, 0, stance), (2, 1, stance)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +79,7 @@ def test_an_argument_that_cannot_be_replaced_is_left_out_and_not_asked_for_a_thi
     done = verify(model, breadth=2)
     assert len(asked_again(model)) == 1
     assert done.node().children == ["0.0", "0.2", "0.3"]
-    assert (done.node().notes, declined_sides(done.node())) == (notes, declined)
+    assert (done.node().notes, list_declined_sides(done.node())) == (notes, declined)
     assert [failure.role for _, failure in done.failures] == failed
     assert len(done.node().comparisons) == 2
     assert done.verdict.label == "True"
@@ -94,7 +88,7 @@ def test_an_argument_that_cannot_be_replaced_is_left_out_and_not_asked_for_a_thi
 def test_a_declined_place_is_absent_and_the_others_keep_their_ids() -> None:
     model = repeats("", "attacker", ("this one", "", "and that other"))
     done = verify(model, breadth=3)
-    assert declined_sides(done.node()) == ["attack"]
+    assert list_declined_sides(done.node()) == ["attack"]
     assert done.node().children == ["0.0", "0.1", "0.2", "0.3", "0.5"]
     assert done.node("0.5").text == "and that other"
     assert cost(done) == Cost(2 + 5 + 6, 2)
@@ -170,9 +164,7 @@ def test_the_same_words_again_are_found(texts: list[str], places: list[int]) -> 
 
 
 texts = st.lists(
-    st.lists(st.sampled_from(["one", "Two", "three,", "vier", "cinq!", "六"]), max_size=5).map(
-        " ".join
-    )
+    st.lists(st.sampled_from(["one", "Two", "three,", "vier", "cinq!", "六"]), max_size=5).map(" ".join)
     | st.text(max_size=10),
     max_size=12,
 )

@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialectree.nodes.adaptive_reasoning_tree.argument_tree import (
-    Argument,
-    StrengthRule,
-    Weighed,
-    Weight,
-)
+from dialectree.nodes.adaptive_reasoning_tree.argument_tree import Argument, StrengthRule, Weighed, Weight
 from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Comparison, Ties
 from dialectree.nodes.adaptive_reasoning_tree.semantics import Semantics
 from tests.graphs.adaptive_reasoning_tree.trees import ROUNDING, claim, weigh
@@ -78,13 +73,7 @@ def test_a_claim_of_two_levels_by_hand() -> None:
     arguments = [ROOT, pro("s", 0.6), con("a", 0.6), con("b", 0.5, "s"), pro("t", 0.5, "a")]
     weighed = weigh(arguments, {"0": [WON]})
     known = {id: weight[:2] for id, weight in weighed.weights.items()}
-    assert known == {
-        "0": (None, 0.5),
-        "s": (1.0, 0.8),
-        "a": (0.0, 0.3),
-        "b": (None, 0.5),
-        "t": (None, 0.5),
-    }
+    assert known == {"0": (None, 0.5), "s": (1.0, 0.8), "a": (0.0, 0.3), "b": (None, 0.5), "t": (None, 0.5)}
     reached = {id: weight.strength for id, weight in weighed.weights.items()}
     assert reached == pytest.approx({"0": 0.375, "s": 0.4, "a": 0.65, "b": 0.5, "t": 0.5})
     assert all(weight.counted for weight in weighed.weights.values())
@@ -140,9 +129,7 @@ def test_the_same_judgements_give_the_same_bits_in_any_order(
 def attacks_above(id: str, arguments: Mapping[str, Argument]) -> int:
     """Attacks on the way from an argument to the claim."""
     above = arguments[id].parent
-    return (
-        0 if above is None else (arguments[id].stance == "attack") + attacks_above(above, arguments)
-    )
+    return 0 if above is None else (arguments[id].stance == "attack") + attacks_above(above, arguments)
 
 
 @each
@@ -244,6 +231,4 @@ def test_groups_that_never_met_are_noted() -> None:
     made = {"0": [WON, Comparison("t", "b", False)]}
     weighed = weigh(arguments, made, strength_rule="bradley_terry")
     assert [weighed.weights[id].theta for id in "stab"] == [0.5, 0.0, 0.0, 0.5]
-    assert weighed.notes == {
-        "0": ["some groups never met: between them theta rests on an equal start"]
-    }
+    assert weighed.notes == {"0": ["some groups never met: between them theta rests on an equal start"]}

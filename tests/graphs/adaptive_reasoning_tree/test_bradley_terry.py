@@ -11,10 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import (
-    Fit,
-    fit,
-)
+from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Fit, fit
 
 Floats = NDArray[np.float64]
 Pair = tuple[Floats, Floats]
@@ -73,9 +70,7 @@ def test_it_agrees_with_an_independent_solver(tournament: Pair) -> None:
         pair
         for i in range(supporters)
         for j in range(attackers)
-        for pair in (
-            [(i, supporters + j)] * int(wins[i, j]) + [(supporters + j, i)] * int(losses[i, j])
-        )
+        for pair in ([(i, supporters + j)] * int(wins[i, j]) + [(supporters + j, i)] * int(losses[i, j]))
     ]
     theirs = np.exp(choix.ilsr_pairwise(supporters + attackers, data, alpha=0))
     ours = fit(wins, losses, iterations=100_000, tolerance=1e-13)
@@ -83,16 +78,8 @@ def test_it_agrees_with_an_independent_solver(tournament: Pair) -> None:
     assert everyone(ours) == pytest.approx(list(theirs / theirs.sum()), abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("met", "connected"),
-    [
-        ([[1, 0], [0, 1]], False),
-        ([[1, 1], [0, 1]], True),
-    ],
-)
-def test_only_those_who_met_somebody_must_hang_together(
-    met: list[list[int]], connected: bool
-) -> None:
+@pytest.mark.parametrize(("met", "connected"), [([[1, 0], [0, 1]], False), ([[1, 1], [0, 1]], True)])
+def test_only_those_who_met_somebody_must_hang_together(met: list[list[int]], connected: bool) -> None:
     wins = np.array(met, dtype=float)
     assert fit(wins, np.zeros_like(wins)).connected is connected
 

@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.nodes.adaptive_reasoning_tree.arguer import (
-    ArgumentsReply,
-    AttackReply,
-    SupportReply,
-)
+from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply, AttackReply, SupportReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import DirectedScorerReply
 from tests.graphs.adaptive_reasoning_tree.arguing import (
     Cost,
@@ -34,10 +30,7 @@ def directed(*misfiled: str, times: int = 1, consistent: bool = True) -> Scripte
     One that is not ``consistent`` says the same of a statement and of its opposite.
     """
     model = arguers()
-    sides: tuple[tuple[type[ArgumentsReply], str], ...] = (
-        (SupportReply, "true"),
-        (AttackReply, "false"),
-    )
+    sides: tuple[tuple[type[ArgumentsReply], str], ...] = ((SupportReply, "true"), (AttackReply, "false"))
     for kind, word in sides:
         model.will_say(stated(kind, word), to=kind)
 
@@ -59,9 +52,7 @@ def stated(kind: type[ArgumentsReply], word: str) -> Callable[[Asked], Said]:
         texts = argue_as_asked(call).arguments
         if call.round == 3:
             texts = [one.model_copy(update={"text": f"Rather {one.text}"}) for one in texts]
-        return kind.model_validate(
-            {"statement_is": word, "arguments": [one.model_dump() for one in texts]}
-        )
+        return kind.model_validate({"statement_is": word, "arguments": [one.model_dump() for one in texts]})
 
     return say
 
@@ -93,8 +84,7 @@ def test_a_scorer_that_says_the_same_of_the_opposite_misfiles_nothing() -> None:
 def test_an_argument_that_comes_again_as_it_was_is_not_scored_again() -> None:
     model = directed("0.1")
     model.will_say_now(
-        lambda call: AttackReply(statement_is="false", **dict(argue_as_asked(call))),
-        to=AttackReply,
+        lambda call: AttackReply(statement_is="false", **dict(argue_as_asked(call))), to=AttackReply
     )
     done = verify(model, check_stance="on")
     assert len(done.tree.nodes["0.1"].notes) == 1
@@ -102,9 +92,7 @@ def test_an_argument_that_comes_again_as_it_was_is_not_scored_again() -> None:
 
 
 @pytest.mark.parametrize("blend", [0.0, 0.5, 1.0])
-def test_an_argument_that_points_away_twice_stands_in_the_record_and_counts_for_nobody(
-    blend: float,
-) -> None:
+def test_an_argument_that_points_away_twice_stands_in_the_record_and_counts_for_nobody(blend: float) -> None:
     model = directed("0.1", times=2)
     done = verify(model, check_stance="on", blend=blend)
     left_out = done.tree.nodes["0.1"]

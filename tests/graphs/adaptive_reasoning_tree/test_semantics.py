@@ -64,12 +64,7 @@ def test_a_strength_stays_in_0_to_1_and_equal_sides_leave_the_base(
 @steady
 @given(unit, units, units, unit, unit)
 def test_a_stronger_child_never_pulls_the_other_way(
-    combine: Combine,
-    base: float,
-    supporters: list[float],
-    attackers: list[float],
-    a: float,
-    b: float,
+    combine: Combine, base: float, supporters: list[float], attackers: list[float], a: float, b: float
 ) -> None:
     low, high = sorted((a, b))
     raised = combine(base, [*supporters, high], attackers)
@@ -90,9 +85,7 @@ def test_changed_sides_give_the_opposite(
 
 @steady
 @given(unit, unit, unit)
-def test_a_blend_lies_between_its_parts_and_reaches_both(
-    tau: float, theta: float, share: float
-) -> None:
+def test_a_blend_lies_between_its_parts_and_reaches_both(tau: float, theta: float, share: float) -> None:
     assert min(tau, theta) - rounding <= blend(tau, theta, share) <= max(tau, theta) + rounding
     assert 0 <= blend(tau, theta, share) <= 1
     assert blend(tau, theta, 0) == tau

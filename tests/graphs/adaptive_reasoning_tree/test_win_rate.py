@@ -16,11 +16,7 @@ from tests.graphs.adaptive_reasoning_tree import trees
 from tests.graphs.adaptive_reasoning_tree.trees import ROUNDING
 
 winners = (True, False, None)
-BETTER: Mapping[bool | None, tuple[bool | None, ...]] = {
-    False: (None, True),
-    None: (True,),
-    True: (),
-}
+BETTER: Mapping[bool | None, tuple[bool | None, ...]] = {False: (None, True), None: (True,), True: ()}
 """The winners that are better for the supporter."""
 Made = Sequence[Comparison]
 
@@ -65,20 +61,14 @@ def all_of_two_by_two() -> Iterator[list[Comparison]]:
 
 def lowering(rule: StrengthRule, **how: Any) -> int:
     """How many favourable moves among all tournaments of two by two lower the claim."""
-    strength = {
-        tuple(made): claim(EVEN, made, strength_rule=rule, **how) for made in all_of_two_by_two()
-    }
+    strength = {tuple(made): claim(EVEN, made, strength_rule=rule, **how) for made in all_of_two_by_two()}
     return sum(
-        strength[tuple(after)] < strength[made] - ROUNDING
-        for made in strength
-        for after in favourable(made)
+        strength[tuple(after)] < strength[made] - ROUNDING for made in strength for after in favourable(made)
     )
 
 
 @pytest.mark.parametrize("semantics", get_args(Semantics))
-def test_no_flip_for_the_claim_lowers_it_in_any_tournament_of_two_by_two(
-    semantics: Semantics,
-) -> None:
+def test_no_flip_for_the_claim_lowers_it_in_any_tournament_of_two_by_two(semantics: Semantics) -> None:
     assert lowering("win_rate", semantics=semantics) == 0
 
 

@@ -8,8 +8,8 @@ from dialectree.nodes.adaptive_reasoning_tree.argument_tree import (
     Argument,
     StrengthRule,
     Weighed,
-    aggregated,
-    blended,
+    aggregate_strengths,
+    blend_weights,
 )
 from dialectree.nodes.adaptive_reasoning_tree.bradley_terry import Comparison, Ties
 from dialectree.nodes.adaptive_reasoning_tree.semantics import Semantics
@@ -30,10 +30,8 @@ def weigh(
     prune_below: float | None = None,
     dropped: Container[str] = (),
 ) -> Weighed:
-    alone = blended(
-        arguments, comparisons or {}, blend=blend, strength_rule=strength_rule, ties=ties
-    )
-    return aggregated(
+    alone = blend_weights(arguments, comparisons or {}, blend=blend, strength_rule=strength_rule, ties=ties)
+    return aggregate_strengths(
         arguments, alone, semantics=semantics, prune_below=prune_below, dropped=dropped
     )
 

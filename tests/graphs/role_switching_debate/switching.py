@@ -135,9 +135,7 @@ def debaters(model: ScriptedModel | None = None, winner: str = TWO[1]) -> Script
     model.will_say(own_up, to=UncertaintyReply)
     model.will_say(rule_for(winner), to=JudgeReply)
     model.will_say(direct(winner))
-    model.will_say(
-        lambda call: DistractorReply(label=min(listed(call, "options"))), to=DistractorReply
-    )
+    model.will_say(lambda call: DistractorReply(label=min(listed(call, "options"))), to=DistractorReply)
     return model
 
 

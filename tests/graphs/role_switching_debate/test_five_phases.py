@@ -123,9 +123,7 @@ def message(call: Asked) -> str:
 
 
 @pytest.mark.parametrize("cross_examination", ["in_turn", "simultaneous"])
-def test_with_the_sides_swapped_only_the_cross_examination_keeps_its_order(
-    cross_examination: str,
-) -> None:
+def test_with_the_sides_swapped_only_the_cross_examination_keeps_its_order(cross_examination: str) -> None:
     model = run(judge_orders="both", cross_examination=cross_examination)
     one, other = of(model, JudgeReply)
     assert blocks_of(one) == WHOLE
@@ -318,9 +316,7 @@ def test_without_a_later_part_the_debate_goes_on_and_the_record_says_so(
     lost = "missing: this part is lost; that counts against nobody"
     assert judge.prompt.count(lost) == (1 if who != "AB" else 0)
     if who != "AB":
-        mine = within(judge, "transcript").partition(
-            f"debater {pair[(FIRST + SECOND).index(who)]}\n"
-        )[2]
+        mine = within(judge, "transcript").partition(f"debater {pair[(FIRST + SECOND).index(who)]}\n")[2]
         assert mine.startswith(lost)
     notes = [note for note in done.verdict.notes if note.startswith("disclosed")]
     assert len(notes) == (kind is not UncertaintyReply or who != "AB")
@@ -350,7 +346,4 @@ def test_of_two_rulings_one_is_not_enough(lost: str, fault: Said) -> None:
 
     model.will_say_now(say, to=JudgeReply)
     done = decide(model, judge_orders="both")
-    assert (done.verdict.answer, failed(done)) == (
-        None,
-        [("judge", "swapped" if lost == SECOND else "")],
-    )
+    assert (done.verdict.answer, failed(done)) == (None, [("judge", "swapped" if lost == SECOND else "")])

@@ -10,18 +10,12 @@ from typing import Any
 import pytest
 
 from dialectree.errors import InputError
-from dialectree.graphs.role_switching_debate.graph import (
-    graph,
-)
+from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply
-from dialectree.nodes.role_switching_debate.debater import (
-    ProposalReply,
-)
+from dialectree.nodes.role_switching_debate.debater import ProposalReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply, DistractorReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.role_switching_debate.state import (
-    Question,
-)
+from dialectree.nodes.role_switching_debate.state import Question
 from dialectree.protocols.protocol import method, methods
 from tests.graphs.role_switching_debate.switching import (
     FIRST,
@@ -117,9 +111,7 @@ def no_request_twice(done: Any) -> bool:
 
 @pytest.mark.parametrize("method", ["rsd", "no_role_switch", "no_uncertainty", "basic"])
 @pytest.mark.parametrize(("options", "rounds"), [(THREE, 2), (FIVE, 3)])
-def test_a_knockout_takes_as_long_as_its_rounds(
-    method: str, options: tuple[str, ...], rounds: int
-) -> None:
+def test_a_knockout_takes_as_long_as_its_rounds(method: str, options: tuple[str, ...], rounds: int) -> None:
     calls, path = {"rsd": (9, 6), "basic": (5, 4)}.get(method, (7, 5))
     debates = len(options) - 1
     graph = methods()[method].graph()
@@ -140,9 +132,7 @@ def test_a_knockout_of_26_options_takes_five_rounds() -> None:
 
 
 @pytest.mark.parametrize(("samples", "expected"), [(1, 1), (3, 3), (5, 5)])
-def test_a_gate_that_does_not_agree_costs_its_samples_and_one_step(
-    samples: int, expected: int
-) -> None:
+def test_a_gate_that_does_not_agree_costs_its_samples_and_one_step(samples: int, expected: int) -> None:
     for settings, base in ({}, Cost(9, 6)), ({"cross_examination": "simultaneous"}, Cost(9, 5)):
         model = debaters()
         model.will_say_now(direct(TWO[0]), direct(TWO[1]))
@@ -308,9 +298,7 @@ def test_a_knockout_ends_with_the_round_of_an_unresolved_debate(
 ) -> None:
     model = debaters()
     for debate in lost:
-        model.will_say_now(
-            lambda call: rule(min(listed(call, "candidates")), "?"), to=JudgeReply, at=debate
-        )
+        model.will_say_now(lambda call: rule(min(listed(call, "candidates")), "?"), to=JudgeReply, at=debate)
     done = decide(model, FIVE, candidates="knockout")
     debates = [f"0.{n}" for n in range(held)]
     assert done.node().children == debates
@@ -375,9 +363,7 @@ def test_a_failed_sample_is_no_agreement() -> None:
     assert [(f.role, f.speaker) for _, f in done.failures] == [("debater_a", "2")]
 
 
-@pytest.mark.parametrize(
-    ("second", "debated"), [("Grass ", False), ("grass.", True), ("hay", True)]
-)
+@pytest.mark.parametrize(("second", "debated"), [("Grass ", False), ("grass.", True), ("hay", True)])
 def test_the_gate_of_an_open_question_compares_words(second: str, debated: bool) -> None:
     model = debaters(winner="hay")
     model.will_say_now(direct("grass"), direct(second))
@@ -398,9 +384,7 @@ def test_a_gate_before_a_knockout_or_an_evaluation_spares_it_too() -> None:
 
 def test_both_orders_that_agree_settle_it_and_name_both_confidences() -> None:
     model = debaters()
-    model.will_say_now(
-        lambda call: rule("B", TWO[1], 0.9 if first_is(call, FIRST) else 0.6), to=JudgeReply
-    )
+    model.will_say_now(lambda call: rule("B", TWO[1], 0.9 if first_is(call, FIRST) else 0.6), to=JudgeReply)
     done = decide(model, judge_orders="both")
     assert (done.verdict.label, done.verdict.confidence) == ("B", 0.6)
     note = "the judge's confidence in the two orders: 0.90 and 0.60; the lower one counts"
@@ -414,9 +398,7 @@ def first_is(call: Asked, who: str) -> bool:
 
 def test_both_orders_that_differ_are_position_bias_and_unresolved() -> None:
     model = debaters()
-    model.will_say_now(
-        lambda call: rule_label("A" if first_is(call, FIRST) else "B")(call), to=JudgeReply
-    )
+    model.will_say_now(lambda call: rule_label("A" if first_is(call, FIRST) else "B")(call), to=JudgeReply)
     done = decide(model, judge_orders="both")
     assert (done.verdict.answer, done.verdict.label, done.verdict.confidence) == (None,) * 3
     bias = "position bias: the judge ruled otherwise when the sides were swapped"
@@ -427,9 +409,7 @@ def test_both_orders_that_differ_are_position_bias_and_unresolved() -> None:
 
 @pytest.mark.parametrize("mended", [True, False])
 @pytest.mark.parametrize("unmapped", ["AB", "A", "B"])
-def test_of_both_orders_each_one_that_is_unmapped_is_asked_once_more(
-    unmapped: str, mended: bool
-) -> None:
+def test_of_both_orders_each_one_that_is_unmapped_is_asked_once_more(unmapped: str, mended: bool) -> None:
     def ruled(call: Asked) -> JudgeReply:
         wrong = any(first_is(call, who) for who in unmapped)
         again = "<ruling>" in call.prompt
@@ -482,11 +462,7 @@ def test_a_loser_who_was_surer_than_the_winner_is_remarked_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "wrong"),
-    [
-        (["grass"], "one option is no choice"),
-        ("grass or hay", "give a list of texts"),
-    ],
+    ("options", "wrong"), [(["grass"], "one option is no choice"), ("grass or hay", "give a list of texts")]
 )
 @pytest.mark.parametrize("candidates", ["proposed", "knockout"])
 def test_options_that_are_none_are_refused_before_anything_is_paid(

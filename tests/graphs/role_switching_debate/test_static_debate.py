@@ -87,9 +87,7 @@ def test_both_orders_are_averaged() -> None:
     assert [turn.names for turn in judged] == ["B", "B"]
 
 
-@pytest.mark.parametrize(
-    ("sure", "answer"), [((0.9, 0.6), "A"), ((0.6, 0.9), "B"), ((0.7, 0.7), None)]
-)
+@pytest.mark.parametrize(("sure", "answer"), [((0.9, 0.6), "A"), ((0.6, 0.9), "B"), ((0.7, 0.7), None)])
 def test_a_judge_who_leans_to_a_place_is_noted_and_the_surer_ruling_wins(
     sure: tuple[float, float], answer: str | None
 ) -> None:
@@ -147,9 +145,7 @@ def grounded(name: str, **given: Any) -> tuple[RunRecord, Pointing]:
     one = planted()
     model: Pointing = speakers(pointing(), for_answer(one.right, 0.9, 0.9))
     model.will_point(finding(one))
-    run = begin(
-        name, one.question, Path("runs"), folder(one), model=model, options=one.options, **given
-    )
+    run = begin(name, one.question, Path("runs"), folder(one), model=model, options=one.options, **given)
     return asyncio.run(run.conduct()), model
 
 

@@ -18,7 +18,7 @@ from langgraph.types import Command
 from dialectree.answers import ruling
 from dialectree.flow.human_input import payload_of
 from dialectree.graphs.role_switching_debate.graph import graph
-from dialectree.nodes.role_switching_debate.judge import agreed_label
+from dialectree.nodes.role_switching_debate.judge import find_common_label
 from tests.graphs.role_switching_debate import switching
 from tests.graphs.role_switching_debate.switching import FIVE, TWO, context, debaters
 from tests.scripted import ScriptedModel
@@ -50,7 +50,7 @@ def ruled(label: str, answer: str) -> dict[str, Any]:
 def test_rulings_decide_a_debate_or_a_note_says_why_not(
     rulings: list[dict[str, Any]], label: str | None, why: str
 ) -> None:
-    named, notes = agreed_label(rulings)
+    named, notes = find_common_label(rulings)
     assert (named, bool(notes)) == (label, bool(why))
     assert why in " ".join(notes)
 
@@ -110,9 +110,7 @@ def test_a_person_may_be_uncertain_where_that_is_allowed() -> None:
     assert host.asked[0]["request"].endswith("A, B, uncertain")
 
 
-@pytest.mark.parametrize(
-    ("ruling", "source"), [("B", "person"), ("uncertain", "person"), ("", None)]
-)
+@pytest.mark.parametrize(("ruling", "source"), [("B", "person"), ("uncertain", "person"), ("", None)])
 def test_the_verdict_says_that_a_person_ruled(ruling: str, source: str | None) -> None:
     verdict = Host(debaters(), allow_uncertain=True).answers(ruling)["verdict"]
     assert (verdict["confidence"], verdict["confidence_source"]) == (None, source)

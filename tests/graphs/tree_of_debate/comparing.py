@@ -22,12 +22,7 @@ from dialectree.nodes.tree_of_debate.moderator import (
     SubtopicsReply,
     SubtopicText,
 )
-from dialectree.nodes.tree_of_debate.persona import (
-    ArgumentReply,
-    ClaimsReply,
-    ClaimText,
-    ResponseReply,
-)
+from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ClaimText, ResponseReply
 from dialectree.nodes.tree_of_debate.state import Settings
 from tests.graphs import debating
 from tests.graphs.debating import Debated, debate
@@ -122,9 +117,7 @@ def weigh(*, relevant: bool = True) -> Callable[[Asked], RelevanceReply]:
     def say(call: Asked) -> RelevanceReply:
         fields = {"supports": yes, "refutes": "no", "clarifies": "no", "irrelevant": "yes"}
         return RelevanceReply(
-            segments=[
-                Relevance.model_validate({"id": name, **fields}) for name in shown_segments(call)
-            ]
+            segments=[Relevance.model_validate({"id": name, **fields}) for name in shown_segments(call)]
         )
 
     return say
@@ -207,9 +200,7 @@ def summarise(
     )
 
 
-def personas(
-    claims: int = 3, subtopics: int = 3, model: ScriptedModel | None = None
-) -> ScriptedModel:
+def personas(claims: int = 3, subtopics: int = 3, model: ScriptedModel | None = None) -> ScriptedModel:
     """Return a model that plays every role and splits every topic down to the depth limit."""
     model = model or ScriptedModel()
     model.will_say(claim(claims), to=ClaimsReply)
@@ -219,9 +210,7 @@ def personas(
     model.will_say(argue_from_evidence, to=ArgumentReply)
     model.will_say(respond())
     model.will_say(go_on())
-    model.will_say(
-        summarise(sentence("They differ.", "0.0"), similarities=(sentence("Alike.", "0.0"),))
-    )
+    model.will_say(summarise(sentence("They differ.", "0.0"), similarities=(sentence("Alike.", "0.0"),)))
     model.will_say(PaperSummaryReply(summary="It does."), ComparisonReply(summary="They do."))
     model.will_say(ComparisonPickReply(rationale="It is accurate.", number="2"))
     return model
@@ -246,8 +235,5 @@ def compare(
     """Compare two papers; by default retrieval is lexical and the tree has depth 1."""
     given = {"papers": list(papers)}
     return debate(
-        model,
-        topic,
-        given=given,
-        **{"graph": graph, "embeddings": "bm25", "segments": 2, **options},
+        model, topic, given=given, **{"graph": graph, "embeddings": "bm25", "segments": 2, **options}
     )

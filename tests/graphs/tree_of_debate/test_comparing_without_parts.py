@@ -14,31 +14,19 @@ from dialectree.nodes.tree_of_debate.comparison import (
     SummaryReply,
 )
 from dialectree.nodes.tree_of_debate.evidence import Relevance, RelevanceReply
-from dialectree.nodes.tree_of_debate.moderator import (
-    ProgressReply,
-    SubtopicsReply,
-)
+from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
 from dialectree.protocols.protocol import methods
 from dialectree.report.node_data import topic_of
 from tests.graphs.debating import FAULTS, Debated
 from tests.graphs.role_switching_debate.switching import of
-from tests.graphs.tree_of_debate.comparing import (
-    compare,
-    personas,
-    shown_segments,
-    speaker,
-    turn,
-    weigh,
-)
+from tests.graphs.tree_of_debate.comparing import compare, personas, shown_segments, speaker, turn, weigh
 from tests.scripted import Asked, Said, ScriptedModel
 
 Reply = type[BaseModel]
 
 
-def losing(
-    kind: Reply, fault: Said, who: str = "ab", at: str = "", stage: str = ""
-) -> ScriptedModel:
+def losing(kind: Reply, fault: Said, who: str = "ab", at: str = "", stage: str = "") -> ScriptedModel:
     """Return a model that plays every role, with ``fault`` instead of some replies.
 
     ``who`` are the personas that lose theirs; ``stage`` tells an opening argument from a revised
@@ -140,8 +128,7 @@ def test_without_a_ruling_on_progress_a_topic_is_not_split(fault: Said) -> None:
 
 @pytest.mark.parametrize("turns", ["parallel", "alternating"])
 @pytest.mark.parametrize(
-    ("kind", "stage"),
-    [(ArgumentReply, "present"), (ResponseReply, ""), (ArgumentReply, "revise")],
+    ("kind", "stage"), [(ArgumentReply, "present"), (ResponseReply, ""), (ArgumentReply, "revise")]
 )
 @pytest.mark.parametrize("who", ["a", "b"])
 def test_a_turn_that_fails_is_left_out_and_the_last_one_before_it_stands(
@@ -179,11 +166,7 @@ def test_without_any_argument_there_is_no_comparison_and_nobody_writes_one(fault
 def test_without_a_summary_the_comparison_is_unresolved_and_the_tree_stands(fault: Said) -> None:
     done = compare(losing(SummaryReply, fault))
     assert done.lost == [("0", "moderator", "")]
-    assert (done.verdict.answer, done.node().status, topic_of(done.node()).sentences) == (
-        None,
-        "missing",
-        [],
-    )
+    assert (done.verdict.answer, done.node().status, topic_of(done.node()).sentences) == (None, "missing", [])
     assert stated(done, "0.0") == ["a", "b"]
 
 

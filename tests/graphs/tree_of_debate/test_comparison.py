@@ -67,11 +67,7 @@ def test_similarities_come_first_and_proposals_stand_apart() -> None:
     assert done.verdict.rationale == (
         "Proposed in the debate, and claimed by neither paper: They could be joined."
     )
-    assert [s.part for s in topic_of(done.node()).sentences] == [
-        "similarity",
-        "difference",
-        "proposal",
-    ]
+    assert [s.part for s in topic_of(done.node()).sentences] == ["similarity", "difference", "proposal"]
     assert [(s.nodes, s.segments) for s in topic_of(done.node()).sentences] == [
         (["0.0"], ["a:1"]), (["0.0"], []), (["0.0"], []),
     ]  # fmt: skip
@@ -143,8 +139,7 @@ def test_a_quotation_has_to_stand_in_what_the_sentence_rests_on(
 def test_who_conceded_where_is_noted() -> None:
     model = summing_up(sentence("They differ.", "0.0"))
     model.will_say_now(
-        lambda call: argue(concedes="part 1" in call.prompt or "persona a." in call.prompt),
-        to=ArgumentReply,
+        lambda call: argue(concedes="part 1" in call.prompt or "persona a." in call.prompt), to=ArgumentReply
     )
     usual = personas(2, 2)
     for kind in ("ClaimsReply", "SubtopicsReply"):
@@ -156,9 +151,7 @@ def test_who_conceded_where_is_noted() -> None:
 def test_what_personas_propose_is_kept_apart_from_what_they_claim() -> None:
     model = summing_up(sentence("They differ.", "0.0"))
     done = compare(model, segments=3)
-    assert [one.proposals for one in topic_of(done.node("0.0")).positions] == [
-        ["Both could be joined."]
-    ] * 2
+    assert [one.proposals for one in topic_of(done.node("0.0")).positions] == [["Both could be joined."]] * 2
     (call,) = [call for call in model.calls if call.kind == "SummaryReply"]
     assert call.prompt.count("proposes: Both could be joined.") == 2
     later = turn(model, ArgumentReply, "a", "0.0", 1)
@@ -166,9 +159,7 @@ def test_what_personas_propose_is_kept_apart_from_what_they_claim() -> None:
 
 
 IDS = st.sampled_from(["0.0", "0", "0.9", "a:1", "b:1", "a:2", "a:77", "", "nothing"])
-QUOTED = st.sampled_from(
-    ["", " “care. The survey”", " “not there at all”", f" “{PAPER_B['title']}”"]
-)
+QUOTED = st.sampled_from(["", " “care. The survey”", " “not there at all”", f" “{PAPER_B['title']}”"])
 SENTENCES = st.lists(
     st.builds(
         lambda quote, ids, word: SentenceText(
@@ -188,9 +179,7 @@ SENTENCES = st.lists(
 @hypothesis_settings(max_examples=25, deadline=None, database=None)
 @given(similarities=SENTENCES, differences=SENTENCES, proposals=SENTENCES)
 def test_nothing_is_lost_nothing_is_invented_and_every_fault_shows(
-    similarities: list[SentenceText],
-    differences: list[SentenceText],
-    proposals: list[SentenceText],
+    similarities: list[SentenceText], differences: list[SentenceText], proposals: list[SentenceText]
 ) -> None:
     differences = differences or [sentence("Sentence x.", "0.0")]
     said = SummaryReply(similarities=similarities, differences=differences, proposals=proposals)
@@ -203,9 +192,7 @@ def test_nothing_is_lost_nothing_is_invented_and_every_fault_shows(
         assert one.nodes == (["0.0"] if "0.0" in of.nodes else [])
         assert one.segments == [n for n in dict.fromkeys(of.segments) if n in ("a:1", "b:1")]
         gone = {*of.nodes, *of.segments} - {*one.nodes, *one.segments}
-        assert len([fault for fault in one.faults if fault.startswith(("cites", "points"))]) == len(
-            gone
-        )
+        assert len([fault for fault in one.faults if fault.startswith(("cites", "points"))]) == len(gone)
         assert ("rests on nothing" in one.faults) == (not one.nodes and not one.segments)
         assert one.faults != [] or "not there at all" not in one.text
     whole = f"{done.verdict.answer} {done.verdict.rationale or ''}"
@@ -213,9 +200,7 @@ def test_nothing_is_lost_nothing_is_invented_and_every_fault_shows(
         assert part is not None
         assert all(text.text in part for text in texts)
     marked = sum(bool(one.faults) for one in found)
-    assert done.verdict.notes[:1] == (
-        [f"{marked} of {len(found)} sentences are marked"] if marked else []
-    )
+    assert done.verdict.notes[:1] == ([f"{marked} of {len(found)} sentences are marked"] if marked else [])
     assert (whole.count("[") > 0) == (marked > 0)
 
 

@@ -58,7 +58,7 @@ def ruled_by_a_person(run: RunRecord) -> None:
 
 def baseline(run: RunRecord) -> None:
     run.method = "two_stage"
-    run.of("").method = "a summary of each paper, then a comparison, without debate"
+    run.get_declaration("").method = "a summary of each paper, then a comparison, without debate"
     run.verdict = Verdict(answer="Both are fast.", rationale="Only b has bounds.")
     root = run.tree.nodes["0"]
     root.kind, root.data, root.children = "leaf", {}, []
@@ -77,24 +77,14 @@ FACTS: dict[str, tuple[RunRecord, str]] = {
         " | b concedes | neither concedes | split into 2 topics | the depth limit was reached"
         " | present | respond | revise | evidence | paper a: trucks by night | ~confidence",
     ),
-    "a faulty sentence": (
-        tod(marked),
-        "[marked: rests on nothing; the quotation does not occur]",
-    ),
-    "a missing argument": (
-        tod(one_sided),
-        "only b argues | persona a failed: no reply came",
-    ),
+    "a faulty sentence": (tod(marked), "[marked: rests on nothing; the quotation does not occur]"),
+    "a missing argument": (tod(one_sided), "only b argues | persona a failed: no reply came"),
     "no argument at all": (tod(without_argument), "no argument"),
     "no summary": (tod(unsummarised), "the debate ended without a comparison"),
-    "a person's verdict": (
-        tod(ruled_by_a_person),
-        "a person says: they are much alike.",
-    ),
+    "a person's verdict": (tod(ruled_by_a_person), "a person says: they are much alike."),
     "a baseline": (
         tod(baseline),
-        "both are fast. | only b has bounds. | a summary of each paper, then a comparison"
-        " | ~confidence",
+        "both are fast. | only b has bounds. | a summary of each paper, then a comparison | ~confidence",
     ),
     "a person's words": (tod(amended), "in a person's words, not the paper's"),
     "a run that was broken off": (prefix("tod", 9), "there is no comparison yet."),

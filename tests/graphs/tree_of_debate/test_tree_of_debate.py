@@ -12,12 +12,7 @@ from dialectree.errors import InputError
 from dialectree.nodes.tree_of_debate.comparison import ComparisonReply
 from dialectree.nodes.tree_of_debate.evidence import Relevance, RelevanceReply
 from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
-from dialectree.nodes.tree_of_debate.persona import (
-    ArgumentReply,
-    ClaimsReply,
-    ClaimText,
-    ResponseReply,
-)
+from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ClaimText, ResponseReply
 from dialectree.nodes.tree_of_debate.state import SAMPLES
 from dialectree.protocols.protocol import methods
 from dialectree.report.node_data import topic_of
@@ -63,9 +58,7 @@ def costs(k: int, depth: int, claims: int = 3, segments: int = 5, **more: Any) -
 def test_calls_and_critical_path_of_a_full_tree_are_those_of_the_protocol(
     k: int, depth: int, more: dict[str, Any]
 ) -> None:
-    done = compare(
-        personas(2, k), max_depth=depth, max_subtopics=k, max_claims=2, segments=3, **more
-    )
+    done = compare(personas(2, k), max_depth=depth, max_subtopics=k, max_claims=2, segments=3, **more)
     assert (done.usage.calls, done.usage.critical_path_calls) == costs(k, depth, 2, 3, **more)
     assert len({call.key for call in done.calls}) == done.usage.calls
     assert len({call.spot() for call in done.calls}) == done.usage.calls
@@ -137,9 +130,7 @@ def does_not_read(call: Asked, *texts: str) -> None:
 def test_the_moderator_judges_progress_by_the_arguments_before_and_after() -> None:
     model = personas(1, 1)
     model.will_say_now(
-        lambda call: argue(
-            f"{speaker(call)} {'after' if '<transcript>' in call.prompt else 'before'}"
-        ),
+        lambda call: argue(f"{speaker(call)} {'after' if '<transcript>' in call.prompt else 'before'}"),
         to=ArgumentReply,
     )
     compare(model, max_depth=2, max_subtopics=1)
@@ -173,9 +164,7 @@ def test_a_persona_without_a_claim_reads_what_was_retrieved_from_its_paper_for_t
 def test_ids_that_were_not_offered_are_left_out_and_nobody_is_asked_again() -> None:
     model = personas(1, 1)
     model.will_say_now(
-        ClaimsReply(
-            claims=[ClaimText(title="speed", description="d", evidence=["a:1", "a:99", "zz"])]
-        )
+        ClaimsReply(claims=[ClaimText(title="speed", description="d", evidence=["a:1", "a:99", "zz"])])
     )
     model.will_say_now(argue(evidence=["a:99", "nothing", "a:1", "a:1"]), to=ArgumentReply)
     done = compare(model, segments=20)
@@ -271,15 +260,9 @@ def test_a_claim_or_subtopic_that_is_given_twice_counts_once() -> None:
     ]
     model.will_say_now(ClaimsReply(claims=twice))
     parts = [
-        SubtopicText(
-            title="Speed", description="How fast?", claims_a=["a1"], claims_b=[], raised_by=[]
-        ),
-        SubtopicText(
-            title="speed", description="how fast? ", claims_a=["a2"], claims_b=["b1"], raised_by=[]
-        ),
-        SubtopicText(
-            title="Noise", description="How noisy?", claims_a=[], claims_b=["b2"], raised_by=[]
-        ),
+        SubtopicText(title="Speed", description="How fast?", claims_a=["a1"], claims_b=[], raised_by=[]),
+        SubtopicText(title="speed", description="how fast? ", claims_a=["a2"], claims_b=["b1"], raised_by=[]),
+        SubtopicText(title="Noise", description="How noisy?", claims_a=[], claims_b=["b2"], raised_by=[]),
     ]
     model.will_say_now(SubtopicsReply(subtopics=parts))
     done = compare(model)
@@ -290,9 +273,7 @@ def test_a_claim_or_subtopic_that_is_given_twice_counts_once() -> None:
 
 def test_a_subtopic_in_its_topics_very_words_is_noted_and_ends_at_the_depth_limit() -> None:
     model = personas(1, 1)
-    same = SubtopicText(
-        title="Same", description="The same?", claims_a=["a1"], claims_b=[], raised_by=[]
-    )
+    same = SubtopicText(title="Same", description="The same?", claims_a=["a1"], claims_b=[], raised_by=[])
     model.will_say_now(SubtopicsReply(subtopics=[same]))
     done = compare(model, max_depth=3)
     notes = {name: node.notes for name, node in done.tree.nodes.items()}
@@ -302,9 +283,7 @@ def test_a_subtopic_in_its_topics_very_words_is_noted_and_ends_at_the_depth_limi
 
 def test_a_subtopic_that_names_no_claim_is_asked_for_again() -> None:
     model = personas(1, 1)
-    bare = SubtopicText(
-        title="t", description="d", claims_a=["b1", "a7"], claims_b=["a1"], raised_by=[]
-    )
+    bare = SubtopicText(title="t", description="d", claims_a=["b1", "a7"], claims_b=["a1"], raised_by=[])
     model.will_say_now(SubtopicsReply(subtopics=[bare]))
     model.will_say(split(1), to=SubtopicsReply)
     done = compare(model)
@@ -317,9 +296,7 @@ def test_an_empty_list_is_asked_for_again(kind: Reply) -> None:
     model = personas(1, 1)
     usual = model.says(kind)
     empty = kind.model_validate({next(iter(kind.model_fields)): []})
-    model.will_say_now(
-        lambda call: usual(call) if "cannot be used" in call.prompt else empty, to=kind
-    )
+    model.will_say_now(lambda call: usual(call) if "cannot be used" in call.prompt else empty, to=kind)
     done = compare(model)
     assert done.verdict.answer and done.failures == []
 
@@ -371,9 +348,7 @@ def test_questions_left_open_travel_to_the_next_claims_and_subtopics() -> None:
 
 
 @pytest.mark.parametrize(("named", "split"), [("q1", True), ("q9", False), ("", False)])
-def test_a_topic_is_split_over_questions_only_where_one_of_them_is_named(
-    named: str, split: bool
-) -> None:
+def test_a_topic_is_split_over_questions_only_where_one_of_them_is_named(named: str, split: bool) -> None:
     model = personas(1, 1)
     model.will_say_now(go_on(*filter(None, [named]), progression=False))
     done = compare(model, max_depth=2)
@@ -404,9 +379,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("papers", "why"), REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("name", ["tod", "two_stage"])
-def test_papers_that_cannot_be_compared_are_refused_in_one_line(
-    papers: Any, why: str, name: str
-) -> None:
+def test_papers_that_cannot_be_compared_are_refused_in_one_line(papers: Any, why: str, name: str) -> None:
 
     model = personas()
     with pytest.raises(InputError) as refused:
@@ -451,9 +424,7 @@ def test_evidence_that_was_retrieved_stands_in_the_record_with_its_place() -> No
     assert queries[:2] == [TOPIC, TOPIC]
     assert queries[2] == "a on accuracy at 0: It treats accuracy with care."
     deeper = compare(personas(1, 1), segments=2, max_depth=2).node("0.0")
-    assert {r.query for r in deeper.retrievals if r.of == "topic"} == {
-        "part 0 of 0 : What of accuracy?"
-    }
+    assert {r.query for r in deeper.retrievals if r.of == "topic"} == {"part 0 of 0 : What of accuracy?"}
     texts = [segment.text for segment in done.tree.segments.values()]
     assert all(text.startswith(("The ladder method", "The mesh method")) for text in texts)
 
@@ -462,11 +433,7 @@ def test_a_quotation_of_a_text_that_the_speaker_has_not_read_is_noted() -> None:
     model = personas(1, 1)
     model.will_say_now(
         ClaimsReply(
-            claims=[
-                ClaimText(
-                    title="t", description="It has “care of its own” and “an award”.", evidence=[]
-                )
-            ]
+            claims=[ClaimText(title="t", description="It has “care of its own” and “an award”.", evidence=[])]
         )
     )
     model.will_say_now(
@@ -475,9 +442,7 @@ def test_a_quotation_of_a_text_that_the_speaker_has_not_read_is_noted() -> None:
             proposals=["“a proposed award”"],
         )
     )
-    model.will_say_now(
-        respond(description="You say “ten times faster”, “why not”, “In linear time”.")
-    )
+    model.will_say_now(respond(description="You say “ten times faster”, “why not”, “In linear time”."))
     done = compare(model)
     notes = [note.partition(": quotes ")[0] for note in done.node().notes]
     assert notes == ["claim a1", "claim a1", "claim b1", "claim b1"]
@@ -502,8 +467,7 @@ def test_without_a_tree_one_debate_is_about_all_subtopics_and_is_split_no_furthe
     merged = done.node("0.0")
     assert merged.text == "part 0 of 0; part 1 of 0; part 2 of 0"
     assert topic_of(merged).description == (
-        "[1] part 0 of 0: What of accuracy? [2] part 1 of 0: What of speed? "
-        "[3] part 2 of 0: What of memory?"
+        "[1] part 0 of 0: What of accuracy? [2] part 1 of 0: What of speed? [3] part 2 of 0: What of memory?"
     )
     assert topic_of(merged).relevant == ["a1", "b1", "a2", "b2", "a3", "b3"]
     assert of(model, ProgressReply) == []

@@ -18,9 +18,7 @@ from dialectree.errors import InputError
 from dialectree.flow.human_input import payload_of
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
-from dialectree.nodes.role_switching_debate.debater import (
-    ProposalReply,
-)
+from dialectree.nodes.role_switching_debate.debater import ProposalReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.protocols.protocol import method
 from dialectree.records import Event, RunRecord
@@ -30,14 +28,7 @@ from tests import running
 from tests.folding import fold
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
-from tests.graphs.debating import (
-    QUESTION,
-    context,
-    debate,
-    rate,
-    split,
-    told,
-)
+from tests.graphs.debating import QUESTION, context, debate, rate, split, told
 from tests.graphs.role_switching_debate import switching
 from tests.graphs.role_switching_debate.switching import Cost, cost
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
@@ -54,9 +45,7 @@ ARGUERS = {"supporter", "attacker", "scorer", "pairwise_judge"}
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
 
-def speakers(
-    *children: str, model: ScriptedModel | None = None, winner: str = "Yes"
-) -> ScriptedModel:
+def speakers(*children: str, model: ScriptedModel | None = None, winner: str = "Yes") -> ScriptedModel:
     """Plays every role: the question splits into ``children``, and Yes wins what is polar."""
     model = model or ScriptedModel()
     debating.debaters(model=model)
@@ -115,11 +104,7 @@ def finding(model: ScriptedModel) -> str:
 
 @pytest.mark.parametrize(
     ("protocol", "polar", "other"),
-    [
-        ("debate", DEBATERS, DEBATERS),
-        ("rsd", SWITCHERS, SWITCHERS),
-        ("art", ARGUERS, DEBATERS),
-    ],
+    [("debate", DEBATERS, DEBATERS), ("rsd", SWITCHERS, SWITCHERS), ("art", ARGUERS, DEBATERS)],
 )
 def test_the_setting_says_who_settles_a_leaf_and_a_tree_of_arguments_needs_a_claim(
     protocol: str, polar: set[str], other: set[str]
@@ -140,9 +125,7 @@ def test_the_setting_says_who_settles_a_leaf_and_a_tree_of_arguments_needs_a_cla
         ("art", (POLAR, OPEN), total(ARGUMENTS, DEBATE)),
     ],
 )
-def test_a_tree_costs_what_its_leaves_do(
-    protocol: str, children: tuple[str, ...], expected: Cost
-) -> None:
+def test_a_tree_costs_what_its_leaves_do(protocol: str, children: tuple[str, ...], expected: Cost) -> None:
     assert cost(debate(speakers(*children), leaf_protocol=protocol)) == expected
 
 
@@ -163,14 +146,11 @@ def test_switching_debaters_and_their_judge_know_where_their_question_stands() -
     debate(model, leaf_protocol="rsd", max_depth=2)
     leaf = [c for c in model.calls if c.node == "0.0" and c.role in SWITCHERS]
     assert len(leaf) == 9
-    expected = (
-        f"- This is part of a larger question: {QUESTION}\n- Left open by the question: Which year?"
-    )
+    expected = f"- This is part of a larger question: {QUESTION}\n- Left open by the question: Which year?"
     assert {switching.within(call, "background") for call in leaf} == {expected}
     deeper = next(c for c in model.calls if c.node == "0.1.0" and c.role == "judge")
     assert switching.within(deeper, "background") == (
-        f"- This is part of a larger question: {QUESTION}\n"
-        f"- This is part of a larger question: {OPEN}"
+        f"- This is part of a larger question: {QUESTION}\n- This is part of a larger question: {OPEN}"
     )
 
 
@@ -180,10 +160,7 @@ def test_a_judge_of_a_polar_leaf_chooses_between_yes_and_no_and_sides_are_drawn(
         model = speakers(POLAR, POLAR)
         done = debate(model, leaf_protocol="rsd", seed=seed)
         for call in switching.of(model, JudgeReply):
-            assert sorted(switching.listed(call, "candidates").items()) == [
-                ("A", "Yes"),
-                ("B", "No"),
-            ]
+            assert sorted(switching.listed(call, "candidates").items()) == [("A", "Yes"), ("B", "No")]
         held = switching.sides(done, "0.0")
         assert {*held.values()} == {"Yes", "No"}
         first.add(held["a"])
@@ -205,8 +182,7 @@ def test_arguers_argue_about_the_claim_that_the_answer_is_yes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("confidence", "shown", "whole"),
-    [(0.6, "0.60", pytest.approx(0.9 * 0.6)), (None, "unknown", None)],
+    ("confidence", "shown", "whole"), [(0.6, "0.60", pytest.approx(0.9 * 0.6)), (None, "unknown", None)]
 )
 def test_a_leaf_that_switching_debaters_settle_is_as_sure_as_their_judge(
     confidence: float | None, shown: str, whole: float | None
@@ -221,8 +197,7 @@ def test_a_leaf_that_switching_debaters_settle_is_as_sure_as_their_judge(
 
 
 @pytest.mark.parametrize(
-    ("winner", "answer", "confidence"),
-    [("SUPPORT", "Yes", 0.75), ("ATTACK", "No", 0.75), ("TIE", "No", 0.5)],
+    ("winner", "answer", "confidence"), [("SUPPORT", "Yes", 0.75), ("ATTACK", "No", 0.75), ("TIE", "No", 0.5)]
 )
 def test_a_leaf_is_as_sure_as_the_answer_of_its_argument_tree_is_probable(
     winner: str, answer: str, confidence: float
@@ -261,24 +236,19 @@ def test_a_leaf_without_a_part_that_its_protocol_needs_is_missing_and_the_run_de
     model = speakers(POLAR, OPEN)
     model.will_say_now(fault, to=reply, at=node)
     record = conducted(begin(model, tmp_path, protocol))
-    assert (record.status, record.verdict and record.verdict.answer) == (
-        "degraded",
-        "In the end, this.",
-    )
+    assert (record.status, record.verdict and record.verdict.answer) == ("degraded", "In the end, this.")
     leaf = record.tree.nodes["0.0"]
     assert (leaf.status, leaf.verdict, leaf.provenance) == ("missing", None, [])
-    assert {failed for failed, _ in record.degraded()} == {node}
+    assert {failed for failed, _ in record.list_failures()} == {node}
     assert record.tree.nodes["0"].provenance == ["0.1"]
     assert f"0.0: {POLAR}\nno answer: this part could not be settled" in finding(model)
 
 
-def test_one_leaf_that_is_not_resolved_degrades_the_run_though_nothing_failed(
-    tmp_path: Path,
-) -> None:
+def test_one_leaf_that_is_not_resolved_degrades_the_run_though_nothing_failed(tmp_path: Path) -> None:
     model = speakers(POLAR, POLAR)
     model.will_say(switching.rule("uncertain", "uncertain"), at="0.1")
     record = conducted(begin(model, tmp_path, "rsd", inner={"rsd": {"allow_uncertain": True}}))
-    assert (record.status, record.degraded()) == ("degraded", [])
+    assert (record.status, record.list_failures()) == ("degraded", [])
     assert record.tree.nodes["0.1"].status == "missing"
     assert "the judge ruled that neither side convinced" in record.tree.nodes["0.1"].notes
 
@@ -290,9 +260,7 @@ def doubtful(*children: str) -> ScriptedModel:
     """The first leaf is unsure in the first pass."""
     model = speakers(*children)
     sure, unsure = switching.rule_for("Yes", 0.95), switching.rule_for("No", 0.3)
-    model.will_say_now(
-        lambda call: (unsure if call.take == 1 else sure)(call), to=JudgeReply, at="0.0"
-    )
+    model.will_say_now(lambda call: (unsure if call.take == 1 else sure)(call), to=JudgeReply, at="0.0")
     model.will_say(debating.rule("debated", 0.95), at="0.0")
     model.will_say_now(arguing.compare("TIE"))
     return model
@@ -356,9 +324,7 @@ def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
     }
     assert {kinds[name] for name in below if name.count(".") > 2} == {"argument"}
     assert len(below) == 2 * (1 + 2 + 4)
-    assert all(
-        name in record.tree.nodes[str(record.tree.nodes[name].parent)].children for name in below
-    )
+    assert all(name in record.tree.nodes[str(record.tree.nodes[name].parent)].children for name in below)
     inner: Any = record.settings["inner"]
     leaf = inner["art"]
     assert (leaf["depth"], leaf["trees"]) == (2, 2) and "depth" not in record.settings
@@ -375,9 +341,7 @@ def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
 # Roles and settings
 
 
-@pytest.mark.parametrize(
-    ("protocol", "role"), [("debate", "debater"), ("rsd", "scorer"), ("art", "judge")]
-)
+@pytest.mark.parametrize(("protocol", "role"), [("debate", "debater"), ("rsd", "scorer"), ("art", "judge")])
 def test_a_role_of_another_protocol_is_refused(protocol: str, role: str) -> None:
     given = {"leaf_protocol": protocol, "roles": {role: speakers()}}
     with pytest.raises(InputError, match=f"`roles` {role}: tsd has no such role"):
@@ -416,10 +380,7 @@ def test_several_leaves_ask_their_person_at_once_and_are_answered_one_by_one() -
         assert {*stops} == {"0.0", "0.1", "0.2"}
         for node, stop in stops.items():
             shown = payload_of(stop.value)
-            assert (shown["kind"], node in ("0.0", "0.2")) == (
-                "judge",
-                "Yes" in shown["transcript"],
-            )
+            assert (shown["kind"], node in ("0.0", "0.2")) == ("judge", "Yes" in shown["transcript"])
             assert "confidence in its own answer" in shown["transcript"]
         paid = [len(model.calls)]
         for node, label in (("0.1", "A"), ("0.2", "Z"), ("0.2", {"label": "B"}), ("0.0", "A")):

@@ -15,26 +15,12 @@ from pydantic import BaseModel
 from dialectree.flow.human_input import payload_of
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.tree_structured_debate.decomposer import ComplexityReply
-from dialectree.nodes.tree_structured_debate.leaf_debater import (
-    DebaterReply,
-    LeafJudgeReply,
-    OpeningReply,
-)
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, LeafJudgeReply, OpeningReply
 from dialectree.nodes.tree_structured_debate.sides import opener
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.records import Event
 from tests.folding import fold
-from tests.graphs.debating import (
-    QUESTION,
-    Debated,
-    context,
-    debate,
-    debaters,
-    rate,
-    rate_all,
-    rule,
-    told,
-)
+from tests.graphs.debating import QUESTION, Debated, context, debate, debaters, rate, rate_all, rule, told
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 FIRST = {"0.0.0": 0.9, "0.0.1": 0.5, "0.1.0": 0.3, "0.1.1": 0.7}
@@ -58,9 +44,7 @@ def again(model: ScriptedModel) -> list[tuple[str, str]]:
 def confidences(done: Debated) -> list[tuple[int, Any]]:
     """(pass, confidence) of the root's verdicts."""
     root = done.node()
-    return [
-        (v.take, v.confidence) for v in [*root.earlier, *([root.verdict] if root.verdict else [])]
-    ]
+    return [(v.take, v.confidence) for v in [*root.earlier, *([root.verdict] if root.verdict else [])]]
 
 
 def test_it_is_off_unless_a_threshold_is_given_and_the_confidence_lies_below_it() -> None:
@@ -117,11 +101,7 @@ def test_sides_are_drawn_anew_and_so_is_every_seed() -> None:
 
 @pytest.mark.parametrize(
     ("confidences_first", "most", "visited"),
-    [
-        (FIRST, 2, {"0.0.1", "0.1.0"}),
-        (FIRST, 100, {*FIRST}),
-        (dict.fromkeys(FIRST, 0.5), 1, {"0.0.0"}),
-    ],
+    [(FIRST, 2, {"0.0.1", "0.1.0"}), (FIRST, 100, {*FIRST}), (dict.fromkeys(FIRST, 0.5), 1, {"0.0.0"})],
     ids=["two", "all", "the first of equals"],
 )
 def test_the_least_confident_leaves_are_visited_as_many_as_asked_for(
@@ -195,9 +175,7 @@ def test_the_writer_is_given_what_the_standing_verdict_rests_on() -> None:
     model.will_say(rule("old", 0.3), at="0.1")
     model.will_say(rule("new", 0.95), at="0.1")
     usual = model.says(SynthesisReply)
-    model.will_say_now(
-        lambda call: usual(call) if call.take == 1 else no_reply(), to=SynthesisReply, at="0"
-    )
+    model.will_say_now(lambda call: usual(call) if call.take == 1 else no_reply(), to=SynthesisReply, at="0")
     done = debate(model, second_pass_below=0.5)
     leaf, root = done.node("0.1").verdict, done.node().verdict
     assert leaf is not None and root is not None
@@ -263,9 +241,7 @@ def test_with_an_answer_the_clarified_question_is_split_anew_and_debated() -> No
     assert tree.nodes["0"].notes == [*asked, "the person answered: against malaria"]
     assert verdict is not None and verdict.notes == []
     clarified = f"{MEDICINE}\n(Clarified by the person who asks: against malaria)"
-    later = [
-        c for c in model.calls[3:] if c.role in ("decomposer", "synthesis_judge", "answer_writer")
-    ]
+    later = [c for c in model.calls[3:] if c.role in ("decomposer", "synthesis_judge", "answer_writer")]
     assert later and all(clarified in c.prompt for c in later if c.node == "0")
     speakers = [(turn.speaker, turn.round) for turn in tree.nodes["0"].transcript[:6]]
     expansion = ["decomposer", "decomposition_judge", "complexity_evaluator"]
@@ -322,12 +298,7 @@ def test_several_branches_ask_at_once_and_no_answer_makes_a_paid_call_again() ->
         return paid
 
     subtree = 3 + 3 * 7 + 5
-    assert asyncio.run(one_by_one()) == [
-        3 + 3 * 3,
-        12 + subtree,
-        12 + 2 * subtree,
-        12 + 3 * subtree + 5 + 1,
-    ]
+    assert asyncio.run(one_by_one()) == [3 + 3 * 3, 12 + subtree, 12 + 2 * subtree, 12 + 3 * subtree + 5 + 1]
     assert len(set(model.calls)) == len(model.calls)
     for node in ("0.0", "0.1", "0.2"):
         said = next(c for c in model.calls if (c.node, c.role, c.round) == (node, "decomposer", 2))

@@ -20,9 +20,7 @@ units = st.lists(unit, min_size=1, max_size=5)
 
 
 @given(unit, units)
-def test_a_confidence_is_the_judges_own_times_the_lowest_below(
-    local: float, children: list[float]
-) -> None:
+def test_a_confidence_is_the_judges_own_times_the_lowest_below(local: float, children: list[float]) -> None:
     confidence = aggregate_confidence(local, children)
     assert confidence is not None
     assert confidence == local * min(children)
@@ -39,9 +37,7 @@ def test_a_confidence_that_nobody_gave_stays_unknown_upward(
 
 
 @given(st.integers(1, 10_000), st.integers(2, 12))
-def test_the_shares_of_a_budget_add_up_and_the_first_gets_the_remainder(
-    budget: int, wanted: int
-) -> None:
+def test_the_shares_of_a_budget_add_up_and_the_first_gets_the_remainder(budget: int, wanted: int) -> None:
     count = children_that_fit(budget, wanted)
     if count == 0:
         assert budget < 3
@@ -58,9 +54,7 @@ def test_the_shares_of_a_budget_add_up_and_the_first_gets_the_remainder(
     ("budget", "wanted", "fit"),
     [(1, 4, 0), (2, 4, 0), (3, 4, 2), (4, 4, 3), (5, 4, 4), (40, 4, 4), (40, 2, 2), (40, 1, 0)],
 )
-def test_a_split_keeps_as_many_children_as_fit_but_at_least_two(
-    budget: int, wanted: int, fit: int
-) -> None:
+def test_a_split_keeps_as_many_children_as_fit_but_at_least_two(budget: int, wanted: int, fit: int) -> None:
     assert children_that_fit(budget, wanted) == fit
 
 

@@ -120,9 +120,7 @@ def test_what_is_said_of_a_question_decides_whether_it_is_split(
 
 
 @pytest.mark.parametrize(("min_depth", "floor"), [(0, 1), (2, 2), (5, 3)])
-def test_the_floor_of_safety_is_one_at_least_and_the_depth_limit_at_most(
-    min_depth: int, floor: int
-) -> None:
+def test_the_floor_of_safety_is_one_at_least_and_the_depth_limit_at_most(min_depth: int, floor: int) -> None:
     done = debate(debaters(2, difficulty=0.1), **SAFETY, min_depth=min_depth, max_depth=3)
     assert {node.depth for node in done.tree.nodes.values() if node.kind == "leaf"} == {floor}
 
@@ -221,9 +219,7 @@ def test_a_part_that_repeats_its_parent_or_another_part_is_noted() -> None:
 
 
 @pytest.mark.parametrize(("question", "sides"), [(POLAR, "YES NO"), ("Why?", "SPAN OTHER")])
-def test_each_debater_is_told_its_own_side_and_the_record_says_which(
-    question: str, sides: str
-) -> None:
+def test_each_debater_is_told_its_own_side_and_the_record_says_which(question: str, sides: str) -> None:
     lines = {
         "YES": "the answer is YES",
         "NO": "the answer is NO",
@@ -272,10 +268,7 @@ def test_the_leaf_judge_is_told_what_each_debater_defends_and_claimed_last(
     model.will_say_now(DebaterReply(claim="Not so.", support="So.", rebuttal="No."))
     debate(model, question, max_depth=0)
     (judge,) = of_role(model, "leaf_judge")
-    lines = [
-        f"{name} defends {own or side(0, '0', 1, question, name)}. Last claim: Not so."
-        for name in "AB"
-    ]
+    lines = [f"{name} defends {own or side(0, '0', 1, question, name)}. Last claim: Not so." for name in "AB"]
     assert "<claims>\n" + "\n".join(lines) + "\n</claims>" in judge.prompt
 
 
@@ -386,9 +379,7 @@ def test_the_writer_says_yes_or_no_as_the_debate_did(settled: str) -> None:
     assert written(WRONG, RIGHT).verdict.answer == RIGHT
     lost = written(WRONG)
     assert (lost.usage.calls, lost.verdict.answer, lost.verdict.confidence) == (9, None, None)
-    assert lost.verdict.notes == [
-        "the answer writer's text does not name the side that the debate settled"
-    ]
+    assert lost.verdict.notes == ["the answer writer's text does not name the side that the debate settled"]
     assert lost.node().status == "answered"  # its ruling stands in the record
     assert written("The dates do not fit.").usage.calls == 8
 
@@ -474,9 +465,7 @@ def decodings(monkeypatch: pytest.MonkeyPatch) -> Decodings:
     return seen
 
 
-def test_speakers_are_warm_and_judges_cold(
-    decodings: Decodings,
-) -> None:
+def test_speakers_are_warm_and_judges_cold(decodings: Decodings) -> None:
     debate(debaters(2))
     judges = {"decomposition_judge", "complexity_evaluator", "leaf_judge", "synthesis_judge"}
     assert {(role, decoding["temperature"]) for role, decoding in decodings} == {
@@ -485,9 +474,7 @@ def test_speakers_are_warm_and_judges_cold(
     }
 
 
-def test_budgets_of_tokens_grow_with_depth_and_with_the_leaves_below(
-    decodings: Decodings,
-) -> None:
+def test_budgets_of_tokens_grow_with_depth_and_with_the_leaves_below(decodings: Decodings) -> None:
     model = debaters(3)
     debate(model, max_depth=2, max_nodes=13)
     for call, (role, decoding) in zip(model.calls, decodings, strict=True):

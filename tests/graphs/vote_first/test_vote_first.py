@@ -24,10 +24,7 @@ from tests.contesting import speakers
 from tests.graphs.role_switching_debate.switching import within
 from tests.scripted import Asked
 
-COWS: dict[str, Any] = {
-    "question": "What do cows eat?",
-    "options": ["clay", "grass", "meat", "sea water"],
-}
+COWS: dict[str, Any] = {"question": "What do cows eat?", "options": ["clay", "grass", "meat", "sea water"]}
 CLAIM = {"question": "Bats are blind."}
 OPEN = {"question": "Why do cities grow?"}
 

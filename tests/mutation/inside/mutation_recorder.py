@@ -68,9 +68,7 @@ class Recorder:
             self.keep({"number": test, "test": item.nodeid, "seconds": self.seconds, **about})
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(
-        self, fixturedef: pytest.FixtureDef[Any]
-    ) -> Generator[None, object, object]:
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
         if fixturedef.scope == "function":
             return (yield)
         self.number += 1
