@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from dialectree.protocols.protocol import Variant as Variant
     from dialectree.protocols.questions import question_for as question_for
     from dialectree.protocols.script import QuestionInput as QuestionInput
+    from dialectree.protocols.script import SaidTurn as SaidTurn
     from dialectree.protocols.script import Script as Script
     from dialectree.protocols.script import Talk as Talk
     from dialectree.protocols.script import stop_when_agreed as stop_when_agreed
@@ -115,6 +116,7 @@ _HOMES = {
     "count": "dialectree.flow.jury",
     "jurors": "dialectree.protocols.phases",
     "jury": "dialectree.flow.jury",
+    "SaidTurn": "dialectree.protocols.script",
     "Talk": "dialectree.protocols.script",
     "stop_when_agreed": "dialectree.protocols.script",
     "option": "dialectree.protocols.options",

@@ -31,8 +31,9 @@ from dialectree.interfaces.agents.agent_tool import as_tool
 from dialectree.protocols.protocol import CHECKER, load_protocols, protocol
 from dialectree.records import Event, RunRecord, turns
 from dialectree.records.folder import RunFolder
-from dialectree.running.rehearsal import tokens
+from dialectree.running.rehearsal import ReplyMaker, tokens
 from dialectree.service import api
+from dialectree.system import chance
 
 
 class Asked(NamedTuple):
@@ -49,8 +50,9 @@ class Asked(NamedTuple):
 
 
 Said = BaseModel | str | BaseException
-Script = Callable[[Asked], Said]
-"""Returns a reply to a call, its raw text, or an error to raise."""
+Script = Callable[[Asked], Said | None]
+"""Returns a reply to a call, its raw text, or an error to raise. None: the model makes up a reply that
+fits the schema, as for the calls of a protocol that debates inside."""
 
 
 class ScriptedModel(BaseChatModel):
@@ -110,7 +112,20 @@ class ScriptedModel(BaseChatModel):
 
     def _next(self, call: Asked) -> Said:
         assert self.script is not None, "a scripted model needs a script"
-        return _marks(call) if call.role == CHECKER else self.script(call)
+        reply = _marks(call) if call.role == CHECKER else self.script(call)
+        return _make_up(call) if reply is None else reply
+
+
+def _make_up(call: Asked) -> str:
+    """Return a reply drawn from the schema in the prompt: the same for the same prompt."""
+    forms = _read_schemas(call.prompt)
+    assert forms, f"the script has no reply for {call.kind} of {call.role}, and no schema is shown"
+    maker = ReplyMaker(chance.draws(0, call.prompt), "chance", re.findall(r"\w{2,}", call.prompt), 20)
+    return json.dumps(maker.value(forms[0]), ensure_ascii=False)
+
+
+def _read_schemas(prompt: str) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in re.findall(r'^\{"title": .*$', prompt, re.MULTILINE)]
 
 
 def _marks(call: Asked) -> str:
@@ -122,9 +137,9 @@ def _marks(call: Asked) -> str:
 
 def _pointing(reply: BaseModel, prompt: str) -> str:
     """Return a reply as JSON that points at the first sentence shown, wherever it has to point."""
-    schema = re.findall(r'^\{"title": .*$', prompt, re.MULTILINE)
+    schemas = _read_schemas(prompt)
     reply_fields: dict[str, Any] = reply.model_dump(mode="json")
-    properties: dict[str, Any] = json.loads(schema[0])["properties"] if schema else {}
+    properties: dict[str, Any] = schemas[0]["properties"] if schemas else {}
     names = re.findall(r"^\[(e\d+)\] ", prompt, re.MULTILINE)[:1]
     more: dict[str, Any] = {
         "evidence": [{"point": "So it says.", "sentences": names}] if names else [],

@@ -6,7 +6,6 @@ A :class:`Flow` compiles to an ordinary LangGraph graph, also for drawings, serv
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property, partial, wraps
@@ -266,9 +265,7 @@ class Flow:
     def _of(self) -> Method | None:
         """The installed method whose graph this is."""
         for method in methods().values():
-            module, _, attribute = method.variant.graph.partition(":")
-            graph = getattr(sys.modules.get(module), attribute, None)
-            if getattr(graph, "builder", None) is self._builder:
+            if any(getattr(graph, "builder", None) is self._builder for graph in method.loaded_graphs()):
                 return method
         return None
 

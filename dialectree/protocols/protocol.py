@@ -7,6 +7,7 @@ dialectree knows a protocol by name.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -80,6 +81,8 @@ class Variant:
     calls: Callable[[Any], int] | None = None
     """Returns how many calls it takes with these settings, whatever is replied, so that nobody has
     to rehearse it."""
+    script: Any = None
+    """The :class:`Script` that the graph is compiled from. ``graph`` need not exist then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +126,8 @@ class Protocol(Declaration):
     unit: str = "part"
     """What one place of its tree is called."""
     graph: str
+    script: Any = None
+    """The :class:`Script` that the graph is compiled from. ``graph`` need not exist then."""
     roles: Roles
     speaking: Callable[[Any], Collection[str]] | None = None
     """Returns which of the roles speak with these settings; without it all do."""
@@ -283,8 +288,12 @@ class Protocol(Declaration):
 
     def methods(self) -> dict[str, Method]:
         """Return the protocol itself and its variants, by name."""
-        itself = Variant(name=self.name, summary=self.summary, graph=self.graph)
+        itself = Variant(name=self.name, summary=self.summary, graph=self.graph, script=self.script)
         return {variant.name: Method(self, variant) for variant in (itself, *self.variants)}
+
+
+_compiled: dict[tuple[Any, str], CompiledStateGraph[Any, Any, Any, Any]] = {}
+"""The graphs of scripts, by script and method."""
 
 
 @dataclass(frozen=True)
@@ -329,9 +338,20 @@ class Method:
         return (calls := self.variant.calls(settings)), calls
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
-        """Return the compiled graph."""
+        """Return the compiled graph; that of a script is compiled once."""
+        script = self.variant.script
         with self.packages():
-            return load(self.variant.graph)  # type: ignore[no-any-return]
+            if script is None:
+                return load(self.variant.graph)  # type: ignore[no-any-return]
+            if (graph := _compiled.get((script, self.name))) is None:
+                graph = _compiled.setdefault((script, self.name), script.compile(self.name))
+            return graph
+
+    def loaded_graphs(self) -> list[Any]:
+        """Return the graphs of the method that this process has imported or compiled."""
+        module, _, attribute = self.variant.graph.partition(":")
+        imported = getattr(sys.modules.get(module), attribute, None)
+        return [imported, _compiled.get((self.variant.script, self.name))]
 
     def packages(self) -> AbstractContextManager[None]:
         """Return a context in which a missing package is an error with the pip line."""

@@ -7,10 +7,11 @@ A script imports no LangGraph. The module that the declaration names as its grap
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from pydantic import BaseModel
 
@@ -44,6 +45,34 @@ class GroundedQuestion(QuestionInput, GroundedInput):
     """A question, and the documents to argue from."""
 
 
+class SaidTurn(dict[str, Any]):
+    """One turn of a debate, as rules and prompts read it.
+
+    Python writes ``turn["label"]``, and a prompt ``turn.label``. Every turn has these keys:
+
+    - ``name``: the name of its speaker, such as ``"A"``;
+    - ``role`` and ``phase``, as :meth:`Script.speaks` declares them;
+    - ``round``: the number of the round from 1, or 0 outside of the rounds.
+
+    The other keys are the fields of its reply. A debate by another protocol has ``verdict`` alone.
+    """
+
+    if TYPE_CHECKING:  # an editor offers these keys
+
+        @overload
+        def __getitem__(self, key: Literal["name", "role", "phase"]) -> str: ...
+        @overload
+        def __getitem__(self, key: Literal["round"]) -> int: ...
+        @overload
+        def __getitem__(self, key: str) -> Any: ...
+        def __getitem__(self, key: str) -> Any: ...
+
+    def __missing__(self, key: str) -> Any:
+        """Raise KeyError that names the keys of the turn."""
+        speaker = f" of {self['name']!r}" if "name" in self else ""
+        raise KeyError(f"the turn{speaker} has no {key!r}; it has {', '.join(self) or 'nothing'}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Talk:
     """A debate so far, as prompts and rules read it."""
@@ -54,18 +83,21 @@ class Talk:
     """Whose turn it is."""
     round: int = 0
     """The round under way, or the last one, from 1."""
-    said: Sequence[Mapping[str, Any]] = ()
-    """Every turn: the ``name`` of its speaker, its ``role``, ``phase`` and ``round`` (0 outside of
-    the rounds), and the fields of its reply."""
+    said: Sequence[SaidTurn] = ()
+    """Every turn so far, in order."""
     dropped: int = 0
     """Turns that a person took out, of speakers whom the debate can do without."""
 
-    @property
-    def last(self) -> Mapping[str, Any]:
-        """Return the last turn; empty before the first one."""
-        return self.said[-1] if self.said else {}
+    def __post_init__(self) -> None:
+        """Let a wrong key of a turn name the keys that there are."""
+        object.__setattr__(self, "said", [SaidTurn(turn) for turn in self.said])
 
-    def in_round(self, number: int) -> list[Mapping[str, Any]]:
+    @property
+    def last(self) -> SaidTurn:
+        """Return the last turn; empty before the first one."""
+        return self.said[-1] if self.said else SaidTurn()
+
+    def in_round(self, number: int) -> list[SaidTurn]:
         """Return the turns of one round."""
         return [turn for turn in self.said if turn["round"] == number]
 
@@ -296,6 +328,14 @@ class Script:
         The last one rules, or is the name of what :meth:`decides`.
         """
         self.stations = stations
+        before = (*self.before.speakers, self.before.moderator) if self.before else ()
+        names = Counter(name for station in (*before, *stations) for name in _several(station) if name)
+        if repeated := [name for name, times in names.items() if times > 1]:
+            name = repeated[0]
+            raise InputError(
+                f"{name!r} stands twice in the script, and a graph has each step once: give the second turn "
+                f"its own name, speaks('second_{name}', ..., role={name!r}, prompt={name!r})"
+            )
 
     def without(self, name: str) -> Script:
         """Return the script without one who speaks alone, for an ablation."""
@@ -341,6 +381,7 @@ class Script:
             "phases": self.phases(),
             "unit": "debate",
             "look": self._look(),
+            "script": None if "graph" in declared else self,
         }
         return Protocol(**{**fields, **declared})
 
@@ -361,7 +402,8 @@ class Script:
 
     def variant(self, name: str, **declared: Any) -> Variant:
         """Return a variant that follows this script; its graph is called ``name``."""
-        fields: dict[str, Any] = {"graph": f"{self.package}.graph:{name}", "roles": self.roles()}
+        graph = {"graph": f"{self.package}.graph:{name}", "script": None if "graph" in declared else self}
+        fields: dict[str, Any] = {**graph, "roles": self.roles()}
         return Variant(name=name, **{**fields, **declared})
 
     def compile(self, name: str) -> CompiledStateGraph[Any, Any, Any, Any]:

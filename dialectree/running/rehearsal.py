@@ -108,7 +108,7 @@ class Rehearsal(Run):
         random = chance.draws(self._seed, *asking.place.spot(), asking.repair, attempt)
         draw: Draw = "chance" if attempt else self._draw
         words = re.findall(r"\w{2,}", prompt[-_SHOWN:])
-        maker = _Maker(random, draw, words, self._words)
+        maker = ReplyMaker(random, draw, words, self._words)
         schema = offering(request.form, asking.sentence_names).full
         reply = json.dumps(maker.value(schema), ensure_ascii=False)
         done = Completion(
@@ -137,7 +137,7 @@ def tokens(characters: int) -> int:
     return -(-characters // 4)
 
 
-class _Maker:
+class ReplyMaker:
     """Makes up values that fit a schema."""
 
     def __init__(self, random: Random, draw: Draw, vocabulary: list[str], words: int) -> None:

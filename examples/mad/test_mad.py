@@ -6,7 +6,7 @@ from typing import Any
 from mad import Argument, Candidates, Choice, Moderation, decided
 
 import dialectree
-from dialectree import Talk
+from dialectree import SaidTurn, Talk
 from dialectree.contests import Rule
 from dialectree.testing import Asked, ScriptedModel, check_demo, check_protocol
 
@@ -84,9 +84,9 @@ def test_the_ablation_is_estimated_exactly() -> None:
 
 
 def test_only_a_moderator_who_has_decided_stops_the_debate() -> None:
-    for last in ({}, {"answer": "yes"}, {"decided": False}):
+    for last in (SaidTurn(), SaidTurn(answer="yes"), SaidTurn(decided=False)):
         assert not decided(Talk(input=GIVEN, settings=None, said=[last]))
-    assert decided(Talk(input=GIVEN, settings=None, said=[{"decided": True}]))
+    assert decided(Talk(input=GIVEN, settings=None, said=[SaidTurn(decided=True)]))
 
 
 def test_the_recorded_debate_is_what_its_script_makes() -> None:

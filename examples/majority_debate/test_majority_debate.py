@@ -6,7 +6,7 @@ from typing import Any
 from majority_debate import AgentReply, Settings, vote
 
 import dialectree
-from dialectree import Talk
+from dialectree import SaidTurn, Talk
 from dialectree.testing import Asked, ScriptedModel, check_demo, check_protocol
 
 GIVEN: dict[str, Any] = {"question": "Is fire hot?", "options": ["yes", "no"]}
@@ -46,9 +46,9 @@ def test_rounds_end_early_where_all_agree_and_the_settings_say_so(tmp_path: Path
 
 
 def test_those_who_answered_last_are_counted() -> None:
-    before = {"round": 1, "label": "A", "reasoning": "So."}
+    before = SaidTurn(round=1, label="A", reasoning="So.")
     for labels, winner, share in (("AAB", "A", 2 / 3), ("B", "B", 1 / 3)):
-        said = [{"round": 2, "label": label, "reasoning": "So."} for label in labels]
+        said = [SaidTurn(round=2, label=label, reasoning="So.") for label in labels]
         ruled = vote(Talk(input=GIVEN, settings=Settings(), round=2, said=[before, *said]))
         assert ruled is not None and (ruled["label"], ruled["confidence"]) == (winner, share)
 

@@ -6,7 +6,7 @@ from typing import Any
 from reconcile import AgentReply, Settings, over, vote, weight
 
 import dialectree
-from dialectree import Talk
+from dialectree import SaidTurn, Talk
 from dialectree.contests import Drop
 from dialectree.testing import Asked, Said, ScriptedModel, check_demo, check_protocol
 
@@ -37,7 +37,7 @@ def at_once(call: Asked) -> AgentReply:
 def talk(*answers: tuple[str, float], round: int = 1, seed: int = 0) -> Talk:
     """Return a debate whose agents have just answered."""
     turns = [
-        {"name": name, "round": round, "label": label, "confidence": sure, "reasoning": "So."}
+        SaidTurn(name=name, round=round, label=label, confidence=sure, reasoning="So.")
         for name, (label, sure) in zip("ABC", answers, strict=False)
     ]
     return Talk(input=GIVEN, settings=Settings(seed=seed), round=round, said=turns)

@@ -6,7 +6,7 @@ from typing import Any
 from tribunal import Judgment, Plea, Settings, standing
 
 import dialectree
-from dialectree import Talk
+from dialectree import SaidTurn, Talk
 from dialectree.contests import Drop, Rule
 from dialectree.testing import Asked, Said, Script, ScriptedModel, check_demo, check_protocol
 
@@ -118,7 +118,7 @@ def test_who_has_conceded_does_not_stand() -> None:
         ("B2C A3C C3A", 3, "AC"),
         ("A2B B2C C2A", 2, "ABC"),
     ):
-        turns = [{"name": one[0], "round": int(one[1]), "sides_with": one[2]} for one in concessions.split()]
+        turns = [SaidTurn(name=one[0], round=int(one[1]), sides_with=one[2]) for one in concessions.split()]
         assert standing(Talk(input=GIVEN, settings=Settings(), round=number, said=turns)) == [*stand]
 
 
@@ -133,7 +133,7 @@ def test_a_concession_that_is_dropped_lets_its_advocate_stand(tmp_path: Path) ->
 def test_an_advocate_who_fails_does_not_end_the_debate(tmp_path: Path) -> None:
     usual = court(asks="A")
 
-    def failing(call: Asked) -> Said:
+    def failing(call: Asked) -> Said | None:
         return "no JSON" if (call.speaker, call.round) in (("B", 1), ("A", 3)) else usual(call)
 
     said, verdict = spoken(failing, tmp_path)

@@ -12,7 +12,7 @@ import typer
 
 from dialectree.interfaces.cli.debate import usable_protocols
 from dialectree.interfaces.cli.streams import notice
-from dialectree.protocols.protocol import Method, load_protocols, methods, unusable
+from dialectree.protocols.protocol import Method, load, load_protocols, methods, unusable
 from dialectree.system.packages import is_installed, pip_line
 
 Dependency = Annotated[
@@ -95,7 +95,7 @@ def _graphs(all_methods: bool, without: Collection[str]) -> Iterator[tuple[str, 
         if not method.protocol.missing() and method.variant.graph not in without
     }
     protocols = {name: method for name, method in served.items() if method.name == method.protocol.name}
-    yield from ((name, _graph(method, method.variant.graph)) for name, method in protocols.items())
+    yield from ((name, _graph(method, _graph_path(method))) for name, method in protocols.items())
     for name, method in protocols.items():
         yield (
             f"{name}_chat",
@@ -103,7 +103,16 @@ def _graphs(all_methods: bool, without: Collection[str]) -> Iterator[tuple[str, 
         )
     if all_methods:
         variants = ((name, method) for name, method in served.items() if name not in protocols)
-        yield from ((name, _graph(method, method.variant.graph)) for name, method in variants)
+        yield from ((name, _graph(method, _graph_path(method))) for name, method in variants)
+
+
+def _graph_path(method: Method) -> str:
+    """Return where the server finds the graph of a method; one of a script may have no module."""
+    try:
+        load(method.variant.graph)
+    except (AttributeError, ImportError):
+        return f"dialectree.interfaces.server.script_graphs:{method.name}"
+    return method.variant.graph
 
 
 def _graph(method: Method, path: str, more: str = "") -> dict[str, str]:

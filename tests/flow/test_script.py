@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
-from dialectree import ProtocolSettings, Script, Talk, option
+from dialectree import ProtocolSettings, SaidTurn, Script, Talk, option
 from dialectree.errors import CallError, InputError
 from dialectree.testing import Asked, ScriptedModel
 
@@ -176,10 +176,48 @@ def test_a_script_that_cannot_be_is_refused() -> None:
 def test_the_rule_after_a_round_is_pure_and_total() -> None:
     script = named("a", "b")
     script.rounds(("a", "b"), times="rounds", until=lambda talk: talk.round == 3, then=("judge",))
-    said = [{"name": "b", "round": 1}]
+    said = [SaidTurn(name="b", round=1)]
     for number, turns, way in (
         (1, said, "next_round"), (1, [], "next_round"), (2, said, "judge"), (2, [], "unresolved"),
         (3, said, "judge"),
     ):  # fmt: skip
         talk = Talk(input={}, settings=Settings(), round=number, said=turns)
         assert script.after_round(talk) == script.after_round(talk) == way
+
+
+def test_a_speaker_who_stands_twice_is_refused_with_the_remedy() -> None:
+    script = named("author", "critic")
+    remedy = r"'author' stands twice .* its own name, speaks\('second_author', \.\.\., role='author'"
+    with pytest.raises(InputError, match=remedy):
+        script.turns("author", "critic", "author", "judge")
+    for speakers, moderator, then in (
+        (("author", ("critic", "author")), "", "judge"),
+        (("author", "critic"), "author", "judge"),
+        (("author", "critic"), "judge", "judge"),
+    ):
+        with pytest.raises(InputError, match="stands twice"):
+            script.rounds(speakers, moderator, times=2, then=then)
+    script.turns("author", "critic", "judge")
+
+
+def test_a_wrong_key_of_a_turn_names_those_that_there_are() -> None:
+    turn: Any = {"name": "a", "role": "agent", "phase": "debate", "round": 1, "label": "A"}
+    talk = Talk(input={}, settings=None, said=[turn])
+    assert (talk.last["label"], talk.last.get("lable")) == ("A", None)
+    with pytest.raises(KeyError, match="turn of 'a' has no 'lable'; it has name, role, phase, round, label"):
+        talk.last["lable"]
+
+
+def test_a_protocol_and_its_variant_need_no_module_for_their_graphs() -> None:
+    script = named("a", "b")
+    script.turns("a", "b", "judge")
+    shorter = script.without("b").variant("shorter", summary="Without b.")
+    told: Any = {"title": "T", "summary": "S.", "source": "", "outcome": "answer", "variants": (shorter,)}
+    declared = script.protocol(name="moduleless", **told)
+    for name, steps in (("moduleless", {"a", "b", "judge"}), ("shorter", {"a", "judge"})):
+        method = declared.methods()[name]
+        assert steps == {"a", "b", "judge"} & {*method.graph().get_graph().nodes}
+        assert method.graph() is method.graph() and method.graph() in method.loaded_graphs()
+    own = script.protocol(name="own", graph="tests.flow.test_script:nothing", **{**told, "variants": ()})
+    with pytest.raises(AttributeError):
+        own.methods()["own"].graph()

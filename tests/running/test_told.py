@@ -19,7 +19,7 @@ from langchain_core.outputs import ChatResult
 from dialectree.contests import Replace, start
 from dialectree.records import UNFINISHED, Event, RunRecord, fold_run, own_calls, turns, usage
 from dialectree.records.folder import RunFolder
-from dialectree.running.rehearsal import _Maker
+from dialectree.running.rehearsal import ReplyMaker
 from dialectree.running.runner import Started, again
 from tests.breaking_off import Crash, Fragile, asked
 from tests.examples.conftest import installed as installed
@@ -126,7 +126,7 @@ class Drawn(Fragile):
         if random.random() < 0.06:
             return no_reply() if random.random() < 0.5 else "no JSON"
         words = re.findall(r"\w{2,}", call.prompt[-500:])
-        reply = _Maker(random, "chance", words, 6).value(_form.get())
+        reply = ReplyMaker(random, "chance", words, 6).value(_form.get())
         return json.dumps(reply)
 
 

@@ -30,7 +30,7 @@ def test_a_server_without_one_of_the_protocols_starts_and_offers_the_others_pres
 def test_a_server_with_a_strangers_graph_alone_knows_the_other_protocols(
     tmp_path: Path, target: Path
 ) -> None:
-    graphs = {"majority_debate": {"path": "majority_debate.graph:graph"}}
+    graphs = {"majority_debate": {"path": "dialectree.interfaces.server.script_graphs:majority_debate"}}
     config = tmp_path / "langgraph.json"
     config.write_text(json.dumps({"dependencies": [str(ROOT)], "env": {}, "graphs": graphs}))
     variables: Any = {"PYTHONPATH": str(target), "DIALECTREE_MAX_DEPTH": "1"}

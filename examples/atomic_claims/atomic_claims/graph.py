@@ -32,14 +32,9 @@ class AtomicClaims(dt.Debate):
 async def splitter(state: dt.Question, runtime: Runtime[Settings]) -> dict[str, list[Part]]:
     """Split the claim, and open a part of the tree for each atomic claim."""
     place, most = dt.Place(node=dt.root(), phase="split", role="splitter"), runtime.context.most
+    limit = {"claims": most}
     split = await dt.ask(
-        runtime,
-        place,
-        "atomic_claims/split",
-        Split,
-        at_most={"claims": most},
-        claim=state["question"],
-        most=most,
+        runtime, place, "atomic_claims/split", Split, at_most=limit, claim=state["question"], most=most
     )
     parts = [Part(id=f"{dt.root()}.{n}", text=text, support=None) for n, text in enumerate(split.claims)]
     for part in parts:

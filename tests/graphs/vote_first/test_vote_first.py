@@ -16,7 +16,7 @@ from dialectree.errors import InputError, SettingsError
 from dialectree.graphs.vote_first import EARLY, VoteReply, agree, put, share
 from dialectree.protocols.protocol import follow_routes, inner_settings, protocol
 from dialectree.protocols.routes import Interval, Route, RouteFigures
-from dialectree.protocols.script import Talk
+from dialectree.protocols.script import SaidTurn, Talk
 from dialectree.protocols.settings import build_settings
 from dialectree.records import RunRecord
 from dialectree.testing import ScriptedModel, check_protocol
@@ -256,7 +256,7 @@ def test_a_route_for_others_is_refused(
 
 
 def talk(answers: str, dropped: int = 0, sure: float = 0.9, **settings: Any) -> Talk:
-    said = [{"phase": EARLY.phase, "answer": a, "confidence": sure} for a in answers]
+    said = [SaidTurn(phase=EARLY.phase, answer=a, confidence=sure) for a in answers]
     own = {"voters": len(answers) + dropped, "agree_at": 0.67, "sure_at": None, **settings}
     return Talk(input={}, settings=SimpleNamespace(**own), said=said, dropped=dropped)
 

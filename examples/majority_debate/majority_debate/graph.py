@@ -1,5 +1,0 @@
-"""The graph of majority debate."""
-
-from majority_debate import script
-
-graph = script.compile("majority_debate")

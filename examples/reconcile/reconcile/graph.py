@@ -1,5 +1,0 @@
-"""The graph of ReConcile."""
-
-from reconcile import script
-
-graph = script.compile("reconcile")

@@ -1,3 +1,0 @@
-from tribunal import script
-
-graph = script.compile("tribunal")
