@@ -53,6 +53,9 @@ def model() -> Iterator[list[str]]:
         yield ["--model", "openai:any", "--base-url", endpoint.url]
 
 
+SCRIPTS = "dialectree.interfaces.server.script_graphs"
+
+
 def council(call: Asked) -> Any:
     """A council in which member 2 has the best answer."""
     replies = "council"
@@ -188,7 +191,8 @@ def test_an_agent_and_a_server_have_it() -> None:
         "reconcile": {"rounds"},
         "tribunal": {"rounds", "questions"},
     }.items():
-        assert served[name]["path"] == f"{name}.graph:graph"
+        module = "atomic_claims.graph:graph" if name == "atomic_claims" else f"{SCRIPTS}:{name}"
+        assert served[name]["path"] == module
         assert served[f"{name}_chat"]["path"] == f"dialectree.interfaces.server.chat:{name}_chat"
         assert "messages" in chat_graph(name).get_input_jsonschema()["properties"]
         form = method(name).graph().get_context_jsonschema() or {}

@@ -197,7 +197,7 @@ def test_a_speaker_who_stands_twice_is_refused_with_the_remedy() -> None:
     ):
         with pytest.raises(InputError, match="stands twice"):
             script.rounds(speakers, moderator, times=2, then=then)
-    script.turns("author", "critic", "judge")
+    named("author", "critic").turns("author", "critic", "judge")
 
 
 def test_a_wrong_key_of_a_turn_names_those_that_there_are() -> None:
@@ -218,6 +218,9 @@ def test_a_protocol_and_its_variant_need_no_module_for_their_graphs() -> None:
         method = declared.methods()[name]
         assert steps == {"a", "b", "judge"} & {*method.graph().get_graph().nodes}
         assert method.graph() is method.graph() and method.graph() in method.loaded_graphs()
-    own = script.protocol(name="own", graph="tests.flow.test_script:nothing", **{**told, "variants": ()})
+    other = Script(type("OtherSettings", (Settings,), {}))
+    other.speaks("judge", Line, prompt="line", rules=True)
+    other.turns("judge")
+    own = other.protocol(name="own", graph="tests.flow.test_script:nothing", **{**told, "variants": ()})
     with pytest.raises(AttributeError):
         own.methods()["own"].graph()
