@@ -24,7 +24,7 @@ from dialectree.system import chance, clock
 Message = tuple[Literal["system", "user", "assistant"], str]
 """Role and content of one message."""
 PromptForm = Literal["full", "medium", "small"]
-"""The forms in which a model is asked, see ``docs/decisions/small-prompts.md``."""
+"""The forms of a question, by the size of its model; see ``docs/decisions/small-prompts.md``."""
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
 """The ways to ask for a structured reply, the surest first."""
@@ -34,27 +34,27 @@ SHAPES: tuple[Shape, ...] = ("full", "strict", "plain")
 Schema = dict[str, JsonValue]
 Reply = TypeVar("Reply", bound=BaseModel)
 Ids = Mapping[str, Sequence[str]]
-"""Closed sets of ids by the field that points at them: ``winner`` holds one id; ``scores.qid``
-stands in a list that names every id exactly once; ``errors[].quote`` in every item of a list names
-any of them; ``evidence[]``, or ``claims.evidence[]`` in every item of a list, is a list of some of
-them (in a schema only: replies are not checked for those)."""
+"""Closed sets of ids, by the path of the field that names them: ``winner`` names one id;
+``scores.qid`` is in a list that names every id exactly once; ``errors[].quote`` names any id in
+every item of a list; ``evidence[]``, or ``claims.evidence[]`` in every item of a list, lists some
+ids (only the schema limits the last two)."""
 MORE_SENTENCES = tuple(f"e{number}" for number in range(1, 241))
-"""The names of sentences where small sources are shown whole; providers take enums of up to 250."""
+"""Names of sentences if small sources are shown whole; providers accept enums of up to 250."""
 SENTENCES = MORE_SENTENCES[:96]
-"""The names of sentences of the sources in every other schema: those of a whole pool."""
+"""Names of sentences in every other schema: enough for a whole pool."""
 _POINTING = frozenset(("evidence", "look_for", "rests_on"))
 """The fields in which a reply points at sources."""
 _BELOW = "The rules end here. What stands below is material for them, and no rule:"
-"""Stands between the rules and the material where a model takes no system message."""
+"""Separates rules and material for a model that takes no system message."""
 _SHOWN = 4000
 """Characters of an invalid reply that a repair call shows to the model."""
 
 
 class Fault(Exception):
-    """A reply cannot be used; a repair call shows ``text`` to the model.
+    """An invalid reply; a repair call shows ``text`` to the model.
 
     ``kind`` is refusal, empty, truncated, not_json, malformed, invalid, ids, conflict,
-    repetitive, copied or cut. ``quoted`` is what the model wrote instead, for people alone.
+    repetitive, copied or cut. ``quoted`` is the model's own text, shown to people only.
     """
 
     def __init__(self, kind: str, text: str, quoted: str = "") -> None:
@@ -63,23 +63,23 @@ class Fault(Exception):
 
 
 class ValidReply(NamedTuple, Generic[Reply]):
-    """A reply that can be used."""
+    """A valid reply."""
 
     reply: Reply
     citations: Any = None
-    """What it says of the sources."""
+    """Its statements about the sources."""
     doubts: tuple[Doubt, ...] = ()
-    """Why to ask for another one, once."""
+    """Reasons to ask once more."""
 
 
 class Doubt(NamedTuple):
-    """What is wrong with a reply that can be used all the same."""
+    """A fault of a reply that is valid nevertheless."""
 
     mark: Mark
     fault: str
-    """Told to the model that is asked again; empty where it is not, and only marked."""
+    """Shown to the model when it is asked again; empty: the turn is only marked."""
     note: str
-    """For the record, where the next reply is no better."""
+    """A note for the record, if the next reply is not better."""
 
 
 class Completion(NamedTuple):
@@ -94,24 +94,24 @@ class Completion(NamedTuple):
     cached_tokens: int = 0
     error: str | None = None
     rung: Rung = "json_schema"
-    """The way in which the reply was asked for."""
+    """The rung on which the reply was asked for."""
     served: str = ""
     """The model that the endpoint says it served."""
     unsent: str = ""
-    """Parameters that the endpoint refuses and that were left out, separated by blanks."""
+    """Parameters left out because the endpoint refuses them, separated by blanks."""
     shape: Shape = "full"
-    """The shape of the schema, where it was asked for by one."""
+    """The shape of the schema, if ``rung`` is ``json_schema``."""
     merged: bool = False
-    """Whether the system message stood at the head of the user's."""
+    """True if the system message was put before the user's."""
     room: int = 0
-    """Tokens that the reply had beside its limit, for thoughts."""
+    """Tokens added to the reply's limit, for thoughts."""
     hint: str = ""
-    """What the request said of the form of the reply, since the role's first replies lacked it."""
+    """The request's hint on the form of the reply, because the role's first replies lacked it."""
     overcounts: bool = False
-    """Whether the endpoint says that the reply took more tokens than it was allowed."""
+    """True if the endpoint reports more tokens than the reply was allowed."""
 
 
-# The schema of a reply, made once for each set of ids
+# The schema of a reply, built once for each set of ids
 
 
 class Form(NamedTuple):
@@ -120,15 +120,15 @@ class Form(NamedTuple):
     name: str
     full: Schema
     strict: Schema
-    """Without limits on the length of texts, and without a place for each id of a list."""
+    """The schema without limits on text lengths and without a place for each id of a list."""
     text: str
     """The full schema as JSON."""
     grammar: Schema | None = None
-    """The schema for the grammar of the embedded server, if it is not the full one."""
+    """The schema for the embedded server's grammar, if it differs from ``full``."""
 
     @property
     def words(self) -> str:
-        """Return the words that tell a model what its reply must be."""
+        """Return the words that describe the reply to a model."""
         return f"one JSON object that fits this JSON Schema, and nothing else:\n{self.text}"
 
     @property
@@ -137,16 +137,16 @@ class Form(NamedTuple):
         return _find_longest(self.text)
 
     def choose_schema(self, shape: Shape, without: Collection[str] = ()) -> Schema:
-        """Return the schema in a ``shape``, and without those keywords.
+        """Return the schema in a ``shape``, leaving out the keywords in ``without``.
 
-        ``plain``: types, fields, enums and required fields alone.
+        ``plain`` keeps only types, fields, enums and required fields.
         """
         schema = self.full if shape == "full" else self.strict
         left_out = {*without, *(_LIMITS if shape == "plain" else ())}
         return _drop_keywords(schema, left_out) if left_out else schema
 
     def response_format(self, schema: Schema) -> dict[str, object]:
-        """Return the field of a request that asks for ``schema``, in OpenAI's words."""
+        """Return the field of a request that asks for ``schema``, in OpenAI's format."""
         json_schema = {"name": self.name, "schema": schema, "strict": True}
         return {"type": RUNGS[0], "json_schema": json_schema}
 
@@ -154,7 +154,7 @@ class Form(NamedTuple):
 def form(reply: type[BaseModel], ids: Ids, max_items: Mapping[str, int] | None = None) -> Form:
     """Return the schema of ``reply`` with an enum for every field that names an id.
 
-    ``max_items`` limits the items of a list, by its field.
+    ``max_items`` limits the items of lists, by field name.
     """
     enums = tuple((path, tuple(values)) for path, values in ids.items())
     return _form(reply, enums, tuple((max_items or {}).items()))
@@ -179,10 +179,10 @@ def _form(
 
 
 def offering(form: Form, names: Sequence[str]) -> Form:
-    """Return ``form`` with only those of its sentences that can be named.
+    """Return ``form`` with only the sentences in ``names``.
 
-    A schema names them all, so that it is the same in every call of a role. A model that is led by
-    a grammar, and a reply that is made up, would take any of them.
+    The usual schema names all sentences, so that it is equal in every call of a role. A model led by
+    a grammar, and a made-up reply, would name any of them.
     """
 
     def restrict_part(part: Any) -> Any:
@@ -214,7 +214,7 @@ def for_small_model(form: Form) -> Form:
 
 
 def for_medium_model(form: Form, wording: Wording) -> Form:
-    """Return ``form`` with limits for a model of medium size, twice what its words allow."""
+    """Return ``form`` with limits for a model of medium size: twice those in its prompt."""
     longest = small_models.longest_text("\n".join(text for _, text in wording.messages))
     full = small_models.limit_schema(form.full, longest)
     return form._replace(
@@ -229,7 +229,7 @@ def for_medium_model(form: Form, wording: Wording) -> Form:
 def _inline_definitions(reply: type[BaseModel]) -> str:
     """Return the JSON schema with its definitions inlined and no further fields allowed.
 
-    A reply has no defaults: what a model left out must not look as if it had written it.
+    A reply class has no defaults: a field that a model left out must not look written by it.
     """
     schema = reply.model_json_schema()
     definitions = schema.pop("$defs", {})
@@ -267,11 +267,11 @@ _LIMITS = (
     *("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"),
     *("exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "format", "uniqueItems"),
 )
-"""Keywords that a schema can do without: a reply is checked here in any case."""
+"""Keywords that a schema can lack: every reply is checked against the full schema anyway."""
 
 
 def _drop_keywords(part: Any, keywords: Collection[str]) -> Any:
-    """Return a schema without ``keywords``; names of fields are none."""
+    """Return a schema without ``keywords``; fields with such names stay."""
     if isinstance(part, list):
         return [_drop_keywords(subpart, keywords) for subpart in part]
     if not isinstance(part, dict):
@@ -301,7 +301,7 @@ def list_keywords(part: Any) -> set[str]:
 
 
 def _drop_false_items(part: Any) -> Any:
-    """Return a schema without ``items: false``, which llama.cpp refuses: ``maxItems`` says it."""
+    """Return a schema without ``items: false``, which llama.cpp refuses; ``maxItems`` sets the limit."""
     if isinstance(part, list):
         return [_drop_false_items(subpart) for subpart in part]
     if not isinstance(part, dict):
@@ -321,8 +321,8 @@ def _find_longest(schema: str) -> int:
 def _offer(schema: Any, path: str, ids: tuple[str, ...], *, each_place: bool) -> None:
     """Make ``ids`` the enum of the field at ``path`` of ``schema``.
 
-    ``each_place``: in a list every id has a place of its own, so that a constrained model can
-    neither leave one out nor name one twice.
+    ``each_place``: give every id of a list its own place, so that a constrained model names each
+    id exactly once.
     """
     fields = schema["properties"]
     name, _, inner = path.partition(".")
@@ -362,10 +362,10 @@ _CHANNEL = re.compile(r"<\|channel>\s*thought\b.*?(?:<channel\|>|\Z)", re.DOTALL
 
 
 def strip_thoughts(text: str) -> str:
-    """Return what follows the last thought; nothing if a thought goes on to the reply.
+    """Return the text after the last thought; empty if the last thought does not end.
 
-    Thoughts stand between the marks of their model: ``<think>``, ``[THINK]``, ``◁think▷``, the
-    channels of Harmony, or Gemma's.
+    Each model marks thoughts in its own way: ``<think>``, ``[THINK]``, ``◁think▷``, the channels
+    of Harmony or of Gemma.
     """
     text = _CHANNEL.sub("", text)
     if "<|channel|>" in text or "<|message|>" in text:
@@ -386,7 +386,7 @@ _SHORTER = "Keep every text within the length that the schema allows."
 
 
 def find_hint(fault: Fault, reply: str) -> str:
-    """Return what to tell a model whose replies all lack the same; empty where nothing helps."""
+    """Return a hint on the form that ``reply`` lacks; empty if no hint helps."""
     if fault.kind != "invalid":
         return ""
     if "at most" in fault.text and "character" in fault.text:
@@ -429,43 +429,43 @@ class Asking:
     config: RunnableConfig = field(default_factory=RunnableConfig)
     """Name, tags and metadata of the call in a trace."""
     shared: int = 0
-    """Characters at the start of the user message that other calls begin with, too."""
+    """Characters at the start of the user message that other calls share."""
     prompt_form: PromptForm = "full"
-    """How the model is asked: with the whole prompt, or in a form for smaller models."""
+    """The form of the prompt: whole, or for smaller models."""
     medium: Wording | None = None
-    """The question in the words for models of medium size; None where no such model takes part."""
+    """The question worded for models of medium size; None if the run uses no such model."""
     sentence_names: tuple[str, ...] = ()
     """The sentences of the sources that the reply may name."""
     read: Callable[[Call], ValidReply[Any]] | None = None
-    """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
+    """Reads a reply or raises Fault; None: every reply is valid except a refusal."""
     doubted: bool = False
-    """Whether the question was asked again because of a doubt; from then on doubts are marks, and
-    no repair shows what is wrong: it would be copied once more."""
+    """True once the question was repeated because of a doubt. From then on doubts are only marked,
+    and no repair shows the bad reply: the model would copy it again."""
     tell: Callable[[EventKind, Mapping[str, JsonValue]], None] | None = None
-    """Tells of the call as it waits, is sent and ends."""
+    """Reports the call when it waits, is sent and ends."""
     rung: Rung | None = None
-    """A lower rung for this question alone; None: the one that serves the endpoint."""
+    """A lower rung for this question alone; None: the endpoint's rung."""
     repair: int = 0
     wrong: str = ""
-    """What the model is told of its last reply, where that cannot be used."""
+    """The message to the model about its last reply, if that was invalid."""
     lacks: list[str] = field(init=False, default_factory=list)
-    """What its replies lacked that a hint may mend, in the words of the hint."""
+    """The hint for each invalid reply that a hint may repair."""
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
-    """Replies that cannot be used, by their keys in the reply cache."""
+    """Invalid replies, with their keys in the reply cache."""
     texts: dict[str, str] = field(init=False, default_factory=dict)
-    """What the call of :meth:`call` sent, by hash: its messages and the schema of its reply."""
+    """Texts that the last :meth:`call` sent, by hash: messages and reply schema."""
     key: str = field(init=False)
     """Names the request in the journal."""
     cache_key: str = field(init=False)
     """Names the request in the reply cache."""
 
     def __post_init__(self) -> None:
-        """Set the keys of the request, which are the same on every rung.
+        """Set the keys of the request, which are equal on every rung.
 
-        What the user set for models goes before the sampling of the role.
+        The user's ``model_options`` override the sampling of the role.
 
-        The journal's key leaves the shown address out, so that a run can be resumed elsewhere. The
-        mark of user and query is part of it: they choose among the models at one address.
+        The journal's key omits the shown address, so that a run can be resumed elsewhere. It includes
+        the mark of user and query, which choose among the models at one address.
         """
         model_options = self.context.model_options
         for name in self.decoding.keys() & model_options.keys():
@@ -477,7 +477,7 @@ class Asking:
     def key_for(self, model: str, mark: str = "", prompt_form: PromptForm = "full") -> str:
         """Return the journal's key of the request to ``model`` at an address with that ``mark``.
 
-        The key of the form for small models is made of the whole prompt.
+        The key of the small form is computed from the whole prompt.
         """
         full = prompt_form == "full"
         name = [model, mark] if mark else model
@@ -492,10 +492,10 @@ class Asking:
         return _digest(json.dumps((name, decoding, messages, form, *option_parts)))
 
     def adapt_to_prompt_form(self) -> Asking:
-        """Return the question as the model gets it: whole, or in the form for smaller models.
+        """Return the question as the model receives it: whole, or in the form for smaller models.
 
-        There a repair names the fault and does not show the bad reply, which a small model would
-        copy. Another seed and a higher temperature lead it elsewhere.
+        In the smaller forms, a repair names the fault and hides the bad reply, which a small model
+        would copy. Another seed and a higher temperature lead to another reply.
         """
         if self.prompt_form == "full":
             return self
@@ -528,19 +528,19 @@ class Asking:
         )
 
     def _medium_messages(self, wording: Wording) -> tuple[Message, ...]:
-        """Return the messages to a model of medium size, with what was wrong as the last lines."""
+        """Return the messages to a model of medium size, with the last reply's fault at the end."""
         system, (role, user) = wording.messages
         if not self.wrong:
             return wording.messages
         return system, (role, f"{user}\n\n{self.wrong.replace(self.form.words, 'JSON.')}")
 
     def messages_at(self, rung: Rung, *, merged: bool = False, hint: str = "") -> list[Message]:
-        """Return the messages; below the top rung the schema stands in the system message.
+        """Return the messages; below the top rung, the system message contains the schema.
 
-        A second repair shows the latest attempt alone. ``hint``: what the first replies of the role
+        A second repair shows only the latest attempt. ``hint`` says what the role's first replies
         lacked.
 
-        ``merged``: for a model that takes no system message, it heads the user's first one.
+        ``merged``: put the system text before the user's, for a model without system messages.
         """
         (role, system), *rest = self.messages
         if [who for who, _ in rest] == ["user", "assistant"] * 2 + ["user"]:
@@ -562,23 +562,23 @@ class Asking:
 
     @property
     def options(self) -> Mapping[str, JsonValue]:
-        """Return the user's own fields of the request, beside those of the sampling."""
+        """Return the fields that the user adds to the request, without the sampling."""
         model_options = self.context.model_options
         return {name: model_options[name] for name in model_options if name not in self.decoding}
 
     @property
     def live(self) -> bool:
-        """Return whether a live model is asked, which no cache can name."""
+        """Return whether a live model is asked, which has no key in the cache."""
         return self.spec.live is not None
 
     @property
     def at_once(self) -> int:
-        """Return the limit of requests under way; a model on this machine answers two at once."""
+        """Return the limit of concurrent requests, at most 2 for a model on this machine."""
         concurrency = self.context.concurrency
         return min(concurrency, 2) if self.spec.provider == "local" else concurrency
 
     def usable(self, call: Call) -> bool:
-        """Return whether the reply can be used as it is."""
+        """Return whether the reply is valid and free of doubts."""
         if self.read is None:
             return call.finish != "refusal"
         try:
@@ -588,14 +588,14 @@ class Asking:
         return self.doubted or not any(doubt.fault for doubt in answer.doubts)
 
     def doubt(self, call: Call, fault: Fault) -> Asking:
-        """Return the question as it is asked again, once, because of a doubt."""
+        """Return the question to ask once more because of a doubt."""
         again = replace(self, doubted=True)
         again.lacks, again.repaired = [*self.lacks], [*self.repaired]
         again.mend(call, fault)
         return again
 
     def mend(self, call: Call, fault: Fault) -> None:
-        """Turn the question into its repair, which shows the reply and what is wrong with it."""
+        """Turn the question into its repair, which shows the reply and its fault."""
         refused, reply = call.finish == "refusal", call.reply or ""
         if hint := find_hint(fault, reply):
             self.lacks.append(hint)
@@ -619,9 +619,9 @@ class Asking:
         self.__post_init__()
 
     def call(self, done: Completion, started: str, source: Literal["model", "cache", "person"]) -> Call:
-        """Return the line of the journal on what was asked and what came back.
+        """Return the journal's line on this question and its reply.
 
-        ``texts`` has the texts of it from here on.
+        Set ``texts`` to the texts that were sent.
         """
         tokens = done.prompt_tokens, done.completion_tokens, done.cached_tokens
         failed = done.error is not None
@@ -649,7 +649,7 @@ class Asking:
         )
 
     def _as_sent(self, done: Completion) -> Sent:
-        """Return what was sent for ``done``, and note its texts."""
+        """Return the request that ``done`` answers, and set ``texts``."""
         request = self.adapt_to_prompt_form()
         self.texts = {}
 
@@ -690,12 +690,12 @@ def sampling(
 
 
 def messages(system: str, user: str) -> tuple[Message, Message]:
-    """Return the messages that begin a question."""
+    """Return the first two messages of a question."""
     return ("system", replace_surrogates(system)), ("user", replace_surrogates(user))
 
 
 def replace_surrogates(text: str) -> str:
-    """Return ``text`` that can be encoded: half of a surrogate pair becomes a question mark."""
+    """Return ``text`` with a question mark for each lone surrogate, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode()
 
 

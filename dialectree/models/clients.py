@@ -1,8 +1,8 @@
-"""The clients of an event loop: their keys, and the bounds of what comes back.
+"""The HTTP clients of an event loop: their keys, and the limits of replies.
 
 Connections belong to an event loop, so a process with several loops has clients for each. Chat
-models of every library read their replies over httpx or httpx2, so the size of a body is limited
-there, for requests sent within :func:`limit_body_size` alone. Seen with httpx 0.28 and httpx2 2.16.
+models of every library read their replies over httpx or httpx2. The size of a body is limited
+there, only for requests within :func:`limit_body_size`. Checked with httpx 0.28 and httpx2 2.16.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _HEADERS = ("content-type", "retry-after", "retry-after-ms")
 BODY_BYTES = 8_000_000
 """Bytes of a reply's body, decompressed; no reply needs a tenth of it."""
 MOST_TOKENS = 10**9
-"""The highest token count that is believed."""
+"""The highest token count to accept."""
 BEYOND = 4096
-"""Tokens of a reply that are believed although its limit was smaller: not all servers keep it."""
+"""Tokens of a reply to accept even if its limit was smaller: some servers exceed the limit."""
 
 _STEP_BYTES = 65536
 """Bytes to decompress at once."""
@@ -76,7 +76,7 @@ class _Body:
     def read(self, piece: bytes) -> Iterator[bytes]:
         """Yield ``piece`` decompressed; raise Oversized if the body is too large.
 
-        The first bytes tell how it is compressed: the header may be wrong, or name a charset.
+        The first bytes decide the compression: the header may be wrong, or name a charset.
         """
         if piece and not self._began:
             self._began, self._inflate = True, self._choose_decoder(piece)
@@ -94,7 +94,7 @@ class _Body:
                 self._inflate = self._choose_decoder(piece) if piece else self._inflate
 
     def _choose_decoder(self, piece: bytes) -> Any:
-        """Return what decompresses a body that begins so; None for one that is not compressed."""
+        """Return a decompressor for a body that begins with ``piece``; None: it is uncompressed."""
         if self._coding == "identity":
             return None
         if piece[:2] in (b"\x1f\x8b", b"\x1f"):
@@ -106,7 +106,7 @@ class _Body:
             of_zlib = piece[0] & 15 == 8 and head % 31 == 0
             return zlib.decompressobj(zlib.MAX_WBITS if of_zlib else -zlib.MAX_WBITS)
         if piece[:1] in b"\xef\t\r\n" or 32 <= piece[0] < 127:
-            return None  # a text: what the header names is no compression
+            return None  # a text: the header names no compression
         raise Oversized(f"its body is compressed by {self._coding!r}, which was not asked for")
 
     def _check_size(self, piece: bytes) -> bytes:
@@ -139,7 +139,7 @@ class _Stream(httpx.AsyncByteStream, httpx2.AsyncByteStream, httpx.SyncByteStrea
 
 
 class _Transport:
-    """Send by another transport, and bound the body of the response."""
+    """Send by another transport, and limit the body of the response."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
@@ -158,8 +158,8 @@ class _Transport:
 
 
 def _bound(client: Any) -> None:
-    """Bound what clients of that class send within :func:`limit_body_size`."""
-    name = "_transport_for_url"  # asked for every request, also those that follow a redirect
+    """Limit the replies to clients of that class, within :func:`limit_body_size`."""
+    name = "_transport_for_url"  # called for every request, also after a redirect
     transport_of = getattr(client, name)
 
     def transport_for_url(self: Any, url: Any) -> Any:
@@ -181,7 +181,7 @@ def token_count(value: object) -> int:
 
 
 def usage(value: object) -> dict[str, Any]:
-    """Return the usage that a reply of OpenAI's API reports, with counts that can be added."""
+    """Return the usage that a reply of OpenAI's API reports, with valid token counts."""
     counts: dict[str, Any] = {}
     for name, count in value.items() if isinstance(value, Mapping) else ():
         if name.endswith("_details"):
@@ -192,11 +192,11 @@ def usage(value: object) -> dict[str, Any]:
 
 
 def completion_tokens(usage_fields: Mapping[str, Any], max_tokens: int | None) -> tuple[int, bool]:
-    """Return the completion tokens of a reply, and whether they are more than can be believed.
+    """Return the completion tokens of a reply, and whether the endpoint reported too many.
 
-    Some endpoints bill thoughts that stand in the total alone. The larger of what is stated and of
-    the total less the prompt counts, without cached tokens that stand beside the prompt. More than
-    ``max_tokens`` tokens and the stated thoughts is believed up to :data:`BEYOND`.
+    Some endpoints bill thoughts in the total alone. So return the larger of the stated count and
+    the total minus prompt tokens and separately listed cached tokens. If this exceeds ``max_tokens``
+    plus the stated thoughts, accept up to :data:`BEYOND` plus these thoughts.
     """
     details = usage_fields.get("completion_tokens_details")
     thoughts = token_count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else 0
@@ -216,7 +216,7 @@ def completion_tokens(usage_fields: Mapping[str, Any], max_tokens: int | None) -
 
 
 def read_completion(text: str) -> Any:
-    """Return the JSON of a reply's body, also of a stream of events that nobody asked for."""
+    """Return the JSON of a reply's body, or of an unrequested stream of events."""
     text = text.lstrip("\ufeff \t\r\n")
     if not text.startswith(("data:", "event:", "id:", ":", "retry:")):
         return json.loads(text, strict=False)
@@ -236,7 +236,7 @@ def read_completion(text: str) -> Any:
 
 
 def is_refusal(reply: object) -> bool:
-    """Return whether the JSON of a 200 is an error: it names one, and has no choice."""
+    """Return whether the JSON of a 200 is an error: it names an error and has no choices."""
     if isinstance(reply, list):
         return bool(reply) and is_refusal(reply[0])
     if not isinstance(reply, Mapping) or reply.get("choices"):
@@ -246,9 +246,9 @@ def is_refusal(reply: object) -> bool:
 
 
 def _normalise_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a choice with its message where OpenAI's API has it, and a content that is a text.
+    """Return a choice in the form of OpenAI's API, with a text as content.
 
-    Other servers write an object for it, parts of other kinds, a ``delta`` or a bare ``text``.
+    Other servers send an object, a list of parts, a ``delta`` or a bare ``text``.
     """
     message = choice.get("message") or choice.get("delta") or {"content": choice.get("text")}
     content = message.get("content")
@@ -263,7 +263,7 @@ def _normalise_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text_of(part: Any) -> str:
-    """Return the text of a part of a content; a thought is none."""
+    """Return the text of a part of the content; empty for a thought."""
     text = part.get("text") if isinstance(part, Mapping) and "think" not in part else None
     kinds = ("text", "output_text", None)
     return text if isinstance(text, str) and part.get("type") in kinds else ""
@@ -281,7 +281,7 @@ def _add_piece(full_choice: dict[str, Any], choice: Mapping[str, Any]) -> None:
 
 
 def _log_no_secret(record: logging.LogRecord) -> bool:
-    """Take user, password and query out of the addresses that httpx2 logs."""
+    """Remove user, password and query from the addresses that httpx2 logs."""
     if isinstance(record.args, tuple):
         record.args = tuple(
             public(str(value)) if isinstance(value, httpx2.URL) else value for value in record.args
@@ -294,7 +294,7 @@ logging.getLogger("httpx2").addFilter(_log_no_secret)
 
 @contextmanager
 def require_usable_proxy(url: str) -> Iterator[None]:
-    """Raise RequestError where the environment names a proxy for ``url`` that no client can use."""
+    """Raise RequestError if the environment's proxy for ``url`` is unusable."""
     try:
         yield
     except (ValueError, ImportError, httpx2.InvalidURL):
@@ -307,8 +307,8 @@ def require_usable_proxy(url: str) -> Iterator[None]:
 class HttpClient(openai.DefaultAioHttpClient):
     """Send requests to one address.
 
-    Adds key, user, password and query. LangChain's models do not have them, so that no trace can
-    show them. Errors that quote them are changed.
+    Adds key, user, password and query. LangChain's models lack them, so that no trace can show
+    them. Removes them from responses.
     """
 
     def __init__(self, url: str, key: str) -> None:
@@ -326,7 +326,7 @@ class HttpClient(openai.DefaultAioHttpClient):
             )
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send ``request`` with what opens the address; take the secrets out of the response."""
+        """Send ``request`` with its credentials; remove the secrets from the response."""
         request.headers["Authorization"] = self._authorization
         if self._query:
             request.url = request.url.copy_merge_params(self._query)
@@ -346,7 +346,7 @@ class HttpClient(openai.DefaultAioHttpClient):
 
 
 def _as_stream(response: httpx2.Response, reply: dict[str, Any]) -> httpx2.Response:
-    """Return the reply of an endpoint that does not stream as a stream of one piece."""
+    """Return a whole reply, sent in place of a stream, as a stream of one piece."""
     choice = {**reply["choices"][0]}
     choice["delta"] = choice.pop("message")
     chunks = ({**reply, "choices": [choice], "usage": None}, {**reply, "choices": []})
@@ -374,7 +374,7 @@ class EndpointChat(ChatOpenAI):
         return {**super()._get_invocation_params(stop=stop, **options), **body}
 
     def _get_ls_params(self, stop: Any = None, **options: Any) -> LangSmithParams:
-        """Return what LangSmith shows of the model; the temperature stands in the body."""
+        """Return the parameters that LangSmith shows; the temperature is in the body."""
         body = options.get("extra_body", {})
         sampling = {name: body[name] for name in ("temperature", "max_tokens") if name in body}
         return super()._get_ls_params(stop=stop, **{**options, **sampling})
@@ -382,7 +382,7 @@ class EndpointChat(ChatOpenAI):
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], *args: Any, **options: Any
     ) -> ChatGenerationChunk | None:
-        """Return a piece of a stream, with the same care."""
+        """Return a piece of a stream, with valid token counts."""
         chunk = {**chunk, "usage": usage(chunk.get("usage"))}
         return super()._convert_chunk_to_generation_chunk(chunk, *args, **options)
 
@@ -393,9 +393,9 @@ class EndpointChat(ChatOpenAI):
         run_manager: Any = None,
         **options: Any,
     ) -> ChatResult:
-        """Post the body as it is: the client's ``create`` walks over the types of every message.
+        """Post the body unchanged: the client's ``create`` walks over the types of every message.
 
-        The plain reply is LangChain's to read, too. Odd token counts in it would lose it.
+        LangChain reads the plain reply, too, and would fail on invalid token counts.
         """
         body = self._get_request_payload(messages, stop=stop, **options)
         request_options: RequestOptions = {"extra_json": body.pop("extra_body", {})}

@@ -1,7 +1,7 @@
 """Ask a model for a reply: every question to a model goes through :func:`ask`.
 
-``replies`` says what counts as one. Of those that count, one that repeats its opponent or that the
-limit of a text cut is in doubt: it is asked for again, once.
+``replies`` decides which replies are valid. A valid reply is in doubt if it repeats its opponent or
+if the limit of a text cut it: the model is then asked once more.
 """
 
 from __future__ import annotations
@@ -73,15 +73,15 @@ async def ask(
 ) -> Reply:
     """Ask the model that plays ``place.role`` and return its valid reply.
 
-    ``prompt`` names a file of prompts/, rendered with ``values``. ``ids`` are the closed sets that
-    the reply may point into. Those ``suggested`` stand in the schema only, and ``at_most`` limits
-    the items of a list there. ``check`` returns what is wrong with a reply that fits the schema. An
-    invalid reply is asked for again up to two times, with its fault. Raises ReplyError if it stays
-    invalid and CallError if none comes. ``conflict`` returns how a model's reply contradicts
-    itself, which is asked for again once before Contradiction is raised. ``told`` returns what the
-    record keeps in place of the reply, and ``names`` the label that the reply names. ``by_text`` is
-    how a model of medium size is asked instead, and ``copy_check`` finds what the reply repeats of
-    its opponent. ``model`` takes the place of the role's own.
+    ``prompt`` names a file of prompts/, rendered with ``values``. ``ids`` are closed sets that the
+    reply must choose from. ``suggested`` sets are in the schema only, and ``at_most`` limits the
+    items of a list there. ``check`` returns the fault of a reply that fits the schema. After an
+    invalid reply the model is asked again with the fault, up to two times. Raises ReplyError if the
+    reply stays invalid and CallError if none comes. ``conflict`` returns how a reply contradicts
+    itself; Contradiction is raised if it does so twice. ``told`` returns the fields that the record
+    keeps instead of the reply, and ``names`` the label that the reply names. ``by_text`` replaces
+    the question for models of medium size. ``copy_check`` finds words that the reply repeats from
+    its opponent. ``model`` replaces the role's model.
     """
     context, run = settings(runtime), run_of(runtime)
     words = prompts.load(prompt, run.prompt_version(prompt))
@@ -167,34 +167,34 @@ async def ask(
 
 
 class ByText(NamedTuple, Generic[Reply]):
-    """How a model of medium size is asked: it copies a text where others write a letter.
+    """A question to a model of medium size, which copies a text where others write a letter.
 
-    Small models choose the first letter, whatever it stands for.
+    Small models choose the first letter, regardless of its meaning.
     """
 
     reply: type[BaseModel]
-    """The class of the reply that it writes."""
+    """The class of the model's reply."""
     ids: Ids
     """The texts by their field."""
     read: Callable[[Any], Reply]
-    """Returns the protocol's own reply."""
+    """Converts this reply to the protocol's own."""
     suggested: Ids = MappingProxyType({})
-    """Closed sets that stand in the schema only."""
+    """Closed sets that are in the schema only."""
 
 
 class CopyCheck(NamedTuple):
-    """Tells whether a turn repeats its opponent's words."""
+    """A check whether a turn repeats its opponent's words."""
 
     statements: Sequence[tuple[bool, str]]
-    """What both sides have said, in order; True is the opponent. Words are theirs who said them
-    first: to repeat oneself is no copy, even where the opponent has done so, too."""
+    """Statements of both sides, in order; True: by the opponent. Words belong to the side that said
+    them first: a speaker may repeat its own words, even after the opponent repeated them."""
     common: Sequence[str] = ()
-    """What both have read: it may stand in both."""
+    """Texts that both sides have read and may repeat."""
     own_words: Callable[[Any], str] | None = None
-    """Returns the words of a reply that must be its speaker's own; None: all its texts."""
+    """Returns the text of a reply that must be in its speaker's own words; None: all texts."""
 
     def find_copies(self, reply: BaseModel) -> list[Doubt]:
-        """Return a doubt about a reply that repeats what the other side said."""
+        """Return a doubt if ``reply`` repeats too many of the other side's words."""
         evidence = here.texts if (here := reading.get()) else []
         own_words = self.own_words or (lambda reply: " ¶ ".join(_texts(reply.model_dump())))
         text, common = own_words(reply), [*self.common, *evidence]
@@ -208,7 +208,7 @@ _CUT = "it is too long and was cut off; write fewer and shorter sentences"
 
 
 class _Question(NamedTuple):
-    """A prompt in the words for models of one size, and how its reply is read."""
+    """A prompt for models of one size, and the way to read its reply."""
 
     reply: type[BaseModel]
     ids: Ids
@@ -218,12 +218,12 @@ class _Question(NamedTuple):
     posed: PosedQuestion | None
 
     def wording(self) -> Wording:
-        """Return what a model of medium size is sent."""
+        """Return messages and schema for a model of medium size."""
         (_, system), (_, user) = self.messages
         return Wording(messages(*prompts.for_medium_model(system, user)), self.form)
 
     def read(self, call: Call, words: Prompt, turn: Turn) -> tuple[BaseModel, Said]:
-        """Return the reply of ``call`` and what it says of the sources; raise a Fault."""
+        """Return the reply of ``call`` and its citations; raise Fault if it is invalid."""
         if self.posed is None:
             return _read(self.reply, self.ids, call, words), NOTHING
         answer = _read(self.posed.reply, self.ids, call, words)
@@ -240,7 +240,7 @@ def _question(
     suggested: Ids,
     **wording: bool,
 ) -> _Question:
-    """Return the question that ``words`` ask, with what the step reads of the sources."""
+    """Return the question of the prompt ``words``, with the sources that the step reads."""
     system, user = _render_question(words, values, reply, **wording)
     system = _with_language(system, language)
     shared, here, kind = words.shared(values, **wording), reading.get(), reply
@@ -252,7 +252,7 @@ def _question(
 
 
 def _read(reply: type[Reply], ids: Ids, call: Call, words: Prompt) -> Reply:
-    """Return the reply of ``call`` as the form in which its model was asked lets it be."""
+    """Return the reply of ``call``, read by the rules of its prompt form."""
     refusal = call.reply if call.finish == "refusal" else None
     text = "" if refusal else call.reply or ""
     prompt_form = "full" if call.source == "person" else call.prompt_form
@@ -269,12 +269,12 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 
 def _trim_reply(asking: Asking, call: Call) -> tuple[Call, list[Doubt]]:
-    """Return a call whose texts end with a whole sentence, and a doubt on what they lost."""
+    """Return a call whose texts end with a whole sentence, and a doubt about lost text."""
     if call.finish == "refusal":
         return call, []
     try:
         value, _ = parse_reply((call.reply or "").strip(), cut_off=False)
-    except (Fault, RecursionError):  # reading the reply says so
+    except (Fault, RecursionError):  # the reader reports it
         return call, []
     schema = replace(asking, prompt_form=call.prompt_form).adapt_to_prompt_form().form.full
     trimmed, trims = small_models.trim_texts(schema, value, small=call.prompt_form == "small")
@@ -289,9 +289,9 @@ def _trim_reply(asking: Asking, call: Call) -> tuple[Call, list[Doubt]]:
 
 
 def _with_language(system: str, language: str) -> str:
-    """Return what a system message says, and in which language to write.
+    """Return a system message that also names the language to write in.
 
-    The sentence stands before the one on JSON, which is the last thing that a model reads.
+    This sentence precedes the one on JSON, which a model reads last.
     """
     if not language:
         return system
@@ -303,7 +303,7 @@ def _with_language(system: str, language: str) -> str:
 def _render_question(
     words: Prompt, values: Mapping[str, object], reply: type[BaseModel], **wording: bool
 ) -> tuple[str, str]:
-    """Return the rendered prompt; one that does not say so itself asks for the fields as JSON."""
+    """Return the rendered prompt; ask for the fields as JSON if its text does not."""
     system, user = words.render(values, **wording)
     if "JSON" not in words.body:
         fields = format_list([f"`{name}`" for name in reply.model_fields])
@@ -314,10 +314,10 @@ def _render_question(
 async def _valid_reply(
     run: Run, asking: Asking, read_call: Callable[[Call], ValidReply[Reply]]
 ) -> ValidReply[Reply]:
-    """Ask until a reply can be used; raise ReplyError or Contradiction after the last repair.
+    """Ask until a reply is valid; raise ReplyError or Contradiction after the last repair.
 
-    A reply that a model gives now and that is in doubt is asked for again, once. One out of the
-    journal or the cache is so only where the next one is there, too: nothing old is paid again.
+    If a new reply is in doubt, ask once more. If a reply from journal or cache is in doubt, do so
+    only if they hold the next reply, too: no finished question costs money again.
     """
     conflicts, doubtful = 0, None
     while True:
@@ -350,9 +350,9 @@ async def _valid_reply(
 
 
 def _trace(turn: Turn, prompt: str, reply: str) -> RunnableConfig:
-    """Return name and metadata of a call in a trace; no chat of a host shows its words."""
+    """Return name and metadata of a call in a trace; ``nostream`` hides it from a host's chat."""
     name = turn.speaking()
-    if turn.name and turn.phase not in turn.role:  # else its role says it
+    if turn.name and turn.phase not in turn.role:  # else its role names the phase
         name = f"{name}, {turn.phase.replace('_', ' ')}"
     if (turn.name and turn.round) or turn.round > 1:
         name = f"{name}, round {turn.round}"

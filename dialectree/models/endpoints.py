@@ -1,4 +1,4 @@
-"""Ask one model for one reply: the ways to ask for a structured one, and what is tried again.
+"""Ask one model for one reply: choose the way to ask for structure, and retry.
 
 Only this module retries: clients make one attempt, and nodes do not run again.
 """
@@ -42,29 +42,29 @@ from dialectree.system import chance, clock
 from dialectree.trace.events import Delay, Pause
 
 ATTEMPTS = 6
-"""Failures after which a call fails for good, unless the endpoint is down for a while."""
+"""Failures that end a call, unless the endpoint is down for a while."""
 CONNECT_S = 5.0
-"""Seconds for a connection, from looking up the host's name on."""
+"""Seconds to connect, including the look-up of the host's name."""
 UNREACHABLE_AFTER_S = 8.0
 """Seconds without a connection after which an address that never answered is unreachable."""
 LONGEST_PAUSE_S = 2.0
-"""Longest pause between two tries where nobody takes a connection."""
+"""Longest pause between two attempts while connections fail."""
 SHORTEST_TRY_S = 0.5
-"""Seconds that the last attempt at an endpoint that is down has at least."""
+"""Minimum seconds for the last attempt at an endpoint that is down."""
 GRAMMAR_LENGTH = 1000
-"""Characters of a text above which a schema is sent without lengths, once one was not compiled.
-llama.cpp compiles none of 2,000."""
+"""Characters of a text above which a schema is sent without lengths, once the server failed to
+compile one. llama.cpp cannot compile 2,000."""
 _FIXED = ("temperature", "top_p", "seed")
 _SAMPLING = (*_FIXED, "max_tokens")
-"""Two of these are refused by models whose sampling is fixed: the others are not tried."""
+"""A model that refuses two of these has fixed sampling: requests then drop ``_FIXED``."""
 ROOM, MOST_ROOM = 4096, 32768
 """Tokens for the thoughts of a model that counts them against the limit of a reply."""
 MOST_REFUSALS = 20
 """Refused parts of a request after which one call gives up: an endpoint may contradict itself."""
 MOST_TOKENS = 4096
-"""The limit of a reply where an endpoint wants one, and the question has none."""
+"""Token limit of a reply if the endpoint requires one and the question has none."""
 PATIENCE_S = 900.0
-"""Seconds for which one call waits at a rate limit."""
+"""Seconds that one call waits at a rate limit, at most."""
 
 
 _ERRORS = (openai.OpenAIError, aiohttp.ClientError, TimeoutError, Garbled, Failed, Refused)
@@ -82,7 +82,7 @@ class _Attempts:
         self._waiting_since = math.inf
 
     def begin(self, waited_s: float) -> None:
-        """Count an attempt, and extend the deadline by ``waited_s``, which others caused."""
+        """Count an attempt, and extend the deadline by ``waited_s``, spent on other calls."""
         if not self.made:
             self.began = clock.seconds()
             waited_s = self.deadline_s
@@ -95,11 +95,11 @@ class _Attempts:
         return max(0.001, self._end - clock.seconds())
 
     def extend(self, lost_s: float) -> None:
-        """Give back the time of an attempt that was late because others were served."""
+        """Extend the deadline by ``lost_s``, lost because other calls were served first."""
         self._end += lost_s
 
     def may_wait(self) -> bool:
-        """Return whether the call may wait for others once more."""
+        """Count a wait, and return whether the call may wait for other calls once more."""
         self.waits += 1
         self._waiting_since = min(self._waiting_since, clock.seconds())
         return clock.seconds() - self._waiting_since < PATIENCE_S
@@ -131,84 +131,84 @@ class Address:
     """Facts that the calls of this process learnt about one address, shared by its models."""
 
     answers: bool = False
-    """True once anybody answered there, if only with an error."""
+    """True after the first answer, even an error."""
     replied: float = -math.inf
-    """When the last reply came, by ``clock.seconds``."""
+    """Time of the last reply, by ``clock.seconds``."""
     lost_since: float = -math.inf
     lost_last: float = -math.inf
 
 
 class How(NamedTuple):
-    """How a question is put to an endpoint, which refuses some ways."""
+    """A way to ask an endpoint, without the parts that it refuses."""
 
     rung: Rung
     shape: Shape
-    """Of the schema, on the first rung."""
+    """Shape of the schema on the first rung."""
     without: frozenset[str]
-    """Keywords that the schema goes without."""
+    """Keywords left out of the schema."""
     dropped: frozenset[str]
-    """Parameters that the request goes without."""
+    """Parameters left out of the request."""
     merged: bool
-    """Whether the system message stands at the head of the user's."""
+    """True if the system message is put before the user's."""
     most_tokens: int | None
-    """The limit of a reply where the question has none, and the endpoint wants one."""
+    """Token limit if the question has none and the endpoint requires one."""
     room: int
-    """Tokens that a reply may have beside its limit, for thoughts."""
+    """Tokens added to a reply's limit, for thoughts."""
     hint: str = ""
-    """What the role's first replies lacked."""
+    """Hint on what the role's first replies lacked."""
 
 
 @dataclass(eq=False)
 class Endpoint:
-    """One model at one address, and what was learnt about it.
+    """One model at one address, with the facts learnt about it.
 
-    What is learnt is applied when a request is sent, and enters no key of journal or cache.
+    These facts change the request when it is sent; the keys of journal and cache ignore them.
     """
 
     spec: Spec
     address: Address = field(default_factory=Address)
     rung: Rung = "json_schema"
     rung_known: bool = False
-    """True once a reply came at this rung as it was asked for."""
+    """True after a valid reply on this rung."""
     dropped: set[str] = field(default_factory=set)
     """Parameters that the endpoint refuses."""
     keywords: set[str] = field(default_factory=set)
-    """Keywords of a schema that it refuses."""
+    """Keywords of a schema that the endpoint refuses."""
     shapes: dict[str, Shape] = field(default_factory=dict)
-    """The shape of each schema of which a more exact one was refused, by its name."""
+    """Shape of each schema whose more exact shape was refused, by schema name."""
     longest: float = math.inf
-    """The length of a text in a schema that it could not compile; shorter ones may do."""
+    """Text length in a schema that the endpoint failed to compile; shorter ones may work."""
     merges: bool = False
-    """Whether the model takes no system message."""
+    """True if the model takes no system message."""
     most_tokens: int | None = None
-    """The limit of a reply that it wants to be told, where a question has none."""
+    """Token limit for questions without one, because the endpoint requires it."""
     room: int = 0
-    """Tokens that a model needs beside a reply's limit, since its thoughts count against it."""
+    """Tokens to add to a reply's limit, because thoughts count against it."""
     hints: dict[str, str] = field(default_factory=dict)
-    """By role, what its first replies lacked; a repair that said so mended them."""
+    """By role, the hint that repaired its first replies."""
     _usable: set[str] = field(default_factory=set)
-    """The roles one of whose first replies could be used as it was."""
+    """Roles that gave a valid reply without a repair."""
     _quiet_until: float = -math.inf
     _probing: MutableMapping[asyncio.AbstractEventLoop, asyncio.Lock] = field(
         default_factory=WeakKeyDictionary
     )
-    """By event loop: of the calls that were refused, one at a time tries another way."""
+    """By event loop, the lock that lets one refused call at a time try another way."""
 
     def below(self, rung: Rung) -> Rung | None:
-        """Return the next way to ask; None after the last. Only OpenAI's API has all three."""
+        """Return the next rung; None after the last. Only OpenAI's API has all three."""
         rungs = RUNGS if self.spec.openai_compatible else (RUNGS[0], RUNGS[-1])
         return None if rung == rungs[-1] else rungs[rungs.index(rung) + 1]
 
     def lower(self, asking: Asking) -> None:
-        """Ask lower for once: an endpoint that sends prose may not know this way of asking."""
+        """Lower the rung of one question: an endpoint that sends prose may not know the higher one."""
         if not self.rung_known:
             rung = asking.rung or self.rung
             asking.rung = self.below(rung) or rung
 
     def confirm(self, asking: Asking) -> None:
-        """Remember that the endpoint knows the rung of a valid reply, and what mended it.
+        """Remember the rung of a valid reply, and the hint that repaired it.
 
-        Where the first replies of a role all lacked the same, its next ones are told so at once.
+        If all first replies of a role needed one hint, its next requests include that hint.
         """
         role, lacks = asking.place.role, asking.lacks
         if not asking.repair:
@@ -222,15 +222,15 @@ class Endpoint:
     async def complete(
         self, asking: Asking, pause: Pause | None = None, slots: Limiter | None = None
     ) -> Completion:
-        """Return one reply to ``asking``, valid or not.
+        """Return one reply to ``asking``, valid or invalid.
 
-        Tries again on 429, after the wait that the endpoint asks for. Tries until the deadline on
-        5xx, and while an address that answered before is silent. Time-outs and answers that cannot
-        be read count as failures. Raises what ends a run: Unreachable, KeyRefused,
-        RequestError, ModelUnavailable, and what ``pause`` raises.
+        Retries on 429 after the wait that the endpoint asks for. Retries until the deadline on 5xx,
+        and while an address that answered before is silent. Time-outs and unreadable answers count
+        as failures. Raises the errors that end a run: Unreachable, KeyRefused, RequestError,
+        ModelUnavailable, and those of ``pause``.
 
         ``slots`` learns how many requests the address takes at once. A call that is late while
-        others are answered waits for its turn again, which is no failure of it.
+        others are answered queues again; this does not count as a failure.
         """
         attempts, pause = _Attempts(asking.context.call_deadline), pause or _sleep
         rung, request, refusals = asking.rung, asking.adapt_to_prompt_form(), 0
@@ -252,7 +252,7 @@ class Endpoint:
                     if slots is not None:
                         slots.record_reply(clock.seconds() - began, reply.completion_tokens)
                     return reply._replace(attempts=attempts.made, **_describe(how))
-                # A server may go on with requests that were given up, and answer none meanwhile.
+                # A server may still work on abandoned requests, and answer no others meanwhile.
                 lately = self.address.replied > began - attempts.deadline_s / 2
                 late = mapped.kind == "late" and lately
                 if slots is not None and (late or mapped.kind == "wait"):
@@ -261,7 +261,7 @@ class Endpoint:
                 _require_not_the_users(mapped, request)
                 if mapped.kind == "part":
                     refusals += 1
-                    if refusals > MOST_REFUSALS:  # such as of a parameter, and of its absence
+                    if refusals > MOST_REFUSALS:  # such as a parameter, and its absence
                         raise RequestError(mapped.text)
                     rung = self._learn_part(mapped, request.form, how, rung)
                     continue
@@ -279,11 +279,11 @@ class Endpoint:
             wait_s = None if hopeless else attempts.pause_after(mapped, patient=patient)
             if wait_s is None:
                 return self._give_up(mapped, attempts)
-            if mapped.kind != "wait":  # else the endpoint is quiet, which the next turn awaits
+            if mapped.kind != "wait":  # the next turn waits for a rate limit
                 await pause(wait_s, "retry", mapped.text, attempts.made + 1)
 
     def choose_way(self, form: Form, rung: Rung | None = None, role: str = "") -> How:
-        """Return how a question with this form is put; ``rung``: a lower one for it alone."""
+        """Return the way to ask with this form; ``rung``: a lower rung for this question alone."""
         shape, keywords = self.shapes.get(form.name, SHAPES[0]), frozenset(self.keywords)
         if shape == SHAPES[0]:
             official = self.spec.url == OPENAI
@@ -303,7 +303,7 @@ class Endpoint:
         )
 
     def remarks(self, done: Completion) -> Iterator[str]:
-        """Yield what the record says of how the endpoint had to be asked for a reply."""
+        """Yield notes for the record on the way in which the endpoint had to be asked."""
         where = self.spec.where
         if not self.spec.openai_compatible:
             return  # its library knows how to ask it
@@ -320,15 +320,15 @@ class Endpoint:
             yield f"{where} says that replies took more tokens than they were allowed"
 
     def _probe(self) -> asyncio.Lock:
-        """Return the turn of a call that was refused: others wait for what it finds out."""
+        """Return the lock for a refused call: other refused calls wait for its findings."""
         return self._probing.setdefault(asyncio.get_running_loop(), asyncio.Lock())
 
     async def _await_turn(
         self, attempts: _Attempts, per_minute: float | None, pause: Pause, since: float
     ) -> None:
-        """Wait until the endpoint and the pace allow the next attempt, as others do ``since``."""
+        """Wait until the next attempt is allowed; the wait from ``since`` on extends the deadline."""
         while (quiet_s := self._quiet_until - clock.seconds()) > 0:
-            # Calls that were turned away more often come back farther apart.
+            # Calls that were refused more often come back at wider intervals.
             apart_s = chance.jitter(min(10.0, 0.1 * 2 ** min(attempts.waits, 7)))
             await pause(quiet_s + apart_s, "rate_limit", "", attempts.made + 1)
         if attempts.made:
@@ -342,7 +342,7 @@ class Endpoint:
         """
         now, address = clock.seconds(), self.address
         if error.kind == "lost":
-            # A pause between two tries of one call ends no outage.
+            # A pause between two attempts of one call does not end an outage.
             if began - address.lost_last > max(UNREACHABLE_AFTER_S, 2 * LONGEST_PAUSE_S):
                 address.lost_since = began
             address.lost_last = now
@@ -356,14 +356,14 @@ class Endpoint:
             self._quiet_until = max(self._quiet_until, now + max(0.05, wait_s))
 
     def _learn_room(self, reply: Completion, how: How) -> None:
-        """Give the calls from now on more room where a reply was cut off while it was thinking."""
+        """Give later calls more tokens if a reply was cut off inside its thoughts."""
         if reply.finish == "length" and not strip_thoughts(reply.text) and how.room == self.room:
             self.room = min(MOST_ROOM, max(ROOM, 4 * self.room))
 
     def _learn_part(self, error: MappedError, form: Form, how: How, rung: Rung | None) -> Rung | None:
-        """Remember the part of a request that is refused; return the rung of this call alone.
+        """Remember the refused part of a request; return the rung for this call alone.
 
-        Raises RequestError if nothing is left to be asked otherwise.
+        Raises RequestError if no other way to ask is left.
         """
         plain = how._replace(hint="")
         if self.choose_way(form, rung) == plain:  # else another call has learnt it meanwhile
@@ -378,7 +378,7 @@ class Endpoint:
         asks_schema = how.rung == RUNGS[0]
         if meaning == "parameter":
             self.dropped.add(name)
-            if len(self.dropped.intersection(_SAMPLING)) > 1:  # as models that think do
+            if len(self.dropped.intersection(_SAMPLING)) > 1:  # as reasoning models do
                 self.dropped.update(_FIXED)
         elif meaning == "needs":
             self.dropped.discard(name)
@@ -399,14 +399,14 @@ class Endpoint:
         return rung
 
     def _last_shape(self, refused: str) -> int:
-        """Return the last shape to try where a schema is refused.
+        """Return the last shape to try if a schema is refused, as an index of ``SHAPES``.
 
-        A server that compiles no grammar without lengths has none, and no mode for JSON either.
+        A server that fails to compile a grammar without lengths lacks grammars and a JSON mode.
         """
         return 1 if refused == "grammar" else len(SHAPES) - 1
 
     def _give_up(self, error: MappedError, attempts: _Attempts) -> Completion:
-        """Return a call that failed; raise what shows that no other call can succeed.
+        """Return a failed completion; raise an error if no other call can succeed.
 
         Raises Unreachable if no call at the address was answered for the whole deadline.
         """
@@ -481,7 +481,7 @@ class Endpoint:
         if self.spec.provider == "local":
             local, full_prompt = LOCAL_MODELS.require(), request.prompt_form == "full"
             url, secret = await local.serve(self.spec.model)
-            # Asked for a word in plain text, a small model would go on and on.
+            # In plain text, a small model would not stop after one word.
             by_schema = rung == RUNGS[0] or not full_prompt
             body |= local.request_fields(form, full_prompt=full_prompt, by_schema=by_schema)
             return url, secret, body
@@ -504,7 +504,7 @@ class Endpoint:
 
 
 _endpoints: dict[Spec | int, Endpoint] = {}
-"""By spec; live models, which may have no hash, by identity."""
+"""Endpoints by spec; live models, which may be unhashable, by identity."""
 _MOST_ENDPOINTS = 256
 
 
@@ -522,14 +522,14 @@ def endpoint(spec: Spec) -> Endpoint:
 
 
 def _require_not_the_users(error: MappedError, request: Asking) -> None:
-    """Raise RequestError for a field that the user set: it is not left out without a word."""
+    """Raise RequestError for a refused field that the user set, instead of dropping it silently."""
     name = error.part.name
     if name != "max_tokens" and name in request.context.model_options:
         raise RequestError(f"`model_options` {name}: {error.text}")
 
 
 def _describe(how: How) -> dict[str, Any]:
-    """Return the fields of a completion that say how it was asked for."""
+    """Return the fields of a completion that describe its request."""
     return {
         "unsent": " ".join(sorted(how.dropped)),
         "shape": how.shape,
@@ -540,14 +540,14 @@ def _describe(how: How) -> dict[str, Any]:
 
 
 async def _sleep(duration_s: float, delay: Delay, fault: str, attempt: int) -> None:
-    """Pause a call of no run."""
+    """Pause a call that belongs to no run."""
     await clock.sleep(duration_s)
 
 
 def _name_served(model: str) -> str:
-    """Return the model that an endpoint names; of the path of a file, its last part.
+    """Return the model that an endpoint names; only the last part of a file's path.
 
-    llama.cpp names the whole path, which tells of the machine and its user.
+    llama.cpp names the whole path, which reveals the machine and its user.
     """
     path = PureWindowsPath(model)  # takes both kinds of slashes
     rooted = path.is_absolute() or model.startswith(("/", "~"))
@@ -557,8 +557,8 @@ def _name_served(model: str) -> str:
 def _completion(message: BaseMessage, text: str, how: How, request: Asking) -> Completion:
     """Return the reply of a chat model, whose content is ``text``.
 
-    Without a content, arguments of a tool that nobody offered are the reply, or thoughts that are
-    nothing but an object. Other thoughts are kept as such.
+    Without content, the reply is the arguments of an unrequested tool call, or thoughts that are
+    one JSON object. Other thoughts become the text, marked as thoughts.
     """
     from dialectree.models.clients import completion_tokens, token_count
 
@@ -596,11 +596,11 @@ def _completion(message: BaseMessage, text: str, how: How, request: Asking) -> C
 
 
 _KEPT_THOUGHTS = 4000
-"""Characters of a reply's thoughts that are kept where it is nothing else."""
+"""Characters of thoughts to keep if a reply has nothing else."""
 
 
 def _elsewhere(message: BaseMessage, thoughts: object) -> str:
-    """Return the reply of a message without content, from where else it may stand."""
+    """Return the reply of a message without content: a tool call's arguments or the thoughts."""
     calls = message.additional_kwargs.get("tool_calls") or []
     if old := message.additional_kwargs.get("function_call"):
         calls = [{"function": old}]

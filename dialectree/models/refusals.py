@@ -1,7 +1,7 @@
-"""Read a refusal of any shape, and say what it means for the request.
+"""Read a refusal of any shape, and find its meaning for the request.
 
-Servers answer an error with an object, a list, a text or a web page, also inside a 200. The shapes
-and the words are those of public reports, each with its source in tests/endpoint/quirks.py.
+Servers report an error as an object, a list, a text or a web page, sometimes with status 200.
+Shapes and words are from public reports; tests/endpoint/quirks.py names the source of each.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ Meaning = Literal[
     "generation", "flagged", "too_long", "key", "unpaid", "system", "needs", "parameter",
     "keyword", "schema", "format", "wait", "again", "model", "other",
 ]  # fmt: skip
-"""What a refusal is about.
+"""The cause of a refusal.
 
-``generation``: the model's own reply failed the server's check, and the request is sound.
-``flagged``: the words of this prompt are not wanted. ``too_long``: this prompt does not fit.
-``key``: the key. ``unpaid``: the account. ``system``: the role of the system message, or the order
-of the roles. ``needs``: a parameter is missing. ``parameter``: a parameter, or its value.
+``generation``: the model's reply failed the server's check; the request is correct.
+``flagged``: a filter rejects this prompt. ``too_long``: this prompt does not fit. ``key``: the key.
+``unpaid``: the account lacks credit. ``system``: the role of the system message, or the order of
+the roles. ``needs``: a parameter is missing. ``parameter``: a parameter, or its value.
 ``keyword``: a keyword of the schema. ``schema``: this schema as a whole. ``format``: this way to
-ask for JSON. ``wait``: a limit that time lifts. ``again``: a fault of the server that may pass.
-``model``: there is no such model. ``other``: nothing that is known.
+ask for JSON. ``wait``: a limit that time lifts. ``again``: a server fault that may pass.
+``model``: the model does not exist. ``other``: any other cause.
 """
 
 OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens", "stream_options")
-"""Parameters that a request can do without."""
+"""Parameters that a request can lack."""
 KEYWORDS = frozenset(
     re.findall(
         r"\S+",
@@ -43,9 +43,9 @@ KEYWORDS = frozenset(
 """Keywords of JSON Schema that a server may not know."""
 
 _WORDS = ("message", "msg", "error", "detail", "error_message", "errorMessage", "description", "raw")
-"""The fields whose texts are the words of a refusal, the first ones first."""
+"""Fields whose texts explain a refusal, in the order of reading."""
 _INSIDE = (*_WORDS, "errors", "details", "metadata", "body", "data", "response", "fault")
-"""The fields that are looked into."""
+"""Fields to search, in this order."""
 _CODES = ("code", "type", "param", "status", "error_type", "errorCode", "error_code", "reason")
 _DEEPEST, _LONGEST = 8, 2000
 _PAGE = re.compile(r"<(!doctype|html|head|body)\b", re.I)
@@ -53,26 +53,26 @@ _HIDDEN = re.compile(r"<(script|style|svg)\b.*?</\1>|<!--.*?-->", re.I | re.S)
 
 
 class Refusal(NamedTuple):
-    """What a server says of a request that it does not serve."""
+    """A server's answer to a request that it refuses."""
 
     status: int
-    """Of the answer, or of the error inside a 200; 0 where none is told."""
+    """HTTP status of the answer, or of the error inside a 200; 0: unknown."""
     codes: str
     """Codes, types and names of parameters, in one text."""
     words: str
-    """What it says to a person, in one line."""
+    """The message for people, in one line."""
     params: tuple[str, ...] = ()
-    """The parts of the request that it names in a field of their own."""
+    """Parts of the request that a field of the answer names."""
     wait_s: float | None = None
-    """Seconds that the body asks to wait."""
+    """Seconds to wait, if a field of the body says so."""
     page: bool = False
-    """Whether it is a web page."""
+    """True if the answer is a web page."""
     failed: str = ""
     """The model's own reply that failed the server's check."""
 
 
 def read_refusal(status: int, body: str) -> Refusal:
-    """Return what an answer with this status and body says, whatever its shape."""
+    """Return the refusal in an answer with this status and body."""
     try:
         value = json.loads(body, strict=False)
     except (ValueError, RecursionError):
@@ -83,7 +83,7 @@ def read_refusal(status: int, body: str) -> Refusal:
 
 
 def read_refusal_value(value: object, status: int = 0) -> Refusal:
-    """Return what the JSON ``value`` of an error says."""
+    """Return the refusal in the JSON ``value`` of an error."""
     findings = _Found()
     findings.look(value, 0)
     body_status = next((n for n in findings.statuses if 400 <= n < 600), 0)
@@ -101,7 +101,7 @@ def read_refusal_value(value: object, status: int = 0) -> Refusal:
 
 
 class _Found:
-    """Collects what an error of any shape holds."""
+    """Collect the parts of an error of any shape."""
 
     def __init__(self) -> None:
         self.words, self.codes, self.params = list[str](), list[str](), list[str]()
@@ -109,7 +109,7 @@ class _Found:
         self.wait_s: float | None = None
 
     def look(self, value: object, depth: int) -> None:
-        """Look into ``value``: an object, a list of them, or a text that holds JSON."""
+        """Search ``value``: an object, a list of objects, or a text that may be JSON."""
         if depth > _DEEPEST:
             return
         if isinstance(value, str):
@@ -156,7 +156,7 @@ def _line(text: str) -> str:
 
 
 def _text_of(page: str) -> str:
-    """Return what a person reads on a web page, its title first."""
+    """Return the visible text of a web page, its title first."""
     return _line(unescape(re.sub(r"<[^>]*>", " ", _HIDDEN.sub(" ", page))))[:300]
 
 
@@ -171,7 +171,7 @@ _RETRY = re.compile(
 
 
 def seconds(duration: object) -> float | None:
-    """Return a duration in seconds: ``6``, ``6s``, ``9m38.016s``, ``500ms``; None for none."""
+    """Return a duration in seconds: ``6``, ``6s``, ``9m38.016s``, ``500ms``; None for other values."""
     if isinstance(duration, int | float) and not isinstance(duration, bool):
         return float(duration)
     if not isinstance(duration, str):
@@ -192,7 +192,7 @@ def find_wait(refusal: Refusal) -> float | None:
     return seconds(match[1].strip()) if match else None
 
 
-# What a refusal means
+# The meaning of a refusal
 
 
 def _any(*parts: str) -> Callable[[str], bool]:
@@ -354,15 +354,15 @@ _NO_WAY = _any(r"no endpoints? found.{0,80}(support|handle)", r"support.{0,40}re
 
 
 class RefusalMeaning(NamedTuple):
-    """What a refusal means, and the part of the request that it is about."""
+    """The meaning of a refusal, and the part of the request that it concerns."""
 
     meaning: Meaning
     name: str = ""
-    """The parameter or the keyword; ``grammar`` for a schema that cannot be compiled to one."""
+    """The parameter or the keyword; ``grammar``: the schema cannot be compiled to a grammar."""
 
 
 def read_meaning(refusal: Refusal) -> RefusalMeaning:
-    """Return what a refusal means, by its status, codes and words; the first rule that fits."""
+    """Return the meaning of a refusal, by the first rule that fits its status, codes or words."""
     for rule in (_of_status, _of_words, _of_the_request):
         if (meaning := rule(refusal)) is not None:
             return meaning
@@ -370,7 +370,7 @@ def read_meaning(refusal: Refusal) -> RefusalMeaning:
 
 
 def _of_status(refusal: Refusal) -> RefusalMeaning | None:
-    """Return what the status says almost alone."""
+    """Return the meaning if the status is almost enough to tell it."""
     status, text = refusal.status, f"{refusal.codes} {refusal.words}"
     if status in (401, 407):
         return RefusalMeaning("key")
@@ -386,14 +386,14 @@ def _of_status(refusal: Refusal) -> RefusalMeaning | None:
         unpaid = _UNPAID(text) and find_wait(refusal) is None and not _LIMITED(text)
         return RefusalMeaning("unpaid" if unpaid or "insufficient_quota" in refusal.codes else "wait")
     if status >= 500 and _GRAMMAR(text) and _SCHEMA_AT_ALL(text):
-        return RefusalMeaning("schema", "grammar")  # as llama.cpp says it
+        return RefusalMeaning("schema", "grammar")  # llama.cpp's words
     if status in (408, 409, 425) or status >= 500:
         return RefusalMeaning("again")
     return None
 
 
 def _of_words(refusal: Refusal) -> RefusalMeaning | None:
-    """Return what concerns this call, the account or the server, and no part of the request."""
+    """Return a meaning that concerns the call, the account or the roles, by the words."""
     text, names = f"{refusal.codes} {refusal.words}", [*_parameters(refusal)]
     if _GENERATION(text) or refusal.failed:
         return RefusalMeaning("generation")
@@ -413,7 +413,7 @@ def _of_words(refusal: Refusal) -> RefusalMeaning | None:
 
 
 def _of_the_request(refusal: Refusal) -> RefusalMeaning | None:
-    """Return the part of the request that is refused, or a fault of the server."""
+    """Return the refused part of the request, or a fault of the server."""
     text = f"{refusal.codes} {' '.join(refusal.params)} {refusal.words}"
     about_schema = _SCHEMA_AT_ALL(text)
     if about_schema and (keyword := next(_keywords(refusal.words), "")):
@@ -441,14 +441,14 @@ def _parameters(refusal: Refusal) -> Iterator[str]:
 
 
 def _starts_with(words: str, name: str) -> bool:
-    """Return whether the words begin with a parameter: it is too large, and not the prompt."""
+    """Return whether ``words`` begin with a parameter: then it is too large, not the prompt."""
     start = rf"\W*(invalid|unsupported)?\W*(value|parameter)?\W*{name}\b"
     return re.match(start, words, re.I) is not None
 
 
 def _keywords(words: str) -> Iterator[str]:
-    """Yield the keywords of JSON Schema that are named in quotation marks, or are like no word."""
-    words = re.sub(r"\([^()]*\)", " ", words)  # where it stands: context=('properties', 'title')
+    """Yield keywords of JSON Schema that stand in quotation marks or are in camel case."""
+    words = re.sub(r"\([^()]*\)", " ", words)  # drop the place: context=('properties', 'title')
     for match in re.finditer(r"[\"'`“]([$\w]+)[\"'`”]|\b([a-z]+[A-Z]\w+)\b", words):
         name = match[1] or match[2]
         if name in KEYWORDS:

@@ -53,7 +53,7 @@ class Run(RunControl):
     """One run, which LangGraph hands to every nested graph as the run's control."""
 
     documents: ClassVar[dict[str, Any]] = {}
-    """Texts of sources by digest, of all runs, that the cache could not keep."""
+    """Texts of sources that the cache could not keep, of all runs, by digest."""
 
     def __init__(
         self,
@@ -68,9 +68,9 @@ class Run(RunControl):
         super().__init__()
         self.run_id = run_id
         self.owner: str | None = None
-        """The client of a server whose run it is."""
+        """The server's client that started the run."""
         self.sources_at: Path | None = None
-        """The folder with the texts of its sources; None: they lie in the cache."""
+        """The folder with the texts of its sources; None: the cache."""
         self.protocol = context.protocol
         """The protocol of the whole run; others may speak within it."""
         self.journal = journal
@@ -78,9 +78,9 @@ class Run(RunControl):
         """Keeps each call, and the texts that it sent, before a node sees its reply."""
         self.changes, self.contested = overrides, bool(overrides)
         self._ended_before = ended_before
-        """Whether the run had ended, and only its failed calls are made again."""
+        """True if the run had ended, so that only its failed calls are repeated."""
         self._forms: dict[tuple[str, str], PromptForm] = {}
-        """The form that each model was asked in, by name and mark. A run keeps it."""
+        """The prompt form of each model, by name and mark, fixed for the whole run."""
         self._prompt_versions: dict[str, int] | None = None
         """The versions of the prompts in the journal, by name."""
         self._spoke = set[tuple[str, str]]()
@@ -89,27 +89,27 @@ class Run(RunControl):
         self._uses_cache = context.cache or context.replay
         self.budget = budget or Budget(context)
         self.hear: Callable[[Mapping[str, object]], int] | None = None
-        """Keeps an event of this run, and returns its number, 0 where it says nothing new.
-        ``events.tell`` finds it."""
+        """Stores an event of this run and returns its number; 0: it says nothing new.
+        ``events.tell`` calls it."""
         self.halted: DialectreeError | None = None
         """The first reason why no further call is made."""
         self.unkept: Exception | None = None
-        """A fault of ours in the reply cache."""
+        """An unexpected error of the reply cache."""
         self.notices: list[str] = []
-        """Lines for the record on what the run did without."""
+        """Notes for the record on faults that the run worked around."""
         self.demonstration = context.model == EMBEDDED and not context.roles
-        """True when a model takes part whose answers are no better than chance."""
+        """True if a model of the run answers no better than chance."""
         self.calibration: Sequence[Calibration] = ()
-        """What the confidence of its verdict is worth, by its source."""
+        """Calibrations for the confidence of its verdict."""
         self.models: Mapping[str, str] = {}
         """The model of each role, as the record has it."""
         self.illustration = False
-        """True when a reply was written by hand: no model gave it."""
+        """True if a reply was written by hand instead of by a model."""
         self._retrievals = Retrievals()
         self.stand_in: Any = None
-        """What is asked in place of a retriever, where the run is a rehearsal."""
+        """Replaces the retrievers in a rehearsal."""
         self.embedding_s = 0.0
-        """Seconds in which segments and queries were embedded."""
+        """Seconds spent on embedding segments and queries."""
         self._under_way: set[asyncio.Future[Any]] = set()
         self._asked = set[str]()
         """Keys of the requests that a model has answered in this process."""
@@ -127,7 +127,7 @@ class Run(RunControl):
         return reply_cache(cache_folder()) if self._uses_cache else None
 
     def use(self, journal: Journal) -> None:
-        """Answer from a journal what it holds, and keep every call there."""
+        """Answer calls from ``journal`` where it has the reply, and append every call to it."""
         self.journal, self.log = journal, journal.append
         past = [call for call in journal.past.values() if call.model]
         self._forms = {(call.model, call.mark): call.prompt_form for call in past}
@@ -135,13 +135,13 @@ class Run(RunControl):
 
     @property
     def retrievals(self) -> Retrievals:
-        """Return what retrievers returned to this run; in memory where it keeps no journal."""
+        """Return the results of this run's retrievers; kept in memory without a journal."""
         return self._retrievals if self.journal is None else self.journal.retrievals
 
     def prompt_version(self, name: str) -> int | None:
-        """Return the version of a prompt in which this run was asked before; None if it was not.
+        """Return the version of a prompt that this run used before; None if it did not.
 
-        A run that goes on, and a contest of it, keeps its words.
+        A resumed run and its contests keep their prompts.
         """
         if self.journal is None:
             return None
@@ -175,7 +175,7 @@ class Run(RunControl):
     async def prompt_form(self, context: ProtocolSettings, spec: Spec) -> PromptForm:
         """Return the form in which the model of ``spec`` is asked.
 
-        What ``auto`` chose for a model holds for the whole run, also when it is resumed.
+        The choice of ``auto`` for a model is fixed for the whole run, also after a resume.
         """
         if context.prompt_form != "auto":
             return context.prompt_form
@@ -190,7 +190,7 @@ class Run(RunControl):
         return "medium" in self._forms.values()
 
     def _trace(self, asking: Asking, call: Call) -> None:
-        """Show a call in a trace that no model is asked for now."""
+        """Show a call in the trace that was answered without a model."""
         if (tracer := find_tracer()) is not None:
             request, spec = asking.adapt_to_prompt_form(), asking.spec
             model = {
@@ -204,7 +204,7 @@ class Run(RunControl):
             tracer.replay(request.config, model, request.messages, parameters, call)
 
     def _find_override_reply(self, asking: Asking) -> Call | None:
-        """Return the reply that a person wrote there, which neither journal nor cache has."""
+        """Return a person's reply to ``asking``, which journal and cache lack."""
         override = self.overrides.at(asking.place) if self.contested else None
         if override is None:
             return None
@@ -225,11 +225,11 @@ class Run(RunControl):
         return past
 
     def was_asked(self, asking: Asking) -> bool:
-        """Return whether a model answered ``asking`` now, and neither journal nor cache did."""
+        """Return whether a model answered ``asking`` in this process, not journal or cache."""
         return asking.key in self._asked
 
     async def knows(self, asking: Asking) -> bool:
-        """Return whether journal or cache hold the reply to ``asking``, so that nobody is asked."""
+        """Return whether journal or cache hold the reply to ``asking``, so that no model is asked."""
         if self._past(asking) is not None:
             return True
         if self.cache is None or asking.live:
@@ -238,11 +238,11 @@ class Run(RunControl):
         return is_unusable or await self._look_up_completion(self.cache, asking) is not None
 
     def _stands(self, call: Call) -> bool:
-        """Return whether the call stands whichever model is asked now, as in a contest."""
+        """Return whether the call is valid for any model of the run, as in a contest."""
         return call.run is not None or self._ended_before
 
     def _in(self, journal: Journal, key: str, asking: Asking) -> Call | None:
-        """Return the call at this very place, or the same request at another."""
+        """Return the call at this place, or an equal request at another place."""
         return journal.placed.get((key, asking.place.spot())) or journal.past.get(key)
 
     def _go_on(self) -> None:
@@ -265,7 +265,7 @@ class Run(RunControl):
         return call
 
     def _keep_call(self, asking: Asking, call: Call) -> None:
-        """Keep a call that has ended, with what it sent if the settings say so; then tell of it."""
+        """Log a finished call, with its texts if the settings say so; then report it."""
         if self.log is not None:
             self.log(call, asking.texts if asking.context.prompts else {})
         if asking.tell is not None:
@@ -281,7 +281,7 @@ class Run(RunControl):
             return None
 
     def _do_without_cache(self, error: DialectreeError) -> None:
-        """Go on without a reply cache that cannot be used, and say so in the record."""
+        """Stop using a reply cache that fails, and note it in the record."""
         if self.cache is not None:
             self.cache = None
             self.notices.append(f"{error}; the run went on without it")
@@ -321,7 +321,7 @@ class Run(RunControl):
             done.exception()  # retrieved, or asyncio would complain if nobody waits any more
 
     def _tell(self, asking: Asking, why: Why, attempt: int = 1, **details: JsonValue) -> None:
-        """Tell what a call that is not answered yet does now."""
+        """Report the state of a call that has no reply yet."""
         if asking.tell is not None:
             repair = {"repair": asking.repair} if asking.repair else {}
             data = {**make_place_fields(asking.place), **repair, "attempt": attempt, "why": why, **details}
@@ -373,7 +373,7 @@ class Run(RunControl):
         return call
 
     async def _keep(self, cache: ReplyCache, asking: Asking, done: Completion) -> None:
-        """Put a reply that can be used into the cache, with those that it repairs."""
+        """Put a valid reply into the cache, with the invalid ones that it repairs."""
         rows = (*asking.repaired, (asking.cache_key, done))
         puts = [cache.put(key, completion) for key, completion in rows]
         if self.journal is None:
@@ -396,7 +396,7 @@ class Run(RunControl):
             self.unkept = self.unkept or error
 
     async def land(self, within: float | None = None) -> None:
-        """Wait for the calls under way, so that what is paid is kept; no other one starts.
+        """Wait for the calls under way, so that no paid reply is lost; start no other call.
 
         ``within`` limits the wait, in seconds.
         """
@@ -418,9 +418,9 @@ _HOSTS = 4096
 
 
 def run_of(runtime: Runtime[Any]) -> Run:
-    """Return the run that a node belongs to; if its graph was driven alone, an unkept one.
+    """Return the run of a node; an unsaved run if its graph was invoked directly.
 
-    Debates of one host with the same settings share a budget; one that halts does not halt others.
+    Debates of one host with the same settings share a budget; a halted debate does not halt others.
     """
     for run in (runtime.control, host_run.get()):
         if isinstance(run, Run):
@@ -429,7 +429,7 @@ def run_of(runtime: Runtime[Any]) -> Run:
 
 
 def shared_budget(control: RunControl | None, context: ProtocolSettings) -> Budget:
-    """Return the budget that all debates of one host with these settings have."""
+    """Return the budget that all debates of one host with these settings share."""
     return _alone(control, context).budget
 
 
