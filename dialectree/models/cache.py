@@ -1,7 +1,6 @@
-"""The reply cache: replies that were paid for, kept for all runs of a user or of several servers.
+"""The reply cache: paid replies, stored for all runs of a user or of several servers.
 
-It is a file of the user's (SQLite), or a database that several machines share, where
-DIALECTREE_CACHE_URL names one.
+It is an SQLite file of the user, or the shared database that DIALECTREE_CACHE_URL names.
 """
 
 from __future__ import annotations
@@ -29,23 +28,23 @@ from dialectree.system.parts import PlugPoint
 class ReplyCache(Protocol):
     """Completions by the key of their request.
 
-    Its methods raise one InputError or DiskFull that says which cache failed and what to do.
+    Its methods raise InputError or DiskFull, which say which cache failed and what to do.
     """
 
     async def get(self, key: str) -> Completion | None:
-        """Return the completion that was paid for before, or None."""
+        """Return the stored completion of ``key``, or None."""
         ...
 
     def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
-        """Keep a completion unless the key has one; a later ``get`` returns it."""
+        """Store a completion unless the key has one; a later ``get`` returns it."""
         ...
 
 
 class SharedCaches(Protocol):
-    """The part that keeps replies in a database that several machines share."""
+    """The part that stores replies in a database that several machines share."""
 
     def open_cache(self, url: str) -> ReplyCache:
-        """Return the cache at an address; SettingsError or MissingPackage where there is none."""
+        """Return the cache at ``url``; raise SettingsError or MissingPackage if it is unusable."""
         ...
 
 
@@ -66,12 +65,12 @@ def _reply_cache(url: str | None, folder: Path, _process: int) -> ReplyCache:
 
 
 def load_completion(text: str) -> Completion:
-    """Return a completion out of a cache."""
+    """Return a completion from its text in a cache."""
     return Completion(**json.loads(text))
 
 
 def dump_completion(completion: Completion) -> str:
-    """Return a completion as a cache keeps it."""
+    """Return the text that a cache stores for a completion."""
     return json.dumps(completion._asdict())
 
 
@@ -80,8 +79,8 @@ create table if not exists completions (key text primary key, completion text no
 without rowid;
 create table if not exists kept (key text primary key, at integer not null) without rowid;
 """
-"""``kept`` has the time of each completion, in seconds since 1970. Under "" it has the time when it
-was made: completions of earlier versions count as kept then."""
+"""``kept`` has the time of each completion, in seconds since 1970. Its row "" has the time of
+its creation, which also stands for completions of earlier versions."""
 _KEPT = "insert or ignore into kept values (?, ?)"
 
 
@@ -97,7 +96,7 @@ _NO_ROOM = (
 
 
 class _Request(NamedTuple):
-    """A completion to be read, or one to be kept."""
+    """A completion to read or to store."""
 
     answer: asyncio.Future[Any]
     key: str
@@ -105,7 +104,7 @@ class _Request(NamedTuple):
 
 
 def _hand_out(loop: asyncio.AbstractEventLoop, results: Iterable[tuple[_Request, Any]]) -> None:
-    """Let those in ``loop`` go on who wait for one of the ``results``."""
+    """Deliver ``results`` to the requests of ``loop``."""
     for (answer, *_), result in results:
         if answer.get_loop() is loop and not answer.done():
             failed = isinstance(result, Exception)
@@ -113,9 +112,9 @@ def _hand_out(loop: asyncio.AbstractEventLoop, results: Iterable[tuple[_Request,
 
 
 class SqliteCache:
-    """Replies in one file of a user. One thread reads and writes, in the order asked.
+    """A cache in one file of a user. One thread reads and writes, in the order of the requests.
 
-    It takes all that was asked since its last turn at once: a wide debate asks much at a time.
+    It serves all requests since its last turn at once: a wide debate sends many at a time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -126,12 +125,12 @@ class SqliteCache:
         self._connection: sqlite3.Connection | None = None
 
     async def get(self, key: str) -> Completion | None:
-        """Return the completion that was paid for before, or None."""
+        """Return the stored completion of ``key``, or None."""
         completion: Completion | None = await self._ask(key)
         return completion
 
     def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
-        """Keep a completion unless the key has one; a later ``get`` returns it."""
+        """Store a completion unless the key has one; a later ``get`` returns it."""
         return self._ask(key, completion)
 
     def close(self) -> None:
@@ -141,7 +140,7 @@ class SqliteCache:
             self._connection = None
 
     def _ask(self, key: str, completion: Completion | None = None) -> asyncio.Future[Any]:
-        """Return what the file will say; what is asked meanwhile waits for the next turn."""
+        """Queue a request, and return the future of its result."""
         loop = asyncio.get_running_loop()
         answer = loop.create_future()
         with self._lock:
@@ -156,7 +155,7 @@ class SqliteCache:
         return answer
 
     def _work(self) -> None:
-        """Answer all that was asked, in one turn for as much as there is."""
+        """Answer all requests, one batch at a time."""
         while True:
             with self._lock:
                 batch, self._asked = self._asked, []
@@ -165,11 +164,11 @@ class SqliteCache:
                 return
             results = [*zip(batch, self._answer(batch), strict=True)]
             for loop in {request.answer.get_loop() for request in batch}:
-                with suppress(RuntimeError):  # it is closed: nobody waits any more
+                with suppress(RuntimeError):  # the loop is closed: no request waits
                     loop.call_soon_threadsafe(_hand_out, loop, results)
 
     def _answer(self, batch: Sequence[_Request]) -> Sequence[Completion | Exception | None]:
-        """Return what each request gets; what was read counts even if nothing can be written."""
+        """Return the result of each request; reads stay valid even if a write fails."""
         results: list[Completion | Exception | None] = []
         try:
             connection = self.open()
@@ -181,7 +180,7 @@ class SqliteCache:
             finally:
                 if writes:
                     connection.execute("commit")
-        except Exception as error:  # whoever waits for this thread has to hear of any
+        except Exception as error:  # the waiting requests must learn of any error
             read = len(results)
             results += [None] * (len(batch) - read)
             for n, request in enumerate(batch):
@@ -199,11 +198,11 @@ class SqliteCache:
         row = connection.execute(query, (request.key,)).fetchone()
         try:
             return load_completion(row[0]) if row else None
-        except (ValueError, TypeError) as error:  # of this request alone
+        except (ValueError, TypeError) as error:  # only this request fails
             return InputError(self._describe(error))
 
     def open(self) -> sqlite3.Connection:
-        """Return the connection to the file, which is made where there is none."""
+        """Return the connection to the file; create both if missing."""
         if self._connection is None:
             self.path.parent.mkdir(0o700, parents=True, exist_ok=True)
             self.path.touch(0o600)  # SQLite's side files get the mode of this one

@@ -30,13 +30,13 @@ _MAX_TOKENS = ("max_tokens", "max_output_tokens", "num_predict")
 _MISTAKES = (ArithmeticError, AssertionError, NameError)
 
 Asked = Runnable[Any, Any]
-"""A chat model, with what was bound to it."""
+"""A chat model, with the options bound to it."""
 
 
 def map_models(chat: Asked, change: Any) -> Asked:
     """Return ``chat`` with ``change`` applied to each of its models.
 
-    What ``.bind()``, ``.with_config()`` and ``.with_fallbacks()`` added stays.
+    Keep the additions of ``.bind()``, ``.with_config()`` and ``.with_fallbacks()``.
     """
     if isinstance(chat, RunnableBinding):
         return chat.model_copy(update={"bound": map_models(chat.bound, change)})
@@ -69,17 +69,17 @@ def bind_reply_schema(chat: Asked, form: Form) -> Asked:
 
 
 def _openai_structured(model: Any, form: Form) -> Asked:
-    """Send the schema past LangChain's parser, which raises where a reply was cut off."""
-    chat = model.model_copy(update={"use_responses_api": False})  # some names would choose it
+    """Bind the schema without LangChain's parser, which raises if a reply was cut off."""
+    chat = model.model_copy(update={"use_responses_api": False})  # some model names would turn it on
     body = {**(model.extra_body or {}), "response_format": form.response_format(form.strict)}
     bound: Asked = chat.bind(extra_body=body)
     return bound
 
 
 def apply_decoding(chat: Asked, decoding: Mapping[str, float | None], *, has_decoding: bool) -> Asked:
-    """Return ``chat`` with those values of ``decoding`` that its models know.
+    """Return ``chat`` with the values of ``decoding`` that its models know.
 
-    ``has_decoding``: the model came with a decoding of its own, and only a seed that it lacks is added.
+    ``has_decoding``: keep the model's own decoding, and add only a seed that it lacks.
     """
 
     def set_fields(model: Asked) -> Asked:
@@ -99,7 +99,7 @@ def apply_decoding(chat: Asked, decoding: Mapping[str, float | None], *, has_dec
 
 
 def with_options(chat: Asked, options: Mapping[str, Any]) -> Asked:
-    """Return ``chat`` with the user's own fields: the model's, or else those of a call."""
+    """Return ``chat`` with the user's options, as fields of the model or else of each call."""
     if not options:
         return chat
 
@@ -118,7 +118,7 @@ def with_options(chat: Asked, options: Mapping[str, Any]) -> Asked:
 def with_cache_mark(chat: Asked, messages: Sequence[Message], shared: int) -> list[Any]:
     """Return ``messages``, for Anthropic's models with a mark after ``shared`` characters.
 
-    Their API caches a prompt up to such a mark in the user message. Others need none, or refuse it.
+    Their API caches a prompt up to this mark in the user message. Other APIs ignore or refuse it.
     """
     anthropic = all(type(m).__module__.startswith("langchain_anthropic") for m in models(chat))
     if not (shared and anthropic):

@@ -1,6 +1,6 @@
-"""Decide what an error of a model means: wait, try again, ask in another way, or give up.
+"""Decide how to react to an error of a model: wait, try again, ask in another way, or give up.
 
-What a server says of a request is read in :mod:`dialectree.models.refusals`.
+:mod:`dialectree.models.refusals` reads the answers of servers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dialectree.system.streams import program
 from dialectree.text import line
 
 LONGEST_WAIT_S = 300.0
-"""Longest wait that the Retry-After of an endpoint is granted."""
+"""Longest wait that an endpoint may ask for, in seconds."""
 
 _NO_KEY = re.compile(r"api.?key|authentication|credentials", re.I)
 _PAGE = re.compile(r"<(!doctype|html|head|body)\b", re.I)
@@ -67,12 +67,12 @@ Kind = Literal[
 class MappedError(NamedTuple):
     """Meaning of an error for a call.
 
-    ``again``: the failure may pass. ``late``: no reply came in time. ``page``: that may pass, but
-    the address may be wrong. ``wait``: the endpoint asks for patience. ``down``: the server fails
-    (5xx). ``lost``: no connection. ``broken``: the connection broke. ``foreign``: what answers is
+    ``again``: the failure may pass. ``late``: no reply came in time. ``page``: a web page; it may
+    pass, or the address may be wrong. ``wait``: the endpoint asks for patience. ``down``: the server fails
+    (5xx). ``lost``: no connection. ``broken``: the connection broke. ``foreign``: the answer is
     not HTTP. ``part``: a part of the request is refused. ``unusable``: the endpoint threw the
-    model's reply away, which the next one may repair. ``hopeless``: this call fails for good,
-    others may not.
+    model's reply away; the next reply may be valid. ``hopeless``: this call fails for good, others
+    may succeed.
     """
 
     kind: Kind
@@ -82,11 +82,11 @@ class MappedError(NamedTuple):
     part: RefusalMeaning = RefusalMeaning("other")
     """The part of the request that is refused."""
     reply: str = ""
-    """The reply that was thrown away, where it is told."""
+    """The reply that was thrown away, if the endpoint shows it."""
 
 
 def map_error(error: Exception, spec: Spec) -> MappedError:
-    """Return what ``error`` means for the call.
+    """Return the meaning of ``error`` for the call.
 
     Raises KeyRefused, RequestError or ModelUnavailable if no other call could succeed either.
     """
@@ -131,7 +131,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _message(causes: list[BaseException]) -> str:
-    """Return the message that says most: openai wraps it in all-purpose sentences."""
+    """Return the most specific message: openai wraps it in general sentences."""
     if isinstance(causes[0], openai.APIConnectionError):
         causes = [cause for cause in causes if isinstance(cause, aiohttp.ClientError)] or causes[-1:]
     first = causes[0]
@@ -149,7 +149,7 @@ def _status(error: Any) -> int:
 
 
 def _refusal(error: Exception, causes: list[BaseException]) -> Refusal | None:
-    """Return what the server said, if the error is an answer of its own."""
+    """Return the server's refusal, if the error is an answer of the server."""
     if isinstance(error, Refused):
         return error.refusal
     first: Any = causes[0]
@@ -166,7 +166,7 @@ def _refusal(error: Exception, causes: list[BaseException]) -> Refusal | None:
 
 
 def _map_refusal(refusal: Refusal, error: Exception, first: Any, spec: Spec) -> MappedError:
-    """Return what a refusal means; ``first`` is the library's error."""
+    """Return the meaning of a refusal; ``first`` is the library's error."""
     headers = getattr(getattr(first, "response", None), "headers", None) or {}
     status, where = refusal.status, spec.where
     text = quote_foreign_text(spec.discreet(refusal.words))
@@ -204,7 +204,7 @@ def _map_refusal(refusal: Refusal, error: Exception, first: Any, spec: Spec) -> 
 
 
 def quote_foreign_text(words: str) -> str:
-    """Return the words of somebody else between marks that say so; they are shown as they are."""
+    """Return foreign words on one line in quotation marks, so that people see whose words they are."""
     plain = words.replace("“", '"').replace("”", '"')
     return f"“{line(plain, 300)}”"
 
@@ -259,15 +259,15 @@ def _from_now(told_s: float) -> float:
 
 
 def _is_foreign(error: BaseException) -> bool:
-    """Return whether an answer was no HTTP; a library may report a status by the same class."""
+    """Return whether the answer was not HTTP; aiohttp reports a status by the same class."""
     cause = error.__cause__
     return isinstance(error, aiohttp.ClientResponseError) and isinstance(cause, HttpProcessingError)
 
 
 def _never_connected(causes: list[BaseException]) -> bool:
-    """Return whether the address took no connection; a connection may also break later.
+    """Return whether no connection was made; a connection may also break later.
 
-    The errors of aiohttp tell the two apart; those of another library are known by their names.
+    aiohttp has separate errors for both; errors of other libraries are recognised by name.
     """
     ours = [cause for cause in causes if isinstance(cause, aiohttp.ClientError)]
     if ours:
@@ -278,7 +278,7 @@ def _never_connected(causes: list[BaseException]) -> bool:
 
 
 def _is_broken(causes: list[BaseException]) -> bool:
-    """Return whether somebody at the address hung up, or another fault cut the connection."""
+    """Return whether the server or a fault closed an open connection."""
     ours = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
     names = ("ReadError", "WriteError", "RemoteProtocolError")
     return any(isinstance(cause, ours) or type(cause).__name__ in names for cause in causes)

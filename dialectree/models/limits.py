@@ -1,4 +1,4 @@
-"""Limit the requests under way, and what a run may spend."""
+"""Limit the requests under way, and the spending of a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST = 1000
 
 
 class Pacer:
-    """The pace of the starts of a whole process."""
+    """The pace at which a process starts calls."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,7 +32,7 @@ class Pacer:
         return per_minute is None or self._next_start <= clock.seconds()
 
     async def wait(self, per_minute: float | None) -> None:
-        """Wait for the next start that keeps to ``per_minute``."""
+        """Wait for the next start that ``per_minute`` allows."""
         if per_minute is None:
             return
         with self._lock:
@@ -45,12 +45,12 @@ class Pacer:
 class Limiter:
     """Limit the requests under way at one address, first come first served.
 
-    How many it takes is learnt: the window doubles with every full window that was answered within
-    twice the fastest reply, by its time or by its time for a token. It halves where the address
-    asks to wait, or is late while it answers others; from then on it grows one by one.
+    It learns how many requests the address takes. The window doubles after each full window of
+    quick replies: at most twice the fastest time, in all or for a token. It halves when the address
+    asks to wait, or is late while it answers others; from then on it grows by one.
 
-    It works across threads and event loops. LangGraph's ``max_concurrency`` counts for each
-    instance of a graph, and a tree is many instances.
+    It works across threads and event loops. LangGraph's ``max_concurrency`` applies to each
+    instance of a graph, and a tree has many instances.
     """
 
     def __init__(self, pacer: Pacer | None = None) -> None:
@@ -67,7 +67,7 @@ class Limiter:
 
     @property
     def window(self) -> int:
-        """Return how many requests the address takes at once, as far as is known."""
+        """Return the number of requests that the address takes at once, as far as known."""
         return max(1, int(self._window))
 
     @asynccontextmanager
@@ -76,7 +76,7 @@ class Limiter:
     ) -> AsyncIterator[None]:
         """Hold one of at most ``at_once`` slots, taken no faster than ``per_minute``.
 
-        ``first``: so many to begin with; None: all of them, until the address cannot follow.
+        ``first``: slots at the start; None: all slots, until the address cannot follow.
         """
         turn = Future[None]()
         with self._lock:
@@ -96,7 +96,7 @@ class Limiter:
                 self._call_up()
 
     async def queue_again(self, at_once: int) -> None:
-        """Give the slot that is held back, and wait for the next one before all others."""
+        """Return the slot, and wait for the next one ahead of all other calls."""
         turn = Future[None]()
         with self._lock:
             self._running -= 1
@@ -108,17 +108,17 @@ class Limiter:
         except asyncio.CancelledError:
             with self._lock:
                 if turn.cancel():
-                    self._running += 1  # which the end of the slot takes away
+                    self._running += 1  # the end of the slot subtracts it
             raise
 
     def is_free(self, at_once: int, per_minute: float | None) -> bool:
-        """Return whether a call that comes now would not wait."""
+        """Return whether a new call could start at once."""
         with self._lock:
             free = self._running < min(at_once, self.window if self._window else at_once)
             return free and not self._waiting and self.pacer.is_due(per_minute)
 
     def record_reply(self, took_s: float, tokens: int) -> None:
-        """Learn from a reply of so many tokens that came in so many seconds."""
+        """Learn from a reply of ``tokens`` that took ``took_s`` seconds."""
         a_token_s = took_s / max(1, tokens)
         with self._lock:
             self._fastest = min(self._fastest, took_s)
@@ -132,9 +132,9 @@ class Limiter:
                 self._call_up()
 
     def record_congestion(self, send_time: float) -> None:
-        """Learn that the address was too slow for a call that was sent at ``send_time``, or refused it.
+        """Learn that a call sent at ``send_time`` was too late, or was asked to wait.
 
-        Calls that were sent before the window was halved say nothing new.
+        Ignore calls that were sent before the window was last halved.
         """
         with self._lock:
             if send_time > self._halved_at:
@@ -158,7 +158,7 @@ _pacers: dict[tuple[bool, int], Pacer] = {}
 
 
 def limiter(address: str, *, local: bool = False) -> Limiter:
-    """Return the limiter of an address in this process; all remote ones keep one pace."""
+    """Return the limiter of an address in this process; all remote addresses share one pace."""
     name, process = "local" if local else address, os.getpid()
     if (stored_limiter := _limiters.get((name, process))) is not None:
         return stored_limiter
@@ -168,7 +168,7 @@ def limiter(address: str, *, local: bool = False) -> Limiter:
 
 @dataclass
 class Budget:
-    """Count what one run, or several that share it, spend; a resumed run starts from zero."""
+    """Count the spending of a run, or of several that share it; a resumed run starts from zero."""
 
     context: ProtocolSettings
     calls: int = 0
@@ -178,7 +178,7 @@ class Budget:
     """Calls whose tokens the endpoint did not report."""
     started: float = field(default_factory=clock.seconds)
     closed: DialectreeError | None = None
-    """Why no run that shares the budget makes another call."""
+    """The error that stops all runs that share the budget."""
 
     async def begin(self) -> None:
         """Count a call that is about to be made; raise BudgetReached if a budget is used up."""
@@ -201,7 +201,7 @@ class Budget:
 
     @asynccontextmanager
     async def in_time(self) -> AsyncIterator[None]:
-        """Cancel what is awaited within, and raise BudgetReached, when the seconds are used up."""
+        """Cancel the block and raise BudgetReached when the seconds are used up."""
         limit = self.context.max_seconds
         left_s = None if limit is None else self.started + limit - clock.seconds()
         timer = asyncio.timeout(left_s)
@@ -222,7 +222,7 @@ class Budget:
             raise _make_budget_error("max_seconds", limit)
 
     def overrun(self) -> list[str]:
-        """Return notices on budgets that calls under way passed, or that could not be kept."""
+        """Return notices on budgets that were exceeded, or that could not be checked."""
         c = self.context
         used = (("tokens", self.tokens, c.max_tokens), ("cost", self.cost, c.max_cost))
         notices = [
@@ -253,10 +253,10 @@ def _make_budget_error(name: str, limit: float) -> BudgetReached:
 def price(
     context: ProtocolSettings, spec: str, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0
 ) -> float | None:
-    """Return what a call costs at the user's prices (for a million tokens).
+    """Return the cost of a call at the user's prices (for a million tokens).
 
-    ``cached_tokens`` of the prompt have a price of their own, if one is given. Return None without
-    a price, or if the endpoint does not say what the call took.
+    ``cached_tokens`` of the prompt may have a separate price. Return None without a price, or if
+    the endpoint does not report tokens.
     """
     if (prices := context.prices.get(spec)) is None or not prompt_tokens + completion_tokens:
         return None
@@ -267,7 +267,7 @@ def price(
 
 
 def require_prices(context: ProtocolSettings, specs: Iterable[str]) -> None:
-    """Raise SettingsError if a budget of money lacks the price of a model."""
+    """Raise SettingsError if ``max_cost`` is set and the price of a model is missing."""
     missing = sorted(set(specs) - set(context.prices))
     if context.max_cost is not None and missing:
         raise SettingsError(

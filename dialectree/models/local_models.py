@@ -1,4 +1,4 @@
-"""What the kernel asks of the part ``local_models``, which runs models on this machine."""
+"""Declare the part ``local_models``, which runs models on this machine."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from dialectree.system.parts import PlugPoint
 class LocalModels(Protocol):
     """The part that runs the models of specs such as ``local:smollm2`` and ``local:PATH.gguf``.
 
-    Each ``model`` here is what stands behind ``local:``.
+    ``model`` is always the text after ``local:``.
     """
 
     def require(self, model: str) -> None:
-        """Raise MissingPackage or SettingsError, with what to do, where it cannot be run."""
+        """Raise MissingPackage or SettingsError, with what to do, if the model cannot run."""
         ...
 
     async def serve(self, model: str) -> tuple[str, str]:
-        """Return the address and the key of its server, which is started if it does not run."""
+        """Return address and key of the model's server; start it if it does not run."""
         ...
 
     def request_fields(self, form: Form, *, full_prompt: bool, by_schema: bool) -> dict[str, Any]:
         """Return the fields of a request that decode a reply.
 
-        ``full_prompt`` says that the model is asked with whole prompts, and ``by_schema`` that the reply
-        is bound to the schema of ``form``.
+        ``full_prompt``: the model is asked with whole prompts. ``by_schema``: the schema of ``form``
+        constrains the reply.
         """
         ...
 
     def count_parameters(self, model: str) -> int | None:
-        """Return the number of its parameters, or None."""
+        """Return the number of the model's parameters, or None."""
         ...
 
     def waits_for(self, model: str) -> str | None:
-        """Return which model has to start first, with its size; None if it runs."""
+        """Return the model that has to start first, with its size; None if it runs."""
         ...
 
 

@@ -1,7 +1,7 @@
-"""Look up the changes of persons to a contested run, as its graph comes by.
+"""Look up people's changes to a contested run when its graph reaches their places.
 
-An override holds at its place for every question: an earlier part of the debate may be contested
-later, and the person's words still stand.
+An override applies at its place to every question: an earlier part of the debate may be contested
+later, and the person's words still apply.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Overrides:
         self._inserted: list[Override] = []
         self._verdicts: dict[tuple[str, int], Override] = {}
         self.met: set[str] = set()
-        """Ids of the overrides that had a place in the debate."""
+        """Ids of the overrides that the debate reached."""
         for override in overrides:
             for spot in override.spots:
                 if spot.phase:
@@ -46,16 +46,16 @@ class Overrides:
                     self._verdicts[spot.node, spot.take] = override
                 elif override.of_argument():
                     self._dropped_arguments.add(override.id)
-                else:  # a node that is dropped, or where the person who judges ruled otherwise
+                else:  # a dropped node, or a new ruling by the person who judges
                     self.met.add(override.id)
                     if override.what == "dropped":
                         self._nodes[spot.node] = override
 
     def at(self, place: Place) -> Override | None:
-        """Return the override at ``place`` with its whole reply, which several may have changed.
+        """Return the override at ``place``, with its reply merged from all overrides there.
 
-        The parts of a dropped node are dropped, too. An override does not hold for a speaker who
-        now has to defend something else there.
+        The parts of a dropped node are dropped, too. An override does not apply to a speaker who
+        now defends another position there.
         """
         if (
             self._nodes
@@ -68,7 +68,7 @@ class Overrides:
             (spot, override)
             for spot, override in self._by_place.get(place.spot(), [])
             if spot.side == turn.side and spot.label in (None, turn.label)
-        ]  # two long answers may begin alike, so that the label counts as well as the side
+        ]  # two long answers may begin alike, so compare the label as well as the side
         if not fitting:
             return None
         overrides = [override for _, override in fitting]
@@ -90,7 +90,7 @@ class Overrides:
         return override.reply
 
     def find_removed_reply(self, place: Place) -> dict[str, JsonValue] | None:
-        """Return the reply that a person took out at ``place``, or None."""
+        """Return the reply that a person dropped at ``place``, or None."""
         override = self.at(place)
         if override is None or override.reply is not None:
             return None
@@ -106,7 +106,7 @@ class Overrides:
         return None
 
     def is_ruled(self, node: str, take: int) -> bool:
-        """Return whether a person set the verdict of ``node`` in a pass, whoever judges there."""
+        """Return whether a person set the verdict of ``node`` in a pass, in place of its judges."""
         return any(
             override.what == "ruled" and override.id == node and spot.take == take and override.id in self.met
             for spots in self._by_place.values()
@@ -114,13 +114,13 @@ class Overrides:
         )
 
     def disregard(self, place: Place) -> None:
-        """Forget the overrides at ``place``: the debate changed, and no such reply is possible."""
+        """Forget the overrides at ``place``: the debate changed, and their reply is now invalid."""
         self.met -= {override.id for _, override in self._by_place.pop(place.spot())}
 
     # Arguments
 
     def drops_argument(self, argument: str) -> bool:
-        """Return whether a person dropped an argument, whose calls are made all the same."""
+        """Return whether a person dropped an argument; its calls are made nevertheless."""
         if argument in self._dropped_arguments:
             self.met.add(argument)
         return argument in self._dropped_arguments
@@ -128,7 +128,7 @@ class Overrides:
     def list_insertions(self, parent: str, used_ids: Collection[str] = ()) -> list[Insertion]:
         """Return the arguments that a person inserted below ``parent``, in their order.
 
-        Leave out those that the person dropped again, and those whose id is ``used_ids`` by now.
+        Leave out arguments that were dropped again, and arguments whose id is in ``used_ids``.
         """
         insertions: list[Insertion] = []
         for override in self._inserted:
@@ -150,16 +150,16 @@ class Overrides:
     # Evidence
 
     def evidence(self) -> dict[str, str | None]:
-        """Return the new text of each changed segment by its id; None if it was taken out.
+        """Return the new text of each changed segment by its id; None if it was dropped.
 
-        A source that was taken out has None, too: ``s2``.
+        A dropped source, such as ``s2``, has None, too.
         """
         texts = {name: override.after for name, override in self._segments.items()}
         self.met |= self._sources | {name for name, text in texts.items() if text is None}
         return texts
 
     def match_segment(self, segment: str) -> bool:
-        """Return whether a person wrote the segment that was just retrieved."""
+        """Return whether a person changed the retrieved ``segment``; if so, the debate reached it."""
         if segment not in self._segments:
             return False
         self.met.add(segment)

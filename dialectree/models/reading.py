@@ -1,7 +1,7 @@
-"""What a step reads of the user's sources, as the debate and its roles know it.
+"""Give the debate and its roles the evidence that a step reads from the user's sources.
 
-Who reads, cites and checks sentences is the part ``evidence``. It is loaded by the first step of a
-debate that has sources.
+The part ``evidence`` reads, cites and checks sentences. The first step of a debate with sources
+loads it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dialectree.records.tree import Point
 
 Reply = TypeVar("Reply", bound=BaseModel)
 Mode = Literal["cites", "cited", "pool", "checks", "hears"]
-"""How a role takes part: it points at sentences of the pool; it reads those that others pointed at,
-or the whole pool, and says what its ruling rests on; it checks points; it reads points alone."""
+"""The task of a role: it cites sentences of the pool; it reads the cited sentences, or the whole
+pool, and names the grounds of its ruling; it checks points; it reads only points."""
 NO_EVIDENCE = "no evidence: the verdict rests on nothing in the sources"
 WITHOUT = "rests on no evidence of the sources"
 
@@ -37,15 +37,15 @@ class TextWithPoints(TypedDict):
 
 
 class NodeEvidence(TypedDict, total=False):
-    """The evidence at one node of a debate. Ids are lasting: ``s2:17``, ``s2:17.3``."""
+    """The evidence at one node of a debate. Ids are permanent: ``s2:17``, ``s2:17.3``."""
 
     pool: list[str]
     """Segments in the order in which they came."""
     drawn: list[TextWithPoints]
     asked: list[str]
-    """Queries that were looked for."""
+    """Queries that were searched."""
     look_for: list[str]
-    """Those that speakers asked for."""
+    """Queries that speakers asked for."""
     marks: dict[str, str]
     """By point, the checker's word: ``yes``, ``no`` or ``contradicts``."""
     grounds: dict[str, list[str]]
@@ -57,7 +57,7 @@ Evidence = Mapping[str, NodeEvidence]
 
 
 def merge_evidence(old: Evidence | None, new: Evidence | None) -> dict[str, NodeEvidence]:
-    """Return both: what was there first stays first, and nothing stands twice."""
+    """Return both merged: old entries first, and each entry once."""
     evidence_by_node = dict(old or {})
     for node, ground in (new or {}).items():
         both: Any = {**evidence_by_node.get(node, {})}
@@ -80,23 +80,23 @@ def _both(old: Any, new: Any) -> Any:
     return [*old_content, *(entry for entry in new if entry not in old_content)]
 
 
-# What one step reads
+# The evidence of one step
 
 
 class Said(NamedTuple):
-    """What a valid reply said of the sources."""
+    """The statements of a valid reply about the sources."""
 
     points: Sequence[Point] = ()
     rests_on: Sequence[str] = ()
     """Ids of sentences."""
     ground: NodeEvidence | None = None
-    """What the state keeps of it."""
+    """The part that the state keeps."""
     notes: Sequence[str] = ()
-    """What is wrong with it and counts all the same."""
+    """Notes on faults that leave the reply valid."""
     false_quotations: Sequence[str] = ()
 
     def make_record_fields(self) -> dict[str, Any]:
-        """Return what the record keeps of it beside the fields of the reply."""
+        """Return the fields that the record adds to those of the reply."""
         points = [point.model_dump() for point in self.points]
         fields = {"evidence": points, "rests_on": [*self.rests_on]}
         return {name: value for name, value in fields.items() if value}
@@ -106,16 +106,16 @@ NOTHING = Said()
 
 
 class PosedQuestion(Protocol):
-    """A question with the sentences of the sources in it, and how its reply is read."""
+    """A question that shows sentences of the sources, and the reader of its reply."""
 
     system: str
     shared: str
-    """What stands before the task; "" if the prompt has none."""
+    """The text before the task; "" if the prompt has none."""
     user: str
     reply: type[BaseModel]
-    """The class of the reply with what it says of the sources."""
+    """The class of the reply, with its citations."""
     tokens: int
-    """Tokens that the reply may take besides."""
+    """Tokens that the citations may take."""
 
     @property
     def shown(self) -> Mapping[str, Any]:
@@ -125,12 +125,12 @@ class PosedQuestion(Protocol):
     def take(
         self, full_reply: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
     ) -> tuple[Reply, Said]:
-        """Return the protocol's own reply, and what else was said; raise a Fault."""
+        """Return the protocol's own reply and its citations; raise Fault if they are invalid."""
         ...
 
 
 class EvidenceReader(Protocol):
-    """The evidence that a step reads, and what it leaves."""
+    """The evidence that a step reads, and its updates."""
 
     sources: Sequence[Mapping[str, Any]]
     evidence: Evidence
@@ -143,31 +143,31 @@ class EvidenceReader(Protocol):
         ...
 
     def pose(self, reply: type[BaseModel], system: str, shared: str, user: str) -> PosedQuestion | None:
-        """Return a question with the sentences in it; None where nothing of them is read."""
+        """Return a question that shows the sentences; None if its role reads no evidence."""
         ...
 
     async def keep(self, spot: Spot, citations: Said) -> list[str]:
-        """Keep what was said at a place; return what a reader should know of it, a line each."""
+        """Store the citations of a place; return notes for readers, a line each."""
         ...
 
     def leave(self, node: str, ground: NodeEvidence) -> None:
-        """Add to what the step leaves at ``node``."""
+        """Add ``ground`` to the step's updates of ``node``."""
         ...
 
     def update(self) -> dict[str, NodeEvidence]:
-        """Return what the step leaves."""
+        """Return the step's updates."""
         ...
 
     def rests_on(self, node: str) -> list[str]:
-        """Return what the ruling at ``node`` rests on, without what persons dropped."""
+        """Return the sentences that the ruling at ``node`` rests on, without dropped ones."""
         ...
 
     def words_under(self, text: str) -> list[str]:
-        """Return the sentences under the turns whose words stand in ``text``."""
+        """Return the sentences cited by the turns that ``text`` contains."""
         ...
 
     def is_unsupported(self, node: str, text: str) -> bool:
-        """Return whether a speaker at ``node`` said ``text`` without evidence that is left."""
+        """Return whether a speaker said ``text`` at ``node``, and all its evidence was dropped."""
         ...
 
     def find_cited_sentences(self, node: str, text: str) -> list[str]:
@@ -176,10 +176,10 @@ class EvidenceReader(Protocol):
 
 
 reading: ContextVar[EvidenceReader | None] = ContextVar("reading", default=None)
-"""What the step under way reads of the sources; None in a debate without them."""
+"""The evidence of the current step; None in a debate without sources."""
 
 
-# What roles ask of it
+# Questions of the roles
 
 
 def is_grounded() -> bool:
@@ -188,34 +188,34 @@ def is_grounded() -> bool:
 
 
 def words_under(text: str) -> list[str]:
-    """Return the sentences under the turns whose words stand in ``text``; none without sources."""
+    """Return the sentences cited by the turns that ``text`` contains; none without sources."""
     here = reading.get()
     return [] if here is None else here.words_under(text)
 
 
 def rest_on(*nodes: str) -> None:
-    """Let the verdict of the debate rest on what the rulings at its parts ``nodes`` rest on."""
+    """Give the verdict of the debate the grounds of the rulings at its parts ``nodes``."""
     if (here := reading.get()) is not None:
         ids = [id for node in nodes for id in here.rests_on(node)]
         here.leave(root(), {"grounds": {str(inside.get().take): [*dict.fromkeys(ids)]}})
 
 
 def is_unsupported(node: str, text: str) -> bool:
-    """Return whether a speaker at ``node`` said ``text`` without evidence that is left.
+    """Return whether a speaker said ``text`` at ``node``, and has no evidence left for it.
 
-    It is False in a debate without sources, and for the text of a person.
+    Return False in a debate without sources, and for the text of a person.
     """
     here = reading.get()
     return here is not None and here.is_unsupported(node, text)
 
 
 def find_cited_sentences(node: str, text: str) -> list[str]:
-    """Return the ids of the sentences that ``text``, said at ``node``, cites and nobody dropped."""
+    """Return the ids of the sentences that ``text``, said at ``node``, cites, without dropped ones."""
     here = reading.get()
     return [] if here is None else here.find_cited_sentences(node, text)
 
 
 def without_evidence(*nodes: str) -> list[str]:
-    """Return those of ``nodes`` whose ruling rests on no evidence, in a debate with sources."""
+    """Return the ``nodes`` whose ruling lacks evidence; empty in a debate without sources."""
     here = reading.get()
     return [] if here is None else [node for node in nodes if not here.rests_on(node)]

@@ -1,11 +1,10 @@
-"""Read the reply of a model: every reply counts only if it validates as it stands.
+"""Read the reply of a model: a reply is valid only if it validates unchanged.
 
-A value out of range is not clamped, a text that was cut off is not completed, an id that was not
-offered is not guessed, and blanks are no text. Thinking, code fences and prose around the one
-object are taken off, and so are extra fields. Broken JSON is mended only if its commas and quotes
-alone were wrong.
+The reader never clamps a value, completes a text that was cut off, guesses an id, or takes blanks
+for a text. It removes thoughts, code fences and prose around the one object, and extra fields. It
+mends broken JSON only if nothing but commas and quotes was wrong.
 
-The words of a fault are ours: a model may repeat what a paper orders, and a user message must not.
+Faults are in our own words: a model may repeat orders from a paper, and a user message must not.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _QUOTES = re.compile(r"""\\?["']|[“”„‘’`]""")
 _LIST = "the reply is a list; one JSON object was asked for"
 _FAULTS_SHOWN, _FAULT_LENGTH = 8, 300
 _NAME = re.compile(r"\S{0,20}")
-"""A name that may be repeated: too short to order anything."""
+"""A name that a fault may quote: too short to contain an order."""
 
 
 def read(
@@ -44,9 +43,9 @@ def read(
 ) -> Reply:
     """Return the reply in ``text``, or raise a Fault.
 
-    ``finish`` is ``length`` if the token limit ended the text: then only a whole object counts.
-    ``words`` is the prompt. Texts of a model that is not asked in the ``full`` form may not repeat
-    themselves or the prompt's own words; in the ``small`` form they end with a whole sentence.
+    ``finish`` is ``length`` if the token limit ended the text: then only a whole object is valid.
+    ``words`` is the prompt. In the ``small`` and ``medium`` forms, texts must not repeat themselves
+    or the prompt; in the ``small`` form they end with a whole sentence.
     """
     if refusal:
         raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
@@ -83,7 +82,7 @@ def _change_texts(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
 
 
 def _restore_marks(text: str) -> str:
-    """Return ``text`` with the marks that the prompt showed broken up; "" if nothing is seen."""
+    """Return ``text`` with the tags that the prompt escaped; "" if no character is visible."""
     text = prompts.unescape_tags(text)
     return "" if all(char.isspace() or prompts.unseen(char) for char in text) else text
 
@@ -147,7 +146,7 @@ def _body(text: str) -> str:
 
 
 def _loads(text: str) -> JsonValue:
-    """Read JSON without repeated fields and NaN; line breaks in a text are let pass."""
+    """Read JSON; refuse repeated fields and NaN, accept line breaks in a text."""
     value: JsonValue = json.loads(
         text, strict=False, object_pairs_hook=_refuse_repeated_fields, parse_constant=_refuse_constant
     )
@@ -190,7 +189,7 @@ def _mend(body: str, wrong: str) -> dict[str, JsonValue]:
 
 
 def _strip_punctuation(text: str) -> str:
-    """Return ``text`` without what mending may change: blanks, commas, quotes, Python's names."""
+    """Return ``text`` without the parts that mending may change: blanks, commas, quotes, Python's names."""
     plain = _QUOTES.sub('"', re.sub(r"[\s,]+", "", text))
     return plain.lower().replace("none", "null")
 
@@ -210,7 +209,7 @@ def _describe_errors(error: ValidationError) -> Iterator[str]:
 
 
 def _repeat_name(name: object, otherwise: str) -> str:
-    """Return the name that a model wrote, if it is too short to be more than a name."""
+    """Return ``name`` if it is short enough to quote, else ``otherwise``."""
     return str(name) if _NAME.fullmatch(str(name)) else otherwise
 
 
@@ -227,7 +226,7 @@ def _find_wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
         reply_ids = [value[name]]
         if inner:
             items = value[name]
-            assert isinstance(items, list)  # the reply's model says so
+            assert isinstance(items, list)  # the reply's class requires it
             reply_ids = [item[inner] for item in items if isinstance(item, dict)]
         yield from (
             f"{path}: {_describe_unknown(reply_id, offered)}"

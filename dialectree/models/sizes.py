@@ -1,6 +1,6 @@
-"""Tell how large a model is, by its file or by the server of this machine that has it.
+"""Find the size of a model, from its file or from the server on this machine that runs it.
 
-The size stands in the header of a model's file; a server is asked for it.
+The header of a model's file contains the size; a server is asked for it.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from dialectree.models.specs import Spec
 from dialectree.protocols.trust import key
 
 KINDS = {"library": "Ollama", "organization_owner": "LM Studio", "vllm": "vLLM", "llamacpp": "llama.cpp"}
-"""The programs by what they write as the owner of a model."""
+"""The server programs, by the owner that they report for a model."""
 TIMEOUT_S = 1.0
 """Seconds in which a server has to tell the size of its model."""
 AT_CHANCE_BELOW = 10**9
 """Parameters below which a model answers at chance."""
 SMALL_BELOW, MEDIUM_BELOW = 5 * 10**8, 85 * 10**8
-"""Parameters below which a model is asked in the form for small models, or for medium ones. Those
-that are sold as 8B have up to 8.2 billion."""
+"""Parameters below which a model is asked in the form for small models, or for medium ones. Models
+sold as 8B have up to 8.2 billion."""
 
 _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
 _NOT_UNDERSTOOD = (ValueError, TypeError, KeyError, AttributeError)
 """Errors in reading a reply of another shape."""
 UNREADABLE = (httpx2.HTTPError, aiohttp.ClientError, TimeoutError, Oversized, *_NOT_UNDERSTOOD)
-"""What a server that does not say what is asked makes of a request."""
+"""Errors of a request to a server that does not give the expected answer."""
 _asking = threading.Lock()
 
 
@@ -48,7 +48,7 @@ def read_models(reply: Any) -> list[dict[str, Any]]:
 
 
 async def find_prompt_form(spec: Spec) -> PromptForm:
-    """Return the form in which a model is asked; ``full`` where nobody tells its size."""
+    """Return the prompt form for a model, by its size; ``full`` if the size is unknown."""
     size = await parameters(spec) if spec.is_local else None
     if size is None or size >= MEDIUM_BELOW:
         return "full"
@@ -58,8 +58,8 @@ async def find_prompt_form(spec: Spec) -> PromptForm:
 async def parameters(spec: Spec) -> int | None:
     """Return the number of parameters of a model, or None if it is unknown.
 
-    A ``local:`` model is looked up in its file. Of other models only those of a server at a
-    loopback address are asked for, once in a process; nothing is sent to any other address.
+    The size of a ``local:`` model comes from its file. For other models, only servers at a
+    loopback address are asked, once in a process; nothing is sent to any other address.
     """
     if not spec.is_local:
         return None
@@ -76,7 +76,7 @@ def local_parameters(model: str) -> int | None:
 
 
 def waits_for(spec: Spec) -> str | None:
-    """Return which model has to start before ``spec`` is asked, with its size; None if none has."""
+    """Return the model that has to start before ``spec`` is asked, with its size, or None."""
     return LOCAL_MODELS.require().waits_for(spec.model) if spec.provider == "local" else None
 
 
@@ -95,7 +95,7 @@ def at_chance(spec: Spec) -> bool:
 
 
 def _fetch_size_once(url: str, secret: str, model: str) -> int | None:
-    """Ask a server once, however many threads want to know."""
+    """Ask a server once, even if several threads need its answer."""
     with _asking:
         return _fetch_size(url, secret, model)
 
@@ -118,7 +118,7 @@ async def _ask(url: str, secret: str, model: str) -> int | None:
 
 
 async def _answer(client: Any, model: str) -> Any:
-    """Return what the server of ``client`` tells, each program in its own way; see the tests."""
+    """Return the size that the server reports; each program has its own way (see the tests)."""
     address = client.address.rstrip("/")
     root = address.removesuffix("/v1")
     models = read_models((await client.get(f"{address}/models", follow_redirects=False)).json())

@@ -1,4 +1,4 @@
-"""Limit what a small model writes, and find where its texts break off or repeat themselves."""
+"""Limit the texts of a small model, and find where they break off or repeat themselves."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any, NamedTuple
 SHORTEST, LONGEST = 20, 300
 """Characters of a free text that a small model writes."""
 ITEMS = 3
-"""Items of a list that a small model writes, unless there must be more."""
+"""Items of a list that a small model writes, unless the schema requires more."""
 TEMPERATURE = 0.3
 """The temperature of a small model. Each repair adds as much."""
 CUT_OFF = LONGEST - 20
 """Characters above which the grammar may have cut a text off."""
 GROUP_SIZE, REPEATED_GROUPS, REPEATED_SHARE = 3, 12, 0.4
-"""A text of so many groups of three words must not repeat a larger share of them."""
+"""A text of at least 12 groups of 3 words may repeat at most 0.4 of them."""
 _SENTENCE_END = re.compile(r"[.!?…][)’”'\]]*(?=\s|$)")
 _ENDED = re.compile(r"[.!?…。！？][)’”'\"\]]*\s*$")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
 def brief(part: Any, *, grammar: bool = False) -> Any:
-    """Return the schema ``part`` with limits for a model that would go on and on.
+    """Return the schema ``part`` with limits for a model that would not stop by itself.
 
-    A free text, which may be longer than 300 characters there, has 20 to 300, or none where it may
-    be empty. ``grammar`` also keeps out of texts what belongs to JSON, at which a small model ends
-    them, and line breaks, and gives numbers two decimals.
+    A text that may be longer than 300 characters gets 20 to 300; it may be empty if the schema
+    allows that. ``grammar`` also bans line breaks and JSON's marks from texts, because a small
+    model ends a text at such a mark, and gives numbers two decimals.
     """
     if isinstance(part, list):
         return [brief(item, grammar=grammar) for item in part]
@@ -55,9 +55,9 @@ def brief(part: Any, *, grammar: bool = False) -> Any:
 
 
 WORDS, CHARACTERS_OF_WORD = 80, 8
-"""Words of a text where a prompt names no number, and the characters that a word takes."""
+"""Words of a text if a prompt names no number, and the characters of a word."""
 MOST_ITEMS = 10
-"""Items of a list without a limit that a model of medium size writes."""
+"""Items that a model of medium size writes into a list without a limit."""
 _AT_MOST = re.compile(r"at most (\d+) words")
 
 
@@ -89,15 +89,15 @@ class Trim(NamedTuple):
 
     field: str
     left_out: str
-    """Empty where the text is one sentence, which stays as it is."""
+    """Empty if the text is one sentence, which is kept."""
     at_limit: bool
-    """Whether the longest length of the field cut it, and not the model."""
+    """True if the length limit of the field cut the text, not the model."""
 
 
 def trim_texts(schema: Any, value: Any, *, small: bool, field: str = "") -> tuple[Any, list[Trim]]:
-    """Return a reply whose texts end with a whole sentence, and what they lost.
+    """Return a reply whose texts end with a whole sentence, and the ends that they lost.
 
-    Texts that their longest length cut are trimmed; of a ``small`` model also those that it broke
+    Texts that their length limit cut are trimmed; for a ``small`` model also texts that it broke
     off itself.
     """
     match schema, value:
@@ -132,20 +132,20 @@ def split_sentences(text: str) -> list[str]:
 
 
 COPIED_WORDS, COPIED_SHARE = 12, 1 / 3
-"""A turn must not repeat so many words in a row of its opponent for a larger share of its own."""
+"""At most a third of a turn may consist of runs of 12 words copied from its opponent."""
 
 
 def measure_copied_share(
     text: str, statements: Sequence[tuple[bool, str]], common: Iterable[str] = ()
 ) -> float:
-    """Return the share of the words of ``text``, 0 to 1, that it repeats from its opponent.
+    """Return the share of the words of ``text``, 0 to 1, that are copied from the opponent.
 
-    Words count where twelve of them in a row were first said by the opponent, and stand in none
-    of the ``common`` texts, which both have read. ``statements`` is in order; True is the opponent.
+    Words are copied if the opponent said twelve of them in a row first, and if no ``common`` text,
+    which both sides have read, contains them. ``statements`` are in order; True: by the opponent.
     """
     groups = group_words(text, COPIED_WORDS)
     theirs = {g for opponent, words in statements if opponent for g in group_words(words, COPIED_WORDS)}
-    if theirs.isdisjoint(groups):  # as most are, whatever both have read
+    if theirs.isdisjoint(groups):  # as in most turns
         return 0.0
     by_opponent = dict[tuple[str, ...], bool]()
     for opponent, words in [*((False, text) for text in common), *statements]:
@@ -159,7 +159,7 @@ def measure_copied_share(
 
 
 def whole_sentences(text: str) -> str | None:
-    """Return ``text`` without an unfinished sentence at its end, if whole ones stand before it.
+    """Return ``text`` without an unfinished sentence at its end, if whole sentences precede it.
 
     Return None for one long sentence, which the grammar may have cut off.
     """
@@ -170,7 +170,7 @@ def whole_sentences(text: str) -> str | None:
 
 
 def until_it_repeats(text: str) -> str:
-    """Return ``text`` up to its first sentence that mostly repeats what stands before it."""
+    """Return ``text`` up to its first sentence that mostly repeats earlier ones."""
     earlier_groups: set[tuple[str, ...]] = set()
     start = 0
     for end in [*(end.end() for end in _SENTENCE_END.finditer(text)), len(text)]:
@@ -195,6 +195,6 @@ def _groups_of_prompt(prompt: str) -> frozenset[tuple[str, ...]]:
 
 
 def group_words(text: str, size: int) -> list[tuple[str, ...]]:
-    """Return every ``size`` words of ``text`` that follow one another."""
+    """Return each run of ``size`` consecutive words of ``text``, in lower case."""
     words = _WORD.findall(text.lower())
     return [*zip(*(words[start:] for start in range(size)), strict=False)]

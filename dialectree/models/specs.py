@@ -1,4 +1,4 @@
-"""Resolve who plays a role, ``provider:model@URL`` or a live chat model, to a model to call."""
+"""Resolve a speaker, ``provider:model@URL`` or a live chat model, to a model to call."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from dialectree.text import line
 
 @dataclass(frozen=True)
 class Spec:
-    """One model at one address. ``live`` is the model itself if the caller's program made it."""
+    """One model at one address. ``live`` is the model object if the caller's program made it."""
 
     provider: str
     """``openai``, ``local``, ``live``, or the name of another provider of LangChain."""
     model: str
     url: str | None = None
-    """The address, as it may be shown and recorded."""
+    """The address without its secrets, to show and to record."""
     whole_url: str | None = field(default=None, repr=False)
     """The address with its user, password and query."""
     live: Runnable[Any, Any] | None = None
     keyless: bool = False
-    """True where the key of the environment is not sent."""
+    """True if the environment's key is not sent."""
 
     @property
     def openai_compatible(self) -> bool:
@@ -52,7 +52,7 @@ class Spec:
         return self.provider in ("openai", "local")
 
     def limiter(self) -> Limiter:
-        """Return what limits the requests under way at its address."""
+        """Return the limiter of the requests at its address."""
         place = self.whole_url or (f"live {id(self.live)}" if self.live else self.provider)
         return limiter(place, local=self.provider == "local")
 
@@ -70,23 +70,23 @@ class Spec:
 
     @property
     def address(self) -> str:
-        """Return the model and where it is: what tells two models of one name apart."""
+        """Return the model with its place, which differs for two models of one name."""
         if self.provider == "local" and self.model.endswith(".gguf"):
             return f"local:{Path(self.model).expanduser().absolute()}"
         return f"{self.name}@{self.url}" if self.url else self.name
 
     @property
     def mark(self) -> str:
-        """Return what tells apart two endpoints at one shown address; "" if nothing is hidden."""
+        """Return a mark of the hidden parts of the address; "" if nothing is hidden."""
         return mark(self.whole_url or "")
 
     @property
     def where(self) -> str:
-        """Return the place, for people."""
+        """Return the address, or else the name, for messages."""
         return self.url or self.name
 
     def secrets(self) -> list[str]:
-        """Return what no message may show: keys, password, token, and values of the query."""
+        """Return the texts that messages must hide: keys, password, token, values of the query."""
         keys: list[str] = []
         if self.live is not None:
             fields = [value for model in models(self.live) for value in vars(model).values()]
@@ -105,7 +105,7 @@ class Spec:
 def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spec:
     """Return the spec of a speaker of ``context``.
 
-    Raises SettingsError where ``context.trust`` refuses its address or file, or if the package of
+    Raises SettingsError if ``context.trust`` refuses its address or file, or if the package of
     the provider is missing.
     """
     if isinstance(speaker, Runnable):
@@ -129,7 +129,7 @@ def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spe
 
 
 def _name_of(live: Runnable[Any, Any]) -> str:
-    """Return the name of the first model of ``live``, after the class that holds it."""
+    """Return class and name of the first model of ``live``."""
     model = next(models(live), None)
     if model is None:
         raise SettingsError(
@@ -171,12 +171,12 @@ def chat_model(spec: Spec) -> BaseChatModel:
 
 @lru_cache(maxsize=64)
 def require(spec: Spec) -> None:
-    """Raise what ``chat_model`` raises, once for each spec."""
+    """Raise the errors of ``chat_model``; check each spec only until it works once."""
     chat_model(spec)
 
 
 def models(chat: Runnable[Any, Any]) -> Iterator[BaseChatModel]:
-    """Yield the chat models that ``chat`` is made of."""
+    """Yield the chat models inside ``chat``."""
     if isinstance(chat, BaseChatModel):
         yield chat
     elif isinstance(chat, RunnableBinding):

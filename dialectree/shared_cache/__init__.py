@@ -1,4 +1,4 @@
-"""Replies in a database that several machines share, where DIALECTREE_CACHE_URL names one."""
+"""The reply cache in the shared database that DIALECTREE_CACHE_URL names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dialectree.system.packages import require
 
 
 def open_cache(url: str) -> SharedCache:
-    """Return the cache at an address; SettingsError or MissingPackage where there is none."""
+    """Return the cache at ``url``; raise SettingsError or MissingPackage if it is unusable."""
     scheme = url.partition("://")[0]
     if scheme not in ("postgresql", "postgres", "redis", "rediss"):
         schemes = "postgresql://, redis:// or rediss://"
@@ -39,7 +39,7 @@ class _Texts(NamedTuple):
 
     get: Callable[[str], Awaitable[str | None]]
     add: Callable[[str, str], Awaitable[object]]
-    """Keep a text unless the key has one."""
+    """Store a text unless the key has one."""
     close: Callable[[], Awaitable[None]]
 
 
@@ -52,13 +52,13 @@ class SharedCache:
         self._opening = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]()
 
     async def get(self, key: str) -> Completion | None:
-        """Return the completion that was paid for before, or None."""
+        """Return the stored completion of ``key``, or None."""
         with self._reaching():
             text = await (await self._texts()).get(key)
             return load_completion(text) if text is not None else None
 
     def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
-        """Keep a completion unless the key has one; a later ``get`` returns it."""
+        """Store a completion unless the key has one; a later ``get`` returns it."""
         return asyncio.ensure_future(self._put(key, dump_completion(completion)))
 
     async def _put(self, key: str, text: str) -> None:
@@ -75,7 +75,7 @@ class SharedCache:
             return self._open[loop][0]
 
     async def _life(self, loop: asyncio.AbstractEventLoop) -> AsyncIterator[_Texts]:
-        """Yield the database; a loop that ends closes its open generators, and so it."""
+        """Yield the database; a loop that ends closes its open generators, and so the database."""
         try:
             texts = await self._connect(self._url)
         except ValueError:  # the driver's message may quote the password
