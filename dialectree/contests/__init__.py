@@ -1,9 +1,9 @@
-"""Contest a run: change something in it, and do again only what depends on the change.
+"""Contest a run: change something in it, and repeat only the calls that depend on the change.
 
-A change is an override of a reply or of a number, a removal, or an insertion, each at its place in
-the debate. The graph runs again from its start and is answered from the journal of the contested
-run, so that only a call that is asked something else is made. docs/decisions/contest.md says what
-each change means.
+A change overrides a reply or a number, removes something, or inserts something, at its place in
+the debate. The graph runs again from its start, with replies from the journal of the contested
+run, so that only calls with a changed request are made. docs/decisions/contest.md explains each
+change.
 """
 
 from __future__ import annotations

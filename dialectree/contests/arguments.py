@@ -1,4 +1,4 @@
-"""Weigh an argument tree in another way: a strength, a comparison, an argument that is added."""
+"""Weigh an argument tree in another way: set strengths, flip comparisons, add arguments."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _WEIGHED = ("claim", "argument")
 
 
 def set_strength(draft: Draft, change: Change) -> None:
-    """Give an argument or a claim another strength of its own, or none, whoever scores it.
+    """Set the own strength of an argument or a claim, or clear it, for all its scorers.
 
-    The name of a turn changes the figure of one scorer alone.
+    The name of a turn changes the figure of one scorer only.
     """
     scorer_turn, strength = draft.turns.get(change.id), change.strength()
     name, _, score_name = change.id.partition("/")
@@ -55,7 +55,7 @@ def set_strength(draft: Draft, change: Change) -> None:
 
 
 def weigh(draft: Draft, change: Change) -> None:
-    """Let the other argument win a comparison, in both orders, or let it count for neither."""
+    """Flip a comparison of two arguments, in both orders, or void it."""
     met = _require_comparisons(draft, change)
     winners = {*_comparing(draft, met[0]).winners}.intersection(ruling.winner for ruling in met)
     if met[0].contested == "voided":
@@ -77,7 +77,7 @@ def weigh(draft: Draft, change: Change) -> None:
 
 
 def _comparing(draft: Draft, met: Comparison) -> Phase:
-    """Return the phase of the protocol of two arguments that compared them."""
+    """Return the phase that compared two arguments, in their protocol."""
     return draft.phases_at(draft.nodes[met.supporter], "winner")[0][1]
 
 
@@ -107,7 +107,7 @@ def _comparison(
 
 
 def _require_weighed_node(draft: Draft, change: Change, name: str) -> Node:
-    """Return a node that is weighed, but not the claim above several trees."""
+    """Return the weighed node ``name``; refuse a claim above several trees."""
     node = _argument(draft, change, name)
     if change.change == "set" and not _scoring(draft, node):
         raise InputError(f"{change.flag}: nobody gives {name} a strength")
@@ -140,7 +140,7 @@ def _argument(draft: Draft, change: Change, name: str) -> Node:
 def _require_comparisons(draft: Draft, change: Change) -> list[Comparison]:
     """Return the comparison of two arguments, once for each order."""
     pair = change.pair
-    assert pair is not None  # the change was refused otherwise
+    assert pair is not None  # a change without a pair was refused
     for name in pair:
         if (node := _argument(draft, change, name)).kind != "argument":
             description = "the claim, not an argument" if node.kind == "claim" else "no argument"
@@ -155,7 +155,7 @@ def _require_comparisons(draft: Draft, change: Change) -> list[Comparison]:
 
 
 def add(draft: Draft, change: Change) -> None:
-    """Insert an argument of the person's own, after its siblings."""
+    """Insert a person's argument after its siblings."""
     parent, text = change.id, tidy(change.text, "argument")
     if draft.find(parent, "added") is None:
         _require_weighed_node(draft, change, parent)

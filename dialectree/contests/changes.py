@@ -1,6 +1,6 @@
-"""Collect the changes of persons to a run: to its turns, its parts and its segments.
+"""Collect people's changes to a run: to its turns, its parts and its segments.
 
-A phase of the protocol declares what may be changed of a turn, and what it says then.
+A phase of the protocol declares the fields of a turn that may be changed, and their new values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _YES_OR_NO = ("no", "yes")
 
 
 class Draft:
-    """Collects the changes of persons to one run, each in the light of those before."""
+    """The changes of people to one run, applied in order."""
 
     def __init__(
         self,
@@ -37,21 +37,21 @@ class Draft:
     ) -> None:
         self.record = record
         self.sources = {source["id"]: source for source in record.sources}
-        """The sources of the debate by id, with those that are added."""
+        """The sources of the debate by id, including added ones."""
         self.reader = find_reader(settings)
-        """What reads an added source, in place of ours."""
+        """The reader of added sources, in place of ours."""
         self._texts = texts
         """The folder with the texts of the sources."""
         self.nodes = record.tree.nodes
         self.rulings = rulings
-        """What the person who judges ruled, by node; empty for no ruling."""
+        """Rulings of the person who judges, by node; empty for no ruling."""
         earlier = record.contest.overrides if record.contest is not None else []
         self.overrides = {override.key(): override for override in earlier}
-        """By key: a node may be dropped and have another verdict."""
+        """Overrides by key: a node may be dropped and also have another verdict."""
         self.changes: list[str] = []
-        """What this contest changes, in words."""
+        """The changes of this contest, in words."""
         self.new_rulings: dict[str, str] = {}
-        """What the person who judges rules instead, by node."""
+        """New rulings of the person who judges, by node."""
         self.turns = {
             turns.name(node, turn): turn for node in self.nodes.values() for turn in node.transcript
         }
@@ -62,21 +62,21 @@ class Draft:
         everybody = [("", method.protocol, settings), *inside]
         self._settings = {name: protocol_settings for name, _, protocol_settings in everybody}
         self._protocols = {name: protocol for name, protocol, _ in everybody}
-        """By the name that turns and nodes give them: "" is the run's own."""
+        """Protocols by their name in turns and nodes: "" is the run's own."""
         self.phases = [phase for _, protocol, _ in everybody for phase in protocol.phases]
-        """What the roles of the run say, those of the debates inside included."""
+        """The phases of the run, including those of the debates inside it."""
         self._taken_up: dict[tuple[str, str, str], Override] = {}
 
-    # What holds
+    # Overrides
 
     def hold(self, override: Override, remark: str = "") -> None:
-        """Let ``override`` hold from here on."""
+        """Apply ``override``, and add it to the changes."""
         self._once(override)
         self.overrides[override.key()] = override
         self.changes.append(override.words() + remark)
 
     def take_back(self, override: Override, words: str) -> None:
-        """Let ``override`` hold no more, nor words put into a ruling that only a person gave."""
+        """Undo ``override`` and what was added to a person's ruling."""
         self._once(override)
         del self.overrides[override.key()]
         self.changes.append(words)
@@ -104,15 +104,15 @@ class Draft:
         return any(not override.spots for override in self._taken_up.values())
 
     def may_be_settled(self) -> bool:
-        """Return whether all that it changes may settle its node without a ruling."""
+        """Return whether each changed turn may settle its node without a ruling."""
         changed = [turn for override in self._taken_up.values() for turn in override.spots]
         phases = [self.phase_of(turn) for turn in changed]
         return not self._changes_sources() and all(phase is not None and phase.settles for phase in phases)
 
-    # Say
+    # Replace and drop
 
     def replace(self, change: Change) -> None:
-        """Let a turn, or a segment of evidence, say something else."""
+        """Replace the text of a turn or of a segment of evidence."""
         text = tidy(change.text, "text")
         if self._segment(change.id) is not None:
             self._say_segment(change, text)
@@ -160,7 +160,7 @@ class Draft:
         self.hold(override, f", which still concedes (`replace` {name}/concedes no)" * concedes)
 
     def drop(self, change: Change) -> None:
-        """Let a turn, a part of the question, an argument or a segment count for nothing."""
+        """Drop a turn, a part of the question, an argument or a segment."""
         name, inserted = change.id, self.find(change.id, "added")
         if self.find(name, "out") is not None or (name in self.nodes and self.nodes[name].dropped):
             raise InputError(f"{change.flag}: it is dropped already")
@@ -190,7 +190,7 @@ class Draft:
         self.hold(Override(id=change.id, what="dropped", spots=spots, reply=reply, before=before))
 
     def _drop_node(self, change: Change, node: Node) -> None:
-        """Let the question be answered without a part of it."""
+        """Drop a part of the question."""
         if node.kind == "argument":
             self._drop_part(node.id, ARGUMENT, node.text)
             return
@@ -221,9 +221,9 @@ class Draft:
         return None
 
     def _say_segment(self, change: Change, text: str | None) -> None:
-        """Give a segment another text, or none.
+        """Give a segment another text, or drop it.
 
-        ``before`` of one that was replaced more than once is the paper's own text.
+        If a segment is replaced more than once, ``before`` is the paper's own text.
         """
         name = change.id
         self.require_not_dropped(change, name)
@@ -238,10 +238,10 @@ class Draft:
             kind: Literal["dropped", "replaced"] = "dropped" if text is None else "replaced"
             self.hold(Override(id=name, what=kind, spots=[], before=before, after=text))
 
-    # Take back
+    # Restore
 
     def restore(self, change: Change) -> None:
-        """Take a change back: what is out first, then the text that a turn is known by."""
+        """Undo a change: a drop first, then a change of a turn's main text."""
         name = change.id
         matches = [
             override
@@ -257,7 +257,7 @@ class Draft:
         self.take_back(override, f"{name} restored")
 
     def _names(self, override: Override) -> list[str]:
-        """Return what a person may call an override: the turn, or the text that was replaced."""
+        """Return the names of an override for a person: the turn, or the replaced text."""
         if override.what == "voided":
             argument, _, other_argument = override.id.partition(":")
             return [override.id, f"{other_argument}:{argument}"]
@@ -267,7 +267,7 @@ class Draft:
             field = phase.editable[0] if phase is not None else ""
         return [override.id, f"{override.id}/{field}"] if field else [override.id]
 
-    # What was said
+    # Turns and phases
 
     def require_not_dropped(self, change: Change, name: str) -> None:
         """Raise InputError for a turn or a segment that a person dropped."""
@@ -275,7 +275,7 @@ class Draft:
             raise InputError(f"{change.flag}: it is dropped; `restore` brings it back")
 
     def _turn(self, change: Change, name: str) -> tuple[Turn, Phase]:
-        """Return the turn called ``name``, and what may be changed of it."""
+        """Return the turn called ``name``, and the phase that declares its changes."""
         self.require_not_dropped(change, name)
         if name in self.nodes and self.nodes[name].kind == "argument":
             why = "an argument was judged by its words; give another one (`add`), or drop it"
@@ -304,7 +304,7 @@ class Draft:
         return self._protocols[node.protocol]
 
     def counts(self, node: Node) -> bool:
-        """Return whether the verdict of ``node`` is one that the program draws, as from a vote."""
+        """Return whether the program computes the verdict of ``node``, as from a vote."""
         declared = self._protocols.get(node.protocol)
         return (
             node.verdict is not None
@@ -314,7 +314,7 @@ class Draft:
         )
 
     def phases_at(self, node: Node, field: str) -> list[tuple[str, Phase]]:
-        """Return what can be changed at ``node``: protocols and their phases that have a ``field``.
+        """Return the protocols at ``node``, and their phases that have a ``field``.
 
         The protocol that debates the node comes first, then others that speak there.
         """
@@ -328,12 +328,12 @@ class Draft:
         ]
 
     def phase_of(self, turn: Turn) -> Phase | None:
-        """Return what its protocol declares of ``turn``."""
+        """Return the phase that its protocol declares for ``turn``."""
         protocol = self._protocols.get(turn.protocol)
         return protocol.phase(turn.role, turn.phase) if protocol is not None else None
 
     def judges(self, protocol: str, phase: Phase) -> list[str]:
-        """Return who rules in ``phase``, by the speakers' names; one where no jury does."""
+        """Return the judges of ``phase``, by the speakers' names; one judge without a jury."""
         speaker_lists = [[""]] if phase.judges is None else phase.judges(self.settings_of(protocol))
         return [name or phase.role for names in speaker_lists for name in names]
 
@@ -346,7 +346,7 @@ class Draft:
         return turn
 
     def reply(self, change: Change, turn: Turn, new_fields: Mapping[str, object]) -> dict[str, JsonValue]:
-        """Return ``new_fields`` as fields of a reply; InputError if no model could have said so."""
+        """Return ``new_fields`` as fields of a reply; raise InputError if a reply cannot have them."""
         phase = self.phase_of(turn)
         form = _form(phase, turn) if phase is not None else None
         assert form is not None  # turns of other forms were refused
@@ -359,7 +359,7 @@ class Draft:
 
 
 def _form(phase: Phase, turn: Turn) -> type[BaseModel] | None:
-    """Return the class of the reply that ``turn`` was, or None."""
+    """Return the class of the reply of ``turn``, or None."""
     forms = phase.replies()
     return next((form for form in forms if form.model_fields.keys() == turn.fields.keys()), None)
 
@@ -372,7 +372,7 @@ _NEEDS = {
     "void": ("winner",),
     "add": ("inserts",),
 }
-"""The fields of a phase of which one has to be declared for a change."""
+"""The fields of a phase, by change; a phase needs one of them for the change."""
 
 
 def _has_phase_for(change: str, phases: Iterable[Phase]) -> bool:
@@ -380,12 +380,12 @@ def _has_phase_for(change: str, phases: Iterable[Phase]) -> bool:
 
 
 def fits(change: Change, phases: Iterable[Phase]) -> bool:
-    """Return whether a protocol with ``phases`` weighs what ``change`` is about."""
+    """Return whether a protocol with ``phases`` supports ``change``."""
     name = "flip" if change.pair is not None else change.change
     return name not in ("set", "flip", "void", "add") or _has_phase_for(name, phases)
 
 
 def flags(phases: Sequence[Phase], last: str) -> str:
-    """Return the changes that a run of these phases knows, for a message."""
+    """Return the changes that a run of these phases supports, for a message."""
     change_names = [*(name for name in _NEEDS if _has_phase_for(name, phases)), "drop"]
     return f"{', '.join(f'`{name}`' for name in change_names)} {last} `restore`"

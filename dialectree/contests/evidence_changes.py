@@ -1,4 +1,4 @@
-"""Change the sources that a debate argues from: drop one, bring it back, add another one."""
+"""Change the sources that a debate argues from: drop, restore or add a source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_SOURCES = re.compile(r"(s[1-9]\d*)(?::([1-9]\d*))?")
 
 
 def take_up(draft: Draft, change: Change) -> bool:
-    """Change ``draft`` where ``change`` is about a source as a whole; return whether it is."""
+    """Apply ``change`` to ``draft`` if it concerns a whole source; return whether it does."""
     if change.change == "add_source":
         _add(draft, change)
         return True
@@ -45,7 +45,7 @@ def take_up(draft: Draft, change: Change) -> bool:
 
 
 def _names(draft: Draft) -> dict[str, str]:
-    """Return the names of the sources by id: those that were given, and those retrieved."""
+    """Return the names of the given and the retrieved sources, by id."""
     names = {id: str(source_fields["name"]) for id, source_fields in draft.sources.items()}
     for id, segment in draft.record.tree.segments.items():
         source = id.partition(":")[0]
@@ -55,7 +55,7 @@ def _names(draft: Draft) -> dict[str, str]:
 
 
 def _add(draft: Draft, change: Change) -> None:
-    """Add a document as the last source: nothing is renumbered."""
+    """Add a document as the last source, so that the others keep their numbers."""
     if not _names(draft):
         raise InputError(f"{change.flag}: the run argues from no sources")
     document = {"name": change.where, "text": change.text} if change.text else Path(change.where)
@@ -75,7 +75,7 @@ def _add(draft: Draft, change: Change) -> None:
 
 
 def _take_out(draft: Draft, change: Change, added: Override) -> None:
-    """Take an added source out again, with what was changed in it."""
+    """Remove an added source, with the changes in it."""
     last = [*draft.sources][-1]
     if added.id != last:
         raise InputError(f"{change.flag}: {last} was added after it; restore that first")

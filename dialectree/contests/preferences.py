@@ -18,12 +18,11 @@ Pair = dict[str, Any]
 
 
 def preferences(folders: Sequence[RunFolder], rewards: Mapping[str, float] | None = None) -> Iterator[Pair]:
-    """Yield the pairs in runs: what a person changed, and replies in runs of different rewards.
+    """Yield pairs of replies: changed by a person, or from two runs with different rewards.
 
-    A contest gives a pair for each reply that a person wrote anew: the person's is chosen. Where
-    two runs were asked the same messages, the reply in the run of the higher reward is chosen, and
-    the pair has ``reward``. Each reply stands in one pair. Raises InputError for a run without
-    prompts.
+    A contest gives a pair for each reply that a person rewrote: the person's reply is chosen. If two
+    runs sent equal messages, the reply of the run with the higher reward is chosen, and the pair
+    has ``reward``. Each reply is in one pair. Raises InputError for a run without prompts.
 
     Args:
         folders: the folders of the runs.
@@ -52,7 +51,7 @@ def preferences(folders: Sequence[RunFolder], rewards: Mapping[str, float] | Non
 
 
 def _list_contest_pairs(folder: RunFolder) -> Iterator[Pair]:
-    """Yield a pair for each reply that a person wrote in the place of a model's."""
+    """Yield a pair for each reply that a person wrote in place of a model's."""
     contest = folder.record().contest
     overrides = (
         [contest_override for contest_override in contest.overrides if contest_override.reply is not None]

@@ -1,4 +1,4 @@
-"""Change what a judge ruled, a model or a person."""
+"""Change the ruling of a judge, a model or a person."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dialectree.system.streams import program
 
 
 def rule(draft: Draft, change: Change) -> None:
-    """Put a person's verdict in the place of a judge's, or of one ruling of a jury."""
+    """Replace the verdict of a judge, or one ruling of a jury, by a person's."""
     text, judge_turn = tidy(change.text, "verdict"), draft.turns.get(change.id)
     if judge_turn is None and change.id not in draft.nodes:
         hint = f"{program()} show prints their ids"
@@ -54,7 +54,7 @@ def rule(draft: Draft, change: Change) -> None:
         before = str(judge_turn.fields.get("answer", ""))
     if phase.labels is not None:
         label, answer = _label(draft, change, node, text, turn.protocol, phase)
-        silent = [  # where one of several judges failed for good, the ruling holds as well
+        silent = [  # the ruling also applies to a judge of several that failed for good
             spots[0].model_copy(update={"speaker": who, "fields": {}})
             for who in draft.judges(turn.protocol, phase)
             if who not in first and judge_turn is None and phase.judges is not None
@@ -77,8 +77,8 @@ def rule(draft: Draft, change: Change) -> None:
 
 
 def _rule_counted(draft: Draft, change: Change, node: Node, text: str) -> None:
-    """Put a person's verdict in the place of one that no judge gave, such as a vote's."""
-    assert node.verdict is not None  # it counts otherwise
+    """Replace a verdict that no judge gave, such as a vote's, by a person's."""
+    assert node.verdict is not None  # ``counts`` checked it
     label: str | None = None
     if draft.protocol_of(node).outcome == "choice":
         label, text = _label(draft, change, node, text, node.protocol)
@@ -96,7 +96,7 @@ def _rule_counted(draft: Draft, change: Change, node: Node, text: str) -> None:
 
 
 def _rule_for_person(draft: Draft, change: Change, node: Node, text: str) -> None:
-    """Change the ruling of the person who judges, who gives a label and no more."""
+    """Change the ruling of the person who judges, who gives only a label."""
     protocol, phase = draft.phases_at(node, "labels")[0]
     label, _ = _label(draft, change, node, text, protocol, phase)
     if label == draft.rulings[node.id]:
@@ -111,7 +111,7 @@ def _rule_for_person(draft: Draft, change: Change, node: Node, text: str) -> Non
 def _label(
     draft: Draft, change: Change, node: Node, text: str, protocol: str, phase: Phase | None = None
 ) -> tuple[str, str]:
-    """Return the label that ``text`` is or bears, and the answer of that label."""
+    """Return the label that ``text`` is or contains, and the answer of that label."""
     answers_by_label = labels(draft.record, node)
     if phase is not None and phase.labels is not None:
         answers_by_label |= {label: label for label in phase.labels(draft.settings_of(protocol))}
@@ -123,9 +123,9 @@ def _label(
 
 
 def labels(record: RunRecord, node: Node) -> dict[str, str]:
-    """Return the answers that ``node`` is about, by the labels that its judge knows.
+    """Return the possible answers at ``node``, by the labels that its judge knows.
 
-    They are those that two sides debated there last, or else the options of the debate.
+    These are the answers that two sides debated there last, or else the options of the debate.
     """
     debates = exchange.exchanges(record, node)
     sides = debates[-1].sides if debates else []
@@ -140,9 +140,9 @@ def labels(record: RunRecord, node: Node) -> dict[str, str]:
 
 
 def _rests_on(draft: Draft, debate: str, changed: str) -> bool:
-    """Return whether the ruling of ``debate`` may depend on what is said at ``changed``.
+    """Return whether the ruling of ``debate`` may depend on a change at ``changed``.
 
-    Who wins a round goes into the next one.
+    The winner of a round goes into the next one.
     """
     nodes = draft.nodes
     if debate == changed or debate not in nodes or changed not in nodes:
@@ -151,7 +151,7 @@ def _rests_on(draft: Draft, debate: str, changed: str) -> bool:
 
 
 def rulings_of_person(folder: RunFolder) -> dict[str, str]:
-    """Return what the person who judges ruled, by node."""
+    """Return the rulings of the person who judges, by node."""
     return {
         event.node: str(event.data["answer"])
         for event in folder.events()
@@ -160,10 +160,10 @@ def rulings_of_person(folder: RunFolder) -> dict[str, str]:
 
 
 def forget_rulings(draft: Draft, *, person: bool) -> None:
-    """Forget what was put in the place of a person's rulings that the person gives anew.
+    """Forget the overrides of a person's rulings that the person has to give again.
 
-    A ruling holds where nothing was changed in the debate, nor in one that it rests on. InputError
-    if the person has to rule again and no ``person`` is there.
+    A ruling stays valid if its debate, and the debates that it depends on, are unchanged. Raises
+    InputError if the person has to rule again and ``person`` is False.
     """
     for node in draft.rulings:
         if node in draft.new_rulings or not any(

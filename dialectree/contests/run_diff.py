@@ -1,4 +1,4 @@
-"""Compare two runs: what was asked otherwise, what came of it, and where they part."""
+"""Compare two runs: their inputs, their verdicts, and the turns in which they differ."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _NAMED = 6
 
 
 class Parted(Strict):
-    """A turn of a node of both runs that says something else in each, or is in one alone."""
+    """A turn, at a node of both runs, that differs or that only one of the runs has."""
 
     node: str
     name: str
-    """As 0.1/A2; in the first run, where it is there."""
+    """Name such as 0.1/A2, in the first run that has the turn."""
     turns: tuple[Turn | None, Turn | None]
 
 
@@ -34,20 +34,20 @@ class Difference(Strict):
     contest: bool
     """Whether the second run contests the first one."""
     changes: list[str]
-    """What a person changed, or what was asked otherwise: models, settings, input."""
+    """Changes by a person, or else differences of the models, settings and inputs."""
     verdicts: tuple[Verdict | None, Verdict | None]
     why: str
-    """One line: what became of the verdict, what was changed, how far that reached."""
+    """One line: the change of the verdict, its causes, and the parts that moved."""
     moved: list[Moved]
     """Every node of both runs whose verdict or strength moved, from the bottom up."""
     parted: list[Parted]
     """The turns that differ, in the order in which the first run said them."""
     only: tuple[list[str], list[str]]
-    """The nodes that one of the runs alone has."""
+    """The nodes that only the first run has, and those that only the second has."""
 
 
 def difference(old: RunRecord, new: RunRecord) -> Difference:
-    """Return the difference of two runs, of whatever protocols they are."""
+    """Return the difference of two runs, which may have different protocols."""
     contests = new.contest is not None and new.contest.run == old.run_id
     changes = new.contest.changes if contests and new.contest else [*_describe_changed_inputs(old, new)]
     moved, why = moves(old, new, changes)
@@ -68,9 +68,9 @@ def difference(old: RunRecord, new: RunRecord) -> Difference:
 
 
 def _describe_changed_inputs(old: RunRecord, new: RunRecord) -> Iterator[str]:
-    """Yield what was asked otherwise, in words: ``seed 1 instead of 0``.
+    """Yield the differences of the inputs, in words: ``seed 1 instead of 0``.
 
-    Of two methods only what both know counts.
+    For two different methods, compare only names that both know.
     """
     facts = [
         ({"method": record.method}, _plain(record.input), record.models, view.settings(record))
@@ -104,7 +104,7 @@ def _find_changed_turns(old: RunRecord, new: RunRecord) -> Iterator[Parted]:
 
 
 def _make_turn_order_key(record: RunRecord) -> Callable[[Parted], int]:
-    """Return the place of a turn among all that the run said; in a record without a folder 0."""
+    """Return a key that sorts turns in the order of ``record``; 0 for a record without a folder."""
     events = RunFolder(record.path).events() if record.path else []
     spoken_turns = (event.turn() for event in events if event.kind == "spoke")
     places = {turn.spot(): place for place, turn in enumerate(spoken_turns)}
@@ -114,7 +114,7 @@ def _make_turn_order_key(record: RunRecord) -> Callable[[Parted], int]:
 
 
 def lines(old: RunRecord, new: RunRecord) -> Iterator[str]:
-    """Yield the difference of two runs as lines for a person, ids with their words."""
+    """Yield the difference of two runs as lines for a person, with the text of each id."""
     run_difference = difference(old, new)
     for record in (old, new):
         words = f"{record.run_id} · {record.method} · {label(record.status).lower()}"
@@ -143,6 +143,6 @@ def lines(old: RunRecord, new: RunRecord) -> Iterator[str]:
 
 
 def _some(nodes: Mapping[str, Node], names: Sequence[str]) -> str:
-    """Return the first of some ids with their words, and how many more there are."""
+    """Return the first few ids with their texts, and the number of the others."""
     more = f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{view.format_node_list(nodes, names[:_NAMED])}{more}"

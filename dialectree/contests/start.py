@@ -1,8 +1,8 @@
-"""Begin the contest of a run: a new run that knows the journal of the contested one.
+"""Begin the contest of a run: a new run that starts with the journal of the contested one.
 
-A call that is asked the same is answered for nothing, and one that is asked something else is made.
-What persons changed stands in the record, by its place in the debate, and never in a journal or a
-cache.
+The journal answers calls with an unchanged request for nothing; only the other calls are made. The
+record stores people's changes, by their place in the debate; journals and caches never contain
+them.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def start(
     person: bool = True,
     into: Path | None = None,
 ) -> Started:
-    """Begin a new run under ``runs`` in which ``wishes`` hold, each in the light of those before.
+    """Begin a new run under ``runs`` with ``wishes`` applied in order.
 
-    ``call_settings`` are settings for the calls that it costs (models, limits). A live model is not kept
-    with a run, and a stranger's address is not used. Where a model cannot be asked, the contest
-    is first tried in a folder that is thrown away. One that is only tried lies in ``into``.
+    ``call_settings`` are settings for the calls that it costs (models, limits). A live model is not
+    stored with a run, and a stranger's address is not used. If a model cannot be asked, the contest
+    is first tried in a temporary folder. ``into`` replaces ``runs`` for a contest that is a trial.
 
-    Raises InputError for a wish that the run cannot fulfil, where a person has to rule again and no
-    ``person`` is there, and where a model has to be asked and cannot be; nothing is written then.
+    Raises InputError if the run cannot fulfil a wish, if a person has to rule again and ``person``
+    is False, and if a model has to be asked and cannot be. Then nothing is written.
     """
     wishes, old = _require_change_list(wishes), folder.record()
     if old.status in ("running", "partial"):
@@ -83,7 +83,7 @@ def start(
     except (SettingsError, MissingPackage) as error:
         context, refusal = nobody, error
     if not any(event.kind == "answered" and "of" not in event.data for event in folder.events()):
-        context = context.model_copy(update={"ask": False})  # as nobody was asked before
+        context = context.model_copy(update={"ask": False})  # the contested run asked no person either
     record = RunRecord(
         run_id="",
         owner=old.owner,
@@ -119,7 +119,7 @@ def start(
 
 
 def _require_change_list(changes: object) -> list[Change]:
-    """Return ``changes``; InputError if it is no list of them."""
+    """Return ``changes`` as a list; raise InputError if it is anything else."""
     change_list: list[Any] = [*changes] if isinstance(changes, Iterable) else [changes]
     if isinstance(changes, Change) or not all(isinstance(change, Change) for change in change_list):
         raise InputError(f"{changes!r:.200} is no list of changes: give [Drop(...), Replace(...)]")
@@ -127,7 +127,7 @@ def _require_change_list(changes: object) -> list[Change]:
 
 
 def _take_up(draft: Draft, change: Change) -> None:
-    """Change ``draft`` as ``change`` says; InputError where the run cannot fulfil it."""
+    """Apply ``change`` to ``draft``; raise InputError if the run cannot fulfil it."""
     if not fits(change, draft.phases):
         able = [protocol.name for protocol in load_protocols().values() if fits(change, protocol.phases)]
         of, knows = draft.record.protocol, flags(draft.phases, "and")
@@ -154,7 +154,7 @@ def _take_up(draft: Draft, change: Change) -> None:
 
 
 def _numbers_alone(old: RunRecord, draft: Draft, calls: list[Call]) -> bool:
-    """Return whether the verdict is weighed, and all that is inserted was judged before."""
+    """Return whether arithmetic gives the verdict, and each inserted argument was judged before."""
     weighed = old.get_declaration().outcome == "probability"
     numbers = all(
         override.what in ("set", "flipped", "voided") or override.of_argument()
@@ -173,7 +173,7 @@ def _numbers_alone(old: RunRecord, draft: Draft, calls: list[Call]) -> bool:
 
 
 def _journal(folder: RunFolder, old: RunRecord) -> list[Call]:
-    """Return every call behind the run; RunFolderError if one is missing that its record tells."""
+    """Return every call behind the run; raise RunFolderError if a recorded turn has no call."""
     calls = folder.ledger()
     overrides = old.contest.overrides if old.contest is not None else []
     answered_spots = {call.spot() for call in calls}
@@ -187,7 +187,7 @@ def _journal(folder: RunFolder, old: RunRecord) -> list[Call]:
 
 
 def _is_call_of_turn(call: Call, turn: Turn) -> bool:
-    """Return whether ``call`` was asked the same elsewhere: a resumed run asks but once."""
+    """Return whether ``call`` has the reply of ``turn``: a resumed run sends equal requests once."""
     call_place = (call.node, call.role, call.speaker, call.take)
     if call_place != (turn.node, turn.role, turn.speaker, turn.take):
         return False

@@ -1,6 +1,6 @@
-"""Compare two runs, above all a contested one with the run that it contests: what moved, and why.
+"""Compare two runs, above all a contest with the contested run: what moved, and why.
 
-Where a claim was weighed, the strengths of arguments move. Elsewhere the verdicts of nodes do.
+If a claim was weighed, the strengths of arguments move. Otherwise the verdicts of nodes do.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from dialectree.report.figures import NOT_DETERMINED, format_change
 from dialectree.report.node_data import Position, topic_of
 from dialectree.text import figure
 
-# What is told of the changes
+# Events about the changes
 
 
 def describe_changes(overrides: Sequence[Override], tree: Tree, met: Collection[str]) -> Iterator[Event]:
     """Yield the events about the nodes that the overrides concern.
 
-    ``met`` are the ids of the overrides that had a place in the debate.
+    ``met`` are the ids of the overrides that the debate reached.
     """
     for override in overrides:
         change = f"{override.words()} by a person"
@@ -50,7 +50,7 @@ def describe_changes(overrides: Sequence[Override], tree: Tree, met: Collection[
 
 
 def _is_about_whole_node(override: Override) -> bool:
-    """Return whether it is about a whole node, with all that is below it."""
+    """Return whether ``override`` concerns a whole node, with all nodes below it."""
     return any(not spot.phase and not spot.role for spot in override.spots)
 
 
@@ -65,7 +65,7 @@ def _find_affected_nodes(override: Override, tree: Tree) -> Iterator[Node]:
 
 
 def _list_comparison_events(override: Override, tree: Tree) -> Iterator[Event]:
-    """Yield a comparison that a person changed, as it is shown; a void one counts no more."""
+    """Yield events for a comparison that a person flipped or voided, in each of its orders."""
     supporter, attacker = override.id.split(":")
     winners = (override.after or override.before or "").split(", ")
     for spot, winner in zip(override.spots, winners, strict=True):
@@ -81,9 +81,9 @@ def _list_comparison_events(override: Override, tree: Tree) -> Iterator[Event]:
 
 
 def _has_nothing_left(node: Node) -> bool:
-    """Return whether nothing is left of a node: an argument, or a topic of which all was dropped.
+    """Return whether nothing remains of a node: an argument, or a topic without arguments.
 
-    A topic without an argument that nobody failed to give is one of these.
+    A topic whose arguments failed remains.
     """
     if node.kind == "argument":
         return True
@@ -95,7 +95,7 @@ def _has_nothing_left(node: Node) -> bool:
 
 
 def make_contest(old: RunRecord, changes: list[str], overrides: list[Override]) -> Contest:
-    """Return a contest of ``old`` before anything came of it."""
+    """Return a contest of ``old``, still without results."""
     return Contest(
         run=old.run_id,
         changes=changes,
@@ -108,7 +108,7 @@ def make_contest(old: RunRecord, changes: list[str], overrides: list[Override]) 
 
 
 def compare_runs(old: RunRecord, new: RunRecord) -> Contest:
-    """Return the contest that ``new`` is, with what it moved."""
+    """Return the contest of the run ``new``, with its results."""
     assert new.contest is not None  # the record of a contest says what it contests
     moved, why = moves(old, new, new.contest.changes)
     update: dict[str, object] = {"moved": moved, "why": why, "after": _confidence(new.verdict)}
@@ -121,14 +121,14 @@ def moves(old: RunRecord, new: RunRecord, changes: Sequence[str]) -> tuple[list[
     """Return what moved between two runs, from the bottom up, and one line that says why.
 
     Args:
-        changes: What was changed or asked otherwise, in words.
+        changes: changes, or differences of the inputs, in words.
     """
     both = has_weighed_verdict(old) and has_weighed_verdict(new)
     return _strengths(old, new, changes) if both else _verdicts(old, new, changes)
 
 
 def has_weighed_verdict(record: RunRecord) -> bool:
-    """Return whether the run weighed arguments about a claim, and their weight is its verdict."""
+    """Return whether the run's verdict is the weight of arguments about a claim."""
     root = record.tree.nodes.get(record.tree.root)
     weighs = record.get_declaration().view == "arguments"
     return weighs and root is not None and root.kind == "claim"
@@ -209,7 +209,7 @@ def _standing(verdict: Verdict | None) -> Verdict | None:
 
 
 def _find_outcome(node: Node | None, *, renamed: bool) -> Verdict | None:
-    """Return what came of a node; with its own text where that is another one than before."""
+    """Return the outcome of a node, with its text if ``renamed``."""
     if node is not None and topic_of(node).positions:
         positions = " | ".join(_position(position) for position in topic_of(node).positions)
         return Verdict(answer=f"{node.text} | {positions}" if renamed else positions)
@@ -224,9 +224,9 @@ def _position(position: Position) -> str:
 
 
 def _why(changes: Sequence[str], before: Verdict, after: Verdict, moved: Sequence[str], figure: str) -> str:
-    """Return one line: what became of the answer, what was changed, and how far that reached.
+    """Return one line: the change of the answer, its causes, and the nodes that moved.
 
-    ``figure`` is what the confidence is called.
+    ``figure`` is the name of the confidence.
     """
     if before == after:
         came = "the verdict stays as it was"

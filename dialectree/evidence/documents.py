@@ -1,7 +1,7 @@
-"""The sources of a run: read before it begins, kept in its folder, compared before it goes on.
+"""The sources of a run: read before it begins, stored in its folder, compared before a resume.
 
-A graph takes the list of them; their texts lie in the cache, by their digests, and in the folder of
-the run, which alone is enough to go on.
+A graph takes a list of sources. Their texts are in the cache, by digest, and in the folder of the
+run, which is enough to resume the run.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from dialectree.retrieval.sources import Document
 
 _SENT = ".documents"
-"""The folder, among those of the runs, of what clients of a server sent."""
+"""The folder, among those of the runs, for documents that a server's clients sent."""
 _PLAIN = (".txt", ".text", ".md", ".markdown", ".tex", ".latex", ".ltx", ".json", ".html", ".htm")
-"""Endings that a text may have; another one is read as plain text."""
+"""File endings of a text; a text with another ending is read as plain text."""
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _LONGEST = 100
 """Characters of a name that a program or a client gives to a text."""
@@ -46,15 +46,15 @@ _LONGEST = 100
 def read_given(
     raw_sources: Any, reading: WatchReading | None = None, reader: object = None
 ) -> list[JsonValue]:
-    """Return ``raw_sources`` as a graph takes sources, and leave their texts in the cache; blocks.
+    """Return ``raw_sources`` in the form that a graph takes; put their texts into the cache; blocks.
 
-    Files and folders are read, and so are texts: ``{"name": "notes.md", "text": "..."}``, or a
-    file's content in ``base64``. Sources of a graph stay as they are. What cannot be read is named
-    in the ``notices`` of the first one. ``reader`` takes the place of ours, as in
+    Reads files, folders and texts: ``{"name": "notes.md", "text": "..."}``, or a file's content in
+    ``base64``. Sources in a graph's form stay unchanged. The ``notices`` of the first source name
+    the files that cannot be read. ``reader`` replaces our reader, as in
     :func:`dialectree.retrieval.sources.read_sources`.
 
-    Raises InputError where a path is not there, and where no document can be read; MissingPackage
-    without the extra ``sources``.
+    Raises InputError if a path is missing or no document can be read; MissingPackage without the
+    extra ``sources``.
     """
     entries = [raw_sources] if isinstance(raw_sources, str | Path | Mapping) else [*raw_sources]
     graph_sources = [entry for entry in entries if isinstance(entry, Mapping) and "digest" in entry]
@@ -100,7 +100,7 @@ def read_given(
 
 
 def _as_taken(number: int, source: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """Return a source that was read before; InputError unless it is one."""
+    """Return the fields of a source that was read before; raise InputError for a wrong field."""
     fields = {name: source[name] for name in ("id", "name", "title", "digest") if name in source}
     texts = all(isinstance(text, str) for text in fields.values())
     if len(fields) < 4 or not texts or fields["id"] != f"s{number}":
@@ -117,7 +117,7 @@ def _as_taken(number: int, source: Mapping[str, Any]) -> dict[str, JsonValue]:
 
 
 def _check_left_out_row(row: Any) -> JsonValue:
-    """Return how many words of a source were left out for a reason; InputError if it is no row."""
+    """Return the valid row of ``left_out``: reason, words, pages; raise InputError otherwise."""
     try:
         pages: list[JsonValue] = [int(page) for page in row["pages"]]
         return {"reason": str(row["reason"])[:_LONGEST], "words": int(row["words"]), "pages": pages}
@@ -151,12 +151,12 @@ def _write_text(text: Mapping[str, Any], number: int, folder: Path) -> Path:
 
 
 def _without(folder: str, line: str) -> str:
-    """Return ``line`` without the paths of texts that lay in ``folder`` while they were read."""
+    """Return ``line`` without the paths of texts in the temporary ``folder``."""
     return re.sub(rf"{re.escape(folder)}/\d+/", "", line)
 
 
 def _remember(documents: Iterable[Document]) -> None:
-    """Hold those documents in memory that the cache could not keep."""
+    """Keep the documents in memory that the cache could not store."""
     from dialectree.retrieval.sources import documents_folder, find_document_file
 
     uncached_documents = (
@@ -175,7 +175,7 @@ def _index(documents: Sequence[Document], reading: WatchReading) -> None:
 
 
 def find_segment(source: Mapping[str, Any], number: int, texts: Path) -> str:
-    """Return the text of a segment of a source; raise InputError where it has no such number."""
+    """Return the text of a segment of a source; raise InputError for a wrong number."""
     from dialectree.retrieval.sources import read_document
 
     [text] = locate_texts([source], texts)
@@ -205,17 +205,17 @@ def describe_blocks(document: Document) -> list[dict[str, Any]]:
 
 
 def notices_about(name: str, notices: Iterable[str]) -> list[str]:
-    """Return those of the ``notices`` that are about the document ``name``, without its name."""
+    """Return the ``notices`` about the document ``name``, without its name."""
     start = f"{name}: "
     return [line.removeprefix(start) for line in notices if line.startswith(start)]
 
 
 def describe_source(run: RunFolder, digest: str) -> dict[str, Any]:
-    """Return all blocks of a source of a run, what was left out of it, and its notices.
+    """Return all blocks of a source of a run, its left-out words, and its notices.
 
-    Each block has its sentences: their ``ids``, and where each begins and ends in the text. The
-    text is the one that the run's own folder keeps. Raises RunNotFound where the run has no such
-    source; InputError where its text is gone, or was changed.
+    Each block has its sentences: their ``ids``, and the start and end of each in the text. The text
+    comes from the run's own folder. Raises RunNotFound if the run lacks the source; InputError if
+    its text is missing or was changed.
     """
     sources = run.read_stored_record().sources
     source = next((source for source in sources if source.get("digest") == digest), None)
@@ -246,13 +246,13 @@ def describe_source(run: RunFolder, digest: str) -> dict[str, Any]:
 
 
 def _place_sentences(source: str, document: Document) -> Iterator[tuple[str, int, int]]:
-    """Yield the ids of all sentences, with where each begins and ends in the document."""
+    """Yield the ids of all sentences, with the start and end of each in the document."""
     for number, (piece, sentences) in enumerate(_cut(document), 1):
         for sentence, (start, end) in enumerate(sentences, 1):
             yield f"{source}:{number}.{sentence}", piece.offset + start, piece.offset + end
 
 
-# What a client of a server sent
+# Documents that a client of a server sent
 
 
 def locate_sent(owner: str, runs: Path) -> Path:
@@ -261,16 +261,16 @@ def locate_sent(owner: str, runs: Path) -> Path:
 
 
 def keep_sent(owner: str, sources: Iterable[Any], runs: Path) -> None:
-    """Keep what the client ``owner`` sent, so that it can name it by its digest on any worker."""
+    """Store the documents of the client ``owner``, who can then name their digests on any worker."""
     folder = locate_sent(owner, runs)
     _link_texts(locate_texts(sources, folder), folder)
 
 
 def require_own(owner: str, sources: Any, runs: Path, at: Path | None = None) -> None:
-    """Raise InputError for a digest of a document that the client ``owner`` never gave.
+    """Raise InputError for the digest of a document that the client ``owner`` never sent.
 
-    It gave those that it sent, and those of its own runs in the folder ``runs``: ``at`` is where
-    the run under way keeps its own. Whether somebody else has such a document is not told.
+    The documents of its own runs in the folder ``runs`` are allowed, too; ``at`` has the documents
+    of the current run. The error hides whether another client has the document.
     """
     entries = sources if isinstance(sources, list | tuple) else [sources]
     for source in entries:
@@ -292,7 +292,7 @@ def _has_given(owner: str, digest: str, runs: Path) -> bool:
         return True
     for text in runs.glob(f"*/{SOURCES}/{file}"):
         if RunFolder(text.parent.parent).is_seen(owner):
-            _link_texts([text], locate_sent(owner, runs))  # the next time no run is searched
+            _link_texts([text], locate_sent(owner, runs))  # saves the next search
             return True
     return False
 
@@ -303,7 +303,7 @@ def _has_given(owner: str, digest: str, runs: Path) -> bool:
 def locate_texts(sources: Iterable[Mapping[str, Any]], *folders: Path) -> list[Path | Document]:
     """Return the text of each source: a file in one of ``folders`` or the cache, or in memory.
 
-    Raises InputError for a source whose text is nowhere.
+    Raises InputError for a source whose text is missing.
     """
     if not (sources := [*sources]):
         return []
@@ -320,7 +320,7 @@ def locate_texts(sources: Iterable[Mapping[str, Any]], *folders: Path) -> list[P
 
 
 def keep_texts(texts: Iterable[Path | Document], folder: RunFolder) -> None:
-    """Leave the texts of a run's sources in its folder, as links where that can be."""
+    """Put the texts of a run's sources into its folder, as links where possible."""
     _link_texts(texts, folder.path / SOURCES)
 
 
@@ -344,9 +344,9 @@ def _link_texts(texts: Iterable[Path | Document], folder: Path) -> None:
 
 
 def require_unchanged(record: RunRecord, reader: object = None) -> None:
-    """Raise InputError, by name, for files that say something else than when the run began.
+    """Raise InputError, with their names, for files that have changed since the run began.
 
-    A file that is gone does not matter: the folder has its text. A contest has its own texts.
+    A missing file is fine: the folder has its text. A contest has its own texts.
     """
     if record.contest is not None:
         return
@@ -369,7 +369,7 @@ def _has_changed(source: Mapping[str, Any], since: str, reader: object) -> bool:
         return False
     about = os.stat(path)
     if max(about.st_mtime, about.st_ctime) < datetime.fromisoformat(since).timestamp():
-        return False  # what is read out of it may change with the version of dialectree
+        return False  # another version of dialectree may read it differently
     from dialectree.retrieval.sources import read_sources
 
     try:

@@ -1,8 +1,8 @@
-"""Put sentences of the sources into a question to a model, and take its points out of the reply.
+"""Put sentences of the sources into a question to a model, and read the points of its reply.
 
-A speaker points at sentences by closed names, and the program writes their words: no quotation of
-a source can be false. Names (``e1``, ``e2`` ...) are given in the order in which sentences came
-into the pool. What a person drops leaves its name empty, and no other name moves.
+A speaker cites sentences by closed names, and the program writes their words: so a citation cannot
+be false. Names (``e1``, ``e2`` ...) are given in the order in which sentences came into the pool.
+A sentence that a person drops leaves its name empty, and the other names stay.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Reply = TypeVar("Reply", bound=BaseModel)
 POINT_TOKENS, NAME_TOKENS = 110, 60
 """Tokens that a point, and a list of names, may take in a reply."""
 LONG = 40
-"""Characters of a turn's text from which on it is found within a line, too."""
+"""From this many characters on, the text of a turn is found within a line, too."""
 WITHDRAWN = "[withdrawn: it rests on no evidence]"
 
 _Point = Annotated[str, Field(min_length=1, max_length=400)]
@@ -47,26 +47,26 @@ class Cited(BaseModel):
 
 
 class Citing(BaseModel):
-    """What a speaker draws from the sources, and what it would look for."""
+    """The points that a speaker draws from the sources, and its queries."""
 
     evidence: Annotated[list[Cited], Field(max_length=4)]
     look_for: Annotated[list[_Query], Field(max_length=2)]
 
 
 class CitingItem(BaseModel):
-    """What a speaker draws from the sources for one entry of its reply."""
+    """The points that a speaker draws from the sources for one entry of its reply."""
 
     evidence: Annotated[list[Cited], Field(max_length=4)]
 
 
 class Resting(BaseModel):
-    """What a ruling rests on."""
+    """The sentences that a ruling rests on."""
 
     rests_on: Annotated[list[_Name], Field(max_length=8)]
 
 
 def _derive(base: type[Reply], **fields: Any) -> type[Reply]:
-    """Return ``base`` with other fields of the same names."""
+    """Return ``base`` with the annotations of ``fields`` replaced."""
     required: Any = {name: (annotation, ...) for name, annotation in fields.items()}
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **required)
 
@@ -78,14 +78,14 @@ _OF_MANY = (
     _derive(CitingItem, evidence=_POINTS_OF_MANY),
     _derive(Resting, rests_on=Annotated[list[_OneOfMany], Field(max_length=8)]),
 )
-"""How a speaker, an entry of a reply and a ruling point at one of many sentences."""
+"""The classes in which a speaker, an entry of a reply and a ruling cite one of many sentences."""
 
 
 # The evidence of a debate
 
 
 def pool_of(evidence: Evidence, node: str) -> str:
-    """Return the node at or above ``node`` that has a pool; ``node`` itself where none has."""
+    """Return the node at or above ``node`` that has a pool; ``node`` itself if none has."""
     above = node
     while above and "pool" not in evidence.get(above, {}):
         above = above.rpartition(".")[0]
@@ -95,7 +95,7 @@ def pool_of(evidence: Evidence, node: str) -> str:
 def resting(ground: NodeEvidence) -> list[str]:
     """Return the sentences that the rulings of the last pass rest on.
 
-    Without a ruling they are those that speakers cited.
+    Without a ruling, return the sentences that speakers cited.
     """
     if rulings := ground.get("grounds"):
         return rulings[max(rulings, key=int)]
@@ -103,11 +103,11 @@ def resting(ground: NodeEvidence) -> list[str]:
     return [*dict.fromkeys(id for point in points for id in point["sentences"])]
 
 
-# What one step reads of it, and what it leaves
+# The evidence that one step reads, and its updates
 
 
 class Slot(NamedTuple):
-    """A sentence of the pool. One that a person dropped has no text."""
+    """A sentence of the pool. A dropped sentence has no text."""
 
     name: str
     id: str
@@ -118,7 +118,7 @@ class Slot(NamedTuple):
 
 @dataclass
 class StepEvidence:
-    """The evidence that a step reads, and what it leaves."""
+    """The evidence that a step reads, and its updates."""
 
     node: str
     """The node that the pool belongs to."""
@@ -128,25 +128,25 @@ class StepEvidence:
     dropped_ids: Collection[str] = ()
     """Ids of the sources and segments that persons dropped."""
     mode: Mode | None = None
-    """None: the step asks nobody, or whom it asks reads nothing of the sources."""
+    """None: the step asks no model, or the model's role does not read the sources."""
     of: str = ""
-    """The list in the reply whose items are cited for; "": the reply as a whole."""
+    """The list in the reply whose items have citations; "": the reply as a whole has them."""
     slots: Sequence[Slot] = ()
     whole_pool: bool = False
-    """Whether a judge reads all that was retrieved."""
+    """True if a judge reads all retrieved sentences."""
     complete: bool = False
-    """Whether the pool is all that the sources say, and nothing else can be retrieved."""
+    """True if the pool contains the whole sources, and nothing else can be retrieved."""
     forbidden: bool = False
-    """Whether a text without evidence is withdrawn."""
+    """True if a text without evidence is withdrawn."""
     updates: dict[str, NodeEvidence] = field(default_factory=dict[str, NodeEvidence])
     """Updates by node."""
     look_up: Callable[[str], Awaitable[str | None]] | None = None
-    """Returns the name of the source in which words stand, or None."""
+    """Returns the name of the source that contains some words, or None."""
     evidence_by_spot: dict[Spot, NodeEvidence] = field(default_factory=dict[Spot, NodeEvidence])
-    """What was said side by side in this step, by its places."""
+    """The citations of parallel turns in this step, by place."""
 
     async def keep(self, spot: Spot, citations: Said) -> list[str]:
-        """Keep what was said at a place; return what a reader should know of it, a line each."""
+        """Store the citations of a place; return notes for readers, a line each."""
         if citations.ground:
             self.evidence_by_spot[spot] = citations.ground
         notes = [*citations.notes]
@@ -157,17 +157,17 @@ class StepEvidence:
         return notes
 
     def leave(self, node: str, ground: NodeEvidence) -> None:
-        """Add to what the step leaves at ``node``."""
+        """Add ``ground`` to the step's updates of ``node``."""
         self.updates = merge_evidence(self.updates, {node: ground})
 
     def update(self) -> dict[str, NodeEvidence]:
-        """Return what the step leaves; what was said side by side, in the order of its places."""
+        """Return the step's updates, with parallel turns in the order of their places."""
         for _, ground in sorted(self.evidence_by_spot.items()):
             self.leave(self.node, ground)
         return self.updates
 
     def rests_on(self, node: str) -> list[str]:
-        """Return what the ruling at ``node`` rests on, without what persons dropped."""
+        """Return the sentences that the ruling at ``node`` rests on, without dropped ones."""
         evidence = merge_evidence(self.evidence, self.update())
         return [id for id in resting(evidence.get(node, {})) if not self.is_dropped(id)]
 
@@ -176,7 +176,7 @@ class StepEvidence:
         segment = sentence.rpartition(".")[0]
         return segment in self.dropped_ids or segment.partition(":")[0] in self.dropped_ids
 
-    # What roles ask
+    # Questions of the roles
 
     @property
     def texts(self) -> list[str]:
@@ -184,20 +184,20 @@ class StepEvidence:
         return [slot.text for slot in self.slots if slot.text]
 
     def words_under(self, text: str) -> list[str]:
-        """Return the sentences under the turns whose words stand in ``text``."""
+        """Return the sentences cited by the turns that ``text`` contains."""
         points = [point for statement in self.heard(text) for point in self.points(statement)]
         cited_ids = {id for point in points for id in point.sentences}
         return [slot.text for slot in self.slots if slot.id in cited_ids and slot.text is not None]
 
     def is_unsupported(self, node: str, text: str) -> bool:
-        """Return whether a speaker at ``node`` said ``text`` without evidence that is left."""
+        """Return whether a speaker said ``text`` at ``node``, and has no evidence left for it."""
         is_statement = any(statement["text"] == text for statement in self._find_texts(node))
         return is_statement and not self.find_cited_sentences(node, text)
 
     def find_cited_sentences(self, node: str, text: str) -> list[str]:
         """Return the ids of the sentences that ``text``, said at ``node``, cites.
 
-        Those that a person dropped are not among them.
+        Dropped sentences are left out.
         """
         texts = (statement for statement in self._find_texts(node) if statement["text"] == text)
         points = (point for statement in texts for point in statement["points"])
@@ -211,7 +211,7 @@ class StepEvidence:
     # Reading
 
     def pose(self, reply: type[BaseModel], system: str, shared: str, user: str) -> Posed | None:
-        """Return a question with the sentences in it; None where nothing of them is read."""
+        """Return a question that shows the sentences; None if its role reads no evidence."""
         return None if self.mode is None else pose_question(self, reply, system, shared, user)
 
     def _list_remaining_sentences(self) -> dict[str, Slot]:
@@ -219,13 +219,13 @@ class StepEvidence:
         return {slot.id: slot for slot in self.slots if slot.text is not None}
 
     def points(self, statement: TextWithPoints) -> list[Point]:
-        """Return the points of a text that name a sentence which is not dropped."""
+        """Return the points of a text that cite at least one remaining sentence."""
         slots_by_id = self._list_remaining_sentences()
         points = [Point.model_validate(fields) for fields in statement["points"]]
         return [point for point in points if slots_by_id.keys() & set(point.sentences)]
 
     def heard(self, text: str) -> list[TextWithPoints]:
-        """Return whose texts stand in ``text``."""
+        """Return the statements that ``text`` contains; for a checker, all of them."""
         statements = self.ground.get("drawn", [])
         return (
             statements
@@ -244,13 +244,13 @@ class StepEvidence:
         return [slot for id, slot in slots_by_id.items() if id in cited_ids]
 
     def under(self, user: str) -> str:
-        """Put the points of each text that stands in ``user`` under it."""
+        """Put the points of each statement in ``user`` under it."""
         at = 0
         for statement in self.heard(user):
             if (span := _place(user, statement, at) or _place(user, statement, 0)) is None:
                 continue
             start, end = span
-            flat = " ".join(user[start:end].split())  # no line of it passes for one of ours
+            flat = " ".join(user[start:end].split())  # so that none of its lines looks like ours
             user, end = f"{user[:start]}{flat}{user[end:]}", start + len(flat)
             lines = self._lines(statement)
             if not lines and self.forbidden:
@@ -264,7 +264,7 @@ class StepEvidence:
         return user
 
     def _lines(self, statement: TextWithPoints) -> list[str]:
-        """Return a line for each point, with the names of its sentences where these are shown."""
+        """Return a line for each point, with the names of its sentences if these are shown."""
         slots_by_id, numbers = self._list_remaining_sentences(), self.numbers()
         lines: list[str] = []
         for point in self.points(statement):
@@ -299,11 +299,11 @@ MARKS = {
     "no": "its sentences do not bear it out",
     "contradicts": "its sentences contradict it",
 }
-"""What the checker's words mean."""
+"""The meaning of the checker's words."""
 
 
 def _place(text: str, statement: TextWithPoints, at: int) -> tuple[int, int] | None:
-    """Return where the words of a turn stand in a rendered ``text``: whole lines, or long ones."""
+    """Return start and end of a statement in a rendered ``text``: whole lines, or a long text."""
     words = escape_tags(statement["text"])
     for form in dict.fromkeys((words, " ".join(words.split()))):
         start = text.find(form, at) if form else -1
@@ -321,31 +321,31 @@ def _place(text: str, statement: TextWithPoints, at: int) -> tuple[int, int] | N
 
 
 class Posed(NamedTuple):
-    """A question with the sentences of the sources in it, and how its reply is read."""
+    """A question that shows sentences of the sources, and the reader of its reply."""
 
     here: StepEvidence
     system: str
     shared: str
-    """What stands before the task; "" if the prompt has none."""
+    """The text before the task; "" if the prompt has none."""
     user: str
     reply: type[BaseModel]
-    """The class of the reply with what it says of the sources."""
+    """The class of the reply, with its citations."""
     shown: dict[str, Slot]
-    """The sentences that may be named."""
+    """The sentences that the reply may name."""
     dropped: dict[str, Slot]
-    """Those that a person dropped. A reply from before may name them."""
+    """Sentences that a person dropped; an earlier reply may name them."""
     tokens: int
-    """Tokens that the reply may take besides."""
+    """Tokens that the citations may take."""
     read: Callable[[], QuotationSearch]
-    """Returns all that the question shows; names part the sentences there, so they come again."""
+    """Returns a search over the question, and over its sentences without the names between them."""
 
     def take(
         self, full_reply: BaseModel, reply: type[Reply], spot: Spot, *, last: bool
     ) -> tuple[Reply, Said]:
-        """Return the protocol's own reply, without false quotations, and what else was said.
+        """Return the protocol's own reply, without false quotations, and its citations.
 
-        Raises Fault for a sentence that was not shown. Of the ``last`` reply asked for, such
-        a name is withdrawn and noted instead, as the debate needs its speakers.
+        Raises Fault for a sentence that was not shown. In the ``last`` possible reply, such a name
+        is removed and noted instead, because the debate needs its speakers.
         """
         here, false, notes = self.here, list[str](), list[str]()
         slots_by_name = {**self.dropped, **self.shown}
@@ -369,7 +369,7 @@ class Posed(NamedTuple):
         return valid, citations._replace(points=points, ground=ground, notes=notes)
 
     def _clean(self, value: Any, false: list[str]) -> Any:
-        """Return ``value`` without long false quotations; add all that are false to ``false``."""
+        """Return ``value`` without long false quotations; add all false ones to ``false``."""
         if isinstance(value, dict):
             return {name: self._clean(member, false) for name, member in value.items()}
         if isinstance(value, list):
@@ -425,7 +425,7 @@ def _parts(slots: Iterable[Slot]) -> list[dict[str, Any]]:
 
 @cache
 def form_of(reply: type[BaseModel], mode: Mode, of: str, *, many: bool = False) -> type[BaseModel]:
-    """Return the class of the reply with what it says of the sources before its own fields.
+    """Return the class of the reply with its citations before its own fields.
 
     ``many`` offers more names of sentences than :data:`~dialectree.models.asking.SENTENCES`.
     """
@@ -448,7 +448,7 @@ _OURS = frozenset(("evidence", "look_for", "rests_on"))
 
 
 def _extract_protocol_reply(reply: type[Reply], full_reply: BaseModel, of: str) -> Reply:
-    """Return the protocol's own reply, without what it says of the sources."""
+    """Return the protocol's own reply, without its citations."""
     fields = full_reply.model_dump()
     if of:
         fields[of] = [{n: v for n, v in entry.items() if n != "evidence"} for entry in fields[of]]
@@ -456,7 +456,7 @@ def _extract_protocol_reply(reply: type[Reply], full_reply: BaseModel, of: str) 
 
 
 def _items(full_reply: BaseModel, of: str) -> Iterator[tuple[int, str, list[Cited]]]:
-    """Yield number (0: the whole reply), text and points of what is cited for."""
+    """Yield number (0: the whole reply), text and points of each entry with citations."""
     items: list[Any] = getattr(full_reply, of) if of else [full_reply]
     numbered_entries = enumerate(items, 1 if of else 0)
     for number, entry in numbered_entries:
@@ -484,7 +484,7 @@ def _unshown(full_reply: BaseModel, here: StepEvidence, slots_by_name: Mapping[s
 
 
 def _wrong(points: Iterable[Point], words: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield what shows without a model that a point is not borne out."""
+    """Yield notes on points that their sentences cannot support; this needs no model."""
     for point in points:
         texts = [text for id in point.sentences if (text := words[id]) is not None]
         if not texts:
@@ -496,7 +496,7 @@ def _wrong(points: Iterable[Point], words: Mapping[str, str | None]) -> Iterator
 def _collect_points(
     full_reply: BaseModel, of: str, slots_by_name: Mapping[str, Slot], spot: Spot
 ) -> tuple[list[TextWithPoints], list[Point]]:
-    """Return the texts of a reply with their points, by lasting ids, and all points."""
+    """Return the texts of a reply with their points, by permanent ids, and all points."""
     statements: list[TextWithPoints] = []
     all_points: list[Point] = []
     place = "|".join(map(str, spot))

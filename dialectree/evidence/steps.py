@@ -1,4 +1,4 @@
-"""What the steps of a debate do with the user's documents: retrieve, read, check and rest on them.
+"""Retrieve, read, check and cite the user's documents in the steps of a debate.
 
 The part ``evidence`` of :mod:`dialectree.flow.grounding`.
 """
@@ -34,13 +34,13 @@ MARK_TOKENS = 110
 """Tokens of the checker's reply for each point."""
 
 
-# A step, with what it reads and what it leaves
+# A step, with its evidence and its updates
 
 
 async def read(
     state: Any, runtime: Runtime[Any], context: GroundedSettings, sources: Sources, mode: Mode | None, of: str
 ) -> StepEvidence:
-    """Return what a step reads of the sources; see :class:`dialectree.flow.grounding.Evidence`."""
+    """Return the evidence that a step reads; see :class:`dialectree.flow.grounding.Evidence`."""
     evidence: Evidence = read_state("evidence") or {}
     node = pool_of(evidence, str(_field(state, "id") or root()))
     run = run_of(runtime)
@@ -60,7 +60,7 @@ async def read(
     here.complete = bool(everything) and not material.retrieves()
 
     async def look_up(words: str) -> str | None:
-        """Look among the best segments for the words."""
+        """Return the source that contains ``words``, among the best segments."""
         segments = await material.near(words, MOST_SEGMENTS)
         holding = (segment for segment in segments if QuotationSearch([segment.text]).holds(words))
         source = next(holding, None)
@@ -75,10 +75,10 @@ def _field(state: Any, name: str) -> Any:
 
 
 def slots(material: Material, pool: Sequence[str], changed: Mapping[str, str | None]) -> Iterable[Slot]:
-    """Yield the sentences of a pool under their names, with what persons ``changed``.
+    """Yield the sentences of a pool with their names, after the changes of people in ``changed``.
 
-    A dropped sentence keeps its name, without a text. Another text of a segment takes the place of
-    its first sentence.
+    A dropped sentence keeps its name, without a text. The new text of a segment replaces its first
+    sentence.
     """
     names = iter(MORE_SENTENCES)
     for id in pool:
@@ -104,9 +104,9 @@ async def retrieve(
     name: str,
     query_texts: Iterable[str] | None,
 ) -> dict[str, Any]:
-    """Retrieve for what is ``query_texts`` and what speakers asked for; no model is asked.
+    """Retrieve segments for ``query_texts`` and the queries of speakers, without asking a model.
 
-    Where nothing is ``query_texts`` (None) the grounds of the children are the pool.
+    If ``query_texts`` is None, the grounds of the children are the pool.
     """
     evidence, run = read_state("evidence") or {}, run_of(runtime)
     node = str(_field(state, "id") or root())
@@ -183,7 +183,7 @@ class CheckReply(BaseModel):
 
 
 async def check_points(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-    """Mark all points of a debate that nobody marked; one call, or none."""
+    """Mark all unmarked points of a debate, with one call at most."""
     here = reading.get()
     assert isinstance(here, StepEvidence)  # the step reads the sources
     marked, slot_names = here.ground.get("marks", {}), {slot.id: slot.name for slot in here.slots}
@@ -242,7 +242,7 @@ async def check_points(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
 async def add_grounds(
     verdict: dict[str, Any], runtime: Runtime[Any], context: GroundedSettings, sources: Sources
 ) -> dict[str, Any]:
-    """Return a verdict with the sentences that it rests on; without any it may be unresolved."""
+    """Return a verdict with the sentences that it rests on; without any, it may be unresolved."""
     run, ground = run_of(runtime), (read_state("evidence") or {}).get(root(), {})
     material, changed = await material_of(sources, context, run), run.overrides.evidence()
     grounds = [*_grounds(resting(ground), material, changed)]

@@ -1,7 +1,7 @@
-"""Tell what happens as it happens, in events.
+"""Report the progress of a run in events.
 
-Every run hears its events at once. A host gets them on LangGraph's custom stream, too. Who drives
-the graph keeps them or not; a node does not know.
+Every run receives its events at once. A host gets them on LangGraph's custom stream, too. The
+program that drives the graph may store them; a node does not know.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from dialectree.system import clock
 from dialectree.system.parts import PlugPoint
 
 Delay = Literal["rate_limit", "retry"]
-"""Why a call pauses: the endpoint asks for it, or an attempt failed."""
+"""The reason of a pause: the endpoint asks for it, or an attempt failed."""
 Why = Literal["queued", "starting", "asked"] | Delay
-"""What a call that is not answered yet does: it waits for a slot, for the server of a model of this
-machine to start, it was sent, it pauses."""
+"""The state of a call without a reply: it waits for a slot; it waits until a model's server on this
+machine has started; it was sent; it pauses."""
 Pause = Callable[[float, Delay, str, int], Awaitable[None]]
-"""Sleeps for some seconds, for a reason and after a fault, before an attempt; raises what ends a
-run meanwhile."""
+"""Sleeps for some seconds, with reason, fault and number of the next attempt; raises an error that
+ends the run meanwhile."""
 
 
 class Tracer(Protocol):
-    """Shows one debate in a trace."""
+    """The tracer of one debate."""
 
     def hear(self, event: Mapping[str, Any], took_s: float) -> None:
-        """Show what ``event`` tells of a node of the tree."""
+        """Show the news of ``event`` at its node of the tree."""
         ...
 
     def replay(
@@ -44,7 +44,7 @@ class Tracer(Protocol):
         parameters: Mapping[str, Any],
         call: Call,
     ) -> None:
-        """Show a reply that costs nothing now."""
+        """Show a reply from the journal, the cache or a person."""
         ...
 
 
@@ -70,7 +70,7 @@ def find_tracer() -> Tracer | None:
 
 
 def build_opening_data(node: str, data: Mapping[str, object], here: Inside) -> dict[str, object]:
-    """Return the data of an event that opens ``node``, with what its id and its debate say."""
+    """Return the data of an event that opens ``node``, with facts from its id and its debate."""
     text = data["text"]
     if node == here.node and here.text is not None:
         text = here.text
@@ -86,13 +86,13 @@ def build_opening_data(node: str, data: Mapping[str, object], here: Inside) -> d
 def tell(
     runtime: Runtime[Any], node: str, kind: EventKind, data: Mapping[str, object], *, took_s: float = 0.0
 ) -> None:
-    """Tell of one event at ``node`` of the tree; ``records.Event`` is its schema.
+    """Report one event at ``node`` of the tree; ``records.Event`` is its schema.
 
     Raise ValueError for a node outside the debate. An opened node gets its depth and its parent
     from its id, and the protocol of a debate inside another one.
 
     Args:
-        took_s: how long it took, for a trace.
+        took_s: duration in seconds, for a trace.
     """
     here = inside.get()
     if not here.holds(node):

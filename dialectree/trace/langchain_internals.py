@@ -1,7 +1,7 @@
-"""Touch the inside of langchain-core's tracer, by names that its public face has no word for.
+"""Use private parts of langchain-core's tracer that its public interface lacks.
 
-Seen with langchain-core 1.7.2. ``tests/trace/test_langchain_internals.py`` fails when another
-version behaves otherwise.
+Checked with langchain-core 1.7.2. ``tests/trace/test_langchain_internals.py`` fails if another
+version behaves differently.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _NOTHING = object()
 
 
 class TracedGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A graph that puts a tracer of its own in the place of LangSmith's."""
+    """A graph that replaces LangSmith's tracer by its own."""
 
     def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        """Walk the graph as LangGraph does."""
+        """Stream the graph as LangGraph does, with its own tracer."""
         traced = self.replace_tracer(config)
         if traced is None:
             return super().astream(input, config, **options)
@@ -35,12 +35,12 @@ class TracedGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return _without_outer_tracer(steps)
 
     def replace_tracer(self, config: RunnableConfig | None) -> RunnableConfig | None:
-        """Return ``config`` with another tracer, or None if the one there may stay."""
+        """Return ``config`` with another tracer, or None to keep the current one."""
         raise NotImplementedError
 
 
 async def _without_outer_tracer(stream: AsyncGenerator[Any]) -> AsyncGenerator[Any]:
-    """Yield what ``stream`` yields; begin it without the tracer of the step around it.
+    """Yield the items of ``stream``; begin it without the tracer of the step around it.
 
     LangGraph would add that tracer to the one in the configuration.
     """
@@ -59,10 +59,10 @@ async def _without_outer_tracer(stream: AsyncGenerator[Any]) -> AsyncGenerator[A
 
 
 class RunTracer(LangChainTracer):
-    """Send runs to LangSmith, or wherever its client sends them, each as ``shown`` returns it."""
+    """Send runs to LangSmith or its client's address, as ``prepare_for_sending`` returns them."""
 
     def prepare_for_sending(self, run: Run) -> Run:
-        """Return what is sent of ``run``."""
+        """Return the run to send in place of ``run``."""
         raise NotImplementedError
 
     def is_sent_once(self, run: Run) -> bool:
@@ -97,7 +97,7 @@ class RunTracer(LangChainTracer):
         self._persist_run_single(run)
 
     def end(self, run: Run, error: BaseException | None = None) -> None:
-        """Send how a run ended; one that ends again is sent again."""
+        """Send the end of a run, and send it again if the run ends again."""
         if error is not None:
             run.error = self._get_stacktrace(error)
         run.end_time = datetime.now(UTC)
@@ -105,7 +105,7 @@ class RunTracer(LangChainTracer):
         self._update_run_single(run)
 
     def under_way(self, run: Run) -> bool:
-        """Return whether the end of a run that began here was not sent yet."""
+        """Return whether a run began here and its end was not sent yet."""
         return str(run.id) in self.run_map
 
     def _persist_run_single(self, run: Run) -> None:
@@ -122,11 +122,11 @@ class RunTracer(LangChainTracer):
             outgoing_run.patch()
 
     def _llm_run_with_token_event(self, token: Any, run_id: UUID, *_: Any, **__: Any) -> Run:
-        return super()._llm_run_with_token_event("", run_id)  # when it came, not what it says
+        return super()._llm_run_with_token_event("", run_id)  # the time of a token, without its text
 
 
 def successor(kind: type[_Tracer], tracer: LangChainTracer) -> _Tracer:
-    """Return a tracer of another ``kind`` that goes on where ``tracer`` is."""
+    """Return a tracer of another ``kind`` that continues ``tracer``."""
     new: Any = tracer.copy_with_metadata_defaults()
     new.__class__ = kind
     return new  # type: ignore[no-any-return]
@@ -135,10 +135,10 @@ def successor(kind: type[_Tracer], tracer: LangChainTracer) -> _Tracer:
 def with_tracer(
     config: RunnableConfig | None, replace: Callable[[LangChainTracer], LangChainTracer | None]
 ) -> RunnableConfig | None:
-    """Return ``config`` with another tracer in the place of LangSmith's, or None without one.
+    """Return ``config`` with LangSmith's tracer replaced, or None if it stays or is missing.
 
     Args:
-        replace: returns the tracer to put there, or None where the one there stays.
+        replace: returns the new tracer, or None to keep the current one.
     """
     outer: RunnableConfig = var_child_runnable_config.get() or {}
     callbacks = (config or {}).get("callbacks") or outer.get("callbacks")
@@ -153,7 +153,7 @@ def with_tracer(
 
 
 def current_tracer(kind: type[_Tracer]) -> _Tracer | None:
-    """Return the tracer of this ``kind`` that hears the step in which this code runs."""
+    """Return the tracer of this ``kind`` in the step that runs this code, or None."""
     callbacks = (var_child_runnable_config.get() or {}).get("callbacks")
     handlers = getattr(callbacks, "handlers", None) or ()
     return next((handler for handler in handlers if isinstance(handler, kind)), None)

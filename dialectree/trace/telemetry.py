@@ -1,11 +1,11 @@
 """Send traces by OpenTelemetry, with the attributes that its tools read.
 
-LangSmith's client turns runs into spans where the environment asks for it
-(``LANGSMITH_OTEL_ENABLED``). It names project, input and output, and the kind of a span only as
-LangSmith reads them. The spans sent here have them as OpenTelemetry's conventions for GenAI and
-OpenInference (Arize Phoenix) name them, too.
+LangSmith's client turns runs into spans if the environment asks for it
+(``LANGSMITH_OTEL_ENABLED``). It writes project, input, output and kind of a span only in LangSmith's
+names. The spans sent here also have the names in OpenTelemetry's conventions for GenAI and in
+OpenInference (Arize Phoenix).
 
-Only imported where the environment asks for OpenTelemetry: its packages come with
+Imported only if the environment asks for OpenTelemetry: its packages come with
 ``dialectree[server]``.
 """
 
@@ -25,7 +25,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 
 _LANGSMITHS = "langsmith.internal_provider"
-"""Attribute of the provider that LangSmith's client sets where there is none."""
+"""Attribute of the provider that LangSmith's client sets by default."""
 _ROLES = {"human": "user", "ai": "assistant"}
 """Roles of OpenAI's messages, by the types of LangChain's."""
 _KINDS = {"llm": "LLM", "retriever": "RETRIEVER", "tool": "TOOL"}
@@ -36,8 +36,8 @@ _OPERATIONS = {"llm": "chat", "retriever": "retrieval", "tool": "execute_tool"}
 def provide() -> None:
     """Give LangSmith's client of this process a provider of spans, unless the program has set one.
 
-    The client takes its provider when it is made. ``langgraph dev`` makes others before, which
-    leave a provider of LangSmith's own behind.
+    The client takes its provider at its creation. ``langgraph dev`` creates other clients before,
+    which leave LangSmith's own provider behind.
     """
     current_provider = trace.get_tracer_provider()
     current_resource = getattr(current_provider, "resource", None) or Resource({})
@@ -55,7 +55,7 @@ def provide() -> None:
 
 
 class Exporter(OTLPSpanExporter):
-    """Sends spans of LangSmith's client with the attributes of GenAI and OpenInference."""
+    """Send spans of LangSmith's client with the attributes of GenAI and OpenInference."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Send ``spans`` to the address in OTEL_EXPORTER_OTLP_ENDPOINT."""
@@ -81,7 +81,7 @@ def _translate_span(span: ReadableSpan) -> ReadableSpan:
 
 
 def _attributes(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the known attributes of a span."""
+    """Return the attributes of a span, with those of GenAI and OpenInference."""
     kind = attributes.get("langsmith.span.kind", "chain")
     about = {
         name.removeprefix("langsmith.metadata."): value
@@ -121,7 +121,7 @@ def _values(text: object) -> Mapping[str, Any]:
     """Return the inputs or outputs of a run; text that is not a JSON object is one value."""
     try:
         values = json.loads(str(text or "{}"))
-    except ValueError:  # as a limit on the length of attributes leaves it
+    except ValueError:  # a limit on the length of attributes cut it
         values = text
     return values if isinstance(values, Mapping) else {"value": values}
 
@@ -146,7 +146,7 @@ def _texts(side: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _messages(name: str, messages: object) -> Iterator[tuple[str, str]]:
-    """Yield the messages that have one of the shapes that LangChain takes."""
+    """Yield role and content of each message in a shape that LangChain takes."""
     for n, message in enumerate(messages if isinstance(messages, list) else ()):
         match message:
             case {"role": role, "content": content} | {"type": role, "content": content}:
@@ -176,5 +176,5 @@ def _documents(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _sound(value: Any) -> Any:
-    """Return a value that can be encoded: half of a surrogate pair becomes a question mark."""
+    """Return ``value`` with a question mark for each lone surrogate, which cannot be encoded."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -1,9 +1,9 @@
-"""Show a debate in a trace as what it is: a tree of questions, and who said what at each.
+"""Show a debate in a trace as a tree of questions, with the turns of the speakers at each.
 
-A trace of LangGraph shows every step of every graph. Where a protocol's graph begins, the LangSmith
-tracer of the host or of the environment is replaced by :class:`DebateTracer`. It leaves steps out,
-shows the nodes of the debate's tree, and hangs every call to a model under its node. Stream,
-drawing and state are as without it.
+A trace of LangGraph shows every step of every graph. At the start of a protocol's graph,
+:class:`DebateTracer` replaces the LangSmith tracer of the host or of the environment. It leaves
+steps out, shows the nodes of the debate's tree, and puts every call to a model under its node.
+Stream, drawing and state do not change.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _LONGEST = 4000
 """Characters of one text among the inputs of a whole debate."""
 _TOKENS = ("input_tokens", "output_tokens", "total_tokens")
 _INTERNAL = ("langgraph_", "checkpoint_", "__")
-"""Beginnings of metadata that say where in LangGraph a run belongs, not where in the debate."""
+"""Prefixes of metadata on the place of a run in LangGraph, not in the debate."""
 _POSITIONS = ("seq:step", "graph:step")
-"""Beginnings of tags that say the same."""
+"""Prefixes of tags on the place of a run in LangGraph."""
 _STRUCTURE = frozenset(
     (
         *("tree_node", "role", "speaker", "phase", "round", "take", "prompt", "reply"),
@@ -53,13 +53,13 @@ _STRUCTURE = frozenset(
         *("ls_provider", "ls_model_name", "ls_model_type", "ls_temperature", "ls_max_tokens"),
     )
 )
-"""Metadata of the runs within a debate, and all that a redacted trace shows."""
+"""Metadata of the runs within a debate, and the only metadata in a redacted trace."""
 _MARKS = frozenset(("cached", "person", "dialectree"))
 """Tags that a redacted trace shows."""
 _LABELS = frozenset(("role", "type", "id", "finish_reason"))
 """Fields whose text a redacted trace shows."""
 _OPENTELEMETRY = ("OTEL_ENABLED", "OTEL_ONLY")
-"""Variables that ask for OpenTelemetry, after LANGSMITH_."""
+"""Variables that ask for OpenTelemetry, without their prefix LANGSMITH_."""
 _HIDDEN = "[redacted]"
 _ERROR = re.compile(r"(\w+)(?:\(|$)")
 """The class at the beginning of an error."""
@@ -72,7 +72,7 @@ class DebateGraph(TracedGraph):
     def replace_tracer(self, config: RunnableConfig | None) -> RunnableConfig | None:
         """Return ``config`` with the tracer of a debate, or None if nothing is traced.
 
-        A debate inside another one goes on in the trace of that one.
+        A debate inside another one continues in the trace of the outer debate.
         """
         if inside.get().protocols:
             return None
@@ -103,8 +103,8 @@ class ChatGraph(TracedGraph):
 def show(graph: CompiledStateGraph[Any, Any, Any, Any], kind: type[TracedGraph]) -> None:
     """Let traces show ``graph`` as ``kind`` does.
 
-    Spans are provided for now: where a host's graph or a server comes first, LangSmith's client is
-    made before this graph runs.
+    Set up spans now: a host's graph or a server may create LangSmith's client before this graph
+    runs.
     """
     _provide_spans()
     graph.__class__ = kind
@@ -117,15 +117,15 @@ def show_debate(graph: CompiledStateGraph[Any, Any, Any, Any]) -> None:
 
 @dataclass
 class _Debate:
-    """Hold what the tracers of one debate share."""
+    """The data that the tracers of one debate share."""
 
     name: str
     """The protocol, and the variant: ``TSD``."""
     unit: str
-    """What a node of the tree is called before more is known of it."""
+    """The name of a node of the tree until its kind is known."""
     redacted: bool
     around: UUID | None = None
-    """The run of the debate in which this one takes place."""
+    """The run of the outer debate, if this one is inside another."""
     run_id: str = ""
     root: Run | None = None
     nodes: dict[str, Run] = field(default_factory=dict)
@@ -134,13 +134,13 @@ class _Debate:
 
 
 class DebateTracer(RunTracer):
-    """Send a debate to LangSmith, or wherever its client sends runs."""
+    """Send a debate to LangSmith, or to the place where its client sends runs."""
 
     debate: _Debate
 
     @property
     def ignore_retriever(self) -> bool:
-        """Return True: an event shows what was retrieved, with ids."""
+        """Return True: an event shows the retrieved segments, with ids."""
         return True
 
     def copy_with_metadata_defaults(self, **defaults: Any) -> DebateTracer:
@@ -176,7 +176,7 @@ class DebateTracer(RunTracer):
             self._end_debate(root, verdict)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
-        """End the run of the debate with what ended it."""
+        """End the run of the debate with its error."""
         if (root := self._root(run_id)) is not None:
             self._end_debate(root, None, error)
 
@@ -232,7 +232,7 @@ class DebateTracer(RunTracer):
         parameters: Mapping[str, Any],
         call: Call,
     ) -> None:
-        """Show a reply that costs nothing now, marked with its source."""
+        """Show a reply that costs nothing now, marked with its source: journal, cache or person."""
         source = "journal" if call.source == "model" else call.source
         inputs = {"messages": [{"role": role, "content": text} for role, text in messages]}
         about = {**config.get("metadata", {}), **metadata, "source": source}
@@ -259,7 +259,7 @@ class DebateTracer(RunTracer):
     # Its tree
 
     def hear(self, event: Mapping[str, Any], took_s: float) -> None:
-        """Show what ``event`` tells of a node of the tree."""
+        """Show the news of ``event`` at its node of the tree."""
         node, data = event["node"], event["data"]
         self.debate.run_id = event["run_id"]
         match event["kind"]:
@@ -284,7 +284,7 @@ class DebateTracer(RunTracer):
             run.inputs = {**run.inputs, "question": self.debate.texts.get(node, "")}
 
     def _node(self, node: str, parent: str | None = None) -> Run:
-        """Return the run of a node; where a thread is resumed, it begins with the first call."""
+        """Return the run of a node; in a resumed thread, begin it with the first call."""
         run = self.debate.nodes.get(node)
         if run is None:
             above = self._node(parent or node.rpartition(".")[0] or "0")
@@ -301,7 +301,7 @@ class DebateTracer(RunTracer):
         return start if hidden or not text else f"{start}: {text}"
 
     def _settle(self, run: Run, outcome: Mapping[str, Any] | None) -> None:
-        """End a node's run with its verdict, or with what else stands at the end of its debate.
+        """End a node's run with its verdict, or with other data at the end of its debate.
 
         A second pass may settle it again, with calls in between.
         """
@@ -362,7 +362,7 @@ class DebateTracer(RunTracer):
         return self.build_run(run_type, name or run_type, inputs, extra, parent, id)
 
     def _start_trace(self, run: Run) -> None:
-        """Hang a run whose parent is left out, such as a live model's tool, under its node."""
+        """Put a run whose parent is left out, such as a live model's tool, under its node."""
         if run.parent_run_id is not None and run.parent_run_id not in self.order_map:
             node = run.metadata.get("tree_node", "0")
             run.parent_run_id = None if self.debate.root is None else self._node(node).id
@@ -373,7 +373,7 @@ class DebateTracer(RunTracer):
         return run.run_type == "llm" and self.client.otel_exporter is None
 
     def prepare_for_sending(self, run: Run) -> Run:
-        """Return ``run`` without what a trace does not show."""
+        """Return ``run`` without the data that a trace hides."""
         metadata = run.extra.setdefault("metadata", {})
         for name in [*metadata]:
             within = self.debate.redacted or run is not self.debate.root
@@ -392,7 +392,7 @@ class RedactedTracer(RunTracer):
 
 
 def _provide_spans() -> None:
-    """Provide for OpenTelemetry's spans if the environment asks for them."""
+    """Set up OpenTelemetry's spans if the environment asks for them."""
     if any(map(is_env_var_truish, _OPENTELEMETRY)) and any(map(os.environ.get, _COLLECTOR)):
         with packages.explain_missing_package("LANGSMITH_OTEL_ENABLED", "dialectree[server]"):
             from dialectree.trace import telemetry
@@ -414,11 +414,11 @@ def tracer() -> DebateTracer | None:
     return current_tracer(DebateTracer)
 
 
-# What a trace shows
+# The content of a trace
 
 
 def _redact(run: Run, metadata: Mapping[str, Any]) -> Run:
-    """Take the texts out of a run; of its metadata only ``metadata`` stay."""
+    """Remove the texts of a run, and its metadata except ``metadata``."""
     run.inputs, run.outputs = _hidden(run.inputs), _hidden(run.outputs)
     run.extra = {**_hidden(run.extra), "metadata": metadata}
     run.tags = [tag for tag in run.tags or () if tag in _MARKS]
