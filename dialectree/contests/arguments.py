@@ -110,7 +110,7 @@ def _require_weighed_node(draft: Draft, change: Change, name: str) -> Node:
     """Return the weighed node ``name``; refuse a claim above several trees."""
     node = _argument(draft, change, name)
     if change.change == "set" and not _scoring(draft, node):
-        raise InputError(f"{change.flag}: nobody gives {name} a strength")
+        raise InputError(f"{change.flag}: {name} gets no strength in this debate")
     if change.change == "add" and not (node.kind in _WEIGHED and draft.phases_at(node, "inserts")):
         raise InputError(f"{change.flag}: {name} is neither a claim nor an argument")
     below = [draft.nodes[child] for child in node.children]

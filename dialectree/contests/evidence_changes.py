@@ -65,7 +65,7 @@ def _add(draft: Draft, change: Change) -> None:
     for earlier_source in draft.sources.values():
         if earlier_source["digest"] == source["digest"]:
             raise InputError(
-                f"{change.flag}: {earlier_source['id']} ({earlier_source['name']}) says the same already"
+                f"{change.flag}: {earlier_source['id']} ({earlier_source['name']}) has the same text"
             )
     name, new = str(source["name"]), f"s{len(draft.sources) + 1}"
     if name in [other_source["name"] for other_source in draft.sources.values()]:

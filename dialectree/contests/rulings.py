@@ -42,7 +42,7 @@ def rule(draft: Draft, change: Change) -> None:
         return
     if not judged:
         knows = flags(draft.phases, "and")
-        raise InputError(f"{change.flag}: no judge has ruled there; the run knows {knows}")
+        raise InputError(f"{change.flag}: no judge ruled there; the run supports {knows}")
     outer = judged[0][0].protocol  # where an inner debate ruled there, too
     turn, phase = [pair for pair in judged if pair[0].protocol == outer][-1]  # in the last round
     judged = [(t, its) for t, its in judged if its is phase and (t.protocol, t.round) == (outer, turn.round)]
@@ -173,4 +173,4 @@ def forget_rulings(draft: Draft, *, person: bool) -> None:
         draft.overrides.pop((node, "", "ruled"), None)
         asked_again = draft.find(node, "out") is None and not draft.may_be_settled()
         if asked_again and not person:
-            raise InputError("`judge` me: nobody is there to rule")
+            raise InputError("`judge` me: a person must rule again, but this program asks nobody")

@@ -136,10 +136,10 @@ def lines(old: RunRecord, new: RunRecord) -> Iterator[str]:
         yield f"{contested.step(Changed(name, nodes[name].text, before, after))}{parts}"
     stayed = [name for name in parted if name not in {move.node for move in run_difference.moved}]
     if stayed:
-        yield f"said otherwise, with the same verdict: {_some(nodes, stayed)}"
+        yield f"other turns, same verdict: {_some(nodes, stayed)}"
     for title, names in zip(("first", "second"), run_difference.only, strict=True):
         if names:
-            yield f"in the {title} alone: {_some(nodes, names)}"
+            yield f"only in the {title}: {_some(nodes, names)}"
 
 
 def _some(nodes: Mapping[str, Node], names: Sequence[str]) -> str:

@@ -132,7 +132,7 @@ def _take_up(draft: Draft, change: Change) -> None:
         able = [protocol.name for protocol in load_protocols().values() if fits(change, protocol.phases)]
         of, knows = draft.record.protocol, flags(draft.phases, "and")
         raise InputError(
-            f"`{change.change}`: that is for runs of {', '.join(able)}; a run of {of} knows {knows}"
+            f"`{change.change}`: only runs of {', '.join(able)} support this; {of} supports {knows}"
         )
     if evidence_changes.take_up(draft, change):
         return

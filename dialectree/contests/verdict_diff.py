@@ -37,7 +37,7 @@ def describe_changes(overrides: Sequence[Override], tree: Tree, met: Collection[
     for override in overrides:
         change = f"{override.words()} by a person"
         if override.id not in met:
-            change += ", and has no place in the debate as it went"
+            change += ", which the new debate did not reach"
         for node in _find_affected_nodes(override, tree):
             data: dict[str, JsonValue] = {"change": change}
             if override.what == "dropped" and (_is_about_whole_node(override) or _has_nothing_left(node)):
@@ -242,7 +242,7 @@ def _answer(before: Verdict, after: Verdict) -> str:
     if after.answer is None or before.answer is None:
         was_missing = before.answer is None
         return "an answer was found" if was_missing else "there is no answer any more"
-    return "the answer stays" if before.answer == after.answer else "the answer is another text"
+    return "the answer stays" if before.answer == after.answer else "the answer changed"
 
 
 def _certainty(before: Verdict, after: Verdict, figure: str) -> list[str]:

@@ -45,7 +45,7 @@ class Change(BaseModel):
     @model_validator(mode="after")
     def _be_well_formed(self) -> Self:
         if self.change not in CHANGES:
-            raise ValueError(f"{self.change:.80}: there is no such change; known: {', '.join(CHANGES)}")
+            raise ValueError(f"{self.change:.80}: unknown change; use one of {', '.join(CHANGES)}")
         form, syntax = _FORMS.get(self.change, (None, ""))
         if form is not None and form.fullmatch(self.where.strip()) is None:
             raise ValueError(f"{self.flag}: write {syntax}")

@@ -106,7 +106,7 @@ def _as_taken(number: int, source: Mapping[str, Any]) -> dict[str, JsonValue]:
     if len(fields) < 4 or not texts or fields["id"] != f"s{number}":
         raise InputError(f"sources: number {number} needs `id` s{number}, `name`, `title`, `digest`")
     if not _DIGEST.fullmatch(fields["digest"]):
-        raise InputError(f"sources: {fields['name']!r:.100}: no document has such a digest")
+        raise InputError(f"sources: {fields['name']!r:.100}: `digest` needs 32 hex digits")
     if isinstance(path := source.get("path"), str):
         fields["path"] = path
     if left_out := [*map(_check_left_out_row, source.get("left_out") or [])]:
@@ -359,7 +359,7 @@ def require_unchanged(record: RunRecord, reader: object = None) -> None:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise InputError(
             f"sources have changed since the run began: {names}{more}. Put them back, or move them "
-            "away: the run has the texts that it read; or begin a new run with what they say now"
+            "away: the run has the texts that it read; or begin a new run with the new texts"
         )
 
 

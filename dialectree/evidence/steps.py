@@ -106,7 +106,7 @@ async def retrieve(
 ) -> dict[str, Any]:
     """Retrieve segments for ``query_texts`` and the queries of speakers, without asking a model.
 
-    If ``query_texts`` is None, the grounds of the children are the pool.
+    Without ``query_texts``, the grounds of the children are the pool.
     """
     evidence, run = read_state("evidence") or {}, run_of(runtime)
     node = str(_field(state, "id") or root())

@@ -315,7 +315,7 @@ class Endpoint:
         if done.merged:
             yield f"{where} takes no system message: the rules head the user's message"
         if done.room:
-            yield f"thoughts count at {where}: replies get {done.room} tokens beside their limit"
+            yield f"{where} counts thoughts against the limit of replies: it is raised by {done.room} tokens"
         if done.overcounts:
             yield f"{where} says that replies took more tokens than they were allowed"
 

@@ -96,7 +96,7 @@ def map_error(error: Exception, spec: Spec) -> MappedError:
             return MappedError("again", str(cause))
     if any(_is_foreign(cause) for cause in causes):
         fault = line(str(getattr(causes[-1], "message", "")), 200)
-        return MappedError("foreign", f"what answers there is not HTTP: {quote_foreign_text(fault)}")
+        return MappedError("foreign", f"the answer is not HTTP: {quote_foreign_text(fault)}")
     if (refusal := _refusal(error, causes)) is not None:
         return _map_refusal(refusal, error, causes[0], spec)
     text = line(spec.discreet(_message(causes)), 300)
@@ -117,7 +117,7 @@ def map_error(error: Exception, spec: Spec) -> MappedError:
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return MappedError("late", "it timed out")
     if isinstance(error, Failed) and _NO_KEY.search(text):
-        raise KeyRefused(f"{spec.where} has no key that it accepts: {text}") from error
+        raise KeyRefused(f"{spec.where} lacks a valid key: {text}") from error
     return MappedError("again", f"{type(causes[0]).__name__}: {text}")
 
 

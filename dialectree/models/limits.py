@@ -226,13 +226,13 @@ class Budget:
         c = self.context
         used = (("tokens", self.tokens, c.max_tokens), ("cost", self.cost, c.max_cost))
         notices = [
-            f"the budget `max_{name}` {limit:g} was passed by calls under way: {spent:g}"
+            f"the budget `max_{name}` {limit:g} was exceeded by calls under way: {spent:g}"
             for name, spent, limit in used
             if limit is not None and spent > limit
         ]
         notices += [
-            f"the budget `max_{name}` {limit:g} did not hold: of {self.uncounted} calls the "
-            "endpoint does not say how many tokens they took"
+            f"the budget `max_{name}` {limit:g} was not checked: the endpoint reports no "
+            f"tokens for {self.uncounted} calls"
             for name, _, limit in used
             if limit is not None and self.uncounted
         ]

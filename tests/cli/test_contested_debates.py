@@ -95,7 +95,7 @@ WRONG = {
     "two texts": (["--replace", "0.1/A1", "x", "--replace=0.1/B1", "y"], "one at a time"),
     "two verdicts": (["--verdict", "0.1", "x", "--verdict", "0.0", "y"], "one at a time"),
     "an unknown turn": (["--replace", "0.1/A9", "x"], "0.1/A1"),
-    "a strength": (["--set", "0.1=0.3"], "that is for runs of art"),
+    "a strength": (["--set", "0.1=0.3"], "only runs of art"),
     "a segment": (["--drop", "a:12"], "a:12: the run has no such turn"),
 }
 

@@ -200,7 +200,7 @@ def test_a_run_of_another_process_and_its_contest_are_followed(server: str, fold
 
 CONTESTS: list[tuple[Any, str]] = [
     ({}, "`changes` lists what to change"),
-    ({"changes": [{"change": "burn", "where": "0"}]}, "no such change"),
+    ({"changes": [{"change": "burn", "where": "0"}]}, "unknown change"),
     ({"changes": [{"change": "drop"}]}, "where: field required"),
     ({"changes": [{"change": "verdict", "where": "9", "text": "A"}]}, "9"),
     ({"changes": [{"change": "drop", "where": "0"}], "settings": {"seed": 1}}, "seed"),

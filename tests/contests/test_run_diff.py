@@ -42,7 +42,7 @@ def test_another_seed_another_model_and_another_reply_are_told_apart() -> None:
     text = "\n".join(lines(old, new))
     assert "0.0 Can a person on the Moon see the Great Wall" in text
     assert f"(parts at {parted.name})" in text
-    assert "in the second alone: 0.9 Is it new?" in text
+    assert "only in the second: 0.9 Is it new?" in text
 
 
 def test_runs_part_where_the_first_one_spoke_first(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ REFUSED = {
     "not dropped": (Restore("s2"), "nothing was changed there"),
     "a source replaced": (Replace("s2", "x"), "dropped, restored or added as a whole"),
     "no file": (AddSource("nowhere.md"), "nowhere.md: no such file"),
-    "the same": (AddSource("notes/clay.md"), r"s1 \(clay.md\) says the same already"),
+    "the same": (AddSource("notes/clay.md"), r"s1 \(clay.md\) has the same text"),
     "a folder": (AddSource("notes"), "these are 3 documents; name one"),
     "a verdict": (parse("verdict", "s2", "x"), "s2"),
 }
@@ -128,7 +128,7 @@ def test_a_person_who_judges_rules_again_where_a_source_is_gone(notes: Path) -> 
     given: dict[str, Any] = {"options": ["plants", "meat"], "sources": [notes], "judge": "me"}
     judged = dialectree.run("rsd", "What do cows eat?", ask=rules, **given, **own)
     assert len(asked) == 1
-    with pytest.raises(InputError, match="nobody is there to rule"):
+    with pytest.raises(InputError, match="a person must rule again"):
         contest(judged, Drop("s2"))
     dialectree.contest(judged, [Drop("s2")], ask=rules, model=pointing(), cache=False)
     assert len(asked) == 2

@@ -317,7 +317,7 @@ def test_a_turn_a_verdict_and_a_figure_are_contested_by_their_own_protocol() -> 
     weighed = contest(record, Set("0.1", 0.25))
     assert weighed.tree.nodes["0.1"].score("weight") == 0.25
     assert weighed.usage.calls == 0
-    for change, why in ((Rule("0.1", "C"), "give one of A, B"), (Set("0", 0.5), "nobody gives 0 a strength")):
+    for change, why in ((Rule("0.1", "C"), "give one of A, B"), (Set("0", 0.5), "0 gets no strength")):
         with pytest.raises(InputError, match=why):
             contest(record, change)
 

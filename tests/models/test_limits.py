@@ -216,14 +216,14 @@ def test_a_budget_that_did_not_hold_is_said_with_the_reason() -> None:
     assert passed.overrun() == unknown.overrun() == []
     passed.add(call(prompt_tokens=20, cost=0.25))
     unknown.add(call())
-    reason = "of 1 calls the endpoint does not say how many tokens they took"
+    reason = "the endpoint reports no tokens for 1 calls"
     assert passed.overrun() == [
-        "the budget `max_tokens` 100 was passed by calls under way: 120",
-        "the budget `max_cost` 0.5 was passed by calls under way: 0.75",
+        "the budget `max_tokens` 100 was exceeded by calls under way: 120",
+        "the budget `max_cost` 0.5 was exceeded by calls under way: 0.75",
     ]
     assert unknown.overrun() == [
-        f"the budget `max_tokens` 100 did not hold: {reason}",
-        f"the budget `max_cost` 0.5 did not hold: {reason}",
+        f"the budget `max_tokens` 100 was not checked: {reason}",
+        f"the budget `max_cost` 0.5 was not checked: {reason}",
     ]
 
 

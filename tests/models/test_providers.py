@@ -190,7 +190,7 @@ async def test_a_live_chat_openai_keeps_its_arguments_and_survives_a_reply_that_
 
 
 def test_a_model_without_a_key_and_what_is_no_model_are_refused() -> None:
-    with pytest.raises(KeyRefused, match="has no key that it accepts"):
+    with pytest.raises(KeyRefused, match="lacks a valid key"):
         asyncio.run(question(live(ToolModel(fails_with="Could not resolve authentication method"))))
     with pytest.raises(SettingsError, match="RunnableLambda is no chat model"):
         asyncio.run(question(live(RunnableLambda(lambda text: text))))
