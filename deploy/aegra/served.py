@@ -1,7 +1,7 @@
-"""What aegra.json names: the graphs, who may use them, and the pages of their runs.
+"""Define the objects that aegra.json names: the graphs, their clients, and the pages of their runs.
 
-Aegra loads this file once for each graph, and stops where it cannot be loaded. So a server without
-keys does not start: it would serve everybody.
+Aegra loads this file once for each graph, and stops if that fails. So a server without keys, which
+would serve everybody, does not start.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if not keys():
     raise SettingsError("no client has a key: set DIALECTREE_SERVER_KEYS=name:key,...")
 
 auth = Auth()
-"""Aegra itself shows each client its own threads, runs and assistants alone."""
+"""Aegra itself shows each client only its own threads, runs and assistants."""
 
 
 @auth.authenticate
 async def authenticate(headers: dict[str, str]) -> MinimalUserDict:
-    """Return who asks; 401 for whoever has no key of this server."""
+    """Return the client that asks; answer 401 without a key of this server."""
     encoded = {name.encode("latin-1"): text.encode("latin-1") for name, text in headers.items()}
     return await owners.authenticate(encoded)
 
