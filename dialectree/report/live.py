@@ -1,4 +1,4 @@
-"""Draw how far a run is on a terminal, and what was said last in it."""
+"""Draw a run's progress and its last turn on a terminal."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _FRAMES_A_SECOND = 4
 
 
 class LiveProgress(Lines):
-    """Draw a line on how far a run is, and below it the last turn, as much as has room.
+    """Draw a line with a run's progress, and below it as much of the last turn as fits.
 
-    At the end both go, for the result follows. Failures and long waits stay, as :class:`Lines`
-    prints them.
+    At the end both disappear, because the result follows. Failures and long waits stay, as
+    :class:`Lines` prints them.
 
     Args:
-        console: Where it is drawn.
-        record: The record of the run, which says what in a reply is its text.
+        console: The terminal to draw on.
+        record: The record of the run, which says which part of a reply is its text.
     """
 
     def __init__(self, console: Console, record: RunRecord | None = None) -> None:
@@ -44,7 +44,7 @@ class LiveProgress(Lines):
         self._stop()
 
     def watch(self, event: Event) -> None:
-        """Take in ``event``; one that no record would take changes nothing."""
+        """Apply ``event``; an invalid event changes nothing."""
         with suppress(LookupError, ValueError, TypeError, ArithmeticError):
             super().watch(event)
             self._progress.watch(event)
@@ -55,7 +55,7 @@ class LiveProgress(Lines):
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Draw nothing meanwhile, so that a person can be asked."""
+        """Draw nothing inside the block, so that a person can be asked."""
         self._stop()
         try:
             yield
@@ -78,7 +78,7 @@ class LiveProgress(Lines):
             self._live = None
 
     def frame(self) -> RenderableType:
-        """Return what is drawn now, lower than the screen."""
+        """Return the current drawing, which is lower than the screen."""
         progress, room = self._progress, max(self._console.height - 3, 1)
         waiting = len(progress.waiting)
         parts = [
@@ -94,7 +94,7 @@ class LiveProgress(Lines):
             lines = lines[:room]
             lines[-1].truncate(self._console.width - 2)
             lines[-1].append(" …")
-        return Group(head, *lines, Text())  # what is typed, such as ^C, has a line of its own
+        return Group(head, *lines, Text())  # typed text, such as ^C, gets its own line
 
     def _count_calls(self) -> str:
         """Return ``12 of about 31 calls``; ``12 calls`` if the number is unknown or exceeded."""

@@ -1,4 +1,4 @@
-"""A run as Markdown, and as a card of a notebook.
+"""Render a run as Markdown, and as a card of a notebook.
 
 The templates hold the only markup: every text that they print is escaped unless a filter marks it.
 """
@@ -21,7 +21,7 @@ from dialectree.report.own_view import OwnView
 
 
 def card(record: RunRecord) -> str:
-    """Return ``record`` as a card of a notebook, which shows it among other things."""
+    """Return ``record`` as a card of a notebook, in HTML."""
     return str(_template(record, "card.html.jinja").render(record=record))
 
 
@@ -54,7 +54,7 @@ _ROOMS = {
     "view": view,
     "words": words,
 }
-"""What the templates call."""
+"""The modules that the templates call."""
 
 
 def _template(record: RunRecord, name: str) -> Any:
@@ -63,7 +63,7 @@ def _template(record: RunRecord, name: str) -> Any:
 
 @cache
 def _environment(protocol_view: OwnView | None, *, html: bool) -> Environment:
-    """Return the templates, with the macros that a protocol's own view brings."""
+    """Return the templates, with the macros of a protocol's own view."""
     macros = "{% macro appendix() %}{% endmacro %}" + (
         protocol_view.MARKDOWN if protocol_view is not None else ""
     )
@@ -81,19 +81,19 @@ def _environment(protocol_view: OwnView | None, *, html: bool) -> Environment:
 
 
 def _tidy(page: str) -> str:
-    """Remove blank space that means nothing."""
+    """Remove trailing spaces and repeated empty lines."""
     return re.sub(r"\n{3,}", "\n\n", re.sub(r" +\n", "\n", page)).strip() + "\n"
 
 
 def _clean_for_page(value: object) -> object:
-    """Clean a text on its way into the page; it is escaped after this."""
+    """Clean a text for the page; it is escaped after this."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return text.clean(value)
     return value
 
 
 def _prose(words: str) -> str:
-    """Remove the outer blanks of a text, and its heaps of empty lines."""
+    """Remove the outer blanks of a text and its repeated empty lines."""
     return re.sub(r"\n\s*\n", "\n\n", text.clean(words)).strip() or "–"
 
 

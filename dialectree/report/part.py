@@ -26,9 +26,9 @@ Watch = Callable[[Event], None]
 _waiting: deque[RunFolder] = deque()
 """Runs whose verdict was returned and whose reports are still to be written."""
 _MOST_WAITING = 20
-"""Runs at which a debate that begins has their reports written meanwhile."""
+"""Waiting runs at which the next debate writes their reports in the background."""
 if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_waiting.clear)  # the process that forked writes them
+    os.register_at_fork(after_in_child=_waiting.clear)  # the parent process writes them
 
 
 def list_runs(runs: Path, tell: Callable[[str], None]) -> list[RunSummary]:
@@ -39,7 +39,7 @@ def list_runs(runs: Path, tell: Callable[[str], None]) -> list[RunSummary]:
 
 
 def summarize(record: RunRecord) -> str:
-    """Return what was asked and what came of it, in two lines."""
+    """Return the question and the outcome, in two lines."""
     from dialectree.report.verdicts import two_line_summary
 
     return two_line_summary(record)
@@ -60,7 +60,7 @@ def make_table(record: RunRecord) -> DataFrame:
 
 
 def write(folder: RunFolder, record: RunRecord) -> None:
-    """Write report.md and report.html; RunFolderError where there is no room."""
+    """Write report.md and report.html; raise RunFolderError if the disk is full."""
     from dialectree.report import html, markdown
 
     calls = folder.calls()
@@ -69,19 +69,19 @@ def write(folder: RunFolder, record: RunRecord) -> None:
 
 
 def write_later(folder: RunFolder) -> bool:
-    """Leave the reports for the end of the program, or for a later debate once many wait.
+    """Postpone the reports to the end of the program, or to a later debate once many wait.
 
-    Return False where neither may come: in a notebook, and in a process of a pool.
+    Return False in a notebook and in a process of a pool, where neither may come.
     """
     if "IPython" in sys.modules or parent_process() is not None:
         return False
-    _waiting.append(RunFolder(folder.path.absolute()))  # a program may change its folder
+    _waiting.append(RunFolder(folder.path.absolute()))  # a program may change its working directory
     return True
 
 
 @atexit.register
 def write_waiting() -> None:
-    """Write the reports that are still to be written now, but for those of runs that are gone."""
+    """Write all postponed reports, except those of deleted runs."""
     for _ in range(len(_waiting)):
         with suppress(IndexError, DialectreeError):  # another thread may take the last one
             folder = _waiting.popleft()
@@ -92,10 +92,10 @@ def write_waiting() -> None:
 async def follow(
     run_id: str, expected: tuple[int, int] | None, display: bool | None
 ) -> AsyncIterator[Watch | None]:
-    """Show in one line how far a run is until the block ends, and yield what watches its events.
+    """Show a run's progress in one line until the block ends; yield a function that takes its events.
 
-    Yields None where nothing is shown; ``display`` None shows it in a notebook only. Where the
-    reports of many earlier runs wait, they are written meanwhile.
+    Yields None if nothing is shown; ``display`` None shows the line in a notebook only. If the
+    reports of many earlier runs wait, they are written in the background.
     """
     many = len(_waiting) >= _MOST_WAITING
     earlier = asyncio.ensure_future(asyncio.to_thread(write_waiting)) if many else None

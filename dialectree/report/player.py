@@ -20,21 +20,21 @@ from dialectree.report.pages import macros
 
 _DATA = '<script id="data" type="text/plain">'
 _READERS = 200
-"""A run with as many nodes, or more, has no text for readers without scripts."""
+"""From this number of nodes on, a page has no text for readers without scripts."""
 _LARGEST = 700_000
 """Bytes of a page beyond which it has no text for readers without scripts."""
 _PACKED = 300_000
-"""Characters beyond which a page leaves out what was sent to the models, then their replies."""
-_UNREAD = "<p>This page needs scripts. The file report.md beside it has the run as text.</p>"
+"""Characters beyond which a page leaves out the prompts, then the replies."""
+_UNREAD = "<p>This page needs scripts. The file report.md next to it has the run as text.</p>"
 _JOINER = "\u2060"
-"""Keeps readers of Markdown from making links of addresses; here nothing does."""
+"""Stops Markdown readers from turning addresses into links; HTML needs none."""
 _ALIGNED = re.compile(' style="text-align:[a-z]+"')
 """An attribute that the page's policy forbids."""
 
 
 @cache
 def page() -> str:
-    """Return the page as it was built; it holds no run."""
+    """Return the built page, without a run."""
     return files("dialectree").joinpath("page/page.html").read_text(encoding="utf-8")
 
 
@@ -46,13 +46,13 @@ def html(
 ) -> str:
     """Return the page of a run: one file that needs no network.
 
-    With scripts it is the page, which folds the events. Without scripts it is the Markdown report.
+    With scripts it plays the events. Without scripts it shows the Markdown report.
 
     Args:
         record: The run.
         calls: The lines of its ledger.
-        events: All its events; without them the page shows the run's end alone.
-        texts: What the calls sent, by hash. They are left out of a large page.
+        events: All its events; without them the page shows only the run's end.
+        texts: The prompts of the calls, by hash. A large page leaves them out.
     """
     payload: dict[str, Any] = {
         "record": record.model_dump(mode="json", exclude={"tree"} if events else None),
@@ -72,18 +72,18 @@ def html(
 
 
 def _dump_call(call: Call) -> dict[str, Any]:
-    """Return what the page shows of a call."""
+    """Return the fields of a call that the page shows."""
     return call.model_dump(mode="json", exclude={"key", "seed"})
 
 
 def _compress_json(payload: Mapping[str, Any]) -> str:
-    """Return data as the page reads it: JSON, deflated, in base64."""
+    """Return ``payload`` as the page reads it: JSON, deflated, in base64."""
     text = json.dumps(to_jsonable_python(payload, inf_nan_mode="strings"), separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 9, wbits=-15)).decode()
 
 
 def _plain(record: RunRecord, calls: Sequence[Call]) -> str:
-    """Return what readers without scripts see."""
+    """Return the text for readers without scripts."""
     if len(record.tree.nodes) >= _READERS:
         return _UNREAD
     reader = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False})

@@ -1,4 +1,4 @@
-"""Say in lines what goes on in a run: on a terminal, in a notebook, in a program."""
+"""Print a run's progress in lines: on a terminal, in a notebook, in a program."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ SOFT, WARN, ACCENT, SECOND = "dim", "yellow", "cyan", "magenta"
 LONGEST = 300
 """Characters of a text that are shown."""
 _LONG_WAIT_S = 10.0
-"""Seconds without a reply that are worth a line where nothing is drawn."""
+"""Seconds without a reply after which a line on the wait is printed."""
 _SAY_AGAIN_S = 60.0
-"""Seconds between two such lines."""
+"""Seconds between two lines on a wait."""
 _EVERY_S = 0.5
 _SELDOM_S = 10.0
-"""Seconds between two lines where no terminal can draw one over the other."""
+"""Seconds between two lines where a line cannot be redrawn."""
 
 
 def remark(event: Event) -> str | None:
-    """Return a failure, or which model starts, in one line; None for any other event."""
+    """Return a line on a failure or a starting model; None for any other event."""
     text = ""
     if event.kind == "calling" and event.data.get("why") == "starting":
         name = event.data.get("waits_for", "")
@@ -65,34 +65,34 @@ class Waiting(NamedTuple):
 
     @property
     def who(self) -> str:
-        """``0.1 leaf judge``: where the call stands in the debate and who speaks."""
+        """Return ``0.1 leaf judge``: the node and the speaker of the call."""
         return line(f"{self.place.node} {Turn.at(self.place).speaking()}", 60)
 
 
 def _place(event: Event) -> Place:
-    """Return where the call of ``event`` stands."""
+    """Return the place of the call of ``event``."""
     place: dict[str, Any] = {n: event.data[n] for n in Place.model_fields if n in event.data}
     return Place(**{**place, "node": event.node})
 
 
 class Progress:
-    """Fold the events of a run into how far it is. Every display of a run shows this.
+    """Compute the progress of a run from its events, for every display of a run.
 
     Args:
-        run_id: What :meth:`line` calls the run.
-        expected: The least and the most calls that it should take, if its events do not tell.
+        run_id: The run's name in :meth:`line`.
+        expected: The least and the most expected calls, unless an event gives them.
     """
 
     def __init__(self, run_id: str = "", expected: tuple[int, int] | None = None) -> None:
         self._run_id = run_id
         self.expected = expected
         self.calls = self.tokens = 0
-        """Of the calls that have ended."""
+        """The calls that have ended, and their tokens."""
         self.cost = 0.0
         self.waiting: dict[Spot, Waiting] = {}
-        """By place, the calls that are not answered yet, the latest change last."""
+        """The calls that are not answered yet, by place, the latest change last."""
         self._failed: set[int] = set()
-        """The numbers of the events of calls that got no reply."""
+        """The event numbers of the calls without a reply."""
         self.over = False
         """Whether the run has ended."""
         self._replies = 0
@@ -128,16 +128,16 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """Return how long it has been watched."""
+        """Return the seconds since this object was made."""
         return clock.seconds() - self._began
 
     def line(self) -> str:
-        """``run 20260131-120000-1a2b3c · 3 replies, 12 s · 0.1 Leaf debater A: Tin came ...``."""
+        """Return ``run 20260131-120000-1a2b3c · 3 replies, 12 s · 0.1 Leaf debater A: Tin came ...``."""
         replies = count(self._replies, "reply", "replies")
         return f"run {self._run_id} · {replies}, {duration(self.seconds)}{self.newest()}"
 
     def newest(self) -> str:
-        """Return what was said last, or what is waited for, behind a dot."""
+        """Return the last turn, or the wait for a person, after a dot."""
         match self._newest:
             case Event(kind="spoke") as event:
                 turn = event.turn()
@@ -152,7 +152,7 @@ class Progress:
 
 
 class Several:
-    """Fold the events of runs side by side into how far they are."""
+    """Compute the progress of several runs from their events."""
 
     def __init__(self) -> None:
         self._runs: dict[str, Progress] = {}
@@ -169,7 +169,7 @@ class Several:
         return sum(run.over for run in self._runs.values())
 
     def newest(self) -> str:
-        """Return what was said last in a run that is under way, behind a dot."""
+        """Return the last turn of a run that is under way, after a dot."""
         run = self._newest
         return "" if run is None or run.over else run.newest()
 
@@ -190,7 +190,7 @@ class Lines:
         """Leave everything as it is."""
 
     def watch(self, event: Event) -> None:
-        """Print the remark on ``event`` unless it was printed before, or why it takes long."""
+        """Print a remark on ``event`` unless it was printed before, or the reason for a long wait."""
         text = remark(event)
         if text is not None and text not in self._printed:
             self._printed.add(text)
@@ -201,7 +201,7 @@ class Lines:
             self._complain(Waiting.from_event(event))
 
     def _complain(self, waiting_call: Waiting) -> None:
-        """Print why no reply came or comes for long, at most once a minute."""
+        """Print the reason for a long wait, at most once a minute."""
         now = clock.seconds()
         without_s = waiting_call.until - self._replied
         if without_s < _LONG_WAIT_S or now - self._complained < _SAY_AGAIN_S:
@@ -223,7 +223,7 @@ class Lines:
 async def show(line: Callable[[], str], display: bool | None) -> AsyncIterator[None]:
     """Show ``line()`` until the block ends, redrawn twice a second; its last text stays.
 
-    Where stderr is neither a terminal nor a notebook a line is printed every 10 seconds.
+    If stderr is neither a terminal nor a notebook, a line is printed every 10 seconds.
     ``display`` True shows it anywhere, False nowhere, and None in a notebook only.
     """
     console = Console(stderr=True)

@@ -1,8 +1,8 @@
 """List the runs of a folder. An index file in the folder keeps a summary of each run.
 
-An entry counts while the run's files have the sizes and times with which they were read, so that a
-run changed by anybody is read anew. Where the file is broken, of another version, or was written by
-another process in between, the missing summaries are read again.
+An entry is valid while the run's files have the sizes and times at which they were read, so that a
+changed run is read again. If the index is broken, of another version, or was replaced by another
+process in between, the missing summaries are read again.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dialectree.records.summary import RecordedSummary, RunSummary, read_run_fil
 from dialectree.records.tree import Verdict
 
 _NAME = ".heads"
-"""Of the file, its draft and its lock. A dot keeps it out of the list of a folder."""
+"""Name of the index, its draft and its lock. The dot hides it when a folder is listed."""
 _TELLING = re.compile(rb'"kind":\s?"(asked|answered|concluded)"')
-"""Matches the lines of events that the summary of an unfinished run is made of."""
+"""Matches the event lines that complete the summary of an unfinished run."""
 _LONG = 2_000
 """Characters of a question that a summary keeps."""
 
@@ -48,7 +48,7 @@ class _Index(Strict):
 
 
 _FORMAT = ",".join([SCHEMA, *RunSummary.model_fields])
-"""Changes with the fields of a summary; an index of another format is made anew."""
+"""Changes with the fields of a summary; an index of another format is rebuilt."""
 
 
 def list_runs(runs: Path, tell: Callable[[str], None]) -> list[RunSummary]:
@@ -81,7 +81,7 @@ def _refresh_entries(runs: Path, earlier: Mapping[str, _Entry]) -> Iterator[tupl
 
 
 def _fingerprint(folder: Path, summary: RunSummary | None) -> list[int]:
-    """Return a fingerprint of the files behind a summary; empty where there are none."""
+    """Return a fingerprint of the files behind a summary; empty without files."""
     unfinished = summary is not None and summary.status in UNFINISHED
     fingerprint: list[int] = []
     for name in ("run.json", *("events.jsonl", "calls.jsonl") * unfinished):
@@ -133,7 +133,7 @@ def _shorten(name: str, summary: RecordedSummary) -> RunSummary:
 
 
 def _load_entries(runs: Path) -> dict[str, _Entry]:
-    """Return the entries of the index; empty where there is none, a broken or a foreign one."""
+    """Return the entries of the index; empty if it is missing, broken or of another format."""
     path = runs / f"{_NAME}.json"
     try:
         stat = os.lstat(path)
@@ -144,14 +144,14 @@ def _load_entries(runs: Path) -> dict[str, _Entry]:
 
 @lru_cache(maxsize=2)
 def _parse_index(path: Path, *fingerprint: int) -> dict[str, _Entry]:
-    """Return the entries of the file that has this ``fingerprint``; nobody changes them."""
+    """Return the entries of the file with this ``fingerprint``; callers must not change them."""
     with open(path, "rb", opener=private) as file:
         index = _Index.model_validate_json(file.read())
     return index.entries if index.format == _FORMAT else {}
 
 
 def _save_entries(runs: Path, entries: dict[str, _Entry]) -> None:
-    """Replace the index. Where that cannot be, or another process does so now, it is read anew."""
+    """Replace the index. If that fails, or another process does it now, runs are read again."""
     text = _Index(format=_FORMAT, entries=entries).model_dump_json()
     draft = runs / f"{_NAME}.draft"
     with suppress(OSError, Timeout), FileLock(runs / f"{_NAME}.lock", timeout=0, mode=0o600):
