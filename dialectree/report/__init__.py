@@ -1,6 +1,6 @@
 """Show a run to a person: as a page, as a text, in the terminal.
 
-The record is shown as it is. Whatever a model or a person wrote is data, never markup.
+The record is shown unchanged. Text by a model or a person is data, never markup.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: a page needs no terminal, and none a page."""
+    """Import a public name when it is first used, so that a page does not load the terminal's code."""
     from importlib import import_module
 
     if name not in _HOMES:

@@ -19,9 +19,9 @@ class NodeFigure(NamedTuple):
     name: str
     value: float
     reckoned: bool = False
-    """True where it is made of the scores before it."""
+    """True if it is computed from the scores before it."""
     outcome: bool = False
-    """True where it is what the whole tree comes to."""
+    """True if it is the outcome of the whole tree."""
 
 
 def weighs(node: Node) -> bool:
@@ -32,7 +32,7 @@ def weighs(node: Node) -> bool:
 def by_strength(record: RunRecord | None, node: Node) -> bool:
     """Return whether the strength of ``node`` is its outcome.
 
-    A claim at a leaf of another tree has a verdict of its own.
+    A claim at a leaf of another tree has its own verdict.
     """
     if node.kind != "claim":
         return node.kind == "argument"
@@ -43,7 +43,7 @@ def by_strength(record: RunRecord | None, node: Node) -> bool:
 
 
 def figures(record: RunRecord | None, node: Node) -> list[NodeFigure]:
-    """Return the scores of ``node`` in the order in which they are reckoned."""
+    """Return the scores of ``node`` in the order in which they are computed."""
     declared = words.look(record).scores
     return [
         _figure(node, name, value, declared.get(name))
@@ -53,7 +53,7 @@ def figures(record: RunRecord | None, node: Node) -> list[NodeFigure]:
 
 
 def _figure(node: Node, name: str, value: float, score: Score | None) -> NodeFigure:
-    """Return a score with its sign and its meaning; without a declaration with its name."""
+    """Return a score with its declared sign and meaning, or else with its name."""
     if score is None:
         return NodeFigure(label(name), "", value, reckoned=True)
     at_root = node.parent is None or node.kind == "claim"
@@ -65,7 +65,7 @@ def _figure(node: Node, name: str, value: float, score: Score | None) -> NodeFig
 
 
 def chain(record: RunRecord | None, node: Node) -> str:
-    """``τ 0.68, θ 0.50 → τ′ 0.59 → s 0.41``; empty without scores."""
+    """Return ``τ 0.68, θ 0.50 → τ′ 0.59 → s 0.41``; empty without scores."""
     node_figures = figures(record, node)
     base_scores = ", ".join(f"{of.sign} {figure(of.value)}" for of in node_figures if not of.reckoned)
     reckoned = (f"{of.sign} {figure(of.value)}" for of in node_figures if of.reckoned)
@@ -73,7 +73,7 @@ def chain(record: RunRecord | None, node: Node) -> str:
 
 
 def describe_missing_strength(node: Node) -> str:
-    """Say that a node has no strength, or none yet."""
+    """Say that a node has no strength, or is not weighed yet."""
     return "no strength" if node.status == "missing" else "not weighed yet"
 
 
@@ -110,7 +110,7 @@ def _out(record: RunRecord | None, node: Node) -> str:
 
 
 def _setting(record: RunRecord | None, name: str) -> JsonValue:
-    """Return a setting of the run, or of a protocol inside it; None where none has it."""
+    """Return a setting of the run or of a protocol inside it, or None."""
     protocol_settings = words.settings_of(record) if record is not None else []
     return next((settings[name] for _, settings in protocol_settings if name in settings), None)
 
@@ -121,7 +121,7 @@ def _parent(record: RunRecord | None, node: Node) -> Node | None:
 
 
 def verb(winner: str, turned: bool = False) -> str:
-    """Return how a comparison ended for the supporter, or ``turned``, for the attacker."""
+    """Return how a comparison ended for the supporter, or with ``turned`` for the attacker."""
     return {"support": _ENDS[turned], "attack": _ENDS[not turned]}.get(winner.lower(), "tied with")
 
 
@@ -147,7 +147,7 @@ def _order_as_shown(met: Comparison) -> tuple[str, str]:
 
 
 def edges(record: RunRecord | None, node: Node) -> list[str]:
-    """``beat 0.0``, ``tied with 0.2 / lost to 0.2``: how the comparisons of ``node`` ended."""
+    """Return how the comparisons of ``node`` ended: ``beat 0.0``, ``tied with 0.2 / lost to 0.2``."""
     above = _parent(record, node)
     ends: dict[str, list[str]] = {}
     for met in above.comparisons if above is not None else []:
@@ -160,7 +160,7 @@ def edges(record: RunRecord | None, node: Node) -> list[str]:
 
 
 def roots(record: RunRecord) -> list[Node]:
-    """Return the claims at the roots of an ensemble's trees; none for a single tree."""
+    """Return the claims at the roots of an ensemble's trees; empty for a single tree."""
     root = record.tree.nodes.get(record.tree.root)
     below = [record.tree.nodes[i] for i in root.children if i in record.tree.nodes] if root else []
     return [node for node in below if node.kind == "claim" and root and root.kind == "claim"]
@@ -175,7 +175,7 @@ def reckoning(record: RunRecord) -> list[str]:
 
 
 def signs(record: RunRecord) -> str:
-    """Return what the signs of the scores mean; empty where no node has the first of them."""
+    """Return what the signs of the scores mean; empty if all nodes lack the first score."""
     look = words.look(record)
     first = next(iter(look.scores), "")
     return look.signs if any(first in node.scores for node in record.tree.nodes.values()) else ""

@@ -35,13 +35,13 @@ def texts(contest: Contest) -> list[Changed]:
 
 
 def list_changes_without_text(contest: Contest) -> list[str]:
-    """Return the changes without a text of their own, such as one taken back."""
+    """Return the changes that have no text, such as a change that was undone."""
     titles = {text.title for text in texts(contest)}
     return [change for change in contest.changes if change not in titles]
 
 
 def _text(change: Override, text: str | None) -> str:
-    """Return a text; of a comparison who won it, in either order of showing the two."""
+    """Return a changed text; for a comparison, who won it in each order of the arguments."""
     if change.what not in ("flipped", "voided"):
         return text or ""
     supporter, _, attacker = change.id.partition(":")
@@ -63,7 +63,7 @@ def verdicts(contest: Contest) -> tuple[str, str]:
 
 
 def standings(before: Verdict | None, after: Verdict | None) -> tuple[str, str]:
-    """``B: plant materials (80%)``, twice; without a figure if neither has one."""
+    """Return both verdicts, as ``B: plant materials (0.80)``; without figures if both lack one."""
     rated = any(of is not None and of.confidence is not None for of in (before, after))
     return _standing(before, rated=rated), _standing(after, rated=rated)
 
@@ -101,26 +101,26 @@ def format_moved_nodes(moved: Sequence[Moved], *, weighed: bool) -> Iterator[tup
 
 
 def changes(record: RunRecord) -> list[str]:
-    """Return in lines what a contest changed, and what that moved."""
+    """Return lines on the reason for a contest and on the verdicts that it moved."""
     why = [record.contest.why] if record.contest is not None and record.contest.why else []
     return [*why, *map(step, steps(record))]
 
 
 def step(change: Changed) -> str:
-    """``0.1 Bees live in hives: 0.41 → 0.50``."""
+    """Return ``0.1 Bees live in hives: 0.41 → 0.50``."""
     name = f"{change.node} {line(change.title, 60)}".rstrip()
     return f"{name}: {line(change.before, 120)} → {line(change.after, 120)}"
 
 
 def anew(record: RunRecord) -> str:
-    """Return how many calls a contest made anew."""
+    """Return how many calls a contest repeated."""
     calls = record.usage.calls
     verb = "was" if calls == 1 else "were"
-    return f"{count(calls, 'call')} {verb} made anew; all else is as it was said."
+    return f"{count(calls, 'call')} {verb} repeated; everything else is unchanged."
 
 
 def tag(record: RunRecord, node: Node, turn: Turn) -> str:
-    """``0.1/A2``, and what a person changed; empty for a turn that cannot be contested."""
+    """Return ``0.1/A2`` and what a person changed; empty for a turn that cannot be contested."""
     name = turns.find_contestable_name(record, node, turn)
     for change in reversed(record.contest.overrides) if record.contest is not None else []:
         if any(spot.spot() == turn.spot() for spot in change.spots):

@@ -19,7 +19,7 @@ from dialectree.text import count, label
 
 
 class Error(BaseModel):
-    """What one side finds wrong in its opponent's words."""
+    """An error that one side finds in its opponent's words."""
 
     quote: str
     fault: str
@@ -28,7 +28,7 @@ class Error(BaseModel):
 
 
 class _Reply(BaseModel):
-    """The fields of a side's or a judge's reply that have a form of their own."""
+    """The fields of a side's or a judge's reply that are shown in a special form."""
 
     errors: list[Error] | None = None
     percent: float | None = None
@@ -49,22 +49,22 @@ class Side(NamedTuple):
     """One side and the answer that it defends."""
 
     speaker: str
-    """As ``Turn.speaker`` has it."""
+    """The name in ``Turn.speaker``."""
     letter: str
     """The answer's letter; empty if it has none."""
     answer: str
     percent: float | None
-    """The confidence in that answer that it disclosed, as a share of 1."""
+    """The confidence in its answer that the side disclosed, as a share of 1."""
     won: bool
 
     @property
     def name(self) -> str:
-        """The letter that it defends, by which it is called."""
+        """Return the letter that the side defends, or else its speaker."""
         return self.letter or self.speaker
 
     @property
     def candidate(self) -> str:
-        """``B: plant materials``."""
+        """Return ``B: plant materials``."""
         return f"{self.letter}: {self.answer}" if self.letter else self.answer
 
 
@@ -73,12 +73,12 @@ class Column(NamedTuple):
 
     speaker: Side
     holder: Side
-    """The opponent where the sides are switched; else the speaker itself."""
+    """The opponent if the sides are switched, else the speaker itself."""
     turns: list[Turn]
 
     @property
     def switched(self) -> bool:
-        """True if it speaks for its opponent's answer."""
+        """Return whether the speaker argues for its opponent's answer."""
         return self.speaker.speaker != self.holder.speaker
 
 
@@ -88,39 +88,39 @@ class PhaseTurns(NamedTuple):
     title: str
     columns: list[Column]
     asides: list[Turn]
-    """Turns of neither side, such as whether two proposals are the same."""
+    """Turns of neither side, such as the check whether two proposals are the same."""
 
 
 class JudgeRuling(NamedTuple):
-    """One ruling of a judge, as it came."""
+    """One ruling of a judge."""
 
     turn: Turn
     counts: bool
     """False if the judge was asked again after it."""
     reply: _Reply
     holder: Side | None
-    """The side that holds the answer of that letter."""
+    """The side that defends the ruling's letter."""
 
     @property
     def title(self) -> str:
-        """``Ruling``, ``Ruling of judge 2 with the sides swapped, asked again``."""
+        """Return ``Ruling``, ``Ruling of judge 2 with the sides swapped, asked again``."""
         order = " with the sides swapped" if self.turn.name.endswith("swapped") else ""
         again = ", asked again" if self.turn.round > 1 else ""
         return f"Ruling{self.judge and f' of judge {self.judge}'}{order}{again}"
 
     @property
     def judge(self) -> str:
-        """Return the number of the judge where several rule, or ""."""
+        """Return the number of the judge if several rule, else ""."""
         return "".join(takewhile(str.isdigit, self.turn.name))
 
     @property
     def agrees(self) -> bool:
-        """False if the answer is not the text of that letter."""
+        """Return False if the answer is not the text of its letter."""
         return self.turn.names != "" or self.reply.answer == self.reply.label
 
 
 class Exchange(NamedTuple):
-    """One debate of a node, of one pass."""
+    """One debate of a node in one pass."""
 
     take: int
     sides: list[Side]
@@ -131,19 +131,19 @@ class Exchange(NamedTuple):
 
     @property
     def split(self) -> bool:
-        """True if two readings of one judge come to different letters."""
+        """Return whether two readings of one judge name different letters."""
         ruled = {(ruling.judge, ruling.reply.label) for ruling in self.rulings if ruling.counts}
         return len(ruled) > len({judge for judge, _ in ruled})
 
     @property
     def title(self) -> str:
-        """``Debate``, ``Pass 2: debate``, ``Direct answers``."""
+        """Return ``Debate``, ``Pass 2: debate`` or ``Direct answers``."""
         name = "Debate" if self.phases or self.rulings else "Direct answers"
         return name if self.take == 1 else f"Pass {self.take}: {name.lower()}"
 
     @property
     def votes(self) -> str:
-        """``2 × plant materials, 1 × animal products``."""
+        """Return ``2 × plant materials, 1 × animal products``."""
         answers = Counter(_reply(turn).answer or "–" for turn in self.samples)
         return ", ".join(f"{number} × {answer}" for answer, number in answers.most_common())
 
@@ -164,7 +164,7 @@ def parts(record: RunRecord, node: Node) -> list[Stage | Exchange]:
 
 
 def _two_sided(record: RunRecord) -> set[str]:
-    """Return the phases in which two speakers face each other, at its leaves or everywhere."""
+    """Return the phases in which two speakers face each other in a two-sided debate."""
     phases: dict[bool, set[str]] = {True: set(), False: set()}
     for declaration in record.declared.values():
         phases[declaration.view == "two_sided"].update(declaration.order.phases)
@@ -194,7 +194,7 @@ def _exchange(record: RunRecord, node: Node, take: int, turns: Sequence[Turn]) -
 
 
 def _both_sides(record: RunRecord, node: Node, take: int, turns: Sequence[Turn]) -> list[Side]:
-    """Return both sides, so far as they spoke."""
+    """Return the sides that spoke."""
     options, labels = dict(_options(record)), naming.labels(node, take)
     sides: list[Side] = []
     for who in words.look(record).facing:
@@ -209,7 +209,7 @@ def _both_sides(record: RunRecord, node: Node, take: int, turns: Sequence[Turn])
 
 
 def _answer(turns: Sequence[Turn]) -> str:
-    """Return the last answer that a side proposed itself, else the one that it was assigned."""
+    """Return the last answer that a side proposed itself, else its assigned answer."""
     proposed = [_reply(turn).answer for turn in turns if "answer" in turn.fields]
     assigned = [turn.side for turn in turns if turn.side]
     chose = any("answer" in turn.fields and turn.side is None for turn in turns)
@@ -243,11 +243,11 @@ def share(turn: Turn) -> float | None:
 
 
 def rest(turn: Turn, node: Node, column: Column | None = None) -> list[ReplyLine]:
-    """Return the fields without a form of their own. An answer is left out if it is the side's."""
+    """Return the reply's other fields, without an answer that repeats the side's."""
     field_names = {"errors", "percent"}
     if turn.fields.keys() >= _RULING:
         field_names |= _RULING
-    without = field_names & _reply(turn).model_fields_set  # those of another shape stand as they are
+    without = field_names & _reply(turn).model_fields_set  # fields of another shape stay
     if column is not None and turn.fields.get("answer") == column.holder.answer:
         without.add("answer")
     return view.entries(turn, node, {}, without)
@@ -259,7 +259,7 @@ class Option(NamedTuple):
     letter: str
     text: str
     remarks: list[str]
-    """What became of it: debated, the answer, known to be right."""
+    """``debated``, ``the answer``, ``known to be right``."""
 
 
 def _options(record: RunRecord) -> list[tuple[str, str]]:
@@ -268,7 +268,7 @@ def _options(record: RunRecord) -> list[tuple[str, str]]:
 
 
 def options(record: RunRecord) -> list[Option]:
-    """Return the options of the input with their letters, and what became of each."""
+    """Return the options of the input with their letters and remarks."""
     places: dict[str, list[str]] = {}
     for node in record.tree.nodes.values():
         for side in (side for debate in exchanges(record, node) for side in debate.sides):
@@ -288,13 +288,13 @@ def options(record: RunRecord) -> list[Option]:
 
 
 def format_opposing_candidates(record: RunRecord, node: Node) -> str:
-    """``B: plants, against C: oil``; empty without a debate."""
+    """Return ``B: plants, against C: oil``; empty without a debate."""
     debates = exchanges(record, node)
     return ", against ".join(side.candidate for side in debates[-1].sides) if debates else ""
 
 
 def winner(record: RunRecord, node: Node, ruled: Verdict) -> str:
-    """Return who won the debate of ``node``, in words; empty if nobody did."""
+    """Return the winner of the debate of ``node`` in words; empty without a winner."""
     for debate in exchanges(record, node):
         for side in debate.sides:
             if debate.take == ruled.take and side.won:
@@ -305,7 +305,7 @@ def winner(record: RunRecord, node: Node, ruled: Verdict) -> str:
 
 
 def kind(record: RunRecord, node: Node) -> str:
-    """``debate``, or ``no debate`` if nobody faced anybody."""
+    """Return ``debate``, or ``no debate`` if no speaker faced another."""
     facing = words.look(record).facing
     faced = any(turn.speaker in facing for turn in node.transcript)
     return "debate" if faced or not node.transcript else "no debate"

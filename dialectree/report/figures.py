@@ -15,7 +15,7 @@ _DIGITS = 17
 
 
 def format_share(value: float | None) -> str:
-    """Return a confidence as ``text.figure`` does; say so where there is none."""
+    """Return a confidence as ``text.figure`` does, or ``not determined``."""
     return figure(value, NOT_DETERMINED)
 
 

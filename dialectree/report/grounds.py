@@ -1,4 +1,4 @@
-"""Show what a debate draws from the user's sources: points, sentences, marks, what was left out."""
+"""Show how a debate uses the user's sources: points, sentences, marks, what was left out."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from dialectree.report.view import ReplyLine
 from dialectree.text import count, label
 
 MARKS = {"yes": "Borne out", "no": "Not borne out", "contradicts": "Contradicted"}
-"""What a checker says of a point, in words."""
+"""A checker's marks on a point, in words."""
 
 
 class EvidenceUse:
-    """What was retrieved from the sources of a run, who cites it, and how that was checked."""
+    """The evidence retrieved from a run's sources, its citations and how they were checked."""
 
     def __init__(self, record: RunRecord) -> None:
         self._segments, self._nodes = record.tree.segments, record.tree.nodes
@@ -25,7 +25,7 @@ class EvidenceUse:
         turns = [turn for node in record.tree.nodes.values() for turn in node.transcript]
         self._marks = {str(mark["point"]): mark for turn in turns for mark in _marks(turn)}
         self._cited: set[str] = set()
-        """The ids of segments."""
+        """The ids of the cited segments."""
         self._points: dict[str, set[str]] = defaultdict(set)
         """The ids of the points by the source that they cite."""
         for turn in turns:
@@ -50,7 +50,7 @@ class EvidenceUse:
         return sum(len(segment.sentences) for segment in segments), total
 
     def sources(self) -> Iterator[tuple[str, str, str]]:
-        """Yield id, name and fate of each source, and how many had nothing retrieved."""
+        """Yield id, name and use of each source, then the number of sources with nothing retrieved."""
         silent = 0
         for id, (name, title) in self._sources.items():
             of = [segment_id for segment_id in self._segments if segment_id.partition(":")[0] == id]
@@ -70,7 +70,7 @@ class EvidenceUse:
             yield str(silent), "of the sources", "nothing retrieved"
 
     def sentence(self, id: str) -> tuple[str, str]:
-        """Return where a sentence stands, and its words: ``notes.md, p. 3``."""
+        """Return the place of a sentence, such as ``notes.md, p. 3``, and its text."""
         segment, number = self._segments.get(id.rpartition(".")[0]), id.rpartition(".")[2]
         if segment is None or not number.isdecimal():
             return self._sources.get(id.partition(":")[0], (id, ""))[0], ""
@@ -80,9 +80,9 @@ class EvidenceUse:
         return f"{segment.source}{page}", segment.text[start:end]
 
     def points(self, turn: Turn) -> list[ReplyLine]:
-        """Return the points of a turn with their sentences and marks, and what a ruling rests on.
+        """Return the points of a turn with their sentences and marks, and a ruling's citations.
 
-        Of a checker's turn: how many points got which mark.
+        For a checker's turn: how many points got each mark.
         """
         counts = Counter(_mark(point_mark) for point_mark in _marks(turn))
         lines = [ReplyLine(0, mark, count(times, "point")) for mark, times in counts.items()]
@@ -91,7 +91,7 @@ class EvidenceUse:
         return [*lines, *self._list_quotations(1, turn.rests_on)]
 
     def list_argument_points(self, node: Node) -> list[ReplyLine]:
-        """Return the points for a node that was an item of a reply at its parent: an argument."""
+        """Return the points of an argument that was an item of a reply at its parent."""
         parent = self._nodes.get(node.parent or "")
         return [
             *self._evidence(
@@ -118,7 +118,7 @@ class EvidenceUse:
             yield ReplyLine(level, f"{id}, {place}", f"“{words}”" if words else "")
 
     def grounds(self, verdict: Verdict) -> list[str]:
-        """``Rests on “It is so.” (notes.md, p. 3)``, for each sentence that a verdict rests on."""
+        """Return ``Rests on “It is so.” (notes.md, p. 3)`` for each sentence that a verdict cites."""
         quoted = [(self.sentence(ground.id), ground.source) for ground in verdict.grounds]
         return [
             f"Rests on “{words}” ({place})" if words else f"Rests on a sentence of {source}"
@@ -126,7 +126,7 @@ class EvidenceUse:
         ]
 
     def searches(self, node: Node) -> list[ReplyLine]:
-        """Return what was searched for in the sources at a node, and how much was found."""
+        """Return the searches in the sources at a node, and how much each found."""
         queries = [search for search in node.retrievals if not search.paper]
         return [
             *[ReplyLine(0, "Searches in the sources")] * bool(queries),
@@ -142,7 +142,7 @@ class EvidenceUse:
 
 
 def _sources(record: RunRecord) -> dict[str, tuple[str, str]]:
-    """Return name and title of the sources by their ids; a retriever finds some that none gave."""
+    """Return name and title of the sources by id, including those that only a retriever found."""
     sources, segments = record.input.get("sources"), record.tree.segments.values()
     names_by_id = {
         str(source["id"]): (str(source.get("name", source["id"])), str(source.get("title", "")))
@@ -158,14 +158,14 @@ def _sources(record: RunRecord) -> dict[str, tuple[str, str]]:
 
 
 def _items(turn: Turn, number: int) -> Iterator[JsonValue]:
-    """Yield what the item of that number says, of each list in a reply."""
+    """Yield the values of item ``number`` of each list in a reply."""
     for value in turn.fields.values():
         item = value[number - 1] if isinstance(value, list) and number <= len(value) else None
         yield from item.values() if isinstance(item, dict) else [item]
 
 
 def _marks(turn: Turn) -> list[Mapping[str, JsonValue]]:
-    """Return what a checker's turn says of each point."""
+    """Return the marks of a checker's turn on points."""
     marks = turn.fields.get("marks") if turn.role == "checker" else None
     mark_list = marks if isinstance(marks, list) else []
     return [mark for mark in mark_list if isinstance(mark, dict) and "point" in mark]

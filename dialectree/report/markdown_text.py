@@ -1,4 +1,4 @@
-"""Texts as Markdown that means nothing but itself: the filters of the Markdown templates."""
+"""Escape texts for Markdown: the filters of the Markdown templates."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _ENTITIES = {ord(char): f"&#{ord(char)};" for char in "[]{}|~`\\$^="}
 _ENTITIES |= {ord("<"): "&lt;", ord(">"): "&gt;", ord("&"): "&amp;"}
 _ENTITIES |= {ord(char): f"\\{char}" for char in "*_#"}
 BREAKER = "\u2060"
-"""A word joiner: it is invisible, and no address or mention continues across it."""
+"""A word joiner: it is invisible, and it ends an address or a mention."""
 _LINKS = re.compile(
     r"(?<=:)(?=//)|(?<=@)(?=[^\W\d]|\w+[.-])|(?<=www)(?=\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)", re.IGNORECASE
 )
 _ENTITY = re.compile(r"(?P<start>^[ >]*(?:- )?)?(?P<entity>&(?:#\d+|lt|gt|amp);)", re.MULTILINE)
-"""An entity, and what of ours stands before it where it begins its line."""
+"""An entity, and our own markup before it if it begins its line."""
 _TAG = re.compile(r"\w+;|[A-Za-z/!?]")
-"""What makes an entity or a tag of a sign before it."""
+"""Text that turns the sign before it into an entity or a tag."""
 _NUMBERED = re.compile(r"(\d+|[A-Za-z]|[ivxlcdm]+)([.)])(?=\s|$)")
 
 
 def escape_markdown(text: str) -> str:
-    """Return ``text`` as one line of Markdown that means nothing but itself.
+    """Return ``text`` as one line of Markdown without markup.
 
-    Entities can open no markup in any dialect; a backslash is used where all dialects know it.
+    Entities open markup in no dialect; a backslash is used where all dialects know it.
     """
     flat = " ".join(clean(text).split())
     inert = _LINKS.sub(BREAKER, flat).translate(_ENTITIES)
@@ -48,15 +48,15 @@ def finalize(value: object) -> Markup:
 
 
 def readable(page: str) -> str:
-    """Return Markdown of ours without entities, for readers who may see it as it stands.
+    """Return our Markdown without entities, for readers who may see its source.
 
-    It means the same in CommonMark and GFM, whatever a report has to survive.
+    It means the same in CommonMark and GFM; a report must be safe in other dialects, too.
     """
     return _ENTITY.sub(_sign, page)
 
 
 def _sign(entity: re.Match[str]) -> str:
-    """Return what an entity stands for, with a backslash only where it would be markup."""
+    """Return an entity's character, with a backslash only where it would be markup."""
     start, char = entity["start"], unescape(entity["entity"])
     if char == "]":
         char += BREAKER  # no address and no definition follows
@@ -77,7 +77,7 @@ def lines(text: str) -> list[str]:
 
 
 def _with_break(line: str, after: str) -> str:
-    """Return ``line`` with a hard break where another line follows at once."""
+    """Return ``line``, with a hard break if it and ``after`` are not empty."""
     return f"{line}\\" if line and after else line
 
 
@@ -87,7 +87,7 @@ def block_quote(text: str) -> Markup:
 
 
 def bold(text: str) -> Markup:
-    """Return ``text`` in bold, a dash where it is empty."""
+    """Return ``text`` in bold, or a dash if it is empty."""
     return Markup(f"**{escape_markdown(text) or '–'}**")
 
 
@@ -97,7 +97,7 @@ def strong(text: str) -> Markup:
 
 
 def fields(entries: Iterable[ReplyLine]) -> Markup:
-    """Return the fields of one reply as a list, each text whole."""
+    """Return the fields of one reply as a list, with their texts in full."""
     return Markup("\n".join(_fields(entries)))
 
 

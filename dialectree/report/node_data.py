@@ -1,7 +1,7 @@
 """Read the data of a node in the shape that a view shows.
 
-The view ``topics`` shows nodes at which two papers debate. A protocol tells of them by ``noted``
-and ``settled`` events, in the shape of :class:`Topic`.
+The view ``topics`` shows nodes at which two papers debate. A protocol sends their data in
+``noted`` and ``settled`` events, in the shape of :class:`Topic`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Letter = Literal["a", "b"]
 
 
 def read_fields(kind: type[Shape], fields: object) -> Shape:
-    """Return ``fields`` as a ``kind``, all of whose fields have defaults.
+    """Return ``fields`` as a ``kind``, whose fields must all have defaults.
 
-    A field of another shape counts as absent: a protocol may use the same name otherwise.
+    A field of another shape is ignored: a protocol may use the same name for other data.
     """
     mapping = fields if isinstance(fields, Mapping) else {}
     try:
@@ -41,7 +41,7 @@ class Claim(Strict):
     title: str
     description: str
     evidence: list[str]
-    """Ids of the segments of its own paper that it rests on."""
+    """Ids of the segments of its own paper that support it."""
 
 
 class Position(Strict):
@@ -65,11 +65,11 @@ class Sentence(Strict):
     nodes: list[str] = []
     segments: list[str] = []
     faults: list[str] = []
-    """Faults that the program found: it rests on nothing, a quotation does not occur."""
+    """Faults that the program found: it cites nothing, or a quotation does not occur."""
 
 
 class Topic(BaseModel):
-    """The data of one topic; a node may hold other data beside them."""
+    """The data of one topic; a node may hold other data, too."""
 
     description: str = ""
     """The matter of debate."""
@@ -80,10 +80,10 @@ class Topic(BaseModel):
     claims: dict[Letter, list[Claim]] = {}
     """The claims of both papers, made before the topic was split."""
     counter: dict[str, list[str]] = {}
-    """By claim, the segments of the other paper that speak to it: empty if none does. A claim
-    that nobody looked at is absent."""
+    """By claim, the segments of the other paper about it; empty if the paper has none. A claim
+    that was not looked up is absent."""
     positions: list[Position] = []
-    """Both speakers' last word on it."""
+    """Both speakers' last word on the topic."""
     sentences: list[Sentence] = []
     """The comparison; at the root."""
 
@@ -94,5 +94,5 @@ class Topic(BaseModel):
 
 
 def topic_of(node: Node) -> Topic:
-    """Return the data of ``node`` as those of a topic, so far as they have its shape."""
+    """Return the data of ``node`` that have the shape of a topic."""
     return read_fields(Topic, node.data)

@@ -1,4 +1,4 @@
-"""Find the view that a protocol brings for its own debates: one file beside its graph."""
+"""Find the view that a protocol has for its own debates: one file next to its graph."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from dialectree.records import Node, RunRecord
 
 
 class OwnView:
-    """A module that shows what is particular to the debates of a protocol.
+    """A module that shows the special parts of a protocol's debates.
 
-    A function of the module takes the place of the method of its name here. ``MARKDOWN`` is the
-    text of Jinja macros: ``appendix`` of the run; ``line``, ``row`` and ``node`` of a node that the
-    module ``shows``.
+    A function of the module replaces the method with its name. ``MARKDOWN`` has Jinja macros:
+    ``appendix`` for the run; ``line``, ``row`` and ``node`` for a node that the module ``shows``.
     """
 
     MARKDOWN = ""
@@ -24,11 +23,11 @@ class OwnView:
         vars(self).update(vars(module))
 
     def answer(self, record: RunRecord) -> list[str]:
-        """Return the outcome in plain paragraphs; without any it is the verdict's own."""
+        """Return the outcome in plain paragraphs; if empty, the verdict's answer is shown."""
         return []
 
     def grounds(self, record: RunRecord) -> list[str]:
-        """Return what the answer rests on besides, a line each."""
+        """Return further grounds of the answer, one per line."""
         return []
 
     def heading(self, record: RunRecord) -> str:
@@ -40,12 +39,12 @@ class OwnView:
         return False
 
     def outcome(self, node: Node) -> str:
-        """Return what a node without a verdict came to, in a few words."""
+        """Return the outcome of a node without a verdict, in a few words."""
         return ""
 
 
 @cache
 def find_own_view(graph: str, view: str) -> OwnView | None:
-    """Return the module called ``view`` beside a graph (``module:attribute``), or None."""
+    """Return the module called ``view`` next to a graph (``module:attribute``), or None."""
     name = f"{graph.partition(':')[0].rpartition('.')[0]}.{view}"
     return OwnView(import_module(name)) if find_spec(name) else None

@@ -1,4 +1,4 @@
-"""A run in the terminal: its Markdown as rich prints it, and its tree drawn as a tree."""
+"""Show a run in the terminal: its Markdown as rich prints it, and its tree."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LOOK = Theme(
 
 
 class _Page:
-    """Prints parts of a report in one look."""
+    """Prints parts of a report in one style."""
 
     def __init__(self, *parts: RenderableType) -> None:
         self._parts = Group(*parts)
@@ -46,7 +46,7 @@ class _Page:
 
 
 def tree(record: RunRecord, depth: int | None = None) -> RenderableType:
-    """Return the whole record: the result, then the tree and what it took.
+    """Return the whole record: the result, the tree, the sources and the totals.
 
     Args:
         depth: The levels of the tree below its root that are shown; None shows all.
@@ -58,13 +58,13 @@ def tree(record: RunRecord, depth: int | None = None) -> RenderableType:
 
 
 def result(record: RunRecord) -> RenderableType:
-    """Return question and verdict, what they rest on, and what a contest changed."""
+    """Return the question, the verdict, its grounds, and the changes of a contest."""
     part = macros(record)
     return _Page(_markdown(part("result")))
 
 
 def transcript(node: Node, record: RunRecord) -> RenderableType:
-    """Return all that was said at one node, whole and in order, under what came of it."""
+    """Return the whole transcript of one node in order, below its outcome."""
     part = macros(record)
     return _Page(_markdown(part("node", node)))
 
@@ -75,7 +75,7 @@ def link(file: Path) -> Text:
 
 
 def paths(folder: Path) -> RenderableType:
-    """Return where the record and the report of a run lie; a terminal that can links them."""
+    """Return the paths of a run's record and report, as links in terminals that know links."""
     files = [file for file in (folder / "run.json", folder / "report.html") if file.is_file()]
     return Text("\n").join([Text(), *map(link, files)])
 
@@ -85,8 +85,8 @@ def overview(
 ) -> RenderableType:
     """Return one line for each run: its id, its method, its status and its question.
 
-    An id is whole whatever the width, and the question is the first to give way. In the folder
-    ``runs`` an id is a link to the run's report. ``expand`` fills the width of a terminal.
+    An id is never cut, and the question is shortened first. In the folder ``runs`` an id is a
+    link to the run's report. ``expand`` fills the width of a terminal.
     """
     grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", expand=expand)
     longest = max((cell_len(line(summary.run_id, 80)) for summary in summaries), default=0)
@@ -108,7 +108,7 @@ def overview(
 
 
 def _markdown(text: str) -> Markdown:
-    """Parse a part of the report; a line break in a cell of a table is a break here, too."""
+    """Parse a part of the report; ``<br>`` in a table cell becomes a line break."""
     bare = text.replace(markdown_text.BREAKER, "")  # rich makes no links of addresses
     page = Markdown(bare, justify="default")  # any other value pads each line with spaces
     for token in page.parsed:
@@ -119,7 +119,7 @@ def _markdown(text: str) -> Markdown:
 
 
 def _trees(record: RunRecord, part: Callable[..., str], depth: int | None) -> list[Tree]:
-    """Return the tree, and after it whatever hangs nowhere; a folded part says how much it is."""
+    """Return the tree, then the nodes without a parent; a folded part shows its size."""
     roots: list[Tree] = []
     above: list[Tree] = []
     folded: dict[int, int] = {}

@@ -36,5 +36,5 @@ def make_table(record: RunRecord) -> DataFrame:
 
 
 def _cell(value: object) -> object:
-    """Return a part of a reply as a cell: a list or an object is JSON."""
+    """Return a field of a reply as a cell; a list or an object becomes JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -1,6 +1,6 @@
-"""Put the verdict of a run into words: the one place for all doors.
+"""Put the verdict of a run into words, for every interface.
 
-Also what a reader should know beside it: the state of the run, and what was left open.
+Also the state of the run and the nodes without a result.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class VerdictLine(NamedTuple):
 
 
 def verdict_lines(record: RunRecord) -> list[VerdictLine]:
-    """Put the verdict of a run into words, in the order in which they are read.
+    """Return the verdict of a run in words, as lines in reading order.
 
-    A door prints all lines or picks some by their kind: warnings about the models (``banner``),
-    the answer, how sure it is and how that was reckoned (``measure``), the reason for it, the
-    sentences of sources that it rests on (``ground``), notes, what a contest changed, the state of
-    a run that did not end well, and what the verdict rests on.
+    An interface prints all lines or picks some by their kind: warnings about the models
+    (``banner``), the answer, its confidence and how that was computed (``measure``), the reason,
+    the cited sentences of sources (``ground``), notes, the changes of a contest, the state of a
+    run that did not end well, and the basis of the verdict.
     """
     verdict, protocol_view = record.verdict, words.own_view(record)
     lines = [VerdictLine("banner", text) for text in banners(record)]
@@ -78,7 +78,7 @@ def _answer(record: RunRecord) -> list[str]:
 
 
 def _measures(record: RunRecord) -> list[str]:
-    """Return how sure the verdict is, and how that was reckoned."""
+    """Return the confidence of the verdict, and how it was computed."""
     verdict, root = record.verdict, record.tree.nodes.get(record.tree.root)
     lines = [confidence(verdict)] if verdict is not None and asserts(record) else []
     lines += [agreement(verdict)] if verdict is not None and verdict.agreement is not None else []
@@ -107,7 +107,7 @@ def banners(record: RunRecord) -> list[str]:
 
 
 def asserts(record: RunRecord) -> bool:
-    """Return whether there is an answer with a confidence. A comparison has none."""
+    """Return whether the run has an answer with a confidence. A comparison has none."""
     verdict = record.verdict
     if verdict is None or verdict.answer is None or words.compares(record):
         return False
@@ -123,7 +123,7 @@ def likely(probability: float) -> str:
 
 
 def headline(verdict: Verdict) -> str:
-    """``B: oxygen``; of a claim ``P(claim) 0.73: more likely true than false``; empty if none."""
+    """Return ``B: oxygen``, or ``P(claim) 0.73: more likely true than false``; empty without an answer."""
     if verdict.confidence is not None and verdict.probable:
         claim_probability, means = (f"P(claim) {figure(verdict.confidence)}", likely(verdict.confidence))
         if (calibration := verdict.calibrated) is None:
@@ -136,9 +136,9 @@ def headline(verdict: Verdict) -> str:
 
 
 def confidence(verdict: Verdict) -> str:
-    """``Confidence 0.64 · source: judges``.
+    """Return ``Confidence 0.64 · source: judges``.
 
-    With a calibration ``Confidence 0.90 as the judge said; 0.71 calibrated (n = 212)``.
+    With a calibration it is ``Confidence 0.90 as the judge said; 0.71 calibrated (n = 212)``.
     """
     if verdict.calibrated is not None:
         source = verdict.confidence_source or "verdict"
@@ -150,18 +150,18 @@ def confidence(verdict: Verdict) -> str:
 
 
 def format_calibrated_confidence(calibration: Calibrated) -> str:
-    """``0.71 calibrated (n = 212)``."""
+    """Return ``0.71 calibrated (n = 212)``."""
     return f"{figure(calibration.confidence)} calibrated (n = {calibration.n:,})"
 
 
 def agreement(verdict: Verdict) -> str:
-    """``Agreement of the judges 0.67; judge 2: B``."""
+    """Return ``Agreement of the judges 0.67; judge 2: B``."""
     dissent = "".join(f"; judge {who}: {label}" for who, label in verdict.dissent.items())
     return f"Agreement of the judges {format_share(verdict.agreement)}{dissent}"
 
 
 def basis(record: RunRecord) -> str:
-    """``Rests on 7 questions with 30 turns, debated at 0.0, 0.1.0 and 0.1.1.``"""
+    """Return ``Rests on 7 questions with 30 turns, debated at 0.0, 0.1.0 and 0.1.1.``"""
     nodes = record.tree.nodes
     turn_count = count(sum(len(node.transcript) for node in nodes.values()), "turn")
     root = nodes.get(record.tree.root)
@@ -171,7 +171,7 @@ def basis(record: RunRecord) -> str:
 
 
 def two_line_summary(record: RunRecord) -> str:
-    """Return the question, what came of it and what it took, for a program or a log."""
+    """Return the question, the outcome and the cost in two lines, for a program or a log."""
     sure = [line(confidence(record.verdict), 90)] if record.verdict and asserts(record) else []
     parts = [line(verdict_text(record, "answer"), 90), *sure, *sums(record)]
     question = line(words.question(record), 90)
@@ -179,7 +179,7 @@ def two_line_summary(record: RunRecord) -> str:
 
 
 def sums(record: RunRecord) -> list[str]:
-    """``9 calls (3 from the reply cache)``, ``3,210 tokens``, ``12 s``, and the cost if known."""
+    """Return ``9 calls (3 from the reply cache)``, ``3,210 tokens``, ``12 s``, and the cost if known."""
     usage = record.usage
     calls = count(usage.calls, "call")
     if usage.calls_from_cache:
@@ -219,12 +219,12 @@ def heading_of_verdict(record: RunRecord) -> str:
 
 
 def pending(record: RunRecord) -> str:
-    """``There is no verdict yet.``"""
+    """Return a sentence for a run that has not reached its verdict yet."""
     return f"There is no {heading_of_verdict(record).lower()} yet."
 
 
 def describe_missing_answer(record: RunRecord) -> str:
-    """Say that there is no answer, and why if that is known."""
+    """Say that the answer is missing, and the reason if it is known."""
     first_note = next(iter(record.verdict.notes if record.verdict else []), "")
     why_not = _what_failed(record) if _notes_are_gaps(record) else first_note
     reason = f": {why_not.rstrip('.')}" if why_not else ""
@@ -232,7 +232,7 @@ def describe_missing_answer(record: RunRecord) -> str:
     if not (lacking := _without_strength(record)):
         return text
     settings = " ".join(f"--set {name}=STRENGTH" for name in lacking)
-    return f"{text} With a strength of your own: dialectree contest {record.run_id} {settings}"
+    return f"{text} To set a strength yourself: dialectree contest {record.run_id} {settings}"
 
 
 def _notes_are_gaps(record: RunRecord) -> bool:
@@ -241,7 +241,7 @@ def _notes_are_gaps(record: RunRecord) -> bool:
 
 
 def _what_failed(record: RunRecord) -> str:
-    """Return the first failure, or else the notes of the first part that came to no answer."""
+    """Return the first failure, or else the notes of the first part without an answer."""
     reasons, outcome = (
         [words.describe_failure(failure) for _, failure in record.list_failures()],
         "failed for good",
@@ -269,7 +269,7 @@ def _without_strength(record: RunRecord) -> list[str]:
 
 
 def notes(record: RunRecord) -> list[str]:
-    """Return the notes on the verdict, without one that says why there is no answer."""
+    """Return the notes on the verdict, except a note that explains a missing answer."""
     verdict = record.verdict
     if verdict is None:
         return []
@@ -278,7 +278,7 @@ def notes(record: RunRecord) -> list[str]:
 
 
 def list_nodes_without_result(record: RunRecord) -> list[tuple[str, list[str]]]:
-    """Return the ids of the nodes without a result: those that wait, and those given up."""
+    """Return the ids of the nodes without a result yet, and of the nodes that were given up."""
     groups = [
         ("Without a result yet", _without(record, "open")),
         ("Given up without a result", _without(record, "missing")),

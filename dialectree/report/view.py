@@ -1,4 +1,4 @@
-"""Put the parts of a record into the order in which they are read, for every report alike.
+"""Put the parts of a record into reading order, for every report.
 
 Fields of a reply are shown by their names and shapes, so any protocol's replies can be shown.
 """
@@ -33,7 +33,7 @@ class ReplyLine(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Replies at one place of a debate: of one speaker, or of several facing each other."""
+    """Replies at one place of a debate: by one speaker, or by several who face each other."""
 
     number: int
     speakers: list[str]
@@ -54,7 +54,7 @@ class Stage(NamedTuple):
 
     @property
     def title(self) -> str:
-        """``Debate``, ``Second pass: debate``."""
+        """Return ``Debate``, ``Second pass: debate``."""
         if self.take == 1:
             return label(self.name)
         ordinal = "Second" if self.take == 2 else f"{self.take}th"
@@ -62,7 +62,7 @@ class Stage(NamedTuple):
 
 
 def stages(record: RunRecord | None, node: Node) -> list[Stage]:
-    """Return the transcript of ``node`` by pass and phase, each by rounds."""
+    """Return the transcript of ``node`` by pass, phase and round."""
     look, weighers = words.look(record), words.weighers(record)
     parts: dict[tuple[int, str], list[Turn]] = {}
     for turn in node.transcript:
@@ -75,7 +75,7 @@ def stages(record: RunRecord | None, node: Node) -> list[Stage]:
 
 
 def _rounds(turns: list[Turn], facing: Collection[str], weighers: Collection[str]) -> list[Round]:
-    """Group turns: speakers who share a role, and those ``facing`` each other, round by round."""
+    """Group the turns of speakers who share a role or who face each other, round by round."""
     spoke = {turn.speaker for turn in turns}
     declared = [who for who in facing if who in spoke]
     sharing: dict[str, list[str]] = {}
@@ -107,7 +107,7 @@ def verdict(node: Node, take: int) -> Verdict | None:
 
 
 def won(node: Node, take: int, speaker: str) -> bool:
-    """Return whether ``speaker`` won the debate of pass ``take``; ``A (concise)`` names both."""
+    """Return whether ``speaker`` won the debate of pass ``take``; ``A (concise)`` names label and speaker."""
     ruled = verdict(node, take)
     winner = (ruled.winner if ruled else None) or ""
     return winner == speaker or winner.endswith(f"({speaker})")
@@ -116,7 +116,7 @@ def won(node: Node, take: int, speaker: str) -> bool:
 def entries(
     turn: Turn, node: Node, texts: Mapping[str, Sequence[str]], without: Collection[str] = ()
 ) -> list[ReplyLine]:
-    """Return the fields of a reply as lines, except those called ``without``.
+    """Return the fields of a reply as lines, except those named in ``without``.
 
     ``texts`` holds the ids of the node's children by their texts.
     """
@@ -137,7 +137,7 @@ def entries(
 def _link_parts_to_nodes(
     lines: Iterable[ReplyLine], texts: Mapping[str, Sequence[str]]
 ) -> Iterator[ReplyLine]:
-    """Add to each part the node that it became. Two of one text are matched in their order."""
+    """Add to each part the id of its node. Parts with the same text are matched in order."""
     ids_by_text = {text: list(ids) for text, ids in texts.items()}
     for entry in lines:
         ids = ids_by_text.get(entry.text) if entry.level else None
@@ -170,7 +170,7 @@ def _texts(value: JsonValue) -> list[str]:
 
 
 def _flat(level: int, name: str, value: JsonValue, parts: Mapping[str, str]) -> Iterator[ReplyLine]:
-    """Yield one field and all that it holds, as lines of growing level."""
+    """Yield a field and its contents as lines, one level deeper for each nesting."""
     title = label(name)
     if level >= _LEVELS:
         yield ReplyLine(level, title, json.dumps(value, ensure_ascii=False))
@@ -236,7 +236,7 @@ class TreeRow(NamedTuple):
 
 
 def rows(record: RunRecord) -> list[TreeRow]:
-    """Return every node once, each after its parent; a node without one comes last."""
+    """Return every node once, each after its parent; a node without a parent comes last."""
     nodes, visited_ids, tree_rows = record.tree.nodes, set[str](), list[TreeRow]()
     waiting = [(0, node) for node in reversed(nodes)] + [(0, record.tree.root)]
     while waiting:
@@ -263,7 +263,7 @@ def carrying(record: RunRecord) -> list[Node]:
 
 
 def format_node_list(nodes: Mapping[str, Node], ids: Iterable[str]) -> str:
-    """Return ids with the words that stand there: ``0.1 Bees live in hives; 0.2 They swarm``."""
+    """Return ids with the texts of their nodes: ``0.1 Bees live in hives; 0.2 They swarm``."""
     texts = {name: line(nodes[name].text, 60) if name in nodes else "" for name in ids}
     return "; ".join(f"{name} {text}".rstrip() for name, text in texts.items())
 
@@ -279,7 +279,7 @@ def path(record: RunRecord, node: Node) -> list[str]:
 
 
 def product(record: RunRecord, node: Node) -> str:
-    """Say how the confidence of ``node`` was reckoned, if it is a product; else return nothing."""
+    """Return how the confidence of ``node`` was computed if it is a product; else empty."""
     ruled, nodes = node.verdict, record.tree.nodes
     if ruled is None or ruled.confidence is None or ruled.local_confidence is None:
         return ""
@@ -309,12 +309,12 @@ _UNSET = {
 
 
 def settings(record: RunRecord) -> dict[str, str]:
-    """Return the settings by name; an unset one with what holds without it."""
+    """Return the settings by name; an unset setting has its default in words."""
     return {name: _setting(name, value) for name, value in _by_path(record.settings)}
 
 
 def _by_path(settings: Mapping[str, JsonValue], path: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """Yield the settings, and after them those of the debates inside, as ``rsd.judge``."""
+    """Yield the settings, then those of the debates inside, such as ``rsd.judge``."""
     yield from ((f"{path}{name}", value) for name, value in settings.items() if name != "inner")
     inner = settings.get("inner")
     for name, values in inner.items() if isinstance(inner, dict) else ():

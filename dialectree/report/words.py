@@ -15,7 +15,7 @@ from dialectree.text import count, format_list, label
 
 
 def method(record: RunRecord) -> str:
-    """Return the protocol in full, and the method where it is another one."""
+    """Return the protocol's title, and the method if it is a variant."""
     of = record.get_declaration()
     if record.method == record.protocol:
         return of.title
@@ -26,13 +26,13 @@ def method(record: RunRecord) -> str:
 
 
 def view_of(record: RunRecord) -> str:
-    """Return the view of a run, by its declaration: one of ours, else round by round."""
+    """Return the declared view of a run if it is one of ours, else ``rounds``."""
     view = record.get_declaration().view
     return view if view in VIEWS else "rounds"
 
 
 def look(record: RunRecord | None) -> Look:
-    """Return what the protocols of a run declare of its look, the run's own first."""
+    """Return the joined looks that a run's protocols declare, the run's own first."""
     declared = [] if record is None else record.declared.values()
     return join_looks(declaration.look for declaration in declared)
 
@@ -47,20 +47,20 @@ def settings_of(record: RunRecord) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def weighers(record: RunRecord | None) -> set[str]:
-    """Return the roles that score or compare. Their speakers face nobody."""
+    """Return the roles that score or compare. Their speakers do not face each other."""
     declared = [] if record is None else record.declared.values()
     return {phase.role for declaration in declared for phase in declaration.phases if phase.weighs}
 
 
 def unit(record: RunRecord) -> str:
-    """Return what one place of the tree is called."""
+    """Return the noun for one node of the tree."""
     return record.get_declaration().unit
 
 
 def own_view(record: RunRecord | None) -> OwnView | None:
-    """Return the view that the run's protocol brings, or None.
+    """Return the view of the run's protocol, or None.
 
-    Its code does not travel with a run, so the protocol of that title has to be installed.
+    A run does not contain the view's code, so a protocol with its title must be installed.
     """
     if record is None or (declared := record.get_declaration()).view in VIEWS:
         return None
@@ -70,12 +70,12 @@ def own_view(record: RunRecord | None) -> OwnView | None:
 
 
 def compares(record: RunRecord) -> bool:
-    """Return whether a run compares, by whatever method, so that it has no confidence."""
+    """Return whether the run's outcome is a comparison, which has no confidence."""
     return record.get_declaration().outcome == "comparison"
 
 
 def census(record: RunRecord) -> str:
-    """Return what the tree holds: ``7 questions``, ``1 claim and 4 arguments``."""
+    """Return the number of nodes by kind: ``7 questions``, ``1 claim and 4 arguments``."""
     nodes = record.tree.nodes.values()
     general = ("open", "branch", "leaf")
     kinds = Counter(
@@ -105,7 +105,7 @@ _MARKS: dict[Stance, str] = {"support": "✓", "attack": "✗"}
 
 
 def stance(side: Stance) -> str:
-    """``✓ supports``, ``✗ attacks``: marks that differ without colour."""
+    """Return ``✓ supports`` or ``✗ attacks``, whose marks differ without colour."""
     return f"{_MARKS[side]} {_STANCES[side]}"
 
 
@@ -132,9 +132,9 @@ def why(record: RunRecord, stopped: str) -> str:
 
 
 def speaker(speaking: Turn | Call, node: Node | None = None, record: RunRecord | None = None) -> str:
-    """``Leaf debater A``, ``Leaf judge``, ``Pairwise judge, 0.0 against 0.1``.
+    """Return ``Leaf debater A``, ``Leaf judge``, ``Pairwise judge, 0.0 against 0.1``.
 
-    Who defends a label at ``node`` is called by that label.
+    A speaker who defends a label at ``node`` is called by that label.
     """
     role, who = label(speaking.role), turns.speaker(node, speaking)
     if who == speaking.role:
