@@ -1,4 +1,4 @@
-"""Describe what each tool takes, in models whose JSON schemas clients read."""
+"""Describe the arguments of each tool, in models whose JSON schemas clients read."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     def select_set_arguments(self) -> dict[str, Any]:
-        """Return what the client gave, and no default."""
+        """Return the arguments that the client set, without defaults."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 class ProtocolArguments(Arguments):
-    """The arguments of a protocol's tool, whose fields come with their descriptions."""
+    """The arguments of a protocol's tool; the fields have descriptions."""
 
     model_config = ConfigDict(use_attribute_docstrings=False)  # else pydantic reads our sources
 
@@ -56,7 +56,7 @@ class Runs(Arguments):
     """The number of runs."""
 
     limit: int = Field(20, ge=1, le=200)
-    """At most so many, the newest first."""
+    """The most runs to list, the newest first."""
 
 
 class DebateArguments(Arguments):
@@ -67,7 +67,7 @@ class DebateArguments(Arguments):
     tool: str
     """The name of the tool."""
     arguments: dict[str, Any]
-    """What that tool takes."""
+    """The arguments of that tool."""
 
 
 class ContestArguments(RunArguments):
@@ -76,13 +76,13 @@ class ContestArguments(RunArguments):
     model_config = ConfigDict(title="Contest")
 
     changes: list[Change] = Field(min_length=1)
-    """The changes, each in the light of those before."""
+    """The changes, applied in order."""
 
 
 def of_protocol(protocol: Protocol) -> type[ProtocolArguments]:
-    """Return what a protocol's tool takes: its input, its method and its common settings.
+    """Return the arguments of a protocol's tool: its input, method and common settings.
 
-    The models are the affair of the server's owner, and a person cannot take part.
+    The server's owner chooses the models, and a person cannot take part.
     """
     input_fields = arguments(protocol.input).model_fields
     settings = {
@@ -104,7 +104,7 @@ def of_protocol(protocol: Protocol) -> type[ProtocolArguments]:
 
 
 def _is_open_to_clients(declared: Any) -> bool:
-    """Return whether a client may choose a setting that is declared so."""
+    """Return whether a client may choose a setting with this declaration."""
     return bool(declared.get("common") and declared.get("group") != "Models" and not declared.get("person"))
 
 
@@ -123,12 +123,12 @@ class _Untitled(GenerateJsonSchema):
 
 
 def schema(kind: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of what a tool takes or returns."""
+    """Return the JSON schema of a tool's arguments or result."""
     return kind.model_json_schema(schema_generator=_Untitled)
 
 
 def validate_arguments(kind: type[Arguments], values: dict[str, Any]) -> Any:
-    """Return ``values`` as ``kind``; InputError says in one line what is wrong."""
+    """Return ``values`` as ``kind``; raise InputError, in one line, if they do not fit."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Describe runs as the tools return them: structured content, and the same as text."""
+"""Describe runs as the tools return them: as structured content and as text."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ class Report(BaseModel):
 
 
 def debate(record: RunRecord, background_run: BackgroundRun | None = None, *, busy: bool = False) -> Debate:
-    """Return what came of a run, or how far it has come.
+    """Return the outcome of a run, or its progress.
 
-    ``background_run`` is the run as it goes on in this server, ``busy`` says that another process has it.
+    ``background_run`` is the run if this server conducts it; ``busy``: another process conducts it.
     """
     running = busy or (
         background_run is not None and background_run.task is not None and not background_run.task.done()
@@ -107,7 +107,7 @@ def debate(record: RunRecord, background_run: BackgroundRun | None = None, *, bu
 
 
 def summarize_run(summary: RunSummary, *, busy: bool) -> Debate:
-    """Return a run as a list shows it; ``busy`` says that it goes on in this server."""
+    """Return a run as a list shows it; ``busy`` means that it goes on in this server."""
     done = not busy and summary.status not in UNFINISHED
     verdict = summary.verdict.model_dump(exclude={"probability"}) if summary.verdict and done else {}
     about = summary.model_dump(include={*Debate.model_fields} - {*Verdict.model_fields, "status"})
@@ -125,7 +125,7 @@ def _parts(tree: Tree) -> dict[str, str]:
 
 
 def _in_words(state: Debate, verdict: str) -> str:
-    """Return a run in words, for a model that is not shown the structured content."""
+    """Return a run in words, for a model that does not see the structured content."""
     spent = count(state.calls, "call")
     if state.expected_calls:
         spent += f" of at most {state.expected_calls:,}"

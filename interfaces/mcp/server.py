@@ -38,7 +38,7 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: what clients read of it, what it takes, and what it does."""
+    """A tool: its description for clients, its arguments and its handler."""
 
     described: types.Tool
     takes: type[arguments.Arguments]
@@ -48,8 +48,8 @@ class Tool:
 class DebateServer:
     """The tools of a server: one for each protocol, and those for estimates and runs.
 
-    ``wait`` is how many seconds a call waits for a verdict before it returns how far it has come.
-    The docstrings of the tools are what clients read.
+    A call waits ``wait`` seconds for a verdict before it returns the progress of the run.
+    Clients read the docstrings of the tools.
     """
 
     def __init__(self, debates: BackgroundDebates, protocols: list[Protocol], wait: float) -> None:
@@ -161,7 +161,7 @@ class DebateServer:
         """Return the method, the input and the settings that a call of another tool names."""
         if call_arguments.tool not in self._protocols:
             raise InputError(
-                f"tool: {call_arguments.tool!r} does not debate: {', '.join(self._protocols)} do"
+                f"tool: no debate tool {call_arguments.tool!r}; use one of {', '.join(self._protocols)}"
             )
         takes = self._tools[call_arguments.tool].takes
         return _split_arguments(
@@ -170,7 +170,7 @@ class DebateServer:
         )
 
     async def _wait_for_outcome(self, pending_run: Awaitable[BackgroundRun], tell: Tell) -> Debate:
-        """Return the verdict, or how far a run has come in time; raise what broke it off.
+        """Return the verdict, or the progress when the time is up; raise the error that broke the run off.
 
         A client that cancels its call breaks the debate off; `resume` goes on with it.
         """
@@ -189,7 +189,7 @@ class DebateServer:
             ) from run.fault
         return state
 
-    # The protocol
+    # The handlers of MCP
 
     async def _list(self, context: Context, _: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool.described for tool in self._tools.values()])
@@ -198,7 +198,7 @@ class DebateServer:
         """Call a tool. A failure is an error of the tool, in one line."""
         try:
             if call.name not in self._tools:
-                raise InputError(f"there is no tool {call.name!r}; {', '.join(self._tools)}")
+                raise InputError(f"no tool {call.name!r}; use one of {', '.join(self._tools)}")
             tool = self._tools[call.name]
             call_arguments = arguments.validate_arguments(tool.takes, call.arguments or {})
             return _result(await tool.handle(call_arguments, context.session.report_progress))
@@ -207,7 +207,7 @@ class DebateServer:
 
 
 def _result(result: BaseModel) -> types.CallToolResult:
-    """Return what a tool returns: text, and structured content by its schema."""
+    """Return a tool's result as text, and as structured content by its schema."""
     return types.CallToolResult(
         content=[_block(text(result))],
         structured_content=result.model_dump(mode="json", exclude_defaults=True),
@@ -217,7 +217,7 @@ def _result(result: BaseModel) -> types.CallToolResult:
 def _make_tool_definition(
     name: str, description: str, takes: type[arguments.Arguments], returns: type[BaseModel], *, reads: bool
 ) -> types.Tool:
-    """Return a tool as clients read it. One that does not only read adds a run or ends one."""
+    """Return a tool as clients read it. Without ``reads`` it adds a run or ends one."""
     return types.Tool(
         name=name,
         description=description,
@@ -236,7 +236,7 @@ def _block(words: str) -> types.TextContent:
 def _split_arguments(
     protocol: Protocol, call_arguments: arguments.Arguments
 ) -> tuple[Method, dict[str, Any], dict[str, Any]]:
-    """Return the method, the input and the settings that a client wants."""
+    """Return the method, the input and the settings in a client's arguments."""
     values = call_arguments.select_set_arguments()
     chosen = method(values.pop("method", protocol.name), protocol.name)
     inputs = {name: values.pop(name) for name in protocol.input.model_fields if name in values}

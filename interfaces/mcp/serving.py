@@ -34,8 +34,8 @@ async def serve_stdio(server: Server[Any]) -> None:
 async def _messages() -> AsyncIterator[str]:
     """Yield the lines of stdin.
 
-    A thread reads them that nothing waits for: a read that blocks would keep Ctrl-C from ending
-    the server. No child process inherits stdin.
+    A daemon thread reads them: a blocking read would keep Ctrl-C from ending the server. Child
+    processes do not inherit stdin.
     """
     stdin = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -62,7 +62,7 @@ KEY = MCP_KEY
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket of the address; InputError where there is none to be had."""
+    """Return a listening socket at the address; raise InputError if that fails."""
     if host not in LOOPBACK and not os.environ.get(KEY):
         raise InputError(f"--host {host}: other machines could start debates; give them a key in {KEY}")
     try:
@@ -82,8 +82,8 @@ async def serve_http(
     server: Server[Any], debates: BackgroundDebates, listening: socket.socket, host: str
 ) -> None:
     """Serve clients at ``/mcp`` until the process is told to end."""
-    # On loopback the SDK checks the headers Host and Origin. A server that others reach does not
-    # know by which names they do, and asks for a key.
+    # On loopback the SDK checks the headers Host and Origin. A server that other machines reach
+    # does not know its names for them, and asks for a key.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = server.streamable_http_app(host=host, transport_security=None if host in LOOPBACK else security)
     guarded = _add_access_checks(app, os.environ.get(KEY, ""))
@@ -92,7 +92,7 @@ async def serve_http(
 
 
 class _HttpServer(uvicorn.Server):
-    """Ends its debates first, and so the calls that wait for them; then the open streams."""
+    """Ends its debates first, and thereby the calls that wait for them; then the open streams."""
 
     def __init__(self, config: uvicorn.Config, debates: BackgroundDebates) -> None:
         super().__init__(config)
@@ -106,7 +106,7 @@ class _HttpServer(uvicorn.Server):
 
 
 def _add_access_checks(app: ASGIApp, key: str) -> ASGIApp:
-    """Refuse requests without the key, and those of pages of other sites."""
+    """Refuse requests without the key, and requests from pages of other sites."""
 
     async def serve_or_refuse(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -177,13 +177,13 @@ def test_what_a_tool_returns_and_shows_fits_its_schema(
         ("verify", {"claim": " "}, "the claim is empty"),
         ("decide", {**COWS, "gold": "A"}, "gold: there is no such setting"),
         ("decide", {**COWS, "options": ["grass"]}, "one option is no choice"),
-        ("submit", {"tool": "show", "arguments": {}}, "tool: 'show' does not debate: "),
+        ("submit", {"tool": "show", "arguments": {}}, "tool: no debate tool 'show'; use one of "),
         ("submit", {"tool": "verify", "arguments": {}}, "claim: field required"),
         ("show", {"run_id": "20260101"}, "there is no run '20260101' of yours here"),
         ("show", {"run_id": "../elsewhere"}, "run_id: string should match"),
         ("show", {"run_id": "elsewhere"}, "there is no run 'elsewhere'"),
         ("contest", {"run_id": "last", "changes": []}, "changes: list should have at least 1"),
-        ("judge", {}, "there is no tool 'judge'; "),
+        ("judge", {}, "no tool 'judge'; use one of "),
     ],
 )
 def test_a_wrong_call_is_an_error_of_the_tool_in_one_line(
