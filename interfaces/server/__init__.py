@@ -20,7 +20,7 @@ __all__ = ["app", "auth", "routes"]
 
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
-    """Say who is served, and offer the presets."""
+    """Log the names of the clients, and offer the presets."""
     names = sorted({*keys().values()})
     served = f"keys: {', '.join(names)}" if names else NO_KEYS
     logging.getLogger("dialectree").warning(served)
@@ -29,11 +29,11 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 routes = [*protocols.routes, *debates.routes, *acting.routes]
-"""The routes that want a key, on whatever host."""
+"""The routes that need a key, on every host."""
 app = Starlette(
     routes=routes,
     middleware=[Middleware(LocalOnly), Middleware(SmallOnly), Middleware(JsonOnly), Middleware(Pages)],
     exception_handlers=debates.exception_handlers,
     lifespan=lifespan,
 )
-"""What ``http.app`` in langgraph.json names."""
+"""The app that ``http.app`` in langgraph.json names."""

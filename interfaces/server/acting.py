@@ -1,7 +1,7 @@
 """Routes by which a client begins, prices, contests, stops and answers debates.
 
-A debate of a thread is begun, stopped and answered by the host's own API: these routes prepare its
-input. A contest is the server's own run.
+The host's own API begins, stops and answers a debate of a thread: these routes prepare its input.
+A contest is the server's own run.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class _Answer(_Body):
 
 _SHAPE = '; `changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
 _WAIT_S = 5.0
-"""Seconds that a client waits for a contest before it is told where to look for it."""
+"""Seconds that a client waits for a contest before it gets the address to follow it."""
 
 
 async def prepare(request: Request) -> Response:
-    """Answer with the input of the protocol's graph, and if wanted with what it will take.
+    """Answer with the input of the protocol's graph, and on request with an estimate.
 
     Files come as ``{"name": ..., "base64": ...}`` and are read here. No model is called.
     """
@@ -73,7 +73,7 @@ async def prepare(request: Request) -> Response:
 
 
 async def contest(request: Request) -> Response:
-    """Begin a contest; answer with its record, or with its id where it takes longer.
+    """Begin a contest; answer with its record, or with its id if it takes longer.
 
     A client that sends ``Prefer: respond-async`` gets the id at once.
     """
@@ -91,7 +91,7 @@ async def contest(request: Request) -> Response:
 
 
 async def price(request: Request) -> Response:
-    """Answer with what a contest would take; no model is called."""
+    """Answer with the estimate of a contest; no model is called."""
     debates, run_id = debates_of(request), request.path_params["run_id"]
     wishes, settings = await _parse_contest_request(request, debates)
     planned = await asyncio.to_thread(debates.plan_contest, run_id, wishes, settings)
@@ -99,14 +99,14 @@ async def price(request: Request) -> Response:
 
 
 def _make_estimate_reply(expected: Estimate) -> dict[str, Any]:
-    """Return an estimate, and the line that says it."""
+    """Return an estimate, as fields and as a line of text."""
     return {**expected.model_dump(mode="json"), "line": str(expected)}
 
 
 async def _parse_contest_request(
     request: Request, debates: BackgroundDebates
 ) -> tuple[list[Change], dict[str, Any]]:
-    """Return the changes and the settings of a contest, which name nothing of the operator's."""
+    """Return the changes and settings of a contest; raise InputError for the operator's settings."""
     body = body_of(_Contest, await request.body(), _SHAPE)
     settings = body.settings or {}
 
@@ -114,8 +114,8 @@ async def _parse_contest_request(
         kind = protocol(debates.result(request.path_params["run_id"]).protocol).settings
         if places(kind, settings) or find_reserved_settings(kind, settings):
             raise InputError(
-                "a contest names no address, no file of a model and no setting of the operator: "
-                "they stand in the server's setup"
+                "the settings of a contest name an address, a model's file or a setting of the operator: "
+                "leave these out; the server's setup has them"
             )
         require_few_judges(find_large_juries(kind, settings))
 
@@ -140,7 +140,7 @@ async def resume(request: Request) -> Response:
 
 
 async def show_pending_request(request: Request) -> Response:
-    """Answer with what a person is asked by a run that was begun here; null: nothing."""
+    """Answer with the open question to a person of a run that was begun here, or null."""
 
     def read() -> dict[str, str] | None:
         underway = debates_of(request).underway(request.path_params["run_id"])

@@ -86,13 +86,13 @@ def chat_graph(name: str) -> Graph:
 
 
 def after_reading(state: Any) -> Literal["debate", "person", "hearing", "explanation", "contest", "__end__"]:
-    """Do what the message asks for; end where the reply stands already."""
+    """Do what the message asks for; end if the reply is already there."""
     todo: Todo = state["todo"]
     return "__end__" if todo == "nothing" else todo
 
 
 def after_debate(state: Any) -> Literal["person", "__end__"]:
-    """Stop for a person if the debate asked one."""
+    """Stop for a person if the debate asks one."""
     return "person" if state["todo"] == "person" else "__end__"
 
 
@@ -107,7 +107,7 @@ class ChatSteps:
     # Reading a message
 
     async def reading(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Read the last message; reply where it is no question that can be debated."""
+        """Read the last message; reply unless it is a question that can be debated."""
         if (pending_request := find_pending_request(state["messages"])) is not None:
             return _heard(pending_request)
         turn = last_turn(state["messages"])
@@ -170,13 +170,13 @@ class ChatSteps:
         return {**reply, "todo": "person", "run_id": run_id}
 
     async def person(self, state: Any) -> dict[str, Any]:
-        """Stop for the person, whose answer comes here unless it is the thread's next message."""
+        """Stop for the person; the answer comes here or as the thread's next message."""
         pending_request = find_pending_request(state["messages"])
         assert pending_request is not None
         return {"said": interrupt_for_answer(pending_request.request)}
 
     async def hearing(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Go on with the debate, which hears what the person said, until it asks again."""
+        """Go on with the debate, with the person's answer, until it asks again."""
         before, answers, new_requests = (
             find_pending_request(state["messages"]),
             [str(state["said"])],
@@ -205,7 +205,7 @@ class ChatSteps:
     async def _conduct_run(
         self, run: Started, runtime: Runtime[Any], ask: Ask | None = None
     ) -> dict[str, Any]:
-        """Conduct a run and tell the chat's host what happens; return the update with its end."""
+        """Conduct a run and stream its events to the chat's host; return the update with its end."""
         write, underway = runtime.stream_writer, Underway(run)
         await underway.conduct(ask, watch=lambda event: write(event.model_dump(mode="json")))
         if underway.unreported is not None:
@@ -222,7 +222,7 @@ class ChatSteps:
     # Runs of the thread
 
     async def explanation(self, state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
-        """Show what the last answer rests on, or all that was said at one place; ask no model."""
+        """Show the grounds of the last answer, or the transcript of one node; ask no model."""
         run_id, saved_record = _run_id(state), state.get("record")
         try:
             if saved_record is not None and saved_record["run_id"] == run_id:
@@ -258,7 +258,7 @@ class ChatSteps:
 
 
 def _run_id(state: Any) -> str:
-    """Return the id of the thread's last run; of a host that keeps messages alone, from these."""
+    """Return the id of the thread's last run, from the messages or else from the state."""
     for message in reversed(state["messages"]):
         if run_id := read_message_metadata(message).get("run_id"):
             return str(run_id)
@@ -275,13 +275,13 @@ def _heard(pending_request: ChatRequest) -> dict[str, Any]:
 
 
 def _debates(runtime: Runtime[Any]) -> Debates:
-    """Return the debates that the client may see: it may write any id into its messages."""
+    """Return only the debates that the client may see: it can write any id into its messages."""
     user = runtime.server_info.user if runtime.server_info else None
     return Debates(runs_home(), owner=user.identity if user else "", files_from=())
 
 
 def _live(context: object) -> dict[str, Any]:
-    """Return the models of a host's program that no record can keep."""
+    """Return the models that a host's program gave as objects, which a record cannot keep."""
     if not isinstance(context, ProtocolSettings):
         return {}
     setting_names = ("model", "roles", *juries(type(context)).values())
@@ -295,7 +295,7 @@ def _live(context: object) -> dict[str, Any]:
 for _name in [*load_protocols()]:
     try:
         globals()[f"{_name}_chat"] = chat_graph(_name)
-    except Exception as error:  # whatever a stranger's declaration makes impossible
+    except Exception as error:  # the declaration of another package can fail in any way
         refuse(_name, error)
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Routes that show the runs of one folder: list, record, events, reports, difference.
 
-A client sees its own runs alone. File work stays out of the event loop.
+A client sees only its own runs. File work stays out of the event loop.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class _Page(BaseModel):
     """The id of the last run that the client has."""
     limit: int = Field(default=100, ge=1, le=1000)
     sort: Literal["newest", "figure", "cost", "calls", "question"] = "newest"
-    """The largest figure, cost or number of calls comes first, a run without one last. The same
-    question stands together. Among equals the newest comes first."""
+    """The largest figure, cost or number of calls comes first, a run without one last. Runs of one
+    question are together. Among equals the newest comes first."""
     protocol: str = ""
     status: str = ""
     """A status, or ``waiting``: the run waits for a person."""
@@ -48,7 +48,7 @@ class _Page(BaseModel):
     """Words of the question, the answer or the id, of this run or the one that it contests."""
 
     def select(self, summaries: Sequence[RunSummary]) -> list[RunSummary]:
-        """Return the runs that fit, one more than a page has."""
+        """Return the matching runs, at most one more than a page has."""
         remaining = iter(summaries if self.sort == "newest" else sorted(summaries, key=self._key))
         if self.after and not any(summary.run_id == self.after for summary in remaining):
             raise RunNotFound(f"`after`: there is no run {self.after!r:.200} of yours here")
@@ -87,7 +87,7 @@ _PAGE = {
 }
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 RUNS = "dialectree.runs"
-"""The key of a request's scope for the folder of runs, where it is not the server's own."""
+"""The key of a request's scope for the folder of runs, unless it is the server's own."""
 
 
 def _runs(request: Request) -> Path:
@@ -106,7 +106,7 @@ def _identity(request: Request) -> str:
 
 
 def _make_run_endpoint(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]:
-    """Return the endpoint that answers with what ``work`` makes of a run."""
+    """Return the endpoint that answers with the text that ``work`` returns for a run."""
 
     async def answer(request: Request) -> Response:
         def read() -> str | bytes:
@@ -125,7 +125,7 @@ def _make_run_endpoint(work: Callable[[RunFolder], str | bytes]) -> Callable[[Re
 async def list_runs(request: Request) -> Response:
     """Answer with a page of the client's runs, the newest first unless ``sort`` says otherwise.
 
-    The header ``Link`` has the address of the next page, ``Protocols`` those of all its runs.
+    The header ``Link`` has the address of the next page, ``Protocols`` the protocols of all runs.
     """
     page = _query(_Page, request)
 
@@ -143,7 +143,7 @@ async def list_runs(request: Request) -> Response:
 
 
 async def no_evaluations(request: Request) -> Response:
-    """Answer with an empty list; ``dialectree view`` has a route that finds those of its folder."""
+    """Answer with an empty list; ``dialectree view`` has a route that finds the evaluations of its folder."""
     return JSONResponse([], headers=SAFE)
 
 
@@ -190,7 +190,7 @@ async def show_source(request: Request) -> Response:
 
 
 def _query(kind: type[Query], request: Request, parameters: Mapping[str, str] | None = None) -> Query:
-    """Return the query of a request; InputError where it does not fit."""
+    """Return the query of a request; raise InputError if it does not fit."""
     try:
         return kind.model_validate(parameters or dict(request.query_params))
     except ValidationError as error:
@@ -198,7 +198,7 @@ def _query(kind: type[Query], request: Request, parameters: Mapping[str, str] | 
 
 
 def body_of(kind: type[Query], content: bytes, how: str = "") -> Query:
-    """Return the body of a request; InputError where it is no JSON of that shape."""
+    """Return the body of a request; raise InputError unless it is JSON of that shape."""
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
@@ -208,7 +208,7 @@ def body_of(kind: type[Query], content: bytes, how: str = "") -> Query:
 async def refuse(request: Request, error: Exception) -> Response:
     """Answer with the line that says what went wrong."""
     status = 404 if isinstance(error, RunNotFound) else 422 if isinstance(error, InputError) else 502
-    line = str(error).replace(f"{_runs(request)}/", "")  # where it lies is no client's
+    line = str(error).replace(f"{_runs(request)}/", "")  # clients must not learn the folder's path
     return JSONResponse({"detail": line}, status, headers=SAFE)
 
 

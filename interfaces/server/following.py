@@ -1,4 +1,4 @@
-"""Follow a run by server-sent events, whichever process writes it."""
+"""Follow a run by server-sent events; any process may write it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dialectree.records.folder import RunFolder
 from dialectree.system import clock
 
 PACE_S = 0.15
-"""Seconds between two looks at the file of the events, at least."""
+"""The least seconds between two looks at the file of the events."""
 EACH_S = 0.01
-"""Seconds between two looks for each follower: what is sent to many takes time from the run."""
+"""Seconds between two looks per follower: sending to many followers takes time from the run."""
 BEAT_S = 15.0
 """Seconds of silence after which a comment keeps the connection open."""
 _AT_ONCE = 100
-"""Events that are sent at once: a client that reads nothing must not fill the memory."""
+"""Events that are sent at once: a client that does not read must not fill the memory."""
 
 
 class _Feed:
@@ -69,7 +69,7 @@ _feeds: WeakValueDictionary[Path, _Feed] = WeakValueDictionary()
 async def events(folder: RunFolder, after: int) -> AsyncIterator[bytes]:
     """Yield the events after the number ``after`` as they are written, to the end of the run.
 
-    A run that was killed has no end: its followers wait for whoever resumes it.
+    A killed run has no end: its followers wait until somebody resumes it.
     """
     feed = _feeds.get(folder.path)
     if feed is None or feed.over:  # a run that had ended may have been resumed

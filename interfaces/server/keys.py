@@ -30,9 +30,9 @@ _ENTRY = re.compile(r"(?P<name>[A-Za-z0-9_-]+):(?P<key>\S{16,})")
 
 @cache
 def keys() -> Mapping[bytes, str]:
-    """Return who has a key, by the key's digest.
+    """Return the names of the clients by the digests of their keys.
 
-    Raises SettingsError, which stops the server, where an entry cannot be read.
+    Raises SettingsError, which stops the server, if an entry cannot be read.
     """
     text, file = server_keys()
     entries = [entry.strip() for entry in (text or "").split(",")]
@@ -59,21 +59,21 @@ def _digest(key: str) -> bytes:
 
 
 def name_of(key: str) -> str | None:
-    """Return whose key this is; None for a wrong one. Takes the same time for every key."""
+    """Return the client's name for a key; None for a wrong key. Takes the same time for every key."""
     digest = _digest(key)
     matches = [name for stored_digest, name in keys().items() if hmac.compare_digest(stored_digest, digest)]
     return matches[0] if matches else None
 
 
 def owner_of(identity: str) -> str:
-    """Return whose runs a client sees; empty where no keys are configured: all of the server's."""
+    """Return the owner whose runs a client sees; empty, for all runs, if no keys are configured."""
     return identity if keys() else ""
 
 
 class LocalOnly:
-    """Answers 403 to all but the programs of this machine where no keys are configured.
+    """Answers 403 to all but the programs of this machine if no keys are configured.
 
-    A page whose own name leads to this machine is no such program.
+    A web page whose host name leads to this machine gets 403, too.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -90,7 +90,7 @@ class LocalOnly:
 
 
 def _is_local(scope: Scope) -> bool:
-    """Return whether a program of this machine asks, under a name of this machine."""
+    """Return whether this machine sent the request, to a name of this machine."""
     address, _ = scope.get("client") or ("127.0.0.1", 0)
     host = re.sub(r":\d+$", "", Headers(scope=scope).get("host", "")).strip("[]")
     return _is_loopback(address) and (host == "localhost" or _is_loopback(host))
@@ -108,9 +108,9 @@ LARGEST = 64_000_000
 
 
 class SmallOnly:
-    """Answers 413 to a body of more than ``largest`` bytes, before anything of it is parsed.
+    """Answers 413 to a body of more than ``largest`` bytes, before it is parsed.
 
-    A body that does not say how long it is, or says less than the truth, is counted as it comes.
+    The bytes are counted as they come, because Content-Length may be missing or too small.
     """
 
     def __init__(self, app: ASGIApp, largest: int = LARGEST) -> None:
@@ -139,12 +139,12 @@ class SmallOnly:
 
 
 class JsonOnly:
-    """Answers 415 to a body that does not say that it is JSON; closes the WebSocket of a page.
+    """Answers 415 to a body that is not declared as JSON; closes the WebSocket of a page.
 
     A browser sends a form or plain text to another site without asking that site first, and
-    LangGraph's API would read JSON in it. JSON under its own name is asked for first, and
-    ``http.cors`` in langgraph.json says no. A WebSocket is never asked for first: only pages name
-    their Origin in it.
+    LangGraph's API would read JSON in it. Before it sends declared JSON it asks the site, and
+    ``http.cors`` in langgraph.json refuses. Before it opens a WebSocket it does not ask: only pages
+    send an Origin with it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -162,7 +162,7 @@ class JsonOnly:
 
 
 def _is_unnamed(headers: Headers) -> bool:
-    """Tell whether there is a body, and it is not called JSON."""
+    """Return whether there is a body that is not declared as JSON."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     return body and kind != "application/json"

@@ -23,16 +23,16 @@ from dialectree.interfaces.server import debates, pages, protocols
 
 HOST = "127.0.0.1"
 REPORTS = "reports"
-"""Where evaluations are served apart from all else."""
+"""The first part of the path under which evaluations are served, apart from all else."""
 
 
 def new_token() -> str:
-    """Return the token of one server: 32 characters that nobody can guess."""
+    """Return the token of one server: 32 random characters."""
     return secrets.token_urlsafe(24)
 
 
 def listen(port: int) -> socket.socket:
-    """Return a socket of this machine alone; InputError where the port is taken."""
+    """Return a socket that only this machine reaches; raise InputError if the port is taken."""
     try:
         return socket.create_server((HOST, port))
     except OSError as error:
@@ -40,7 +40,7 @@ def listen(port: int) -> socket.socket:
 
 
 def folder(find: Callable[[Scope], Path], more: Sequence[BaseRoute] = ()) -> ASGIApp:
-    """Return the page and the routes that change nothing over the folder of runs that is found."""
+    """Return an app with the page and the read-only routes for the folder of runs from ``find``."""
     reading = [*protocols.routes, *debates.routes, *pages.routes]
     router = Router([*more, *reading, Route("/", _to_page)])
 
@@ -56,9 +56,9 @@ async def _to_page(request: Request) -> RedirectResponse:
 
 
 def derive_key(token: str, name: str) -> str:
-    """Return the key under which the evaluation ``name`` is served, which does not tell the token.
+    """Return the key under which the evaluation ``name`` is served; it does not reveal the token.
 
-    A report is a page that somebody else may have written: its script reads its own address.
+    Another person may have written a report: its script can read its own address.
     """
     return hmac.new(token.encode(), name.encode(), sha256).hexdigest()
 
@@ -69,10 +69,10 @@ def build_report_address(token: str, name: str) -> str:
 
 
 def app(served: ASGIApp, token: str, reports: ASGIApp | None = None) -> Starlette:
-    """Return what serves ``served`` under the token, and refuses every other request.
+    """Return an app that serves ``served`` under the token and refuses every other request.
 
-    ``reports`` serves each evaluation under a key of its own (:func:`derive_key`), which is the
-    path parameter ``key``; it raises RunNotFound for another one.
+    ``reports`` serves each evaluation under its own key (:func:`derive_key`), which is the path
+    parameter ``key``; it raises RunNotFound for an unknown key.
     """
     apart = [] if reports is None else [Mount(f"/{REPORTS}/{{key}}", reports)]
     return Starlette(
@@ -89,7 +89,7 @@ async def serve(served: Starlette, listening: socket.socket) -> None:
 
 
 class _Guard:
-    """Answers 403 to another name of the host or a page of another site, 401 without the token.
+    """Answers 403 to a foreign host name or a page of another site, 401 without the token.
 
     A site whose name leads to this machine (DNS rebinding) names itself in Host.
     """
@@ -115,7 +115,7 @@ class _Guard:
             return 403, "pages of other sites are kept out"
         first_part = scope["path"].removeprefix("/").partition("/")[0]
         if first_part == REPORTS:
-            return None  # each has a key of its own
+            return None  # each report has its own key
         if not hmac.compare_digest(first_part.encode(), self._token.encode()):
             return 401, "open the address that dialectree view printed: it has a token in it"
         return None

@@ -1,4 +1,4 @@
-"""Read the messages of a chat: what a person asks, attaches, chooses from, or answers."""
+"""Read the messages of a chat: a person's questions, files, options and answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dialectree.interfaces.fields import arguments
 from dialectree.protocols.protocol import ProtocolInput
 
 KEY = "dialectree"
-"""Where a message's ``response_metadata`` has what a program reads."""
+"""The key in a message's ``response_metadata`` of the data for programs."""
 HELP = """\
 - A question begins a debate.{inputs}
 - `why?` shows what the last answer rests on, and `why 0.1?` all that was said at one place.
@@ -36,11 +36,11 @@ class ChatRequest(NamedTuple):
     request: Payload
     run_id: str
     replies: Sequence[HumanMessage]
-    """The person's messages since."""
+    """The person's messages after it."""
 
 
 def find_pending_request(messages: Sequence[BaseMessage]) -> ChatRequest | None:
-    """Return what the last message of ours asks a person, if it does."""
+    """Return the request to a person in our last message, if it has one."""
     for n, message in reversed([*enumerate(messages)]):
         if about := read_message_metadata(message):
             replies = [reply for reply in messages[n + 1 :] if isinstance(reply, HumanMessage)]
@@ -50,13 +50,13 @@ def find_pending_request(messages: Sequence[BaseMessage]) -> ChatRequest | None:
 
 
 def read_message_metadata(message: BaseMessage) -> Mapping[str, Any]:
-    """Return what a message of ours says to programs."""
+    """Return a message's data for programs; empty for messages that are not ours."""
     about = message.response_metadata.get(KEY)
     return about if isinstance(about, Mapping) else {}
 
 
 def last_turn(messages: Sequence[BaseMessage]) -> list[HumanMessage]:
-    """Return the person's last message, after those that we asked to complete."""
+    """Return the person's last message, after the earlier messages that it completes."""
     turn: list[HumanMessage] = []
     accepts_message = True
     for message in reversed(messages):
@@ -75,10 +75,10 @@ def last_turn(messages: Sequence[BaseMessage]) -> list[HumanMessage]:
 def inputs_of(
     kind: type[ProtocolInput], turn: Sequence[HumanMessage], client_fields: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the protocol's input: what the client sent by name, then what the messages hold.
+    """Return the protocol's input: the fields that the client sent, then those in the messages.
 
     Lines that begin like a list are the options, attached files are the papers, and the rest of the
-    text is the question. A text completes what is missing; it replaces nothing.
+    text is the question. A text fills a missing field and replaces nothing.
     """
     texts, lists, papers = _fields(kind)
     require_attached(kind, client_fields)
@@ -101,7 +101,7 @@ def inputs_of(
 
 
 def require_attached(kind: type[ProtocolInput], inputs: Mapping[str, Any]) -> None:
-    """Raise InputError where a client names a file of the server instead of sending its own."""
+    """Raise InputError if a client names a file of the server instead of sending its own."""
     _, _, papers = _fields(kind)
     wrong = [name for name in papers if not isinstance(inputs.get(name, {}), Mapping)]
     sources = inputs.get("sources") or [] if kind.grounded else []
@@ -111,7 +111,7 @@ def require_attached(kind: type[ProtocolInput], inputs: Mapping[str, Any]) -> No
 
 
 def _fields(kind: type[ProtocolInput]) -> tuple[list[str], list[str], list[str]]:
-    """Return the required texts of an input, its lists of texts, and what a file can give."""
+    """Return the names of an input's required texts, of its lists of texts, and of its files."""
     fields = arguments(kind).model_fields
     types = {name: {field.annotation, *get_args(field.annotation)} for name, field in fields.items()}
     papers = [name for name, parts in types.items() if Path in parts]
@@ -121,9 +121,9 @@ def _fields(kind: type[ProtocolInput]) -> tuple[list[str], list[str], list[str]]
 
 
 def fields_sent(kind: type[ProtocolInput]) -> dict[str, Any]:
-    """Return the input that a client may send beside its messages, as fields of a state.
+    """Return the input that a client may send with its messages, as fields of a state.
 
-    Each holds for one question. A chat has no sources.
+    Each value is used for one question. A chat has no sources.
     """
     fields, (_, _, papers) = {**arguments(kind).model_fields}, _fields(kind)
     if kind.grounded:
@@ -137,7 +137,7 @@ def fields_sent(kind: type[ProtocolInput]) -> dict[str, Any]:
 
 
 def attachments(message: HumanMessage) -> Iterator[dict[str, str]]:
-    """Yield name and content of each file in a message, in the shapes that clients send."""
+    """Yield name and content of each file in a message, from the shapes that clients send."""
     blocks = message.content if isinstance(message.content, list) else []
     for number, block in enumerate(blocks, 1):
         file: Mapping[str, Any] = block if isinstance(block, Mapping) else {}
@@ -156,7 +156,7 @@ def attachments(message: HumanMessage) -> Iterator[dict[str, str]]:
 
 
 def missing_in(kind: type[ProtocolInput], inputs: Mapping[str, Any]) -> str:
-    """Return a request for what the protocol cannot do without; empty where nothing is missing."""
+    """Return a request for the missing required fields; empty if nothing is missing."""
     _, lists, papers = _fields(kind)
     lines: list[str] = []
     for name, field in kind.model_fields.items():
@@ -169,7 +169,7 @@ def missing_in(kind: type[ProtocolInput], inputs: Mapping[str, Any]) -> str:
 
 
 def help_on(kind: type[ProtocolInput]) -> str:
-    """Return what a person can write."""
+    """Return help on the messages that a person can write."""
     _, lists, papers = _fields(kind)
     inputs = " Write each option on a line of its own, after a dash." if lists else ""
     inputs += f" Attach {len(papers)} files, and write what they are about." if papers else ""

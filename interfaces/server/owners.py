@@ -1,6 +1,6 @@
-"""Let a client of the server see and change its own threads, runs and assistants alone.
+"""Let a client of the server see and change only its own threads, runs and assistants.
 
-Where no keys are configured all clients are the same person.
+If no keys are configured, all clients are the same person.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ async def authenticate(headers: dict[bytes, bytes]) -> MinimalUserDict:
 
 @auth.on
 async def restrict_to_owner(ctx: AuthContext, value: Any) -> Filter:
-    """Mark what a client makes as its own, and let it see no other: threads, runs, crons."""
+    """Mark a client's threads, runs and crons as its own, and let it see only these."""
     return _mark_owner(ctx, value)
 
 
@@ -73,9 +73,9 @@ async def _assistant(assistant_id: str) -> Mapping[str, Any] | None:
 
 
 async def require_run(assistant_id: str, run: Mapping[str, Any], find: Find) -> None:
-    """Answer 422 where a run's settings, those of its assistant included, are wrong.
+    """Answer 422 if the settings of a run or of its assistant are wrong.
 
-    ``find`` returns an assistant; where there is none, the server says so itself.
+    ``find`` returns an assistant or None; the server itself reports a missing assistant.
     """
     graph = {"graph_id": assistant_id}
     assistant = graph if _method(assistant_id) is not None else await find(assistant_id)
@@ -86,20 +86,20 @@ async def require_run(assistant_id: str, run: Mapping[str, Any], find: Find) -> 
 
 
 def read_context_settings(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings that an assistant or a run names, in either place for them."""
+    """Return the settings of an assistant or a run, from ``context`` or ``configurable``."""
     context_settings = value.get("context") or (value.get("config") or {}).get("configurable")
     return context_settings if isinstance(context_settings, Mapping) else {}
 
 
 @auth.on.assistants
 async def assistants(ctx: AuthContext, value: Any) -> Filter:
-    """Keep an assistant to its maker; those that the server made are everybody's to use."""
+    """Let a client use its own assistants and those that the server made."""
     if ctx.action in ("read", "search"):
         mine = {"owner": ctx.user.identity}
         return {"$or": [mine, {"created_by": "system"}]} if keys() else None
     if value.get("graph_id"):
         require_settings(value["graph_id"], read_context_settings(value))
-    (value.get("metadata") or {}).pop("created_by", None)  # no client is the server
+    (value.get("metadata") or {}).pop("created_by", None)  # a client must not pose as the server
     return _mark_owner(ctx, value)
 
 
@@ -112,7 +112,7 @@ async def store(ctx: AuthContext, value: Any) -> None:
 
 
 def _mark_owner(ctx: AuthContext, value: Any) -> Filter:
-    """Name the client in the metadata of ``value``; return the filter for what is its own."""
+    """Name the client in the metadata of ``value``; return the filter for the client's items."""
     if not keys():
         return None
     owner = {"owner": ctx.user.identity}
@@ -126,7 +126,7 @@ def _mark_owner(ctx: AuthContext, value: Any) -> Filter:
 
 
 def require_settings(graph: str, context: Mapping[str, Any]) -> None:
-    """Answer 422, with a line that says what to change, where a graph's settings are wrong."""
+    """Answer 422, with a line that says what to change, if a graph's settings are wrong."""
     try:
         check_settings(graph, context)
     except DialectreeError as error:
@@ -134,7 +134,7 @@ def require_settings(graph: str, context: Mapping[str, Any]) -> None:
 
 
 def check_settings(graph: str, context: Mapping[str, Any]) -> None:
-    """Raise a DialectreeError where a client gives a graph of ours settings that it may not."""
+    """Raise a DialectreeError if a client gives a graph of ours wrong or forbidden settings."""
     method = _method(graph)
     if method is None:
         return
@@ -151,6 +151,6 @@ def check_settings(graph: str, context: Mapping[str, Any]) -> None:
 
 
 def _method(graph: str) -> Method | None:
-    """Return the method behind a graph of the project file; None for a graph of somebody else."""
+    """Return the method behind a graph of the project file; None for a foreign graph."""
     declared = methods()
     return declared.get(graph) or declared.get(graph.removesuffix("_chat"))

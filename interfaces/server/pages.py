@@ -1,4 +1,4 @@
-"""Serve the page. It is one file that needs no key; all data that it asks for does."""
+"""Serve the page. It is one file that needs no key; the data that it requests need one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def page(request: Request) -> Response:
 
 
 async def to_page(request: Request) -> Response:
-    """Lead to the page from the address without its last slash."""
+    """Redirect to the page from the address without its last slash."""
     return RedirectResponse("page/")
 
 

@@ -13,12 +13,12 @@ from dialectree.protocols.protocol import Protocol, load_protocols
 
 
 def preset_id(protocol: Protocol, name: str) -> UUID:
-    """Return the id that the assistant has on every server."""
+    """Return the id of a preset's assistant, the same on every server."""
     return uuid5(NAMESPACE_URL, f"dialectree:{protocol.name}/{name}")
 
 
 async def offer_presets() -> None:
-    """Make an assistant of each preset whose protocol the server has, unless it is there."""
+    """Create an assistant for each preset of a served protocol, unless it exists."""
     client = get_client()
     graphs = {assistant["graph_id"] for assistant in await client.assistants.search(limit=1000)}
     for protocol in load_protocols().values():
@@ -34,12 +34,12 @@ async def offer_presets() -> None:
                 description=_description(protocol, settings),
                 metadata={"created_by": "system", "preset": f"{protocol.name}/{name}"},
             )
-            if new_assistant["context"] != context:  # of an earlier version
+            if new_assistant["context"] != context:  # from an earlier version
                 await client.assistants.update(new_assistant["assistant_id"], context=context)
 
 
 def _description(protocol: Protocol, settings: Mapping[str, Any]) -> str:
-    """Return what the protocol does, and what the preset's settings mean."""
+    """Return the protocol's summary, and the meanings of the preset's settings."""
     fields = protocol.settings.model_fields
     meanings = (f"{name} = {setting}: {fields[name].description}" for name, setting in settings.items())
     return plain(" ".join([protocol.summary, *meanings]))

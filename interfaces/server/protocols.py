@@ -1,4 +1,4 @@
-"""The route that says which protocols there are, and the forms by which they are asked."""
+"""Serve the list of the protocols, with the forms of their inputs and settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def list_protocols(request: Request) -> Response:
 
 @cache
 def _make_protocol_list(acts: bool) -> bytes:
-    """Return the answer; what is installed stays while a server runs.
+    """Return the list as JSON; the installed protocols do not change while a server runs.
 
     ``acts`` says whether debates can be started, stopped and contested here.
     """
@@ -45,7 +45,7 @@ def _make_protocol_list(acts: bool) -> bytes:
 
 
 def _make_protocol_entry(protocol: Protocol) -> dict[str, Any]:
-    """Return what a protocol declares, and the forms of its graph: its assistant has its name."""
+    """Return a protocol's declaration, and the forms of its graph, which has its name."""
     chosen = protocol.methods()[protocol.name]
     graph, usual = chosen.graph(), dump_settings(build_settings(protocol.settings), chosen)
     methods = ("name", "title", "summary", "baseline")

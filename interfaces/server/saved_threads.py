@@ -24,7 +24,7 @@ async def checkpointer() -> AsyncIterator[SavedThreads]:
         await connection.execute("PRAGMA journal_mode=WAL")
         await connection.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing
         saver = SavedThreads(connection)
-        await saver.setup()  # deletions of AsyncSqliteSaver do not make the tables
+        await saver.setup()  # AsyncSqliteSaver's deletions do not create the tables
         try:
             yield saver
         finally:
@@ -32,18 +32,18 @@ async def checkpointer() -> AsyncIterator[SavedThreads]:
 
 
 class SavedThreads(AsyncSqliteSaver):
-    """A saver that also deletes what the server may ask it to."""
+    """A saver that also supports all deletions that the server may ask for."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         super().__init__(connection)
         self._deletions: set[asyncio.Task[None]] = set()
 
     async def adelete_thread(self, thread_id: str) -> None:
-        """Begin to delete what was saved of a thread, and return at once.
+        """Begin to delete the saved data of a thread, and return at once.
 
-        The server (langgraph-runtime-inmem 0.36.7) notes where the thread stands in its list, calls
-        this, and drops whatever stands there then. While this waited, other deletions would move
-        that list, and other threads would be lost.
+        The server (langgraph-runtime-inmem 0.36.7) notes the thread's position in its list, calls
+        this, and then drops the thread at that position. If this waited, other deletions would
+        change the list, and the server would drop another thread.
         """
         deletion = asyncio.create_task(super().adelete_thread(thread_id))
         self._deletions.add(deletion)
@@ -52,19 +52,19 @@ class SavedThreads(AsyncSqliteSaver):
     def _end_deletion(self, deletion: asyncio.Task[None]) -> None:
         self._deletions.discard(deletion)
         if not deletion.cancelled() and (error := deletion.exception()):
-            _LOG.error("what was saved of a thread could not be deleted: %s", error)
+            _LOG.error("the saved data of a thread could not be deleted: %s", error)
 
     async def finish_deletions(self) -> None:
-        """Wait until all that was begun is deleted."""
+        """Wait until all begun deletions have ended."""
         await asyncio.gather(*self._deletions, return_exceptions=True)
 
     async def adelete_for_runs(self, run_ids: Iterable[str]) -> None:
-        """Delete what the runs saved, as when a run is rolled back."""
+        """Delete the saved data of runs, as when a run is rolled back."""
         for run_id in run_ids:
             await self._delete("json_extract(CAST(metadata AS TEXT), '$.run_id') = ?", str(run_id))
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Delete the history of the threads but for the newest state of each graph in them."""
+        """Delete the history of the threads, except the newest state of each graph in them."""
         for thread_id in map(str, thread_ids):
             if strategy == "delete_all":
                 await self.adelete_thread(thread_id)
@@ -77,7 +77,7 @@ class SavedThreads(AsyncSqliteSaver):
                 )
 
     async def _delete(self, where: str, value: str) -> None:
-        """Delete the checkpoints that match, and the writes that hang on them."""
+        """Delete the checkpoints that match, and their writes."""
         async with self.lock:
             await self.conn.execute(
                 "DELETE FROM writes WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (SELECT"

@@ -213,7 +213,7 @@ CONTESTS: list[tuple[Any, str]] = [
     ),
     (
         {"changes": [{"change": "drop", "where": "0"}], "settings": {"concurrency": 9}},
-        "no setting of the operator",
+        "a setting of the operator",
     ),
 ]
 
