@@ -1,4 +1,4 @@
-"""Debates that go on in the background, for doors whose clients come back later."""
+"""Run debates in the background, for interfaces whose clients come back later."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dialectree.system import clock
 Tell = Callable[[float, float | None, str], Awaitable[None]]
 """Tells a client of the progress: calls so far, expected calls, one line."""
 PACE_S = 0.2
-"""Seconds between two looks at a debate that somebody waits for."""
+"""Seconds between two looks at a debate for which a client waits."""
 
 
 class BackgroundRun(Underway):
@@ -32,11 +32,11 @@ class BackgroundRun(Underway):
         self.progress = Progress(started.record.run_id, started.expected)
         self.task: asyncio.Task[RunRecord] | None = None
         self.asked: Payload | None = None
-        """What a person is asked at this moment."""
+        """The open question to a person."""
         self._answer: asyncio.Future[str] | None = None
 
     def go_on(self, *, person: bool = False) -> None:
-        """Conduct the run in the background; a ``person`` answers by :meth:`answer`."""
+        """Conduct the run in the background; with ``person``, a person answers by :meth:`answer`."""
         self.task = asyncio.create_task(self._alone(self._ask if person else None))
         key = self.record.path
         assert key is not None
@@ -52,9 +52,9 @@ class BackgroundRun(Underway):
             self.asked = self._answer = None
 
     def answer(self, text: str) -> None:
-        """Give the person's answer; InputError where nobody is asked."""
+        """Give the person's answer; raise InputError without an open question."""
         if self._answer is None or self._answer.done():
-            raise InputError(f"{self.record.run_id}: nobody is asked at this moment")
+            raise InputError(f"{self.record.run_id}: no question is open; answer when the run asks one")
         self._answer.set_result(text)
 
     async def _alone(self, ask: Ask | None) -> RunRecord:
@@ -65,9 +65,9 @@ class BackgroundRun(Underway):
         return self.record
 
     async def follow(self, seconds: float, tell: Tell | None = None) -> bool:
-        """Wait until a run in the background has ended; return whether it has after ``seconds``.
+        """Wait until the run has ended, for up to ``seconds``; return whether it has ended.
 
-        Raises a fault of ours.
+        Raises an unexpected error of the run.
         """
         assert self.task is not None
         until, before = clock.seconds() + seconds, -1
@@ -82,13 +82,13 @@ class BackgroundRun(Underway):
         return self.task.done()
 
     async def cancel(self) -> None:
-        """Break a run in the background off, and wait until its record is written."""
+        """Break the run off, and wait until its record is written."""
         assert self.task is not None
         self.task.cancel()
         await asyncio.wait([self.task])
 
     def count_expected(self) -> int | None:
-        """Return the most calls that were estimated, unless there are more already."""
+        """Return the estimated maximum of calls, or None if it is exceeded."""
         calls = self.progress.expected[1] if self.progress.expected else 0
         return calls if calls >= self.progress.calls else None
 
@@ -103,7 +103,7 @@ def is_underway(folder: Path) -> bool:
 
 
 class BackgroundDebates(Debates):
-    """Debates that are started, followed, gone on with and cancelled by clients."""
+    """Debates that clients start, follow, resume and cancel."""
 
     async def start(
         self, chosen: Method, inputs: Mapping[str, Any], settings: Mapping[str, Any]
@@ -132,23 +132,23 @@ class BackgroundDebates(Debates):
             return True
 
     async def contest(self, run: str, wishes: Iterable[Wish], settings: Mapping[str, Any]) -> BackgroundRun:
-        """Begin in the background a run that contests another one."""
+        """Begin a run in the background that contests another run."""
         planned = await asyncio.to_thread(self.plan_contest, run, wishes, settings)
         return self._go_on(BackgroundRun(await asyncio.to_thread(planned.begin)))
 
     async def resume(self, run: str, settings: Mapping[str, Any]) -> BackgroundRun:
-        """Go on in the background with a run; one that is under way stays as it is."""
+        """Resume a run in the background; a run that is under way is returned unchanged."""
         if underway := await asyncio.to_thread(self.underway, run):
             return underway
         return self._go_on(BackgroundRun(await asyncio.to_thread(self.take_up, run, settings)))
 
     async def cancel(self, run: str) -> RunRecord:
-        """Break a run off, and return its record. What was paid stays in its folder."""
+        """Break a run off, and return its record. Paid replies stay in its folder."""
         if underway := await asyncio.to_thread(self.underway, run):
             await underway.cancel()
         return await asyncio.to_thread(self.result, run)
 
     async def break_off(self) -> None:
-        """Break off all that is under way in this folder, and wait until it is written."""
+        """Break off all runs under way in this folder, and wait until their records are written."""
         runs = [run for run in _underway.values() if run.started.folder.lies_under(self.runs)]
         await asyncio.gather(*(run.cancel() for run in runs))

@@ -14,20 +14,20 @@ from dialectree.protocols.protocol import ProtocolInput
 
 
 def description(field: FieldInfo) -> str:
-    """Return a field's docstring in one line, without what the command line alone does."""
+    """Return a field's docstring in one line, without its remark for the command line."""
     text = " ".join((field.description or "").split())
     return text.replace("; - reads it from standard input", "")
 
 
 class _Shown(ProtocolInput):
-    """The input that an agent may give, whose fields come with their descriptions."""
+    """The input that an agent may give; its fields have descriptions."""
 
     model_config = ConfigDict(use_attribute_docstrings=False)  # else pydantic reads our sources
 
 
 @cache
 def arguments(input_type: type[ProtocolInput]) -> type[ProtocolInput]:
-    """Return the input that an agent may give: without the right answer and rare parts."""
+    """Return the input that an agent may give: without the right answer and hidden fields."""
     input_type.model_rebuild()
     fields: dict[str, Any] = {
         name: (field.annotation, _add_description(field))

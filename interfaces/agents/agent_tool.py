@@ -40,20 +40,20 @@ def as_tool(
     """Return a LangChain tool that debates by a protocol, a baseline or an ablation.
 
     The tool takes the protocol's input. It returns the verdict as text, with the run's record as
-    plain data in the message's ``artifact``. What goes wrong with a call is told to the agent's
-    model in one line, so that it can call again. Inside a graph the events of the debate are
-    written to the graph's custom stream.
+    plain data in the message's ``artifact``. The agent's model reads an error of a call in one
+    line, so that it can call again. Inside a graph the events of the debate are written to the
+    graph's custom stream.
 
     Args:
         protocol: The protocol's name, such as ``tsd``, or the name of a method.
-        name: What the agent's model calls the tool.
-        description: What that model reads about it.
+        name: The tool's name for the agent's model.
+        description: The tool's description for that model.
         files_from: The folders whose files the agent may name, such as papers.
         runs: The folder of all runs, by default DIALECTREE_RUNS or ``runs``. None: the run is not
             kept.
         watch: A function that gets every event as it happens.
-        settings: Settings of every debate, such as ``model`` or ``max_calls``. Wrong ones, and
-            missing packages, are refused here.
+        settings: Settings of every debate, such as ``model`` or ``max_calls``. Wrong settings and
+            missing packages raise an error here.
 
     Example:
         >>> check = dialectree.as_tool("cot", name="check_claim")
@@ -63,7 +63,7 @@ def as_tool(
     Debates(Path()).configure(chosen, settings, remarks.append)
     for remark in remarks:
         api.warn(remark)
-    chosen.graph()  # a package that it lacks is the programmer's affair, not the agent's
+    chosen.graph()  # a missing package is an error for the programmer, not for the agent
     declared = chosen.protocol.input
 
     async def debate(**inputs: Any) -> tuple[str, dict[str, Any]]:
@@ -95,7 +95,7 @@ def as_tool(
 
 
 def _fault(error: ValidationError | ValidationErrorV1) -> str:
-    """Return in one line what is wrong with a call, for the agent's model."""
+    """Return the error of a call in one line, for the agent's model."""
     fault = error.errors()[0]
     return f"{'.'.join(map(str, fault['loc']))}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
 
@@ -114,7 +114,7 @@ async def open_runs_folder(runs: str | Path | None) -> AsyncIterator[Path]:
 
 
 def on_the_stream(watch: Watch | None) -> Watch:
-    """Return a function that hands an event to ``watch``, and to the stream of a host's graph."""
+    """Return a function that passes an event to ``watch`` and to the stream of a host's graph."""
     try:
         write = get_stream_writer()
     except (KeyError, RuntimeError):  # outside of a graph

@@ -22,36 +22,36 @@ from dialectree.system.loop import wait_for
 from dialectree.text import figure
 
 Action = Literal["block", "revise", "mark"]
-"""What becomes of an answer with a claim that does not pass."""
+"""The action on an answer with a claim that does not pass."""
 FEEDBACK = "claim_gate"
-"""The name of the messages that tell the agent's model what was found."""
+"""The name of the messages that tell the agent's model the findings."""
 
 
 class GateState(AgentState[Any]):
     """The state of an agent with a gate."""
 
     claim_findings: NotRequired[Annotated[list[dict[str, Any]], OmitFromInput]]
-    """What came of each claim of the newest answer, as :class:`Finding`."""
+    """A :class:`Finding` for each claim of the newest answer."""
 
 
 class ClaimGate(AgentMiddleware[GateState, Any, Any]):
     """Verifies each claim of an agent's final answer by a protocol that gives a probability.
 
-    Where a claim is less probable than ``min``, the answer is replaced by a refusal that names the
-    claims (``block``), sent back to the agent's model with what was found (``revise``), or followed
+    If a claim is less probable than ``min``, the answer is replaced by a refusal that names the
+    claims (``block``), sent back to the agent's model with the findings (``revise``), or followed
     by a list of all claims with their probabilities (``mark``). An answer that still fails after
-    ``rounds`` revisions is blocked. The findings lie in the agent's state, as ``claim_findings``.
+    ``rounds`` revisions is blocked. The findings are in the agent's state, as ``claim_findings``.
 
     Args:
         min: The least probability with which a claim passes.
-        action: What becomes of an answer with a claim below it.
-        rounds: The revisions of one answer.
+        action: The action on an answer with a claim below it.
+        rounds: How often one answer may be revised.
         method: The method that verifies; None: the protocol that gives a probability.
         runs: The folder of all runs, one for each claim; by default DIALECTREE_RUNS or ``runs``.
-            None: they are not kept.
+            None: the runs are not kept.
         watch: A function that gets every event as it happens.
-        settings: Settings of the verification, such as ``model`` or ``max_calls``. Budgets count
-            for each answer. Wrong settings are refused here.
+        settings: Settings of the verification, such as ``model`` or ``max_calls``. Budgets are
+            per answer. Wrong settings raise an error here.
 
     Example:
         >>> from langchain.agents import create_agent
@@ -93,7 +93,7 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
 
     @hook_config(can_jump_to=["model"])
     async def aafter_agent(self, state: GateState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        """Verify the answer, and block, send back or mark it where a claim does not pass."""
+        """Verify the answer, and block it, send it back or mark it if a claim does not pass."""
         answer = state["messages"][-1]
         if not isinstance(answer, AIMessage) or not answer.text.strip():
             return None
@@ -108,7 +108,7 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
         text = self._refusal(failed)
         if self._action == "mark":
             text = f"{answer.text}\n\nClaims, each with its probability:\n{_format_findings(findings)}"
-        # A message with the id of another one takes its place.
+        # A message with the id of an earlier message replaces it.
         return {**update, "messages": [AIMessage(text, id=answer.id)]}
 
     async def _findings(self, text: str) -> list[Finding]:

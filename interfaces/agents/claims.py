@@ -52,19 +52,19 @@ class SplitterReply(BaseModel):
 
 
 class Finding(BaseModel, frozen=True):
-    """A claim of a text, and what came of it."""
+    """A claim of a text, and the outcome of its debate."""
 
     line: int
-    """Where it begins in the text, from 1."""
+    """The line of the text on which it begins, from 1."""
     last_line: int
     claim: str
     passed: bool = False
-    """True where the probability is high enough; of a method without one, where it says true."""
+    """True if the probability is high enough, or if a method without probabilities says true."""
     decided: bool = True
-    """False where the debate ended without a label: the sources say nothing, or balance."""
+    """False if the debate ended without a label: the sources say nothing, or are balanced."""
     probability: float | None = None
     reason: str = ""
-    """Why the claim is as probable as that, or why it could not be verified."""
+    """Why the claim has this probability, or why it could not be verified."""
     run: str | None = None
     """The id of the run that verified it."""
 
@@ -72,8 +72,8 @@ class Finding(BaseModel, frozen=True):
 def verifying_method(name: str | None = None) -> Method:
     """Return the method ``name`` of a protocol that gives a probability.
 
-    Without a name it is the one protocol of ours that does, or of others where ours do not;
-    InputError where several do.
+    Without a name it is the only such protocol of ours, or else the only one of other packages.
+    Raises InputError if there are several.
     """
     able = {key: method for key, method in methods().items() if method.protocol.outcome == "probability"}
     protocols = [method for method in able.values() if method.name == method.protocol.name]
@@ -82,7 +82,7 @@ def verifying_method(name: str | None = None) -> Method:
         return protocols[0]
     if name not in able:
         wrong = "" if name is None else f" {name}: it gives no probability of a claim"
-        raise InputError(f"`method`{wrong or ': several give one'}; choose from {', '.join(able)}")
+        raise InputError(f"`method`{wrong or ': several give a probability'}; choose from {', '.join(able)}")
     return able[name]
 
 
@@ -98,7 +98,7 @@ class ClaimVerifier:
     """Documents that each claim is debated from, as a graph takes them."""
     budget: Budget = field(init=False)
     fault: DialectreeError | None = field(default=None, init=False)
-    """The first reason why a claim could not be verified; no further call is made then."""
+    """The first reason why a claim could not be verified; after it no call is made."""
 
     def __post_init__(self) -> None:
         """Begin the budget that splitting and verifying share."""
@@ -106,13 +106,13 @@ class ClaimVerifier:
 
     @property
     def demonstration(self) -> bool:
-        """Return whether a model takes part whose answers are no better than chance."""
+        """Return whether a model takes part that answers at chance."""
         splitter = resolve(self.context.model, self.context)
         return any(map(at_chance, [splitter, *speakers(self.method, self.context).values()]))
 
     async def split(self, text: str) -> list[Finding]:
-        """Return the claims of ``text`` in its order; a claim that is made twice counts once."""
-        # Its words stay out of the messages that a host's graph streams.
+        """Return the claims of ``text`` in order, each repeated claim once."""
+        # The tag keeps the replies out of the messages that a host's graph streams.
         split = RunnableLambda(self._split).with_config(run_name="split", tags=["nostream"])
         parts = await split.abatch([*_portions(text)])
         claims: dict[str, Finding] = {}
@@ -138,7 +138,7 @@ class ClaimVerifier:
         return await ask(runtime, place, _PROMPT, SplitterReply, suggested=ids, check=check, lines=lines)
 
     def _find_claim_fault(self, reply: ClaimReply, lines: Mapping[str, str]) -> str | None:
-        """Return why the method cannot take a claim."""
+        """Return why the method cannot take a claim, or None."""
         if unknown := [number for number in reply.lines if number not in lines]:
             return f"lines: there is no line {unknown[0]!r:.20}"
         try:
@@ -148,7 +148,7 @@ class ClaimVerifier:
         return None
 
     def graph_input(self, claim: str) -> dict[str, Any]:
-        """Return what the graph of the method takes of a claim; InputError where it takes none."""
+        """Return a claim as input of the method's graph; raise InputError if it does not fit."""
         first = next(iter(self.method.protocol.input.model_fields))
         inputs: dict[str, Any] = {first: claim}
         if self.sources:
@@ -156,7 +156,7 @@ class ClaimVerifier:
         return prepare_graph_input(self.method, inputs, self.context)
 
     async def estimate(self, example: str, counts: Sequence[int], runs: Path) -> Estimate:
-        """Estimate how much it takes to verify claims like ``example``.
+        """Estimate the calls, tokens and time to verify claims like ``example``.
 
         ``counts`` are the least and the most claims. The calls that split the text are left out.
         """
@@ -169,9 +169,9 @@ class ClaimVerifier:
     async def verify(
         self, claims: Sequence[Finding], runs: Path, watch: Watch | None = None
     ) -> list[Finding]:
-        """Verify each claim of :meth:`split`; keep what is paid, however it ends.
+        """Verify each claim of :meth:`split`; keep paid replies even after an error.
 
-        Each claim gets a run of its own in ``runs``. :attr:`fault` holds what ended it early.
+        Each claim gets its own run in ``runs``. :attr:`fault` has the error that ended it early.
         """
         slots = asyncio.Semaphore(self.context.concurrency)
 
@@ -204,7 +204,7 @@ class ClaimVerifier:
         probability = verdict.probability
         sure = verdict.label == "True" if probability is None else probability >= self.minimum
         reason = on_one_line(verdict_text(run.record, "reason"), _REASON)
-        if verdict.calibrated is not None:  # beside the probability, by which the gate decides
+        if verdict.calibrated is not None:  # shown after the probability, by which the gate decides
             reason = f"{format_calibrated_confidence(verdict.calibrated)}. {reason}"
         return finding.model_copy(update={"probability": probability, "passed": sure, "reason": reason})
 
