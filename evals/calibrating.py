@@ -1,7 +1,7 @@
-"""Fit what confidences are worth to an evaluation's answers, and see whether it holds for others.
+"""Fit calibrations of confidence to an evaluation's answers, and test them on held-out answers.
 
-A calibration is of one row of the matrix and of one source of its verdicts' confidences. Answers of
-several rows or sources are never put together. No call is made.
+A calibration belongs to one row of the matrix and one source of confidence. Answers of several rows
+or sources are never pooled. No model is called.
 """
 
 from __future__ import annotations
@@ -27,50 +27,50 @@ from dialectree.system import chance
 from dialectree.text import count
 
 LEAST = 50
-"""Answers that a calibration takes at least."""
+"""The fewest answers for a calibration."""
 LEAST_GROUPS = 20
-"""Questions, or clusters of them, that these answers are of at least. The interval is too narrow on
-fewer: of 400 evaluations of 15 clusters it held for fresh questions in 92 %, of 20 in 96 %."""
+"""The fewest questions, or clusters of questions, for a calibration. With fewer the interval is too
+narrow: over 400 evaluations it was right for fresh questions in 92 % with 15 clusters, in 96 % with 20."""
 FOLDS = 10
 Measure = Callable[[Floats, Floats], float]
-"""Computes a figure of confidences and of what came true."""
+"""Computes a figure from confidences and outcomes (1 for true, 0 for false)."""
 
 
 class AnswersWithOutcome(NamedTuple):
-    """The answers of one row with a confidence of one source, whose outcome is known."""
+    """Answers of one row that have a confidence of one source and a known outcome."""
 
     confidences: Floats
     true: Floats
-    """1 where the answer is right, or the claim of a probability true; else 0."""
+    """1 if the answer is right (for a probability: if the claim is true), else 0."""
     groups: list[str]
-    """Those of one group are not independent; see :attr:`Result.group`."""
+    """Answers of one group are not independent; see :attr:`Result.group`."""
     probable: bool = False
-    """Whether the confidences are probabilities of claims."""
+    """True if the confidences are probabilities of claims."""
 
 
 class Fitted(NamedTuple):
-    """What came of one row and one source."""
+    """The calibration of one row and one source, or the reason against it."""
 
     row: str
     source: str
     n: int
     groups: int
     calibration: Calibration | None
-    """None where there are too few answers."""
+    """None if there are too few answers."""
     refusal: str
-    """Why it is not saved; empty where it is."""
+    """The reason not to save the calibration; empty if it is saved."""
 
     @property
     def inverted(self) -> bool:
-        """Whether the surer answers came true less often."""
+        """True if the surer answers came true less often."""
         return self.calibration is not None and self.calibration.a < 0
 
 
 def calibrate(path: Path, row: str | None = None) -> list[Fitted]:
     """Fit a calibration to each row and source of the evaluation in ``path``, or to one ``row``.
 
-    Raises InputError where there is no such row, no confidence whose outcome is known, or where no
-    row and source has as many answers as it takes.
+    Raises InputError for an unknown row, if no outcome of a confidence is known, and if no row and
+    source has enough answers.
     """
     folder = Folder(path)
     evaluation = folder.require_evaluation()
@@ -121,16 +121,16 @@ def by_source(results: Sequence[Result], items: dict[str, Item]) -> dict[str, An
 def fit(row: Row, source: str, answered: AnswersWithOutcome) -> Fitted:
     """Fit the answers of one row and source, and measure the fit on answers that it has not seen.
 
-    Each fold of the groups is calibrated by a fit to all others (cross-fitting), so that before and
-    after are compared on the same answers. The interval of the difference is of the pairs, by a
-    bootstrap of whole groups. It is not saved unless that interval of the Brier score lies below 0.
+    A fit to all other folds calibrates each fold of the groups (cross-fitting), so before and after
+    are compared on the same answers. A paired bootstrap of whole groups gives the difference its
+    interval. The calibration is saved only if the interval for the Brier score lies below 0.
     """
     n, groups = len(answered.true), len({*answered.groups})
     about = row.name, source, n, groups
     if n < LEAST:
-        return Fitted(*about, None, f"{count(n, 'answer')}, and it takes {LEAST}")
+        return Fitted(*about, None, f"{count(n, 'answer')}; a calibration needs {LEAST}")
     if groups < LEAST_GROUPS:
-        few = f"the answers are of {groups} questions or clusters, and it takes {LEAST_GROUPS}"
+        few = f"answers to {groups} questions or clusters; a calibration needs {LEAST_GROUPS}"
         return Fitted(*about, None, few)
     a, b = platt(answered.confidences, answered.true)
     changes = measure_before_and_after(answered, cross_fitted(answered))
@@ -153,11 +153,10 @@ def fit(row: Row, source: str, answered: AnswersWithOutcome) -> Fitted:
 def platt(confidences: Floats, true: Floats) -> tuple[float, float]:
     """Return a and b of 1 / (1 + exp(−(a · logit(confidence) + b))) by maximum likelihood.
 
-    Platt 1999, "Probabilistic outputs for support vector machines", with its targets (N₊ + 1) /
-    (N₊ + 2) and 1 / (N₋ + 2) in place of 1 and 0, by which a and b stay finite; by Newton's method
-    with steps that are halved until they help (Lin, Lin and Weng 2007). The score is the logit of
-    the confidence, clipped to 0.01 and 0.99. Confidences that are all alike get the share of true
-    ones: a is 0.
+    Platt 1999, "Probabilistic outputs for support vector machines". Its targets (N₊ + 1) / (N₊ + 2)
+    and 1 / (N₋ + 2), in place of 1 and 0, keep a and b finite. Newton's method halves each step
+    until it helps (Lin, Lin and Weng 2007). The score is the logit of the confidence, clipped to
+    0.01 and 0.99. If all confidences are equal, a is 0 and each becomes the share of true answers.
     """
     sure = np.clip(confidences, CLIP, 1 - CLIP)
     scores, positive = np.log(sure / (1 - sure)), float(true.sum())
@@ -190,7 +189,7 @@ def platt(confidences: Floats, true: Floats) -> tuple[float, float]:
 
 
 def apply_platt_scaling(a: float, b: float, confidences: Floats) -> Floats:
-    """Return calibrated confidences."""
+    """Return ``confidences`` calibrated by a and b."""
     sure = np.clip(confidences, CLIP, 1 - CLIP)
     return 1 / (1 + np.exp(-(a * np.log(sure / (1 - sure)) + b)))
 
@@ -198,7 +197,7 @@ def apply_platt_scaling(a: float, b: float, confidences: Floats) -> Floats:
 def cross_fitted(answered: AnswersWithOutcome) -> Floats:
     """Return each answer's confidence, calibrated by a fit to the other folds of the groups.
 
-    A seed draws the folds of the groups, which stay whole: the same answers get the same folds.
+    Groups stay whole. A fixed seed draws the folds, so the same answers get the same folds.
     """
     groups = sorted({*answered.groups})
     chance.draws(0, "folds", len(groups)).shuffle(groups)
@@ -212,9 +211,9 @@ def cross_fitted(answered: AnswersWithOutcome) -> Floats:
 
 
 def measure_before_and_after(answered: AnswersWithOutcome, after: Floats) -> dict[str, BeforeAndAfter]:
-    """Return the Brier score, ECE and AURC of confidences as said and as calibrated.
+    """Return the Brier score, ECE and AURC before and after calibration.
 
-    The AURC of claims takes a probability as the confidence of the label that it gives.
+    For claims, the AURC takes max(p, 1 − p) as the confidence: the probability of the chosen label.
     """
     before, true, groups = answered.confidences, answered.true, answered.groups
     risk = _area_of_claims if answered.probable else risk_area
@@ -229,7 +228,7 @@ def measure_before_and_after(answered: AnswersWithOutcome, after: Floats) -> dic
 
 
 def difference(figure: Measure, answered: AnswersWithOutcome, after: Floats) -> CalibratedInterval:
-    """Return a figure of the calibrated confidences less that of those that were said."""
+    """Return a figure of the calibrated confidences minus that of the original ones."""
 
     def between(before: Floats, after: Floats, true: Floats) -> float:
         return figure(after, true) - figure(before, true)
@@ -261,8 +260,8 @@ def _area_of_claims(sure: Floats, true: Floats) -> float:
 def save(path: Path, folder: Path, fitted: Sequence[Fitted]) -> bool:
     """Write the calibrations that improve the Brier score to a file; return whether there are any.
 
-    Raises InputError where two rows have the same method and models: a run could not tell which of
-    their calibrations holds for it.
+    Raises InputError if two rows share method, models and source: a run could not choose between
+    their calibrations.
     """
     calibrations = [
         row_fit.calibration for row_fit in fitted if row_fit.calibration is not None and not row_fit.refusal
@@ -284,7 +283,7 @@ def save(path: Path, folder: Path, fitted: Sequence[Fitted]) -> bool:
 
 
 def as_json(fitted: Sequence[Fitted]) -> str:
-    """Return what came of each row and source as JSON; ``refusal`` is empty where it is saved."""
+    """Return the calibration of each row and source as JSON; ``refusal`` is empty if it is saved."""
     plain = [
         {**row_fit._asdict(), "calibration": row_fit.calibration and row_fit.calibration.model_dump()}
         for row_fit in fitted
@@ -293,7 +292,7 @@ def as_json(fitted: Sequence[Fitted]) -> str:
 
 
 def lines(fitted: Sequence[Fitted]) -> Iterator[str]:
-    """Put what came of each row and source into lines for a person."""
+    """Yield lines for a person on the calibration of each row and source."""
     for row_fit in fitted:
         of = "" if row_fit.groups == row_fit.n else f" of {row_fit.groups:,} questions or clusters"
         yield f"{row_fit.row} · source: {row_fit.source} · {count(row_fit.n, 'answer')}{of}"
@@ -306,12 +305,12 @@ def lines(fitted: Sequence[Fitted]) -> Iterator[str]:
                 before, after = _figure(change.before), _figure(change.after)
                 yield f"  {name:<5} {before} -> {after}; {_figure(change.difference, '+')}"
         if row_fit.inverted:
-            yield "  the surer answers come true less often: the calibration turns them round"
+            yield "  surer answers came true less often: the calibration reverses their order"
         yield (f"  not saved: {row_fit.refusal}" if row_fit.refusal else "  better by its Brier score")
 
 
 def _figure(interval: CalibratedInterval, sign: str = "") -> str:
-    """``0.251 [0.214, 0.290]``, with a sign for a difference."""
+    """Return ``0.251 [0.214, 0.290]``, with a sign for a difference."""
     if interval.low is None or interval.high is None:
         return f"{interval.value:{sign}.3f}"
     return f"{interval.value:{sign}.3f} [{interval.low:{sign}.3f}, {interval.high:{sign}.3f}]"

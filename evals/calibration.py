@@ -1,8 +1,8 @@
-"""Whether a confidence means what it says, and whether the surer answers are more often right.
+"""Measure whether confidences match outcomes, and whether surer answers are more often right.
 
-``confidences`` are probabilities in 0 to 1, ``right`` says of each whether it came true: the
-confidence of a verdict and whether it is right, or P(claim) and whether the claim is true. The
-caller leaves out answers without a confidence. Nothing here depends on the order of the answers.
+``confidences`` are probabilities, 0 to 1; ``right`` has the outcome of each. A pair is the confidence
+of a verdict and whether it is right, or P(claim) and whether the claim is true. The caller leaves out
+answers without a confidence. The order of the answers does not matter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def brier(
     resamples: int = RESAMPLES,
     clusters: Clusters | None = None,
 ) -> Figure:
-    """Return the mean of (confidence − outcome)², 0 to 1, less is better (Brier 1950)."""
+    """Return the mean of (confidence − outcome)², 0 to 1, lower is better (Brier 1950)."""
     sure, true = floats(confidences), floats(right)
     return bootstrap_interval(np.mean, [(sure - true) ** 2], resamples=resamples, clusters=clusters)
 
@@ -42,9 +42,9 @@ def ece(
 ) -> Figure:
     """Return the expected calibration error: mean |confidence − share right| over bins, by size.
 
-    Bins of equal width (Guo and others 2017), or ``adaptive`` ones of about equal size (Nixon and
-    others 2019), in which equal confidences stay together. 0 to 1. A finite number of answers alone
-    raises it above 0, and more bins raise it further.
+    0 to 1. Bins have equal width (Guo and others 2017) or, if ``adaptive``, about equal size (Nixon
+    and others 2019), with equal confidences in one bin. A finite number of answers alone raises the
+    error above 0, and more bins raise it further.
     """
     measure = partial(_error, adaptive=adaptive, bins=bins)
     columns = floats(confidences), floats(right)
@@ -81,7 +81,7 @@ def _error(sure: Floats, true: Floats, *, adaptive: bool, bins: int) -> float:
 
 
 def _cuts(rising: Floats, adaptive: bool, bins: int) -> list[int]:
-    """Return where the bins begin among rising confidences, without the empty ones."""
+    """Return the start index of each bin among rising confidences, without empty bins."""
     if adaptive:
         edges = rising[[len(rising) * place // bins for place in range(bins)]]
         begins = np.searchsorted(rising, edges, side="left")
@@ -97,10 +97,10 @@ def auc(
     resamples: int = RESAMPLES,
     clusters: Clusters | None = None,
 ) -> Figure:
-    """Return how probably a true one has a higher score than a false one (Mann and Whitney).
+    """Return the probability that a true case scores higher than a false one (Mann and Whitney).
 
-    The area under the ROC curve, ties half; 0.5 is chance. True and false ones are resampled apart,
-    clusters whole. None where all are true or all are false.
+    This is the area under the ROC curve: ties count half, and 0.5 is chance. True and false cases are
+    resampled separately, clusters as a whole. The value is None if all are true or all are false.
     """
     sure, came_true = floats(scores), floats(true)
     high, low = sure[came_true == 1], sure[came_true == 0]
@@ -127,10 +127,10 @@ def risk_coverage(
 ) -> tuple[DataFrame, float | None]:
     """Return risk against coverage (El-Yaniv and Wiener 2010) and the area under the curve.
 
-    The curve has a point for each ``confidence``: the ``coverage`` of the questions ``question_count``
-    (answered and withheld ones) if only answers at least as sure count, and the ``risk``, the share
-    of wrong ones among them. The area is the mean risk over all numbers of answers given; among
-    equally confident ones it takes the mean over their possible orders.
+    Each point of the curve takes the answers of at least this ``confidence``. ``coverage`` is their
+    share of the ``question_count`` questions, answered or withheld; ``risk`` is the share of wrong
+    answers among them. The area is the mean risk over all numbers of answers given; for equally
+    confident answers it takes the mean over their possible orders.
     """
     sure, came_true = floats(confidences), floats(right)
     points: list[tuple[float, float, float]] = []
@@ -147,10 +147,10 @@ def risk_coverage(
 
 
 def risk_area(sure: Floats, true: Floats) -> float:
-    """Return the area of :func:`risk_coverage`; quick enough to be resampled.
+    """Return the area of :func:`risk_coverage`, fast enough for resampling.
 
-    0 to 1, less is better: the mean share of wrong answers among the surest, over all numbers of
-    them (AURC, Geifman and El-Yaniv 2017).
+    AURC (Geifman and El-Yaniv 2017), 0 to 1, lower is better: the mean, over all k, of the share of
+    wrong answers among the k surest.
     """
     _, group, sizes = np.unique(-sure, return_inverse=True, return_counts=True)
     wrong = np.bincount(group, 1 - true)
@@ -160,7 +160,7 @@ def risk_area(sure: Floats, true: Floats) -> float:
 
 
 def f1(predicted: Sequence[bool], true: Sequence[bool]) -> float | None:
-    """Return 2 hits / (predicted true + is true), 0 to 1; None where neither has a true one."""
+    """Return 2 hits / (predicted true + is true), 0 to 1; None if neither has a true entry."""
     either = sum(predicted) + sum(true)
     hits = sum(p and t for p, t in zip(predicted, true, strict=True))
     return 2 * hits / either if either else None

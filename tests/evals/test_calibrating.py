@@ -246,9 +246,9 @@ def test_nothing_is_saved_that_improves_nothing() -> None:
 def test_too_few_answers_are_refused_with_their_number() -> None:
     write(drawn("over-confident", LEAST - 1))
     done = command("eval", "calibrate", str(OUT))
-    refused(done, "rsd (judge): 49 answers, and it takes 50")
+    refused(done, "rsd (judge): 49 answers; a calibration needs 50")
     write(drawn("clustered", 60))
-    with pytest.raises(InputError, match="of 12 questions or clusters, and it takes 20"):
+    with pytest.raises(InputError, match="to 12 questions or clusters; a calibration needs 20"):
         calibrate(OUT)
     with pytest.raises(InputError, match="--row tsd: the evaluation has no such row; known: rsd"):
         calibrate(OUT, "tsd")
