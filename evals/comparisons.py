@@ -1,7 +1,7 @@
-"""Two methods on the same questions, where every question is its own control.
+"""Compare two methods on the same questions, where every question is its own control.
 
-The tests, the smallest difference that they would show, and one correction for all comparisons of a
-report.
+Here are the tests, the smallest difference that they detect, and one correction for all comparisons
+of a report.
 """
 
 from __future__ import annotations
@@ -35,42 +35,42 @@ from dialectree.system import chance
 ALPHA = 0.05
 POWER = 0.8
 SAME_BUDGET = (0.8, 1.25)
-"""Tokens of a question by the debate's, from which on two budgets are called the same."""
+"""Lowest and highest ratio of tokens to the debate's at which two budgets count as the same."""
 FEWEST = 6
-"""Pairs below which differences of one sign are no rare chance (2 / 2⁵ > 5%), and an interval by
-resampling would leave out 0 all the same."""
+"""The fewest pairs for an interval. With fewer, differences of one sign may be chance (2 / 2⁵ > 5%),
+but an interval by resampling would exclude 0."""
 FLIPS = 9999
-"""Draws of signs where there are too many to take them all: from 14 pairs on."""
+"""Random draws of signs; from 14 pairs on there are too many signs to try them all."""
 
 
 # Right and wrong answers
 
 
 class McNemar(NamedTuple):
-    """The right answers of two methods, and how probable so uneven a split is by chance."""
+    """The right answers of two methods, and the probability of so uneven a split by chance."""
 
     both: int
     first_only: int
     second_only: int
     neither: int
     p: float
-    """Two-sided and exact; 1 where no question divides the two."""
+    """Two-sided and exact; 1 if the two differ on no question."""
 
     @property
     def n(self) -> int:
-        """Questions in all."""
+        """The number of questions."""
         return self.both + self.first_only + self.second_only + self.neither
 
     @property
     def differing(self) -> int:
-        """Questions that just one of the two gets right."""
+        """Questions that exactly one of the two gets right."""
         return self.first_only + self.second_only
 
 
 def mcnemar(first: Sequence[float], second: Sequence[float], clusters: Clusters | None = None) -> McNemar:
     """Compare two methods' right answers by the exact test of McNemar (1947).
 
-    With ``clusters`` a whole cluster goes either way, see :func:`exact_flips`.
+    With ``clusters`` the test flips whole clusters, see :func:`exact_flips`.
     """
     pairs = list(zip(first, second, strict=True))
     outcomes = [(True, True), (True, False), (False, True), (False, False)]
@@ -93,11 +93,11 @@ def _binomial(one_way: int, differing: int) -> float:
 
 
 def exact_flips(differences: Sequence[int]) -> float:
-    """Return how probable so large a sum is if each number is as likely to have the other sign.
+    """Return the probability of so large a sum if each number is as likely to have the other sign.
 
-    Fisher's permutation test (1935) of the clusters' differences, two-sided, over all signs: the
-    distribution of the sum grows by one number at a time. Of numbers of 1 it is McNemar's exact
-    test.
+    Fisher's permutation test (1935) of the clusters' differences, two-sided, over all signs. It
+    extends the distribution of the sum by one number at a time. If all numbers are 1 or -1, it is
+    McNemar's exact test.
     """
     chances = np.ones(1)
     for size in (abs(number) for number in differences if number):
@@ -111,13 +111,13 @@ def exact_flips(differences: Sequence[int]) -> float:
 
 
 def tango(paired: McNemar, level: float = LEVEL, design: float = 1.0) -> Figure:
-    """Return the first share less the second, with the score interval of Tango (1998).
+    """Return the first share minus the second, with the score interval of Tango (1998).
 
-    With b and c right answers of only the first and only the second, it holds every difference Δ
-    with (b − c − nΔ)² ≤ z² n (2q + Δ(1 − Δ)), where q is the likeliest share of c given Δ: those
-    that McNemar's test, without its correction, would not reject. So it stays in −1 to 1 and has
-    some width even if no question divides the two, or every one. (Statistics in Medicine 17,
-    891-908.) For answers in clusters the counts are divided by ``design``.
+    Let only the first be right on b questions, and only the second on c. The interval has every
+    difference Δ with (b − c − nΔ)² ≤ z² n (2q + Δ(1 − Δ)), where q is the likeliest share of c given
+    Δ. McNemar's test, without its correction, would not reject these. So the interval stays in −1 to
+    1, and has some width even if the two differ on no question, or on every one. (Statistics in
+    Medicine 17, 891-908.) For answers in clusters the counts are divided by ``design``.
     """
     if paired.n == 0:
         return Figure(None, None, None, 0)
@@ -135,7 +135,7 @@ def tango(paired: McNemar, level: float = LEVEL, design: float = 1.0) -> Figure:
 
 
 def _last(holds: Callable[[float], bool], inside: float, outside: float) -> float:
-    """Return where ``holds`` ends between two numbers, by halving."""
+    """Return the last number from ``inside`` to ``outside`` at which ``holds`` is true, by halving."""
     for _ in range(60):
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if holds(middle) else (inside, middle)
@@ -153,10 +153,10 @@ def difference(
     resamples: int = RESAMPLES,
     clusters: Clusters | None = None,
 ) -> Figure:
-    """Return the mean of the first less that of the second, by paired bootstrap over the questions.
+    """Return the mean of the first minus the second, by paired bootstrap over the questions.
 
-    For right and wrong :func:`tango` is better. Below ``FEWEST`` pairs, or clusters, there is no
-    interval.
+    For right and wrong answers :func:`tango` is better. Below ``FEWEST`` pairs or clusters the
+    figure has no interval.
     """
     differences = floats(first) - floats(second)
     n = len(differences)
@@ -168,11 +168,11 @@ def difference(
 def sign_flips(
     first: Sequence[float], second: Sequence[float], *, clusters: Clusters | None = None
 ) -> float | None:
-    """Return how probable so large a mean difference is if neither is better; None without a pair.
+    """Return the probability of so large a mean difference by chance; None without a pair.
 
-    Fisher's permutation test of pairs (1935): each difference, or the sum of each cluster's, is
-    then as likely to have the other sign. Two-sided; of all signs up to 13, of ``FLIPS`` draws from
-    a fixed seed beyond.
+    Fisher's permutation test of pairs (1935), two-sided: each difference, or sum of a cluster, is as
+    likely to have the other sign. Up to 13 differences it tries all signs, beyond that ``FLIPS``
+    draws from a fixed seed.
     """
     differences = floats(first) - floats(second)
     if clusters is not None and shared(clusters):
@@ -195,22 +195,22 @@ def sign_flips(
 
 
 def smallest_one_way(n: int, alpha: float = ALPHA) -> float | None:
-    """Return the smallest difference on the same ``n`` questions if all that differ go one way.
+    """Return the smallest detectable difference on ``n`` questions if all differences go one way.
 
-    For rows that differ on none so far. The exact test needs k differing questions with 2 / 2ᵏ ≤ α;
-    the d at which k of n differ with ``POWER`` (Clopper and Pearson 1934). None for n below k.
+    For rows that never differed so far. The exact test needs k differing questions with 2 / 2ᵏ ≤ α;
+    at the returned d, k of n differ with ``POWER`` (Clopper and Pearson 1934). None for n below k.
     """
     needed = math.ceil(math.log2(2 / alpha))
     return float(beta.ppf(POWER, needed, n - needed + 1)) if n >= needed else None
 
 
 def smallest_paired(n: int, differing: float, alpha: float = ALPHA) -> float | None:
-    """Return the smallest difference of two shares on the same ``n`` questions that is noticed.
+    """Return the smallest detectable difference of two shares on the same ``n`` questions.
 
-    ``differing`` is the share of questions, in 0 to 1, that just one of the two gets right (both
-    discordant cells together). The d at which the exact test of McNemar stays below ``alpha`` with
+    ``differing``, ψ, is the share of questions, 0 to 1, that exactly one of the two gets right (both
+    discordant cells together). At the returned d, McNemar's exact test stays below ``alpha`` with
     ``POWER``: of n questions K ~ Binomial(n, ψ) differ, and of those b ~ Binomial(K, (1 + d/ψ)/2)
-    go one way (Connor 1987, by the exact distribution). None where even the largest difference, ψ
+    go one way (Connor 1987, by the exact distribution). None if even the largest difference, ψ
     itself, is too small.
     """
     if n < 1 or differing <= 0:
@@ -218,7 +218,7 @@ def smallest_paired(n: int, differing: float, alpha: float = ALPHA) -> float | N
     low, high = binom.interval(1 - 1e-9, n, differing)
     differ = np.arange(int(low), int(high) + 1)
     weight = binom.pmf(differ, n, differing)
-    # The fewest b of K with 2 P(Binomial(K, 1/2) >= b) <= alpha; more than K where none is enough.
+    # The fewest b of K with 2 P(Binomial(K, 1/2) >= b) <= alpha; more than K if no b is enough.
     needed = binom.isf(alpha / 2, differ, 0.5) + 1
 
     def power(d: float) -> float:
@@ -231,10 +231,10 @@ def smallest_paired(n: int, differing: float, alpha: float = ALPHA) -> float | N
 
 
 def smallest_clustered(error: float, clusters: int, alpha: float = ALPHA) -> float | None:
-    """Return the smallest difference that a test over clusters notices, about.
+    """Return approximately the smallest difference that a test over clusters detects.
 
-    d = (t₁₋α⁄₂ + t_power) times the clustered standard ``error`` of the difference. None where so
-    few clusters have no sign flip as rare as ``alpha``, and where d would be above 1.
+    d = (t₁₋α⁄₂ + t_power) times the clustered standard ``error`` of the difference. None if there
+    are too few clusters for a p below ``alpha``, or if d would be above 1.
     """
     if 2 / 2**clusters > alpha:
         return None
@@ -247,9 +247,9 @@ def smallest_clustered(error: float, clusters: int, alpha: float = ALPHA) -> flo
 Verdict = Literal[
     "better",
     "worse",
-    "fewer",  # right answers, as it withheld some; among as many answers no difference is shown
+    "fewer",  # fewer right answers, as it withheld some; no difference at equal coverage
     "alike",  # no difference can be shown
-    "none",  # the tests do not say the same
+    "none",  # the tests disagree
 ]
 _VERDICTS: Mapping[tuple[int, int], Verdict] = {
     (1, 1): "better",
@@ -257,41 +257,41 @@ _VERDICTS: Mapping[tuple[int, int], Verdict] = {
     (-1, 0): "fewer",
     (0, 0): "alike",
 }
-"""By what the test on all questions shows, and the one on as many answers."""
+"""The verdict by the directions on all questions and at equal coverage."""
 
 
 @dataclass(kw_only=True)
 class RowComparison:
-    """A row and something beside it, by their answers to the same questions."""
+    """A comparison of a row with another row or a vote, by answers to the same questions."""
 
     kind: Literal["row", "vote", "marks", "as many"]
-    """``vote``: the vote before the row's debates. ``marks``: of summaries, 0 to 100."""
+    """``vote``: the vote before the row's debates. ``marks``: marks of summaries, 0 to 100."""
     row: str
     beside: str
     first: Sequence[float]
     """The row's answers, right (1) or not (0), or its marks."""
     second: Sequence[float]
-    """The answers beside it."""
+    """The answers or marks of ``beside``."""
     clusters: Clusters
     main: bool = True
-    """Whether the row is compared with this one in the first place."""
+    """True if this is the main comparison of the row."""
     against_baseline: bool = True
-    """Whether a debate is compared with something plainer, and not with another debate."""
+    """True if a debate is compared with a baseline, False with another debate."""
     same_options: bool = True
-    """Whether both chose among the same options; there is no test where they did not."""
+    """True if both chose among the same options; only then is there a test."""
     withheld: int = 0
-    """Questions whose answer the row withheld, which is not right."""
+    """Questions whose answer the row withheld; they count as not right."""
     failed: int = 0
     """Questions left out because one of the two failed for good."""
     bounds: tuple[float, float] | None = None
-    """The difference if all that failed spoke against the row, and if all spoke for it."""
+    """The difference if all failed questions went against the row, and if all went for it."""
     ratio: float | None = None
-    """Tokens beside a debate by those of the debate, where samples of its model are beside it."""
+    """Tokens of ``beside`` divided by the debate's, if ``beside`` is samples of its model."""
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Counts that only this kind of comparison has, by the heading of their column."""
+    """Counts that only this kind of comparison has, by column heading."""
     as_many: RowComparison | None = None
-    """The same after the other one kept only as many answers as the row gave. None where it gave
-    no more than that."""
+    """The comparison at equal coverage: ``beside`` keeps only as many answers as the row gave. None
+    if ``beside`` gave no more than that."""
     bonferroni: float | None = None
     """The p, corrected for all comparisons of the report."""
     holm: float | None = None
@@ -300,13 +300,13 @@ class RowComparison:
 
     @property
     def key(self) -> Hashable:
-        """Two comparisons of one key are one test, such as a pair of rows either way round."""
+        """Comparisons with equal keys are one test, such as a pair of rows in either order."""
         pair = frozenset({self.row, self.beside}) if self.kind == "row" else self.beside
         return pair if self.kind == "row" else (self.kind, self.row, pair)
 
     @cached_property
     def p(self) -> float | None:
-        """How probable so large a difference is by chance; None where nothing is compared."""
+        """The probability of so large a difference by chance; None without a test."""
         if not self.first or not self.same_options:
             return None
         if self.kind == "marks":
@@ -320,7 +320,7 @@ class RowComparison:
 
     @cached_property
     def difference(self) -> Figure:
-        """The first less the second: in 0 to 1, or of marks."""
+        """The first minus the second, as shares or as marks."""
         if self.kind == "marks":
             return difference(self.first, self.second, clusters=self.clusters)
         if not self.same_options:
@@ -336,14 +336,14 @@ class RowComparison:
 
     @property
     def shares(self) -> tuple[Proportion, Proportion]:
-        """The share of right answers of each."""
+        """The shares of right answers of the first and the second."""
         return tuple(  # type: ignore[return-value]
             share_of([right == 1 for right in scores], self.clusters) for scores in (self.first, self.second)
         )
 
     @property
     def fair(self) -> bool:
-        """Whether samples spend about as many tokens as the debate."""
+        """True if samples spend about as many tokens as the debate."""
         low, high = SAME_BUDGET
         return self.ratio is not None and low <= self.ratio <= high
 
@@ -363,15 +363,15 @@ class RowComparison:
 
     @property
     def verdict(self) -> Verdict:
-        """What the test on all questions and the one on as many answers show together."""
+        """The verdict of the test on all questions and the test at equal coverage together."""
         as_many = self.as_many or self
         return _VERDICTS.get((self.direction, as_many.direction), "none")
 
     def find_detectable_difference(self, alpha: float) -> float | None:
         """Return the smallest difference that a test at ``alpha`` would probably show, 0 to 1.
 
-        It depends on how often the two differ; where they never do, as if all differences went one
-        way. Below 0 where the second is right so often that only a fall is possible.
+        It depends on how often the two differ. If they never do, all differences are assumed to go
+        one way. It is below 0 if the second is right so often that only a fall is possible.
         """
         ledger, count = self.ledger, len(set(self.clusters))
         if shared(self.clusters) and (spread := error(self._differences(), self.clusters)) > 0:
@@ -387,11 +387,11 @@ class RowComparison:
 
 
 def adjust_p_values(ps: Sequence[float], method: Literal["bonferroni", "holm"]) -> list[float]:
-    """Adjust the p of several comparisons so that each can be read against one threshold.
+    """Adjust the p values of several comparisons, so that one threshold applies to all.
 
     Bonferroni: m p. Holm (1979): in rising order the k-th times (m − k + 1), never falling; at
-    least as powerful. (The function of statsmodels collects garbage each time, which takes longer
-    than a report.)
+    least as powerful. (The function of statsmodels collects garbage in each call, which takes
+    longer than a report.)
     """
     adjusted = np.array(ps, dtype=np.float64)
     m, order = len(adjusted), np.argsort(adjusted, kind="stable")
@@ -405,8 +405,7 @@ def adjust_p_values(ps: Sequence[float], method: Literal["bonferroni", "holm"]) 
 def correct(comparisons: Iterable[RowComparison]) -> int:
     """Correct all comparisons together, by Holm (1979), and return how many tests there are.
 
-    A report that asserts anything asserts it once: one correction covers all its tables, and both
-    tests of a debate that withheld answers.
+    One correction covers all tables of a report, and both tests of a debate that withheld answers.
     """
     all_comparisons = [
         comparison

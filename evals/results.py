@@ -1,4 +1,4 @@
-"""Defines what an evaluation keeps: what was run, and a line for every question and method.
+"""Define the files of an evaluation: its plan, and a line for every question and method.
 
 An evaluation's folder holds ``evaluation.json``, ``results.jsonl``, ``runs/`` with a folder for
 every debate, and the report.
@@ -18,25 +18,25 @@ SCHEMA: Final = "dialectree.evaluation/1"
 PAGE = "report.html"
 """The page in a run's folder."""
 JUDGING = ("judging", "controls")
-"""Folders in a run's own: the journals of the calls of the judge that scores."""
+"""Subfolders of a run's folder with the journals of the scoring judge's calls."""
 
 Status = Literal["answered", "degraded", "unresolved", "failed"]
-"""How a question ended.
+"""The end of a question.
 
-``answered``: with an answer, and every part spoke. ``degraded``: with an answer, although a part
-failed for good. ``unresolved``: the debate withheld its answer, and no part failed. ``failed``: a
-part failed for good and there is no answer, or no run came to its end. A failed question is neither
-right nor wrong: it has no scores.
+``answered``: an answer, and every part spoke. ``degraded``: an answer, although a part failed for
+good. ``unresolved``: the debate withheld its answer, and no part failed. ``failed``: a part failed
+for good and there is no answer, or no run finished. A failed question has no scores: it is neither
+right nor wrong.
 """
 
 
 def strip_address(spec: str) -> str:
-    """Return a model without its address: an evaluation can go on at another one."""
+    """Return a model's spec without its address: an evaluation can go on at another address."""
     return spec.partition("@http")[0]
 
 
 class ResultModel(BaseModel):
-    """Has the fields that it names and no other."""
+    """Base of these models: it forbids unknown fields."""
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
@@ -45,12 +45,12 @@ class Row(ResultModel):
     """One row of the matrix: a method with its settings and models."""
 
     name: str
-    """Unique in the evaluation: the method's name, and what sets this row apart from others."""
+    """Unique in the evaluation: the method's name, and the values that distinguish this row."""
     method: str
     settings: dict[str, JsonValue] = {}
-    """Those that were set; a record of a run has them all."""
+    """Settings that were set; the record of a run has all settings."""
     models: dict[str, str] = {}
-    """Spec by role."""
+    """Model spec by role."""
 
 
 class DataUsed(ResultModel):
@@ -61,39 +61,39 @@ class DataUsed(ResultModel):
     """The file that ``--data`` named."""
     sha256: str
     items_sha256: str | None = None
-    """Of the items as they were read; older folders do not have it."""
+    """Digest of the items as read; older folders do not have it."""
     count: int
     """Items in the whole file."""
 
 
 class EvaluationFile(ResultModel):
-    """evaluation.json: what was run over what."""
+    """evaluation.json: the rows and items of an evaluation, and its options."""
 
     schema_: Literal["dialectree.evaluation/1"] = Field(default=SCHEMA, alias="schema")
     title: str = ""
-    """The matrix's own."""
+    """The title of the matrix."""
     missing: list[str] = []
-    """What the matrix says that it lacks of a paper's table."""
+    """Parts of a paper's table that the matrix lists as missing."""
     data: DataUsed
     task: Task
     items: list[str]
-    """Ids of the items that were taken, in their order."""
+    """Ids of the chosen items, in their order."""
     limit: int | None = None
     sample: int | None = None
-    """The number of items that the seed drew; None where none were drawn."""
+    """The number of items that the seed drew; None without a draw."""
     shard: str | None = None
-    """``i/n``, or several with commas between; None where what is there is no shard."""
+    """``i/n``, or several separated by commas; None without shards."""
     cluster: str | None = None
-    """The column whose value says which questions belong together."""
+    """The column whose equal values mark questions that belong together."""
     repeats: int = 1
     """The number of times that each question is asked."""
     seed: int = 0
     rows: list[Row]
     scorers: list[str] = []
     judge: str | None = None
-    """Spec of the model that scores, where one does."""
+    """Spec of the model that scores; None without one."""
     vote_first: int = 0
-    """Direct answers that were asked for before each debate, as extra calls."""
+    """Direct answers asked for before each debate, as extra calls."""
     demonstration: bool = False
     """True when a local model took part whose answers are no better than chance."""
     started: str
@@ -107,102 +107,102 @@ class EvaluationFile(ResultModel):
 
 ScoreOutcome = Literal[
     "scored",
-    "unanswered",  # the method gave no answer, which is not right
+    "unanswered",  # the method gave no answer; this counts as not right
     "unparsed",  # the judge's reply could not be read: no score at all
-    "absent",  # the number that is scored was never given, such as P(claim) by a bare label
-    "failed",  # the judge gave no reply, to the last try
+    "absent",  # the number to score is missing, such as P(claim) where a method gives only a label
+    "failed",  # the judge gave no reply, even on the last try
 ]
 
 
 class AnswerScore(ResultModel):
-    """What one scorer, or a person, made of an answer."""
+    """The score of an answer by one scorer or one person."""
 
     key: str
     score: float | None
-    """None where the outcome is no score; never a stand-in."""
+    """None for a missing score; never a placeholder."""
     value: ScoreOutcome
     comment: str = ""
 
 
 class Vote(ResultModel):
-    """The plurality of the answers before a debate."""
+    """A vote of direct answers before a debate; the most frequent answer wins."""
 
     answers: list[str | None]
-    """One a sample: a label where there are options or a claim, else the answer."""
+    """One per sample: a label for options or a claim, else the text of the answer."""
     label: str | None = None
     pair: bool = False
-    """True where the vote chose between the two options of the debate, not among all."""
+    """True if the vote chose between the debate's two options, not among all options."""
     right: bool | None = None
-    """None without an answer, without a reference, and without a judgement."""
+    """None without an answer, a reference or a judgement."""
     usage: Usage = Usage()
-    """Counted apart from the debate's own calls, but where it is ``inside``."""
+    """Counted apart from the debate's calls, unless ``inside``."""
     inside: bool = False
-    """True where the debate itself began with the vote: the debate's usage has that of the vote."""
+    """True if the debate itself began with the vote: the debate's usage then includes the vote's."""
 
     @property
     def given(self) -> bool:
-        """Whether there is any answer."""
+        """True if there is any answer."""
         return any(answer is not None for answer in self.answers)
 
     @property
     def confidence(self) -> float | None:
-        """The share of the answers that are the label; None without a label or a second answer."""
+        """The share of answers equal to the label; None without a label or a second answer."""
         if self.label is None or len(self.answers) < 2:
             return None
         return self.answers.count(self.label) / len(self.answers)
 
 
 class Sides(ResultModel):
-    """Where the right answer stood in a debate of two sides."""
+    """The position of the right answer in a debate of two sides."""
 
     gold_side: Literal["a", "b"] | None = None
-    """The debater that held it; None where neither did."""
+    """The debater that argued for the right answer; None if neither did."""
     gold_position: Literal["first", "second"] | None = None
-    """Where the judge was shown it first."""
+    """The place of the right answer in the order that the judge read."""
     flipped: bool | None = None
-    """Whether the judge ruled otherwise in the other order; None where it was asked once."""
+    """True if the judge ruled otherwise in the other order; None if it was asked once."""
 
 
 class Grounding(ResultModel):
-    """What a debate made of the sources that it argued from."""
+    """Counts of how a debate used its sources."""
 
     texts: dict[str, tuple[int, int]] = {}
-    """By role and phase, the texts with a point, and all."""
+    """By role and phase: the number of texts with a point, and of all texts."""
     marked: int = 0
     """Points that the checker marked."""
     borne_out: int = 0
     contradicted: int = 0
     invented: int = 0
-    """Quotations that stand in no source."""
+    """Quotations that no source contains."""
     misattributed: int = 0
-    """Quotations out of a source that their speaker did not read."""
+    """Quotations from a source that the speaker did not read."""
     gold: int = 0
     """Sentences that the data set names as evidence."""
     retrieved: int = 0
-    """Those among them that were retrieved."""
+    """Gold sentences that were retrieved."""
     cited: int = 0
-    """Those that a speaker or the verdict points at."""
+    """Gold sentences that a speaker or the verdict cites."""
     without: bool = False
-    """Whether the verdict was withheld because it rests on no evidence."""
+    """True if the verdict was withheld for lack of evidence."""
 
 
 class ControlScore(ResultModel):
-    """A judge's score of an answer for which the right score is known."""
+    """A judge's score of an answer whose right score is known."""
 
     key: str
     """The scorer."""
     truthful: bool
-    """Whether the answer was a right one."""
+    """True if the answer is right."""
     score: float | None
     """None where the ruling cannot be read."""
     value: ScoreOutcome
     held_back: bool | None = False
-    """Whether the judge read other references only; else the answer was one of them. None for a
-    score that needs no references."""
+    """True if the answer was removed from the references that the judge read. None for a score that
+    needs no references."""
 
     @property
     def passed(self) -> bool | None:
-        """Whether the judge was right; None without a ruling."""
+        """True if the judge was right; None without a ruling."""
         return None if self.score is None else (self.score >= 0.5) == self.truthful
 
 
@@ -222,22 +222,22 @@ class Result(ResultModel):
     """Id of the run, in ``runs/``."""
     status: Status
     fault: str | None = None
-    """Why it failed, in one line."""
+    """The reason why it failed, in one line."""
     lost: int = 0
-    """Calls that got no reply to the last try: of the debate, of the vote and of the judge."""
+    """Calls of debate, vote and judge that got no reply, even on the last try."""
     verdict: Verdict | None = None
     scores: list[AnswerScore] = []
     usage: Usage = Usage()
     judging: Usage = Usage()
     """Calls of the judge that scores."""
     controls: list[ControlScore] = []
-    """The judge's scores of answers that are known to be right or wrong; of a few questions."""
+    """The judge's scores of answers known to be right or wrong; on a few questions only."""
     controlling: Usage = Usage()
-    """Calls of the judge for these."""
+    """Calls of the judge for ``controls``."""
     cached: Usage = Usage()
-    """Calls of all these, the vote's included, that the reply cache answered."""
+    """Calls of debate, vote and judge that the reply cache answered."""
     cached_judging: Usage = Usage()
-    """Those of the judge among them, its controls included."""
+    """Cached calls of the judge, its controls included."""
     vote: Vote | None = None
     sides: Sides | None = None
     grounding: Grounding | None = None
@@ -250,7 +250,7 @@ class Result(ResultModel):
 
     @property
     def incomplete(self) -> bool:
-        """Whether ``--retry-failed`` asks it again: it failed, or a call of it got no reply."""
+        """True if ``--retry-failed`` asks the question again: it failed, or lost a call."""
         return self.status == "failed" or self.lost > 0
 
     @property
@@ -260,22 +260,22 @@ class Result(ResultModel):
 
     @property
     def group(self) -> str:
-        """The questions of one group are not independent: its cluster, else its own repeats."""
+        """The cluster, else the question; results of one group are not independent."""
         return self.question if self.cluster is None else self.cluster
 
 
 Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
 RIGHT_OR_WRONG = ("truthful", "choice", "claim_label")
-"""The scorers of right and wrong; a row is measured by the first that it has."""
+"""Scorers that say right or wrong; the first that a row has measures it."""
 
 
 def score_of(result: Result, key: str | None) -> AnswerScore | None:
-    """Return what one scorer made of a result."""
+    """Return the score that one scorer gave a result, or None."""
     return next((score for score in result.scores if score.key == key), None)
 
 
 def outcome(result: Result, key: str | None) -> Outcome:
-    """Return how a question ended; every result has exactly one outcome."""
+    """Return the outcome of a question; every result has exactly one."""
     if result.status == "failed":
         return "failed"
     score = score_of(result, key)
