@@ -1,11 +1,10 @@
 """Find below which agreement of votes a debate pays, from votes and debates of the same questions.
 
-A rule debates the questions whose largest answer has less than a share of the votes, and takes the
-vote's answer on the others. No call is made. The rule is picked by cross-fitting: for each of ten
-parts of the questions it is chosen on the other nine, and its answers to that part are those by
-which it is compared with the vote. So chance that favours one of several rules does not recommend
-it. An interval is as wide as for one of so many rules (Bonferroni): it holds for each of them, and
-so for the one that was picked.
+A rule debates the questions on which the most frequent answer has less than a given share of the
+votes, and takes the vote's answer on the others. No model is called. The rule is picked by
+cross-fitting: nine tenths of the questions choose it, and its answers to the last tenth are compared
+with the vote, for each tenth. So a rule is not recommended for its luck on the questions that chose
+it. Intervals are widened for the number of rules (Bonferroni), so they are valid for the picked one.
 """
 
 from __future__ import annotations
@@ -37,24 +36,24 @@ from dialectree.system import chance
 
 FOLDS = 10
 WORTH = 0.05
-"""A gain in right answers, 0 to 1, that is called worth a debate: "do not debate" rules it out."""
+"""The smallest gain in right answers, 0 to 1, worth a debate; "do not debate" rules out this gain."""
 Call = Literal["everything", "below", "never", "unknown"]
-"""Debate everything, below a share of the votes, or nothing; or that cannot be told."""
+"""The advice: debate everything, debate below a share of the votes, never debate, or no advice."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Votes and debates on the same questions, an entry a question in each field."""
+    """Votes and debates on the same questions; each field has one entry per question."""
 
     shares: Floats
-    """The share of the votes for the largest answer, 0 to 1; 0 without an answer."""
+    """The share of the votes for the most frequent answer, 0 to 1; 0 without an answer."""
     votes: Floats
-    """1 where the largest answer is right, else 0."""
+    """1 if the most frequent answer is right, else 0."""
     debates: Floats
-    """1 where the debate's answer is right, else 0, also without an answer."""
+    """1 if the debate's answer is right; 0 if it is wrong or missing."""
     vote_tokens: Floats
     debate_tokens: Floats
-    """Without those of the vote."""
+    """Tokens of the debate, without the vote's."""
     clusters: Sequence[str]
     """Questions of one cluster are not independent of one another."""
 
@@ -65,9 +64,9 @@ class Sample:
 
     @cached_property
     def rules(self) -> tuple[float, ...]:
-        """The shares below which a rule debates: none, each that occurs, and above all.
+        """The shares below which a rule debates: ``NEVER``, each share that occurs, and ``ALWAYS``.
 
-        The lowest of those that occur is left out, since below it nothing is debated. They are
+        The lowest share that occurs is left out, since below it nothing is debated. Shares are
         rounded down to hundredths, so that they can be written.
         """
         floors = {math.floor(100 * share + 1e-6) / 100 for share in self.shares.tolist()}
@@ -93,18 +92,18 @@ class Sample:
         return np.where(self.shares < at, self.debates, self.votes)
 
     def spent(self, at: float) -> Floats:
-        """Return the tokens of each question; nobody who debates everything pays for a vote."""
+        """Return the tokens of each question; a rule that debates everything pays for no vote."""
         if at == ALWAYS:
             return self.debate_tokens
         return self.vote_tokens + self.mark_debated(at) * self.debate_tokens
 
 
 def pick(sample: Sample, rules: Sequence[float]) -> tuple[float, bool]:
-    """Return the rule among ``rules`` that a sample speaks for, and whether it shows a gain.
+    """Return the rule among ``rules`` that a sample supports, and whether it is shown to gain.
 
-    Of the rules that are shown to be better than the vote, and not shown to be worse than the most
-    accurate rule, it is the one of fewest tokens; without any, the most accurate one that debates.
-    Shown is what the exact test of McNemar, or of the clusters' sums, shows at 0.05.
+    Candidates are the rules shown to be better than the vote, and not shown to be worse than the most
+    accurate rule. The candidate with the fewest tokens wins; without candidates, the most accurate
+    rule that debates. "Shown" means by McNemar's exact test, or that of the clusters' sums, at 0.05.
     """
     answers = {at: sample.answers(at) for at in rules if at != NEVER}
     tokens = {at: float(sample.spent(at).mean()) for at in answers}
@@ -125,33 +124,33 @@ def _run_mcnemar(sample: Sample, first: Floats, second: Floats) -> McNemar:
 
 
 class RuleOutcome(NamedTuple):
-    """What one rule comes to on all questions."""
+    """The figures of one rule on all questions."""
 
     at: float
     accuracy: Proportion
     difference: Figure
-    """Its share of right answers less that of debating everything, -1 to 1."""
+    """The rule's share of right answers minus that of debating everything, -1 to 1."""
     debates: Proportion
-    """The share of questions that it debates."""
+    """The share of questions that the rule debates."""
     tokens: float
-    """Of a question."""
+    """Tokens per question."""
 
 
 @dataclass(frozen=True)
 class Routing:
-    """What the votes and debates of a row say of debating fewer questions."""
+    """Advice on debating fewer questions, from the votes and debates of a row."""
 
     sample: Sample
     seed: int = 0
 
     @cached_property
     def level(self) -> float:
-        """The level of an interval that holds for each of all rules with 95 %."""
+        """The level of the intervals, so that those of all rules hold together with 95 %."""
         return 1 - (1 - LEVEL) / len(self.sample.rules)
 
     @cached_property
     def picked(self) -> tuple[float, bool]:
-        """The rule that is picked on all questions, and whether it shows a gain there."""
+        """The rule that is picked on all questions, and whether they show a gain."""
         return pick(self.sample, self.sample.rules)
 
     @cached_property
@@ -177,16 +176,16 @@ class Routing:
 
     @cached_property
     def gain(self) -> McNemar:
-        """The right answers on held-out questions beside those of the vote."""
+        """The right answers on held-out questions, compared with those of the vote."""
         return _run_mcnemar(self.sample, self.held_out, self.sample.votes)
 
     @cached_property
     def call(self) -> Call:
-        """What is recommended.
+        """The recommendation.
 
-        A debate, only where the picked rule is better than the vote on held-out answers, by the
-        exact test at 0.05. None, only where no rule gains ``WORTH``: with 95 % (one-sided) each
-        gains less.
+        Debates are recommended only if the picked rule is better than the vote on held-out answers,
+        by the exact test at 0.05. ``never`` is recommended only if with 95 % (one-sided) every rule
+        gains less than ``WORTH``.
         """
         at, proven = self.picked
         if len({*self.sample.clusters}) < FEWEST:
@@ -198,17 +197,17 @@ class Routing:
 
     @cached_property
     def at(self) -> float:
-        """The share below which it is recommended to debate; 0 unless a debate is."""
+        """The share below which debates are recommended; 0 if they are not."""
         return self.picked[0] if self.call in ("everything", "below") else NEVER
 
     @cached_property
     def at_most(self) -> float:
-        """The largest upper limit (one-sided, 95 %) of what a rule gains over the vote."""
+        """The largest upper limit (one-sided, 95 %) of a rule's gain over the vote."""
         limits = [self.less(at, NEVER, 2 * LEVEL - 1).high for at in self.sample.rules[1:]]
         return max(1.0 if limit is None else limit for limit in limits)
 
     def less(self, at: float, other_at: float, level: float | None = None) -> Figure:
-        """Return the share of right answers of one rule less that of another one, -1 to 1."""
+        """Return the share of right answers of one rule minus that of another one, -1 to 1."""
         level = self.level if level is None else level
         first, second = self.sample.answers(at), self.sample.answers(other_at)
         if at == other_at:
@@ -218,11 +217,11 @@ class Routing:
 
     @cached_property
     def lines(self) -> list[RuleOutcome]:
-        """What each rule comes to, from no debate to all."""
+        """The figures of each rule, from no debates to all debates."""
         return [self.line(at) for at in self.sample.rules]
 
     def line(self, at: float) -> RuleOutcome:
-        """Return what the rule that debates below ``at`` comes to."""
+        """Return the figures of the rule that debates below ``at``."""
         sample = self.sample
         return RuleOutcome(
             at,
@@ -240,14 +239,14 @@ class Routing:
     def accuracy(self) -> Figure:
         """The share of right answers of the recommended rule, measured on held-out questions.
 
-        The interval is the one that holds for every rule.
+        The interval is valid for every rule.
         """
         share = self._share(self.sample.answers(self.at))
         return _around(self._measured, share.low, share.high, self.sample.n)
 
     @cached_property
     def difference(self) -> Figure:
-        """That less the share of right answers of debating everything, -1 to 1."""
+        """``accuracy`` minus the share of right answers of debating everything, -1 to 1."""
         _, low, high, n = self.less(self.at, ALWAYS, self.level)
         if self.at == ALWAYS:
             return Figure(0.0, 0.0, 0.0, n)
@@ -259,7 +258,7 @@ class Routing:
         return float(fixed.get(self.at, self.held_out).mean())
 
     def tokens(self, at: float) -> Figure:
-        """Return a rule's tokens by those of debating everything, with its interval."""
+        """Return a rule's tokens divided by those of debating everything, with its interval."""
         return bootstrap_interval(
             lambda rule_tokens, all_of_them: float(rule_tokens.sum() / all_of_them.sum()),
             [self.sample.spent(at), self.sample.spent(ALWAYS)],
@@ -269,12 +268,12 @@ class Routing:
 
     @cached_property
     def needed(self) -> int:
-        """About how many such questions would tell, to two digits.
+        """The approximate number of such questions that would decide, to two digits.
 
-        So many that a difference h is shown with a power of 0.8 (Connor 1987, by the normal
-        distribution): n = ((z₀.₉₇₅ √ψ + z₀.₈ √(ψ − h²)) / h)², where ψ is the share of held-out
-        questions that only one of rule and vote gets right. h is the gain there, or what it lacks
-        of ``WORTH``: whichever is larger decides it. Clusters count by the design effect.
+        With so many, a difference h is shown with a power of 0.8 (Connor 1987, by the normal
+        distribution): n = ((z₀.₉₇₅ √ψ + z₀.₈ √(ψ − h²)) / h)². ψ is the share of held-out questions
+        that only one of rule and vote gets right. h is the larger of the gain on these questions
+        and its distance to ``WORTH``. For clusters n is multiplied by the design effect.
         """
         less = self.held_out - self.sample.votes
         gain = float(less.mean())
@@ -288,7 +287,7 @@ class Routing:
 
 
 def _around(value: float, low: float | None, high: float | None, n: int) -> Figure:
-    """Return a figure whose interval contains it."""
+    """Return a figure whose interval contains ``value``."""
     if low is None or high is None:
         return Figure(value, None, None, n)
     return Figure(value, min(value, low), max(value, high), n)

@@ -1,4 +1,4 @@
-"""Completes the rows of a matrix: each gets its method, all its settings and its models."""
+"""Complete the rows of a matrix: each gets its method, all its settings and its models."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Ready:
     row: Row
     method: Method
     context: ProtocolSettings
-    """Without budgets, which all questions of the evaluation share."""
+    """Settings without budgets, which all questions of the evaluation share."""
     slots: int
-    """Requests that its models take at once."""
+    """Requests that the row's models take at once."""
     demonstration: bool
 
     def of_repeat(self, repeat: int) -> Ready:
@@ -43,12 +43,12 @@ class Ready:
         return replace(self, context=self.context.model_copy(update={"seed": seed}))
 
     def gold(self, item: Item) -> str | None:
-        """Return the gold answer where a debater is given it."""
+        """Return the gold answer if a debater is given it, else None."""
         return item.reference.gold if self.needs_gold else None
 
     @property
     def needs_gold(self) -> bool:
-        """Whether a debater is given the gold answer with these settings."""
+        """True if these settings give a debater the gold answer."""
         return tasks.require_declared_evaluation(self.method).given_gold(self.context)
 
 
@@ -60,9 +60,9 @@ def ready(
     *,
     sources: bool = False,
 ) -> list[Ready]:
-    """Complete rows with the settings of the command line; InputError for one that does not fit.
+    """Complete rows with the settings of the command line; InputError for a row that does not fit.
 
-    Without ``sources`` in the data no method has a checker, or settings on evidence.
+    Without ``sources`` in the data, methods have neither a checker nor settings on evidence.
     """
     roles = {*list_roles()}
     for row in rows:
@@ -93,7 +93,7 @@ def _ready(entry: MatrixEntry, task: Task, flags: Mapping[str, Any], where: str,
         _require_own(entry, method, place)
         context = _context(entry, method, flags)
         for name in context.asks():
-            raise InputError(f"{place}: {name}: in an evaluation nobody is there to be asked")
+            raise InputError(f"{place}: {name}: this needs a person; evaluations run without one")
         specs = speakers(method, context)  # and every model has a price where --max-cost is given
     except SettingsError as error:
         raise SettingsError(f"{place}: {error}") from None
@@ -118,7 +118,7 @@ def _ready(entry: MatrixEntry, task: Task, flags: Mapping[str, Any], where: str,
 
 
 def _require_read(flags: Mapping[str, Any], methods: Mapping[str, Method]) -> None:
-    """Raise InputError for a setting that none of the methods reads, by name."""
+    """Raise InputError for a named setting that none of the methods reads."""
     protocol_settings = frozenset[str]().union(
         *(protocol.own_settings() for protocol in load_protocols().values())
     )
@@ -142,10 +142,10 @@ def _require_own(entry: MatrixEntry, method: Method, place: str) -> None:
 
 
 def _context(entry: MatrixEntry, method: Method, flags: Mapping[str, Any]) -> ProtocolSettings:
-    """Return the settings of a row; they go before those of the command line.
+    """Return the settings of a row; they override the command line's.
 
-    A row's model may be the name of another role: that role lends its model where the command line
-    gives none. Only models of roles that speak or lend are kept.
+    A row's model may name another role. That role then lends its model, unless the command line
+    gives one. Only models of roles that speak or lend are kept.
     """
     lenders = {role: entry.models.get(role, "") for role in method.own_roles()}
     all_roles, of_family = {*list_roles()}, families()
@@ -170,9 +170,9 @@ def _context(entry: MatrixEntry, method: Method, flags: Mapping[str, Any]) -> Pr
 
 
 def require_input(rows: Iterable[Ready], items: Sequence[Item]) -> None:
-    """Raise InputError where a row takes no item at all, or lacks a gold answer that it needs.
+    """Raise InputError if a row takes none of the items, or lacks a gold answer that it needs.
 
-    One item that it does not take is one question that fails.
+    If a row takes only some of the items, the others fail as questions.
     """
     without = next((item.id for item in items if item.reference.gold is None), None)
     for row in rows:

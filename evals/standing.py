@@ -1,4 +1,4 @@
-"""Counts how far an evaluation is, and what its calls take: debates and judge apart."""
+"""Count the progress and the cost of an evaluation, debates and judge separately."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ JUDGE_ROLE = "scorer_judge"
 
 @dataclass
 class Spent:
-    """What some calls took."""
+    """Calls, their tokens and their cost."""
 
     calls: int = 0
     tokens: int = 0
     cost: float | None = 0.0
-    """None as soon as the price of a call is unknown."""
+    """None if the price of any call is unknown."""
 
     def add(self, call: Call) -> None:
         """Count one call."""
@@ -39,12 +39,12 @@ class Spent:
 
 @dataclass
 class Spending(Budget):
-    """The budget that all questions of an evaluation share, and what they spent of it."""
+    """The budget that all questions of an evaluation share, and the spending so far."""
 
     debates: Spent = field(default_factory=Spent)
-    """What debates, baselines and votes took."""
+    """Spending on debates, baselines and votes."""
     judge: Spent = field(default_factory=Spent)
-    """What the judge that scores took."""
+    """Spending on the judge that scores."""
 
     def add(self, call: Call) -> None:
         """Count a call that has ended."""
@@ -52,32 +52,32 @@ class Spending(Budget):
         (self.judge if call.role == JUDGE_ROLE else self.debates).add(call)
 
     def close(self, error: DialectreeError) -> None:
-        """Let no further call begin; the first reason stays."""
+        """Stop further calls; the first reason stays."""
         self.closed = self.closed or error
 
     def spent(self) -> tuple[Spent, Spent]:
-        """Return what debates and the judge took."""
+        """Return the spending on debates and on the judge."""
         return self.debates, self.judge
 
 
 @dataclass
 class Standing:
-    """How far an evaluation is."""
+    """The progress of an evaluation."""
 
     total: int
     before: int
-    """Results that were there when the command began."""
+    """Results from before this command."""
     spending: Spending
     done: int = 0
-    """Results since then."""
+    """Results of this command."""
     failing: list[Done] = field(default_factory=list[Done])
-    """Questions of this command that failed, those of before included."""
+    """Questions of this command that failed, including earlier results."""
     degraded: int = 0
-    """Questions with an answer although a part failed, those of before included."""
+    """Questions with an answer although a part failed, including earlier results."""
     incomplete: int = 0
-    """Questions that ``--retry-failed`` asks again: failed ones, and ones that lost a call."""
+    """Questions that ``--retry-failed`` asks again: they failed, or lost a call."""
     cached: int = 0
-    """Calls that the reply cache answered, those of the judge included."""
+    """Calls that the reply cache answered, including the judge's."""
     cached_judging: int = 0
     started: float = field(default_factory=clock.seconds)
 
@@ -88,7 +88,7 @@ class Standing:
 
     @property
     def spent(self) -> Spent:
-        """What all calls took since the command began."""
+        """The spending on all calls since the command began."""
         return self.spending.debates + self.spending.judge
 
     @property
@@ -98,11 +98,11 @@ class Standing:
 
     @property
     def ended(self) -> str:
-        """``2 failed, 1 degraded``."""
+        """The failed and degraded questions, as in ``2 failed, 1 degraded``."""
         return f"{self.failed} failed" + f", {self.degraded} degraded" * bool(self.degraded)
 
     def __str__(self) -> str:
-        """``12 of 40 questions, 2 failed, 4,500 calls, cost 1.25, 12 min 30 s left``."""
+        """Return ``12 of 40 questions, 2 failed, 4,500 calls, cost 1.25, 12 min 30 s left``."""
         spent, count = self.spent, self.total - self.left
         parts = [f"{count} of {self.total} questions", self.ended, f"{spent.calls:,} calls"]
         if spent.cost:
@@ -113,19 +113,19 @@ class Standing:
         return ", ".join(parts)
 
     def add(self, result: Result) -> None:
-        """Count one result more."""
+        """Count a new result."""
         self.done += 1
         self.cached += result.cached.calls
         self.cached_judging += result.cached_judging.calls
         self.count((result.row, result.item), result.status, incomplete=result.incomplete)
 
     def count_cached_judging(self, cached: Usage) -> None:
-        """Count cached calls of a judge that no result has."""
+        """Count cached calls of a judge that belong to no result."""
         self.cached += cached.calls
         self.cached_judging += cached.calls
 
     def count(self, question: Done, status: str, *, incomplete: bool) -> None:
-        """Count how a question ended."""
+        """Count the end of a question."""
         if status == "failed":
             self.failing.append(question)
         self.degraded += status == "degraded"

@@ -1,4 +1,4 @@
-"""What a trial of a model measured, and what of it is bad or beyond chance."""
+"""Define the figures of a model's trial, and remarks on those that are bad or beyond chance."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pydantic import BaseModel
 from dialectree.models.asking import PromptForm
 
 UNLIKELY = 0.1
-"""The probability of a count by chance below which it is remarked on."""
+"""The probability by chance below which a count gets a remark."""
 
 
 class Share(BaseModel, frozen=True):
-    """How many of ``n`` cases; few, so a share of them says little."""
+    """A count among ``n`` cases; n is too small for a percentage."""
 
     count: int
     n: int
@@ -24,45 +24,45 @@ class Share(BaseModel, frozen=True):
 
 
 class TrialResult(BaseModel, frozen=True):
-    """What was measured of a model. Where a trial broke off, figures rest on fewer cases."""
+    """The figures of a model's trial. After an early end they come from fewer cases."""
 
     model: str
     form: PromptForm
-    """The form in which it was asked."""
+    """The form of the prompts."""
     date: str
     """UTC, in ISO 8601."""
     at_chance: bool
-    """Whether it has fewer than 1 billion parameters, so that its answers are at chance."""
+    """True if the model has fewer than 1 billion parameters: its answers are at chance."""
     calls: int
     """0 to 30, repairs included."""
     seconds: float
     """The length of the trial."""
     fits: Share
-    """Turns with a reply that fits the schema and could be used."""
+    """Turns with a usable reply that fits the schema."""
     repaired: Share
-    """Those of them for which the model was asked again."""
+    """Fitting turns for which the model was asked again."""
     failed: Share
-    """Turns without such a reply to the last try."""
+    """Turns without a fitting reply, even on the last try."""
     disagree: Share
     """Second speakers who disagree, see ``model_trial.disagrees``."""
     copied: Share
-    """Second turns that repeat the first speaker's words, asked for again or not."""
+    """Second turns that repeat the first speaker's words, with or without another try."""
     attacks: Share
     """Attackers whose argument attacks, as the model itself rates it."""
     first_chosen: Share
-    """Rulings for the answer that the judge reads first; half of them would be right."""
+    """Rulings for the answer that the judge reads first; half would be unbiased."""
     right_chosen: Share
     cut: Share
-    """Texts cut by their limit; ``n`` is 0 in the full form, which has no limit of ours."""
+    """Texts cut at their limit; ``n`` is 0 in the full form, which has no such limit."""
     seconds_median: float | None
-    """Of a call; None without one."""
+    """Median seconds of a call; None without calls."""
     prompt_tokens: int
     """The median of a call, like ``completion_tokens``."""
     completion_tokens: int
     minutes: dict[str, float]
-    """How long a debate takes, by protocol, at the seconds of these calls."""
+    """Estimated minutes of a debate by protocol, at the speed of these calls."""
     remarks: list[str]
-    """What is bad or beyond chance, a sentence each."""
+    """A sentence on each figure that is bad or beyond chance."""
 
 
 def chance_of(min_heads: int, n: int) -> float:

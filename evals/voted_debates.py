@@ -33,25 +33,25 @@ class VotedDebates:
     method: Method
     sample: Sample
     voters: list[str]
-    """The model of each vote, without its address; empty where it is not known."""
+    """The model of each vote, without its address; an empty text if it is unknown."""
     votes: int | None
-    """The votes on a question, where it is the same number on all."""
+    """The number of votes on each question; None if it varies."""
     left_out: Counter[str]
-    """Questions without a vote and a debate that are right or wrong, by the reason."""
+    """Questions whose vote or debate is not known to be right or wrong, by reason."""
     withheld: int
-    """Debates without an answer, which is not right."""
+    """Debates without an answer; they count as not right."""
     runs: list[str]
     """Ids of the runs."""
 
     @property
     def inside(self) -> bool:
-        """Whether the debates were handed the answers that were voted for."""
+        """True if each run begins with the vote, and its debate gets the answers voted for."""
         return self.method.protocol.early is not None
 
     def debate(self) -> tuple[Method, dict[str, JsonValue], dict[str, str]]:
-        """Return the method that debates, its settings that were set, and its models by role.
+        """Return the method that debates, the settings that were set, and its models by role.
 
-        Raises InputError where another protocol debates inside, and no run says which.
+        Raises InputError if another protocol debates inside, and its runs do not name it.
         """
         models = {role: strip_address(spec) for role, spec in self.row.models.items()}
         if not self.inside:
@@ -76,10 +76,10 @@ def _inner(folder: Path, run: str) -> Iterator[str]:
 
 
 def read(path: Path, name: str | None = None) -> VotedDebates:
-    """Return the votes and debates of the row ``name``, or of the only one that voted first.
+    """Return the votes and debates of the row ``name``, or of the only row that voted first.
 
-    Raises InputError, with what to run, where there is no such row, where it spared debates, and
-    where its votes cannot agree or disagree.
+    Raises InputError, with the command to run, for an unknown row, for a row that skipped debates,
+    and for votes that cannot agree or disagree.
     """
     folder = Folder(path)
     evaluation = folder.require_evaluation()
@@ -125,7 +125,7 @@ def read(path: Path, name: str | None = None) -> VotedDebates:
 
 
 def _choose_row(path: Path, name: str | None, results: dict[str, list[Result]]) -> str:
-    """Return the row that is meant."""
+    """Return ``name``, or the name of the only row that voted first."""
     voted = [row for row, row_results in results.items() if any(result.vote for result in row_results)]
     if name is not None and name not in results:
         raise InputError(f"--row {name}: there is no such row; rows are {', '.join(results)}")
@@ -162,7 +162,7 @@ def _flag(early: EarlyEnd) -> str:
 
 
 def _reason(result: Result, key: str | None) -> str:
-    """Return why a question is left out; empty for one that counts."""
+    """Return the reason to leave a question out, or an empty text."""
     vote, end = result.vote, outcome(result, key)
     if end == "failed":
         return "failed"
@@ -174,7 +174,7 @@ def _reason(result: Result, key: str | None) -> str:
 
 
 def _share(vote: Vote) -> float:
-    """Return the share of the votes for the largest answer; texts count that are alike."""
+    """Return the share of the votes for the most frequent answer; texts are compared normalised."""
     if vote.label is not None:
         return vote.confidence or 0.0
     texts = Counter(normal(text) for text in vote.answers if text is not None)
@@ -182,7 +182,7 @@ def _share(vote: Vote) -> float:
 
 
 def _count_included_vote_tokens(result: Result) -> int:
-    """Return the tokens of the vote that the debate's own have in them."""
+    """Return the tokens of the vote that the debate's tokens include."""
     return tokens(result.vote.usage) if result.vote and result.vote.inside else 0
 
 
