@@ -36,14 +36,14 @@ _OPTIONS = EvaluationOptions.model_fields
 
 
 def _by_name(message: str) -> str:
-    """Return ``message`` with options by name: ``retry_failed`` for ``--retry-failed``."""
+    """Return ``message`` with option names for flags: ``retry_failed`` for ``--retry-failed``."""
     flags = {f"--{name.replace('_', '-')}": name for name in _OPTIONS}
     return re.sub(r"(?<![\w-])--[a-z-]+", lambda match: flags.get(match[0], match[0]), message)
 
 
 @contextmanager
 def _naming_options() -> Iterator[None]:
-    """Name options in the message of an error raised in here."""
+    """Write option names for flags in the message of an error raised inside the block."""
     try:
         yield
     except DialectreeError as error:
@@ -60,20 +60,20 @@ def evaluate(
 ) -> EvaluationResults:
     """Ask every item by every method and return the results, as ``dialectree eval`` does.
 
-    The same call goes on after an interruption. The folder gets a report, too.
+    After an interruption the same call goes on. It also writes a report into the folder.
 
     Args:
-        dataset: A name of ``dialectree eval list``, a file, a list of rows, or a DataFrame. A row
+        dataset: A name from ``dialectree eval list``, a file, a list of rows, or a DataFrame. A row
             is a mapping such as ``{"claim": ..., "label": True}``.
-        methods: Names of methods, a list or with commas between. None: the protocol of the task.
-        progress: Whether to show what goes on. None: in notebooks only.
+        methods: Names of methods, as a list or separated by commas. None: the protocol of the task.
+        progress: True to show the progress. None: in notebooks only.
         options: The options of ``dialectree eval`` (see :class:`EvaluationOptions`), and settings
-            of the methods, models and limits. Budgets count over all questions. ``data`` may be
-            rows or a DataFrame in the form of the named data set.
+            of the methods, models and limits. Budgets apply to all questions together. ``data``
+            may be rows or a DataFrame in the form of the named data set.
 
     Raises:
         InputError: An argument, or a row of the data, is wrong.
-        ModelUnavailable: There is no model to talk to.
+        ModelUnavailable: No model can be reached.
         Halted: A budget is used up; the same call goes on.
 
     Example:
@@ -113,7 +113,7 @@ evaluate.__signature__ = aevaluate.__signature__ = _signature.replace(  # type: 
 
 
 def _prepare_plan(dataset: str | Path | Rows, values: Mapping[str, Any]) -> Plan:
-    """Return a plan; warn, where the user called us, of what is odd about the data."""
+    """Return a plan; warn about odd data, at the line of the user's call."""
     options = {name: value for name, value in values.items() if name in _OPTIONS}
     settings = {name: value for name, value in values.items() if name not in _OPTIONS}
     if not isinstance(dataset, str | Path):
@@ -146,7 +146,7 @@ def _write_rows(rows: Any, out: str | Path | None) -> tuple[Path, Path]:
 
 
 def _make_sources_absolute(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row whose sources are found from the folder that its file will lie in."""
+    """Return a row with absolute paths of sources, since its file goes into another folder."""
     sources = row.get("sources")
     if sources is None or (isinstance(sources, str) and sources.lstrip().startswith("[")):
         return dict(row)
@@ -174,7 +174,7 @@ async def _run(plan: Plan, progress: bool | None) -> EvaluationResults:
 
 
 class EvaluationResults:
-    """The results of an evaluation: its folder, the accuracies, and a line for each question."""
+    """The results of an evaluation: its folder, its accuracies, and a line for each question."""
 
     def __init__(self, folder: str | Path) -> None:
         """Read the results in an evaluation's folder."""
@@ -190,8 +190,8 @@ class EvaluationResults:
     def accuracies(self) -> dict[str, Proportion]:
         """The share of right answers of each row, with its 95 % interval.
 
-        It is of the answers that a judgement was read of, as in the report. Empty where summaries
-        are marked instead.
+        It counts the answers with a readable judgement, as in the report. Empty if summaries are
+        marked instead.
         """
         if self._study.task == "compare":
             return {}
@@ -205,9 +205,9 @@ class EvaluationResults:
         return {name: row.mark("overall") for name, row in self._study.rows.items()}
 
     def to_dicts(self) -> list[dict[str, object]]:
-        """Return a line for each question and row, as ``report/questions.csv`` has them.
+        """Return a line for each question and row, as in ``report/questions.csv``.
 
-        ``right`` is true or false where the accuracy counts the answer, else None.
+        ``right`` is true or false if the accuracy counts the answer, else None.
         """
         lines: list[dict[str, object]] = self._study.frame().to_dict("records")
         return lines
@@ -217,7 +217,7 @@ class EvaluationResults:
         return self._study.frame().infer_objects()
 
     def _table(self) -> tuple[str, DataFrame]:
-        """Return a title, and each row's figure with its interval and how many were asked."""
+        """Return a title, and each row's figure with its interval and number of questions."""
         import pandas
 
         figures = {name: (cell(figure), figure.n) for name, figure in self.accuracies.items()}
@@ -244,7 +244,7 @@ class EvaluationResults:
         return ", ".join([question_count, *some, f"{judged} judged"])
 
     def __repr__(self) -> str:
-        """Say each row's figure and its interval, a line each."""
+        """Return one line for each row: its figure and interval."""
         title, table = self._table()
         return f"<EvaluationResults {title}\n{table.to_string(header=False)}>"
 

@@ -1,4 +1,4 @@
-"""Say in lines what is wrong with a file that a person wrote."""
+"""Describe the faults of a file that a person wrote."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 
 def fault_lines(error: ValidationError) -> Iterator[str]:
-    """Yield a line for each fault: ``rows[1].method: there is no such key``, places from 1."""
+    """Yield a line for each fault, such as ``rows[1].method: field required``; places count from 1."""
     for fault in error.errors(include_url=False, include_context=False):
         parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in fault["loc"])
         place = "".join(parts).lstrip(".")

@@ -1,11 +1,11 @@
-"""Read the rows of an evaluation: methods of the command line, or a small YAML or TOML file.
+"""Read the rows of an evaluation from the command line's methods, or a small YAML or TOML file.
 
-A file lists rows, and blocks of axes whose product is taken::
+A file lists rows, and blocks of axes; each block gives the product of its axes::
 
     title: Tree-Structured Debate, table 1
     settings: {depth_profile: adaptive}       # of every row
     models: {leaf_judge: "openai:small"}      # of every row, by role; `model` is for all roles
-    # "openai:small", or the name of a role that lends its model where none is given: debater_a
+    # "openai:small", or the name of a role that lends its model by default: debater_a
     rows:
       - {name: short trees, method: tsd, settings: {max_depth: 1}}
     axes:
@@ -13,7 +13,7 @@ A file lists rows, and blocks of axes whose product is taken::
         models: {maverick: "openai:llama-4-maverick", scout: {model: "openai:llama-4-scout"}}
         settings: {max_nodes: [12, 85]}
 
-A row of a product is named by what sets it apart: ``tsd, max_nodes=12, scout``.
+The name of such a row is what distinguishes it: ``tsd, max_nodes=12, scout``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _require_known_method(name: str) -> str:
 
 
 def _under(key: str) -> BeforeValidator:
-    """Return a validator that takes a text for a mapping with this one key."""
+    """Return a validator that turns a text into a mapping with this one key."""
     return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
 
 
@@ -68,11 +68,11 @@ def _as_list(blocks: object) -> object:
 
 
 Models = Annotated[dict[str, str], _under("model")]
-"""Spec by role or family of roles; ``model`` is for every role without one of its own."""
+"""Spec by role or family of roles; ``model`` is for every role without its own spec."""
 
 
 class MatrixEntry(BaseModel):
-    """A row as it was written."""
+    """A row as written in the file or on the command line."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,13 +82,13 @@ class MatrixEntry(BaseModel):
     models: Models = {}
 
     def make_name(self, *more: str) -> str:
-        """Return the row's name, else its method and settings, and ``more`` behind it."""
+        """Return the row's name, or else its method and settings, followed by ``more``."""
         parts = [self.name] if self.name else [self.method, *labels(self.settings)]
         return ", ".join([*parts, *more])
 
 
 class Axes(BaseModel):
-    """Methods, settings and models whose product is taken."""
+    """Methods, settings and models; the rows are their product."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -97,7 +97,7 @@ class Axes(BaseModel):
     settings: Settings = {}
 
     def rows(self) -> Iterator[MatrixEntry]:
-        """Yield every method with every value of every setting and all the models."""
+        """Yield a row for every combination of method, values of settings, and models."""
         varied = {name: setting for name, setting in self.settings.items() if isinstance(setting, list)}
         fixed = {name: setting for name, setting in self.settings.items() if name not in varied}
         for row in self.methods:
@@ -113,20 +113,20 @@ class Axes(BaseModel):
 
 
 class Matrix(BaseModel):
-    """A file, and the rows that it comes to."""
+    """A file with the rows of an evaluation."""
 
     model_config = ConfigDict(extra="forbid")
 
     title: str = ""
     missing: list[str] = []
-    """What a paper's table has and this one has not, and what the paper leaves open."""
+    """Parts of a paper's table that this one lacks, and details that the paper leaves open."""
     settings: Settings = {}
     models: Models = {}
     rows: list[MatrixEntry] = []
     axes: Annotated[list[Axes], BeforeValidator(_as_list)] = []
 
     def every_row(self) -> list[MatrixEntry]:
-        """Return the rows, those of axes as well, each with what the file says of all."""
+        """Return all rows, also those of axes, with the settings and models of the whole file."""
         named_rows = [(row.make_name(), row) for row in self.rows]
         named_rows += [(row.name, row) for axes in self.axes for row in axes.rows()]
         return [
@@ -142,15 +142,15 @@ class Matrix(BaseModel):
 
 
 def list_packaged_matrices() -> dict[str, Path]:
-    """Return the files of the protocols that have one, each the table of its paper."""
+    """Return the matrix files of protocols by name; each is the table of the protocol's paper."""
     files = {name: protocol.file("matrix.yaml") for name, protocol in load_protocols().items()}
     return {name: path for name, path in files.items() if path is not None}
 
 
 def read_matrix(name_or_path: str | Path) -> Matrix:
-    """Read a file, or the matrix of a protocol; ``rows`` of the result has all its rows.
+    """Read a file, or the matrix of a protocol; ``rows`` of the result has all rows, also of axes.
 
-    InputError, a line for each thing that is wrong in the file.
+    Raises InputError with a line for each fault of the file.
     """
     path = Path(name_or_path)
     if not os.path.exists(path) and str(name_or_path) in list_packaged_matrices():
@@ -176,26 +176,26 @@ def read_matrix(name_or_path: str | Path) -> Matrix:
 
 
 def labels(settings: Mapping[str, JsonValue]) -> list[str]:
-    """Return settings as they stand in names of rows."""
+    """Return settings as texts for the names of rows."""
     texts = {n: v if isinstance(v, str) else json.dumps(v) for n, v in settings.items()}
     return [f"{name}={value}" for name, value in texts.items()]
 
 
 def over(nearer: Mapping[str, str], farther: Mapping[str, str]) -> dict[str, str]:
-    """Return both; the nearer goes first, a family also before its roles named farther off."""
+    """Merge both; ``nearer`` wins, and a family in it also wins over its roles in ``farther``."""
     remaining_specs = {role: spec for role, spec in farther.items() if families().get(role) not in nearer}
     return {**remaining_specs, **nearer}
 
 
 def _select_usable_settings(name: str, settings: Mapping[str, JsonValue]) -> Settings:
-    """Return those of ``settings`` that mean something to the method; a baseline has few."""
+    """Return those of ``settings`` that the method reads in an evaluation; a baseline reads few."""
     chosen = method(name)
     usable_names = chosen.reads() - chosen.persons()
     return {setting: value for setting, value in settings.items() if setting in usable_names}
 
 
 def of_methods(names: Sequence[str], settings: Mapping[str, JsonValue]) -> Matrix:
-    """Return a row for each method; its name tells the settings, so that others are other rows."""
+    """Return a row for each method; names include settings, so other settings give other rows."""
     if unknown := [name for name in names if name not in methods()]:
         method_names = ", ".join(methods())
         raise InputError(f"--methods {unknown[0]}: there is no such method; known: {method_names}")
