@@ -1,8 +1,8 @@
 """Measure how well a model debates, with at most 30 calls.
 
-Each case is a debate in which one speaker, or an attacker and the scorer that reads it, is asked.
-The turns before are given, and all others stay silent. The graphs are those of the protocols, so
-the model reads what it would read in a debate.
+In each case the model is asked for the turn of one speaker, or of an attacker and its scorer. The
+turns before it are given, and all other speakers stay silent. The graphs are those of the protocols,
+so the model reads the prompts of a real debate.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from dialectree.text import format_list
 MOST_CALLS = 30
 """Calls of a trial, repairs included."""
 ReportProgress = Callable[[str, int, int], None]
-"""Told which skill is measured, and how many of how many cases of it are done."""
+"""Gets the skill that is measured, the number of its cases that are done, and their total."""
 
 
 class TrialRun(Run):
-    """A debate in which the model is asked for what is measured, and for nothing else."""
+    """A debate in which the model is asked only for the turns to measure."""
 
     def __init__(self, context: ProtocolSettings, file: CaseFile, case: Case, budget: Budget) -> None:
         super().__init__("trial", context, budget=budget)
         self.file, self.case = file, case
         self.calls: list[Call] = []
         self.asked, self.repaired = set[str](), set[str]()
-        """Roles that were asked, and those that were asked again for a fault of the reply."""
+        """Roles that were asked, and roles that were asked again because of a faulty reply."""
         self.spoken: dict[str, Mapping[str, Any]] = {}
-        """The data of the event that tells of the first turn, by role."""
+        """The data of the ``spoke`` event of the first turn, by role."""
         self.log = lambda call, texts: self.calls.append(call)
         self.hear = self._hear
 
     async def call(self, asking: Asking) -> Call:
-        """Return a given turn, or ask the model for one that is measured; else raise CallError."""
+        """Return a given turn, or ask the model for a turn to measure; else raise CallError."""
         turn = asking.place
         for case_turn in self.case.given:
             if case_turn.is_at(turn):
@@ -74,11 +74,11 @@ class TrialRun(Run):
 
 @dataclass
 class Trial:
-    """A trial of the model that ``settings`` name. :meth:`result` can be read at any time."""
+    """A trial of the model that ``settings`` name. :meth:`result` works at any time."""
 
     settings: Mapping[str, Any]
     runs: list[TrialRun] = field(default_factory=list[TrialRun])
-    """One for each case that began."""
+    """One run for each case that began."""
     failed: int = 0
     files: list[CaseFile] = field(default_factory=load_files)
     spec: Spec | None = None
@@ -86,10 +86,10 @@ class Trial:
     sizes: dict[str, list[Size]] = field(default_factory=dict[str, list[Size]])
     began: float = field(default_factory=clock.seconds)
     ended_early: str = ""
-    """Why the trial ended before its last case; empty where it did not."""
+    """The reason why the trial ended before its last case; else empty."""
 
     def context(self, chosen: Method, settings: Mapping[str, Any]) -> ProtocolSettings:
-        """Return the settings of a debate by ``chosen``; nobody but the model speaks."""
+        """Return the settings of a debate by ``chosen`` in which only the model speaks."""
         alone = {"roles": {}, "cache": False, "replay": False}
         context = build_settings(chosen.protocol.settings, **{**self.settings, **settings, **alone})
         call_limit = min(context.max_calls or MOST_CALLS, MOST_CALLS)
@@ -99,7 +99,7 @@ class Trial:
         """Ask the model until all cases or 30 calls are done.
 
         Raises:
-            DialectreeError: as in a debate, such as Unreachable where nobody answers.
+            DialectreeError: as in a debate, such as Unreachable if the endpoint does not answer.
         """
         context = self.context(self.files[0].find_method(), {})
         budget, spec = Budget(context), resolve(context.model, context)
@@ -128,7 +128,7 @@ class Trial:
             raise CallError(calls[-1].error or "")
 
     async def _hold(self, file: CaseFile, case: Case, budget: Budget) -> None:
-        """Hold the debate of one case; the turn that a budget ends counts nowhere."""
+        """Hold the debate of one case; a turn that the budget ends is not counted."""
         chosen = file.find_method()
         context = self.context(chosen, file.settings)
         run = TrialRun(context, file, case, budget)
@@ -142,11 +142,11 @@ class Trial:
         return [call for run in self.runs for call in run.calls]
 
     def has_answer(self) -> bool:
-        """Return whether the model answered at all."""
+        """Return whether the model answered any call."""
         return any(call.error is None for call in self.calls())
 
     def result(self) -> TrialResult:
-        """Return what was measured so far."""
+        """Return the figures so far."""
         assert self.spec is not None, "nothing was measured"
         calls = self.calls()
         answered = [call for call in calls if call.error is None]
@@ -201,7 +201,7 @@ class Trial:
         ]
 
     def _gaps(self) -> list[str]:
-        """Return a sentence on the figures that rest on fewer cases in a trial that ended early."""
+        """Return a sentence on the cases that were measured, if the trial ended early."""
         parts = [
             f"{measured} of {len(file.cases)} {file.skill}"
             for file in self.files
@@ -218,17 +218,17 @@ _FALSE = r"(?:is|are)\s+(?:wrong|false|incorrect)"
 
 
 def disagrees(claim: str, first: Sequence[str], other_camp: Sequence[str]) -> bool:
-    """Return whether ``claim`` speaks for another camp than the first speaker's.
+    """Return whether ``claim`` is for another camp than the first speaker's.
 
-    It does where it denies the first camp ("not in the refrigerator", "a dog is not", "rather than
-    a dog"), or where the camp that it names first is the other one. Camps are known by a few words.
-    The rule does not understand: it misses a third answer in words of its own ("Melbourne"), and
-    takes "some say it is a cat" for one.
+    It is if it denies the first camp ("not in the refrigerator", "a dog is not", "rather than a
+    dog"), or if it names the other camp before the first one. A few words identify a camp. The rule
+    does not understand text: it misses a third answer in other words ("Melbourne"), and takes "some
+    say it is a cat" for disagreement.
 
     Args:
-        claim: the second speaker's.
+        claim: the second speaker's claim.
         first: beginnings of words that name the first speaker's camp.
-        other_camp: the same of the other camp.
+        other_camp: beginnings of words that name the other camp.
     """
     sentence = " ".join(split_sentences(claim)[:2]).lower() or claim.lower()
     mine, theirs = (_find_words(sentence, words) for words in (first, other_camp))
@@ -241,7 +241,7 @@ def disagrees(claim: str, first: Sequence[str], other_camp: Sequence[str]) -> bo
 
 
 def _find_words(text: str, words: Sequence[str]) -> int | None:
-    """Return where the first of ``words`` begins in ``text``; None where none stands."""
+    """Return the index in ``text`` of the first match of any of ``words``, or None."""
     match = re.search(rf"\b(?:{'|'.join(map(re.escape, words))})", text)
     return match.start() if match else None
 

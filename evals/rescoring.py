@@ -1,7 +1,7 @@
-"""Score the answers of an evaluation again, by other judges: no debate is held.
+"""Score the answers of an evaluation again by other judges, without debating.
 
-A judge's calls are kept in a journal of its own in each run's folder, so that none is paid twice,
-and its scores in ``ratings-JUDGE.jsonl``, beside those of people.
+Each judge has its own journal of calls in each run's folder, so that no call is paid twice. Its
+scores go to ``ratings-JUDGE.jsonl``, next to the ratings of people.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from dialectree.report.progress import show
 from dialectree.system.loop import finish_all
 
 AT_ONCE = 64
-"""Answers of which a judge is asked at once; its own limits say how many calls there are."""
+"""Answers that a judge scores at once; its own limits decide the number of calls."""
 JOURNALS = "rejudging"
-"""The folder in a run's own of the journals of judges that were asked afterwards."""
+"""The subfolder of a run's folder with the journals of judges that were asked later."""
 
 
 class AnswerToScore(NamedTuple):
@@ -43,7 +43,7 @@ class AnswerToScore(NamedTuple):
     result: Result
     item: Item
     answer: str
-    """Without the marks that the program left in it; empty where the debate withheld it."""
+    """The text without the program's marks; empty if the debate withheld it."""
 
 
 @dataclass
@@ -53,12 +53,12 @@ class Rescoring:
     folder: Folder
     scorers: Sequence[str]
     judges: Mapping[str, ProtocolSettings]
-    """Settings by the model without its address."""
+    """Settings by model, without its address."""
     answers: Sequence[AnswerToScore]
     spending: Spending
-    """What is spent of the budget that all judges share."""
+    """The budget that all judges share, and the spending so far."""
     done: int = 0
-    """Answers that a judge has scored by now, each judge's counted."""
+    """Answers scored so far, counted once for each judge."""
 
     @property
     def total(self) -> int:
@@ -66,27 +66,27 @@ class Rescoring:
         return len(self.answers) * len(self.judges)
 
     def __str__(self) -> str:
-        """``12 of 40 answers, 24 calls``."""
+        """Return ``12 of 40 answers, 24 calls``."""
         return f"{self.done} of {self.total} answers, {self.spending.calls:,} calls"
 
     def at_least(self) -> str:
-        """Say how many calls it takes; a reply that cannot be read is asked for once more."""
+        """Return the fewest calls, as a text; an unreadable reply takes one call more."""
         scores = sum(
             bool(answer.answer) and scoring.applies(name, answer.item)
             for answer in self.answers
             for name in self.scorers
         )
         calls = scores * len(self.judges)
-        return f"{self.total:,} answers, at least {calls:,} calls without those that are kept"
+        return f"{self.total:,} answers, at least {calls:,} calls, minus those already made"
 
 
 def prepare(path: Path, judges: Sequence[str], settings: Mapping[str, Any]) -> Rescoring:
-    """Return what is to be scored; InputError where it cannot be.
+    """Return the answers and judges of a rescoring; InputError if it is impossible.
 
     Args:
         path: The evaluation's folder.
         judges: Specs of the models that score.
-        settings: Of the models, and the limits of all judges together.
+        settings: Settings of the models, and limits of all judges together.
     """
     folder = Folder(path)
     evaluation, items = folder.require_evaluation(), {item.id: item for item in folder.items()}
@@ -123,7 +123,7 @@ def _answer(result: Result) -> str:
 async def conduct(rescoring: Rescoring, *, progress: bool | None = False) -> list[Path]:
     """Ask the judges for every score and return the files of their scores, one for each judge.
 
-    Raises what ended it before its end; the same again goes on, and asks failed calls once more.
+    Raises the error that ended it early; the same call goes on, and asks failed calls once more.
     """
     with rescoring.folder.hold_lock():
         async with show(lambda: str(rescoring), progress):
@@ -131,7 +131,7 @@ async def conduct(rescoring: Rescoring, *, progress: bool | None = False) -> lis
 
 
 async def _by_one(rescoring: Rescoring, judge: str) -> Path:
-    """Score all answers by one judge; raise the first error when all have ended."""
+    """Score all answers by one judge; raise the first error after all have ended."""
     context, slots = rescoring.judges[judge], asyncio.Semaphore(AT_ONCE)
     by_chance = at_chance(resolve(context.model, context))
     scored: list[Rated] = []
