@@ -1,9 +1,9 @@
-"""Figures of answers with their intervals: shares, resampled measures, agreement of raters.
+"""Compute figures of answers with intervals: shares, resampled measures, agreement of raters.
 
-Answers come in clusters where questions belong together, or one question is asked several times.
-The answers of a cluster tell less than as many independent ones: intervals by a formula count fewer
-answers (the design effect), and resampling draws whole clusters. The draws come from a seed by way
-of :mod:`dialectree.system.chance`, so the same results give the same interval on any day.
+Answers come in clusters if questions belong together, or if a question is asked several times. The
+answers of a cluster say less than independent ones. So intervals by a formula count fewer answers
+(the design effect), and resampling draws whole clusters. The draws come from a seed, through
+:mod:`dialectree.system.chance`, so the same results always give the same interval.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RESAMPLES = 2000
 
 
 class Figure(NamedTuple):
-    """A figure over ``n`` questions and its interval; None where it is not defined."""
+    """A figure over ``n`` questions and its interval; None if undefined."""
 
     value: float | None
     low: float | None
@@ -38,7 +38,7 @@ class Figure(NamedTuple):
 
 
 class Proportion(NamedTuple):
-    """A share and its interval, all in 0 to 1; None without a single question."""
+    """A share and its interval, all 0 to 1; None without questions."""
 
     right: int
     n: int
@@ -56,7 +56,7 @@ def floats(values: Sequence[float] | Sequence[bool]) -> Floats:
 
 
 def shared(clusters: Clusters | None) -> bool:
-    """Return whether any two answers are of one cluster."""
+    """Return whether any two answers share a cluster."""
     return clusters is not None and len(set(clusters)) < len(clusters)
 
 
@@ -69,11 +69,11 @@ def sums(values: Sequence[float], clusters: Clusters) -> Floats:
 
 
 def design(values: Sequence[float], clusters: Clusters | None, level: float = LEVEL) -> float:
-    """Return by how much to divide n so that an interval for independent answers is wide enough.
+    """Return the divisor of n that makes an interval for independent answers wide enough.
 
-    The design effect (Kish 1965): the variance of the mean by the clusters' sums, over that of as
-    many independent answers; times (t / z)² for the number of clusters (Korn and Graubard 1998).
-    At least 1. Where all values are alike each cluster counts as one answer. 1 without clusters.
+    The design effect (Kish 1965): the variance of the mean by the clusters' sums, divided by that
+    of as many independent answers, times (t / z)² for the number of clusters (Korn and Graubard
+    1998). At least 1. If all values are equal, each cluster counts as one answer. 1 without clusters.
     """
     if clusters is None or not shared(clusters):
         return 1.0
@@ -113,7 +113,7 @@ def wilson(right: int, n: int, level: float = LEVEL, design: float = 1.0) -> Pro
 
 
 def share_of(right: Sequence[bool], clusters: Clusters | None = None) -> Proportion:
-    """Return the share of right answers; with ``clusters``, an interval that heeds them."""
+    """Return the share of right answers; ``clusters`` widen its interval."""
     return wilson(sum(right), len(right), design=design(right, clusters))
 
 
@@ -129,10 +129,10 @@ def bootstrap_interval(
     """Return ``measure(*columns)`` with its percentile interval (Efron and Tibshirani 1993).
 
     ``together`` resamples questions across the columns; otherwise each column is resampled by
-    itself. With ``clusters``, whole clusters are drawn. There is no interval below two rows, nor
-    where every draw gives the same figure: rows that are all alike do not say how far others may
-    lie. The interval always contains the figure: resampling adds noise of its own to figures that
-    noise can only raise, such as ECE.
+    itself. With ``clusters``, whole clusters are drawn. The interval is None below two rows, and if
+    all draws give the same figure: equal rows do not show how far others may lie. The interval
+    always contains the figure, because resampling raises figures that noise can only raise, such as
+    ECE.
     """
     n = len(columns[0]) if together else sum(map(len, columns))
     if n == 0:
@@ -177,10 +177,10 @@ def _by_cluster(
 def kappa(first: Sequence[float], second: Sequence[float], scale: Sequence[float] | None = None) -> Figure:
     """Return Cohen's kappa of two raters (1960) with its interval (Fleiss, Cohen, Everitt 1969).
 
-    1 is full agreement, 0 no more than by chance. With a ``scale`` of equal steps a disagreement
-    weighs by the square of its distance (Cohen 1968). There is no kappa where one rater gave one
-    mark throughout, and no interval where the error is 0, as in full agreement: it says nothing of
-    the next answers. ValueError for sequences of other lengths or a mark that is not on the scale.
+    1 is full agreement, 0 agreement by chance. With a ``scale`` of equal steps a disagreement has the
+    weight of its squared distance (Cohen 1968). Kappa is None if a rater gave the same mark to all.
+    The interval is None if the error is 0, as in full agreement: it does not predict other answers.
+    Raises ValueError for sequences of different length, or a mark that is not on the scale.
     """
     n = len(first)
     pairs = list(zip(first, second, strict=True))

@@ -1,8 +1,8 @@
-"""Keeps an evaluation's folder on disk: what was run over what, the items, and a line a result.
+"""Read and write an evaluation's folder: its plan, its items, and a line for each result.
 
-``evaluation.json`` and ``items.jsonl`` are replaced whole. ``results.jsonl`` grows by lines, and a
-line that a crash has torn is dropped when the evaluation goes on. A question that was asked again
-counts by its last line; the earlier one goes at the end of the command.
+``evaluation.json`` and ``items.jsonl`` are replaced as a whole. ``results.jsonl`` grows by lines. If
+a crash tears a line, it is dropped when the evaluation goes on. For a question that was asked again
+the last line counts; earlier lines are removed at the end of the command.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Folder:
 
     @contextmanager
     def hold_lock(self) -> Iterator[None]:
-        """Lock the folder, which is made where there is none; InputError where another one does."""
+        """Create the folder if needed and lock it; InputError if another process holds the lock."""
         with files(self.path, _GO_ON):
             self.path.mkdir(0o700, parents=True, exist_ok=True)
             lock = FileLock(self.path / ".lock", mode=0o600)
@@ -56,13 +56,13 @@ class Folder:
         return self.path / "runs"
 
     def require_evaluation(self) -> EvaluationFile:
-        """Return what was begun here; InputError where nothing was."""
+        """Return the folder's evaluation; InputError without one."""
         if (evaluation := self.evaluation()) is None:
             raise InputError(f"{self.path} holds no evaluation: there is no evaluation.json in it")
         return evaluation
 
     def evaluation(self) -> EvaluationFile | None:
-        """Return what was begun here; None where nothing was."""
+        """Return the folder's evaluation; None without one."""
         path = self.path / "evaluation.json"
         if not os.path.exists(path):
             return None
@@ -70,15 +70,15 @@ class Folder:
             return _read(path, path.read_bytes(), EvaluationFile)
 
     def items(self) -> list[Item]:
-        """Return the items that were taken, in their order."""
+        """Return the chosen items, in their order."""
         return list(_lines(self.path / "items.jsonl", Item))
 
     def results(self) -> Iterator[Result]:
-        """Yield every result, in the order of their ends."""
+        """Yield every result, in the order in which questions ended."""
         yield from _lines(self._results, Result)
 
     def begin(self, evaluation: EvaluationFile, items: Iterable[Item]) -> None:
-        """Write what is run over what."""
+        """Write the evaluation and its items."""
         text = "".join(item.model_dump_json() + "\n" for item in items)
         replace_file(self.path / "items.jsonl", text, _GO_ON)
         self.write(evaluation)
@@ -90,7 +90,7 @@ class Folder:
 
     @contextmanager
     def appending(self) -> Iterator[Results]:
-        """Open the results, to add to them."""
+        """Open the results for adding."""
         with _Lines(self._results) as lines:
             try:
                 yield Results(lines, self.results())
@@ -101,26 +101,26 @@ class Folder:
 
 
 class Results:
-    """The results that are there, and the file that takes new ones."""
+    """The results so far, and the file for new ones."""
 
     def __init__(self, lines: _Lines, before: Iterable[Result]) -> None:
         self._lines = lines
         self.done = {(result.row, result.item): result for result in before}
 
     def add(self, result: Result) -> None:
-        """Add the result of a question that has none."""
+        """Add the result of a question."""
         self._lines.add(result)
         self.done[result.row, result.item] = result
 
     def ask_again(self, questions: Iterable[Done]) -> None:
-        """Count incomplete ones of ``questions`` as not done; their lines stay until the end."""
+        """Count the incomplete ``questions`` as not done; their lines stay until the end."""
         for question in questions:
             if question in self.done and self.done[question].incomplete:
                 del self.done[question]
 
 
 def replace_file(path: Path, data: str | bytes, then: str) -> None:
-    """Replace a file, whole or not at all; ``then`` is what to do once a full disk has room."""
+    """Replace a file atomically; ``then`` says in errors what to do once a full disk has room."""
     data = data.encode() if isinstance(data, str) else data
     draft = path.with_name(f".{path.name}.draft")
     with files(path, then):
@@ -138,7 +138,7 @@ def replace_file(path: Path, data: str | bytes, then: str) -> None:
 
 
 class _Lines:
-    """A file of JSON lines, open to be added to; only whole lines stay in it."""
+    """A file of JSON lines, open for appending; it keeps only whole lines."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -169,7 +169,7 @@ class _Lines:
 
 
 def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
-    """Yield the whole lines of a file; InputError names one that cannot be read."""
+    """Yield the whole lines of a file; InputError names an unreadable line."""
     if not path.exists():
         return
     with files(path, _GO_ON), path.open("rb") as file:

@@ -21,7 +21,7 @@ from dialectree.text import line
 _FILE = "evaluation.json"
 _SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 _REPORT = {
-    # The report's own policy names its script. The sandbox keeps it from the routes of the runs.
+    # The report's own policy names its script. The sandbox bars that script from the runs' routes.
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; sandbox allow-scripts allow-popups",
@@ -30,20 +30,20 @@ _REPORT = {
 
 
 def find_evaluations(folders: Iterable[Path]) -> dict[str, Path]:
-    """Return by their names the evaluations that are one of ``folders``, or lie in one."""
+    """Return the evaluations in ``folders``, or directly below them, by name."""
     places = [file.parent for folder in folders for file in (folder / _FILE, *folder.glob(f"*/{_FILE}"))]
     return {place.resolve().name: place for place in places if (place / _FILE).is_file()}
 
 
 def place(folders: Mapping[str, Path], name: str) -> Path:
-    """Return the folder of an evaluation; RunNotFound where there is none of the name."""
+    """Return the folder of an evaluation; RunNotFound for an unknown name."""
     if name not in folders:
         raise RunNotFound(f"there is no evaluation {name!r:.200} here")
     return folders[name]
 
 
 def routes(evaluations: Callable[[], Mapping[str, Path]], report_of: Callable[[str], str]) -> list[Route]:
-    """Return the routes over the evaluations that are found at each request.
+    """Return routes that list the evaluations, looked up at each request.
 
     ``report_of`` returns the address of the report of an evaluation, by its name.
     """
@@ -57,7 +57,7 @@ def routes(evaluations: Callable[[], Mapping[str, Path]], report_of: Callable[[s
         return sorted(entries, key=lambda entry: str(entry["started"]), reverse=True)
 
     async def to_report(request: Request) -> Response:
-        """Lead to the report of an evaluation."""
+        """Redirect to the report of an evaluation."""
         name = str(request.path_params["name"])
         await asyncio.to_thread(lambda: place(evaluations(), name))
         headers = {**_SAFE, "Referrer-Policy": "no-referrer"}
@@ -67,7 +67,7 @@ def routes(evaluations: Callable[[], Mapping[str, Path]], report_of: Callable[[s
 
 
 def report_routes(folder: Callable[[Scope], Path]) -> list[Route]:
-    """Return the routes of one report, with its tables and plots, of the evaluation in a folder."""
+    """Return the routes of the report, tables and plots of the evaluation in a folder."""
 
     async def report(request: Request) -> Response:
         """Answer with the report."""
@@ -101,12 +101,12 @@ def report_routes(folder: Callable[[Scope], Path]) -> list[Route]:
 
 
 async def _to_run(request: Request) -> Response:
-    """Lead from a cell of a report to the run on the page."""
+    """Redirect from a cell of a report to the run on the page."""
     return RedirectResponse(f"../../page/?{urlencode({'run': request.path_params['run_id']})}")
 
 
 def _make_list_entry(name: str, folder: Folder) -> dict[str, Any]:
-    """Return what a list shows of an evaluation; of one that cannot be read, why."""
+    """Return the list entry of an evaluation; the reason if it cannot be read."""
     try:
         return _summary(name, folder)
     except (DialectreeError, OSError, ValueError, LookupError) as error:
@@ -115,7 +115,7 @@ def _make_list_entry(name: str, folder: Folder) -> dict[str, Any]:
 
 
 def _summary(name: str, folder: Folder) -> dict[str, Any]:
-    """Return what a list shows of an evaluation, with a line for each of its rows."""
+    """Return the list entry of an evaluation, with a line for each row."""
     evaluation = folder.require_evaluation()
     results: dict[str, dict[str, Result]] = {row.name: {} for row in evaluation.rows}
     for result in folder.results():
@@ -136,7 +136,7 @@ def _summary(name: str, folder: Folder) -> dict[str, Any]:
 def _rows(
     evaluation: EvaluationFile, results: Mapping[str, Mapping[str, Result]]
 ) -> Iterable[dict[str, Any]]:
-    """Yield each row: its method, how many questions have a result, how many were right."""
+    """Yield each row: its method, its number of results and of judged answers, and its accuracy."""
     for row in evaluation.rows:
         done = [*results[row.name].values()]
         key = measure(done)
