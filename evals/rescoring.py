@@ -77,7 +77,7 @@ class Rescoring:
             for name in self.scorers
         )
         calls = scores * len(self.judges)
-        return f"{self.total:,} answers, at least {calls:,} calls, minus those already made"
+        return f"{self.total:,} answers, at least {calls:,} calls minus those already made"
 
 
 def prepare(path: Path, judges: Sequence[str], settings: Mapping[str, Any]) -> Rescoring:

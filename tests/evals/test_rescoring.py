@@ -120,7 +120,7 @@ def test_what_cannot_be_scored_is_a_line(speaker: ScriptedModel) -> None:
     evaluate(plan(choices(1), model(), row("basic")), "choices")
     refused(command("eval", "score", "choices", "--judge", "openai:a"), "needs a judge")
     done = command("eval", "score", "out", "--judge", "openai:a", "--dry-run")
-    assert (done.status, done.out) == (0, "4 answers, at least 4 calls, minus those already made\n")
+    assert (done.status, done.out) == (0, "4 answers, at least 4 calls minus those already made\n")
 
 
 def test_a_question_whose_run_failed_has_no_answer_to_score() -> None:
