@@ -1,13 +1,12 @@
 """Define one row of a data set, and read rows from JSONL, CSV and TSV files.
 
-An item has inputs for a method and references for scorers, apart on purpose. A gold answer reaches
-no prompt but those of the ``oracle`` and ``balanced`` debaters, so a method is given
-``item.inputs`` and nothing else.
+An item keeps inputs for a method apart from references for scorers. Only prompts of the ``oracle``
+and ``balanced`` debaters may contain a gold answer, so a method gets only ``item.inputs``.
 
-In a file a column bears the name of what it holds (``question``, ``options``, ``gold`` ...), or
-``--columns`` maps it: ``question=Frage,options=a|b|c,gold=key``, with ``|`` between columns that
-together are a list. A backslash before ``,``, ``=`` or ``|`` makes it part of a name. Nothing is
-repaired: every fault is an InputError of one line that names file and line.
+A file's columns have our names (``question``, ``options``, ``gold`` ...), or ``--columns`` maps them:
+``question=Frage,options=a|b|c,gold=key``, with ``|`` between columns that together form a list. A
+backslash before ``,``, ``=`` or ``|`` makes it part of a name. Nothing is repaired: every fault is an
+InputError of one line that names file and line.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ from dialectree.protocols.protocol import Task as Task
 
 
 class Frozen(BaseModel):
-    """Has the fields that it names and no other, and none of them changes."""
+    """Base of these models: it forbids unknown fields and changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class DatasetPaper(Frozen):
-    """One of two papers to compare; an unknown part is an empty text."""
+    """One of two papers to compare; unknown parts are empty texts."""
 
     title: Annotated[str, Field(min_length=1)]
     abstract: str = ""
     introduction: str = ""
     body: str = ""
-    """The full text, where there is one."""
+    """The full text, if known."""
 
 
 class DatasetSource(Frozen):
-    """A document to argue from; its text is kept by its digest."""
+    """A document to argue from; the digest identifies its stored text."""
 
     name: str
     title: str
@@ -63,7 +62,7 @@ class Inputs(Frozen):
     topic: str | None = None
     papers: tuple[DatasetPaper, ...] = ()
     sources: tuple[DatasetSource, ...] = ()
-    """The documents to argue from, as they were read."""
+    """The documents to argue from, after reading."""
 
     @property
     def task(self) -> Task:
@@ -82,7 +81,7 @@ class Inputs(Frozen):
     @model_validator(mode="after")
     def _one_task(self) -> Self:
         if [self.question, self.claim, self.topic].count(None) != 2:
-            raise ValueError("a row is one question, one claim or one topic with two papers")
+            raise ValueError("a row needs one question, one claim, or one topic with two papers")
         if not all(text.strip() for text in (self.text, *self.options)):
             raise ValueError("a question, a claim, a topic or an option is empty")
         if self.options and (self.question is None or not 2 <= len(self.options) <= 26):
@@ -90,29 +89,29 @@ class Inputs(Frozen):
         if len({option.strip() for option in self.options}) < len(self.options):
             raise ValueError("two options are the same")
         if len(self.papers) != (0 if self.topic is None else 2):
-            raise ValueError("two papers stand beside a topic, and none beside anything else")
+            raise ValueError("a topic needs two papers; a question or a claim has none")
         if self.sources and self.papers:
-            raise ValueError("sources go with a question or a claim: two papers are compared alone")
+            raise ValueError("sources are for a question or a claim; two papers are compared without sources")
         return self
 
 
 class Reference(Frozen):
-    """The right and wrong answers that a scorer reads, and no method."""
+    """The right and wrong answers, for scorers only."""
 
     gold: str | None = None
     """The letter of the right option."""
     label: bool | None = None
-    """Whether the claim is true."""
+    """True if the claim is true."""
     true: tuple[str, ...] = ()
-    """Answers that are right, any of them."""
+    """Right answers; any of them will do."""
     false: tuple[str, ...] = ()
-    """Answers that are wrong."""
+    """Wrong answers."""
     best: str | None = None
-    """The best of the right answers."""
+    """The best right answer."""
     best_false: str | None = None
-    """The most tempting of the wrong ones."""
+    """The most tempting wrong answer."""
     evidence: tuple[str, ...] = ()
-    """Sentences of the sources that show what is right."""
+    """Sentences of the sources that show the right answer."""
 
 
 class Item(Frozen):
@@ -120,7 +119,7 @@ class Item(Frozen):
 
     id: str
     repeat: int = 0
-    """The number of the repeat, from 0; each draws with a seed of its own."""
+    """The number of the repeat, from 0; each repeat has its own seed."""
     cluster: str | None = None
     """Items of one cluster are not independent of one another."""
     category: str | None = None
@@ -145,15 +144,15 @@ class Item(Frozen):
         }
 
 
-# Reading them from a file
+# Reading items from a file
 
 ColumnMap = Mapping[str, Sequence[str]]
-"""The file's columns for each of our names."""
+"""Columns of the file by our names."""
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _SUFFIXES = (".jsonl", ".ndjson", *_DELIMITERS)
 _LONGEST_CELL = 64 << 20
-"""Characters of one cell; a whole paper fits."""
+"""The most characters of a cell; a whole paper fits."""
 
 
 def _text(value: object) -> str | None:
@@ -166,7 +165,7 @@ def _text(value: object) -> str | None:
 def _texts(value: object) -> list[str]:
     """Return several texts: a JSON list, or one cell with ``;`` between them.
 
-    Empty ones at the end are left out: some questions have fewer options than others.
+    Empty texts at the end are left out: some questions have fewer options than others.
     """
     if isinstance(value, str):
         value = from_json(value) if value.lstrip().startswith("[") else value.split(";")
@@ -179,7 +178,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _list(value: object) -> list[object]:
-    """Return the entries of a list, which may be written as JSON; anything else is its only one."""
+    """Return the entries of a list, which may be JSON text; any other value is the only entry."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = from_json(value)
     entries: list[object] = value if isinstance(value, list) else [value]
@@ -198,14 +197,14 @@ Texts = Annotated[list[str], BeforeValidator(lambda value: [] if value is None e
 
 
 class Columns(BaseModel):
-    """Everything that a column can hold."""
+    """The cells of one row, by column."""
 
     id: Text = None
     category: Text = None
     question: Text = None
     options: Texts = []
     gold: Text = None
-    """The right option: its letter, its text, or its place from 0."""
+    """The right option: its letter, its text, or its place counted from 0."""
     claim: Text = None
     label: Annotated[bool | None, BeforeValidator(_text)] = None
     true: Texts = []
@@ -213,7 +212,7 @@ class Columns(BaseModel):
     best: Text = None
     best_false: Text = None
     sources: Annotated[list[InlineDocument | str], BeforeValidator(_list)] = []
-    """Files and folders beside the data file, or texts with a name."""
+    """Paths relative to the data file, or texts with a name."""
     evidence: Annotated[list[str], BeforeValidator(_list)] = []
     topic: Text = None
     title_a: Text = None
@@ -226,9 +225,9 @@ class Columns(BaseModel):
     body_b: Text = None
 
     def item(self, number: int, sources: Sequence[DatasetSource] = ()) -> Item:
-        """Return the item; its id is ``number``, the row's own from 1, where it has none.
+        """Return the item; without an id it gets ``number``, which counts rows from 1.
 
-        ``sources`` are the documents that were read.
+        ``sources`` are the row's documents, after reading.
         """
         texts = {name: text or "" for name, text in self if name[-2:] in ("_a", "_b")}
         papers = [{n[:-2]: text for n, text in texts.items() if n.endswith(s)} for s in ("_a", "_b")]
@@ -255,9 +254,9 @@ class Columns(BaseModel):
         )
 
     def gold_place(self) -> int | None:
-        """Return the place of the right option if a number gives it, and no option is that number.
+        """Return the place of the right option if ``gold`` is a number, and no option equals it.
 
-        A column of numbers with gaps is one of floats, so 1.0 is a place as well.
+        A column of numbers with empty cells holds floats, so 1.0 is a place as well.
         """
         number = re.fullmatch(r"(\d{1,2})(\.0)?", self.gold or "")
         if number is None or match_text(number[0], self._map_letters_to_options()):
@@ -265,7 +264,7 @@ class Columns(BaseModel):
         return int(number[1])
 
     def _letter(self) -> str | None:
-        """Return the right option's letter; a text that two options share names none."""
+        """Return the right option's letter; ValueError if two options match its text."""
         if self.gold is None:
             return None
         if (place := self.gold_place()) is not None:
@@ -276,8 +275,8 @@ class Columns(BaseModel):
         letter = match_candidate(self.gold, self._map_letters_to_options())
         if letter is None:
             raise ValueError(
-                f"the right option {self.gold!r} names none of the options, or more than one "
-                "option: give a letter, a text, or a place from 0"
+                f"the right option {self.gold!r} matches none of the options, or several: give a "
+                "letter, a text, or a place from 0"
             )
         return letter
 
@@ -291,23 +290,23 @@ _LISTS = ("options", "true", "false", "sources", "evidence")
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One row and its line."""
+    """One row of a file, with its line."""
 
     path: Path
     line: int
     values: Mapping[str, JsonValue]
 
     def fault(self, message: str) -> InputError:
-        """Return an error that names the row."""
+        """Return an error that names file and line."""
         return InputError(f"{self.path}, line {self.line}: {' '.join(message.split())}")
 
     def missing(self, name: str) -> InputError:
-        """Return an error that names a missing column and those that are there."""
+        """Return an error that names a missing column and the existing ones."""
         return self.fault(f"there is no column {name!r}; there are: {', '.join(self.values)}")
 
 
 def read_text(path: Path) -> tuple[str, str]:
-    """Return a file's text and the SHA-256 of its bytes; InputError where it is not UTF-8."""
+    """Return a file's text and the SHA-256 of its bytes; InputError unless it is UTF-8."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -320,7 +319,7 @@ def read_text(path: Path) -> tuple[str, str]:
 
 
 def rows(path: Path, text: str) -> list[DatasetRow]:
-    """Return the rows of a file in the form that its name ends with; InputError without any."""
+    """Return the rows of a file, by the suffix of its name; InputError for a file without rows."""
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise InputError(f"{path}: a data set is a file that ends in {', '.join(_SUFFIXES)}")
@@ -332,7 +331,7 @@ def rows(path: Path, text: str) -> list[DatasetRow]:
 
 
 def _objects(path: Path, text: str) -> Iterator[DatasetRow]:
-    """Yield an object a line; only a line feed ends a line, for a text may hold other breaks."""
+    """Yield an object per line; only a line feed ends a line, since texts may hold other breaks."""
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -349,7 +348,7 @@ def _objects(path: Path, text: str) -> Iterator[DatasetRow]:
 
 
 def cells(path: Path, text: str, delimiter: str) -> Iterator[DatasetRow]:
-    """Yield the rows of a table: the first one names the columns, quoted cells may have breaks."""
+    """Yield the rows of a table; the first row names the columns. Quoted cells may have breaks."""
     csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     names: list[str] = []
@@ -373,7 +372,7 @@ def cells(path: Path, text: str, delimiter: str) -> Iterator[DatasetRow]:
 
 
 def columns(option_text: str) -> dict[str, tuple[str, ...]]:
-    """Return the map that ``--columns`` writes; InputError for an unknown or repeated name."""
+    """Return the map in the text of ``--columns``; InputError for an unknown or repeated name."""
     mapped: dict[str, tuple[str, ...]] = {}
     for part in _split(option_text, ","):
         name, *theirs = (text.strip() for text in _split(part, "="))
@@ -398,7 +397,7 @@ def _split(text: str, sign: str) -> list[str]:
 
 
 def rename_columns(row: DatasetRow, mapped: ColumnMap) -> dict[str, JsonValue]:
-    """Return the row's values by our names, as the map says; KeyError for a missing column."""
+    """Return the row's values by our names; KeyError for a column that the row lacks."""
     values: dict[str, JsonValue] = {}
     for name, theirs in mapped.items():
         column_values = [row.values[column] for column in theirs]

@@ -11,13 +11,13 @@ from dialectree.evidence.documents import read_given
 
 
 class SourceReader:
-    """Reads sources; those that many rows name are read once.
+    """Reads sources; a source that many rows name is read once.
 
-    ``notices`` says what could not be read below a folder, and which parts of a file are missing.
+    ``notices`` has files below a folder that could not be read, and parts of files that are missing.
     """
 
     def __init__(self, folder: Path, reader: object = None) -> None:
-        """Read paths from ``folder``; a person's own ``reader`` takes the place of ours."""
+        """Read paths relative to ``folder``; a user's ``reader`` replaces ours."""
         self._reader = reader
         self.notices: list[str] = []
         self._folder = folder
@@ -26,7 +26,7 @@ class SourceReader:
     def read(self, documents: Sequence[InlineDocument | str]) -> tuple[DatasetSource, ...]:
         """Return the documents of one row, in their order.
 
-        Raises InputError, with its name, for a path that is not there or cannot be read.
+        Raises InputError, with the path, for a missing or unreadable path.
         """
         key = tuple(documents)
         if key and key not in self._read:
@@ -40,7 +40,7 @@ class SourceReader:
         ]
         if len(sources) > 1:
             for source in sources:
-                # Beside others, one that cannot be read is only a notice.
+                # Read with others, an unreadable source would only be a notice.
                 read_given([source], reader=self._reader)
         read: list[Any] = read_given(sources, reader=self._reader)
         notices = read[0].get("notices", [])

@@ -1,8 +1,7 @@
-"""Load a data set by its name, or a file of the user's own, and say what is odd about it.
+"""Load a data set by its name, or a user's file, and report oddities.
 
-A published file is fetched once, checked against its digest and kept in the cache folder. The
-SHA-256 of the file goes into the results, and results go on only with the file that they were begun
-with.
+A published file is downloaded once, checked against its digest and kept in the cache folder. The
+results store the SHA-256 of the file, and an evaluation goes on only with this very file.
 """
 
 from __future__ import annotations
@@ -39,33 +38,33 @@ from dialectree.protocols.sources import cache_folder
 from dialectree.text import count, format_list, line
 
 TIMEOUT_S = 15.0
-"""Seconds without a sign of life after which an address is given up."""
+"""Seconds without data after which a download fails."""
 
 
 class Loaded(NamedTuple):
-    """A data set that was read."""
+    """A data set after reading."""
 
     name: str
     items: list[Item]
     path: Path
     sha256: str
-    """Of the file that was read."""
+    """Digest of the file."""
     unknown: tuple[str, ...] = ()
-    """Columns of a user's own file that nothing reads, where no map names others."""
+    """Columns of a user's file that are not read; empty with ``--columns``."""
     by_place: int = 0
-    """Rows of a user's own file that give the right option by its place, from 0."""
+    """The number of rows of a user's file that give the right option by its place, from 0."""
     unread: tuple[str, ...] = ()
-    """What could not be read of the sources, a line each."""
+    """A line for each part of the sources that could not be read."""
 
     @property
     def items_sha256(self) -> str:
-        """Digest of the items as they were read: other columns make other items of a file."""
+        """Digest of the items: with other columns a file gives other items."""
         lines = (item.model_dump_json(exclude_defaults=True) + "\n" for item in self.items)
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def catalogue() -> dict[str, Dataset]:
-    """Return the data sets that are known by name: the public ones, and those of protocols."""
+    """Return the data sets by name: the public ones, and those of protocols."""
     declared = [declaration.evaluation for declaration in load_protocols().values() if declaration.evaluation]
     protocol_datasets = [dataset for evaluation in declared for dataset in evaluation.datasets]
     return {dataset.name: dataset for dataset in (*public(), *protocol_datasets)}
@@ -80,18 +79,18 @@ def load(
     datasets_by_name: Mapping[str, Dataset] | None = None,
     reader: object = None,
 ) -> Loaded:
-    """Return the items of a data set by name, or of a file of the user's own.
+    """Return the items of a data set by name, or of a user's file.
 
-    InputError, in one line, names what is wrong with name, file or row. A file of one's own that
-    is a published file, or has the columns of TruthfulQA, is read as that data set is.
+    Raises InputError, of one line, for a wrong name, file or row. A user's file that equals a
+    published file, or has the columns of TruthfulQA, is read like that data set.
 
     Args:
         name_or_path: The name, or the file.
-        data: A file to read instead of fetching: the published one, or one in the documented form.
-        mapped: Which column holds what; see :mod:`dialectree.evals.dataset_items`.
-        cluster: The column whose value says which items belong together.
+        data: A file to read instead of downloading: the published one, or one in documented form.
+        mapped: The map of columns; see :mod:`dialectree.evals.dataset_items`.
+        cluster: The column whose equal values mark items that belong together.
         datasets_by_name: The data sets by name.
-        reader: What reads the documents of its questions, in place of ours.
+        reader: A reader of the questions' documents that replaces ours.
     """
     name = str(name_or_path)
     datasets_by_name = catalogue() if datasets_by_name is None else datasets_by_name
@@ -145,19 +144,19 @@ def _path(name: str, data: str | Path | None, datasets_by_name: Mapping[str, Dat
 
 
 def make_cache_path(dataset: Dataset) -> Path:
-    """Return where the published file of a data set is kept."""
+    """Return the path of a data set's published file in the cache."""
     file = dataset.url.rpartition("/")[2]
     return cache_folder() / "datasets" / f"{dataset.sha256[:12]}-{file}"
 
 
 def fetch_dataset(dataset: Dataset, timeout_s: float = TIMEOUT_S) -> Path:
-    """Return the path of the published file; it is fetched where it is missing or damaged.
+    """Return the path of the published file; download it if it is missing or damaged.
 
-    InputError where the address does not give this very file. Nothing else is kept.
+    Raises InputError if the address gives another file, which is not kept.
     """
     if not dataset.url:
         raise InputError(
-            f"{dataset.name} is not published where it could be checked: --data FILE with {dataset.form}"
+            f"{dataset.name} has no published file to download: use --data FILE with {dataset.form}"
         )
     import pooch
     import requests
@@ -173,7 +172,7 @@ def fetch_dataset(dataset: Dataset, timeout_s: float = TIMEOUT_S) -> Path:
     except (requests.RequestException, OSError, ValueError) as error:
         raise InputError(
             f"{dataset.url} cannot be fetched: {' '.join(str(error).split())[:300]}; nothing was "
-            "kept, --data FILE reads a file of your own"
+            "kept; use --data FILE to read your own file"
         ) from None
     return path
 
@@ -197,8 +196,8 @@ def _columns(row: DatasetRow, dataset: Dataset | None, mapped: ColumnMap) -> Col
             values |= load_attribute(dataset.row)(row.values)
         if not values.keys() & {"question", "claim", "topic"}:
             raise ValueError(
-                f"no column is its question, claim or topic; there are: {', '.join(row.values)}: "
-                "name the one that is, as in --columns question=COLUMN"
+                f"no column is the question, claim or topic; there are: {', '.join(row.values)}: "
+                "name one, as in --columns question=COLUMN"
             )
         return Columns.model_validate(values)
     except KeyError as error:
@@ -210,7 +209,7 @@ def _columns(row: DatasetRow, dataset: Dataset | None, mapped: ColumnMap) -> Col
 def _items(
     read: Sequence[DatasetRow], ours: Sequence[Columns], cluster: str | None, reader: SourceReader
 ) -> list[Item]:
-    """Return an item a row; two rows of one id are an error that names both lines."""
+    """Return an item per row; InputError names the lines of two rows with the same id."""
     items: list[Item] = []
     lines: dict[str, int] = {}
     for number, (row, row_columns) in enumerate(zip(read, ours, strict=True), 1):
@@ -224,8 +223,8 @@ def _items(
             group = str(row.values.get(cluster) or "").strip() or None
             new_item = new_item.model_copy(update={"cluster": group})
         if new_item.id in lines:
-            hint = "; a row without an id is called by its number" if new_item.id.isdecimal() else ""
-            raise row.fault(f"the id {new_item.id!r} stands in line {lines[new_item.id]} already{hint}")
+            hint = "; a row without an id gets its number" if new_item.id.isdecimal() else ""
+            raise row.fault(f"the id {new_item.id!r} is in line {lines[new_item.id]} already{hint}")
         lines[new_item.id] = row.line
         items.append(new_item)
     if cluster is not None and not any(dataset_item.cluster for dataset_item in items):
@@ -241,13 +240,13 @@ def _wrong(error: Exception) -> str:
     return next(fault_lines(error)) if isinstance(error, ValidationError) else str(error)
 
 
-# What is told before the first call is paid
+# Notices before the first paid call
 
 
 def describe_repeats(items: Sequence[Item], of: str) -> str | None:
-    """Return how many items ask the same as one before, or None if none does.
+    """Return a text with the number of items that repeat an earlier question, or None.
 
-    Their ids, letters and blanks do not matter. With 4 rows in ``of``: ``3 of 4 rows repeat
+    Ids, letter case and blanks do not matter. An example with 4 rows in ``of``: ``3 of 4 rows repeat
     another's claim, 1 of them with another right answer``.
     """
     question_keys = set[Hashable]()
@@ -267,7 +266,7 @@ def describe_repeats(items: Sequence[Item], of: str) -> str | None:
 
 
 def _make_question_key(item: Item) -> Hashable:
-    """Return what is asked; options in another order are the same options."""
+    """Return a key that is equal for the same question; the order of options does not matter."""
     inputs = item.inputs
     papers = tuple(_normalise_text(paper.model_dump_json()) for paper in inputs.papers)
     options, sources = frozenset(map(_normalise_text, inputs.options)), frozenset(inputs.sources)
@@ -275,7 +274,7 @@ def _make_question_key(item: Item) -> Hashable:
 
 
 def _right(item: Item) -> frozenset[str]:
-    """Return the texts that are right, any of them."""
+    """Return the texts of the right answers."""
     reference = item.reference
     if reference.gold is not None:
         return frozenset({_normalise_text(item.inputs.options[ascii_uppercase.index(reference.gold)])})
@@ -291,9 +290,9 @@ def _normalise_text(text: str) -> str:
 def notices(
     loaded: Loaded, task: Task, items: Sequence[Item], methods: Sequence[Method] = ()
 ) -> Iterator[str]:
-    """Yield a line each on what is unread, on repeated rows and on rows without a gold answer.
+    """Yield lines on unread columns and sources, repeated rows, and rows without a gold answer.
 
-    ``methods`` are those that are asked.
+    ``methods`` are the methods of the evaluation.
     """
     if loaded.unknown:
         unknown = "column" if len(loaded.unknown) == 1 else "columns"

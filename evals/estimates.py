@@ -1,4 +1,4 @@
-"""Estimate a whole evaluation: a few questions are rehearsed, and the others count like these."""
+"""Estimate a whole evaluation from rehearsals of a few questions."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from dialectree.running.estimates import MOST_CALLS, Size, pace_of, rehearse_deb
 from dialectree.running.recorded_settings import speakers
 
 ITEMS = 3
-"""Questions of each row that are rehearsed."""
+"""Questions of each row to rehearse."""
 Part = tuple[int, Sequence[Size]]
-"""How many debates of one kind there are, and the sizes of those that were rehearsed."""
+"""The number of debates of one kind, and the sizes of the rehearsed debates."""
 
 
 async def estimate(folder: Folder, plan: Plan) -> Estimate | None:
-    """Estimate the questions that have no result yet, and their votes; None where there are none.
+    """Estimate the questions without a result, and their votes; None if all have a result.
 
-    The calls of the judge that scores are left out: it reads answers, and there are none yet.
+    The estimate leaves out the calls of the judge that scores, since it reads answers.
     """
     done = {
         (result.row, result.item)
@@ -50,7 +50,7 @@ async def estimate(folder: Folder, plan: Plan) -> Estimate | None:
             for graph_input in islice(inputs(row, method, context, items), ITEMS):
                 calls = MOST_CALLS // (ITEMS * len(debates) * len(todo))
                 sizes += await rehearse_debates(method, graph_input, context, pace.words, calls)
-            if sizes:  # else the method takes none of them, and they fail without a call
+            if sizes:  # else the method takes none of the items, and they fail without a call
                 parts.append((len(items), sizes))
     if not parts:
         return None
@@ -78,7 +78,7 @@ async def estimate(folder: Folder, plan: Plan) -> Estimate | None:
 def inputs(
     row: Ready, method: Method, context: ProtocolSettings, items: Sequence[Item]
 ) -> Iterator[dict[str, Any]]:
-    """Yield what the graph of ``method`` takes of each item; one that it does not take fails."""
+    """Yield the graph input of ``method`` for each item; skip items that the method refuses."""
     for item in items:
         try:
             graph_input = tasks.graph_input(method, item, row.gold(item), context)
@@ -88,7 +88,7 @@ def inputs(
 
 
 def _total(parts: Sequence[Part], amount: Callable[[Size], float]) -> Span:
-    """Return what all debates come to, within two standard errors."""
+    """Return the estimated total, plus or minus two standard errors."""
     lower_bound = mean = upper_bound = variance = 0.0
     for debates, sizes in parts:
         amounts = [amount(size) for size in sizes]

@@ -323,7 +323,7 @@ ONE = '{"question": "One?"}\n'
         ("a.csv", "id,question\n", ("holds no rows",)),
         ("a.csv", "id,question\n1,One?,more\n", ("line 2", "3 columns instead of 2")),
         ("a.csv", "id,question\nx,One?\n\nx,Two?\n", ("line 4", "'x'", "line 2 already")),
-        ("a.jsonl", '{"id": "2", "question": "?"}\n' + ONE, ("line 2", "called by its number")),
+        ("a.jsonl", '{"id": "2", "question": "?"}\n' + ONE, ("line 2", "gets its number")),
         ("a.csv", "id,ask\n1,One?\n", ("line 2", "claim or topic", "there are: id, ask")),
         ("a.csv", "id,id\n1,2\n", ("line 1", "every column needs a name of its own")),
         ("a.csv", "\ufeff\n", ("no rows",)),
