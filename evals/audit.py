@@ -1,8 +1,8 @@
-"""Audit a debate: a fixed matrix of what it must be worth more than, over one data set.
+"""Audit a debate: compare it with a fixed matrix of alternatives, over one data set.
 
-Protocols declare which of their methods take part, and as what (``Evaluation.audit``). The rows are
-asked in two stages. Samples come last: only debates that were held show how many samples spend as
-many tokens.
+Protocols declare which of their methods take part, and in which part (``Evaluation.audit``). The rows
+run in two stages. Samples come last: only finished debates show how many samples spend as many
+tokens.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from dialectree.running.recorded_settings import speakers
 MOST_SAMPLES = 100
 """The most samples that a setting takes."""
 REHEARSED, REHEARSED_CALLS = 2, 20
-"""Questions by which a sample's tokens are rehearsed, and about as many calls for each."""
+"""Questions to rehearse for the tokens of a sample, and the approximate calls for each."""
 
 
 @dataclass
 class Layout:
-    """The names of an audit's rows, by the part that each plays."""
+    """The names of an audit's rows, by part."""
 
     alone: dict[str, str] = field(default_factory=dict[str, str])
-    """By model, the row in which it answers alone; the judge first."""
+    """By model, the row in which the model answers alone; the judge first."""
     samples: dict[str, str] = field(default_factory=dict[str, str])
-    """By model, the row of its samples."""
+    """By model, the row of the model's samples."""
     critique: str | None = None
     consultancy: str | None = None
     one_model: str | None = None
     """The debate in which one model plays every role."""
     unlike: str | None = None
-    """The debate between unlike models."""
+    """The debate between different models."""
     left_out: list[str] = field(default_factory=list[str])
     """A sentence on each part that the audit lacks."""
 
@@ -66,7 +66,7 @@ class Pool:
     """The models of an audit."""
 
     judge: str
-    """The model of every role that does not argue; empty: the one of the settings."""
+    """The model of every role that does not argue; empty: the settings' model."""
     arguing: Sequence[str]
     """The models that take the arguing roles in turn."""
 
@@ -82,9 +82,9 @@ class Pool:
 
 
 def pool_of(models: Sequence[str], judge: str | None = None) -> Pool:
-    """Return who speaks for whom. Without a ``judge`` the first model judges and argues last.
+    """Return the models by role. Without a ``judge`` the first model judges and argues last.
 
-    Of models A, B and C, A judges, and the arguing roles take B, C, A, B ... InputError where one
+    Of models A, B and C, A judges, and the arguing roles take B, C, A, B ... Raises InputError if a
     model is named at two addresses.
     """
     model_specs = [*dict.fromkeys(models)]
@@ -98,26 +98,26 @@ def pool_of(models: Sequence[str], judge: str | None = None) -> Pool:
 
 @dataclass(frozen=True)
 class Audit:
-    """An audit, ready to be run."""
+    """An audit, ready to run."""
 
     dataset: str | Path
     options: EvaluationOptions
     settings: Mapping[str, Any]
     layout: Layout
     rows: Sequence[MatrixEntry]
-    """Those of the first stage: every one but the samples."""
+    """Rows of the first stage: all except the samples."""
     sampling: Mapping[str, MatrixEntry]
-    """By model, the row of its samples, without their number."""
+    """By model, the row of the model's samples, without their number."""
     plan: Plan
-    """Of the first stage."""
+    """The plan of the first stage."""
     _rehearsed: dict[str, float] = field(default_factory=dict[str, float])
-    """Tokens that were rehearsed before; models whose texts are as long take as many."""
+    """Tokens of earlier rehearsals, which are equal for models with texts of equal length."""
 
     async def samples(self, *, measured: bool) -> dict[str, int]:
-        """Return by model how many samples spend as many tokens as a debate.
+        """Return, by model, the number of samples that spend as many tokens as a debate.
 
-        A row that was begun keeps its number. ``measured`` takes the tokens of the results, where
-        there are some; else those of rehearsals count.
+        A row that has begun keeps its number. ``measured`` uses the tokens of results if there are
+        any, else those of rehearsals.
         """
         evaluation = self.plan.folder.evaluation()
         before = {row.name: row.settings for row in evaluation.rows} if evaluation else {}
@@ -133,20 +133,20 @@ class Audit:
             scale = await self._tokens(alone, results) / await self._tokens(alone)
             debates = [await self._tokens(rows[name], results) for name in self.layout.debates]
             two, six = [await self._tokens(self._ready(set_sample_count(entry, n))) for n in (2, 6)]
-            sample_tokens = (six - two) / 4  # where somebody picks, a sample is also read
+            sample_tokens = (six - two) / 4  # if a picker chooses, it also reads each sample
             count = (fmean(debates) / scale - (two - 2 * sample_tokens)) / sample_tokens
             counts[model] = max(1, min(MOST_SAMPLES, round(count)))
         return counts
 
     def make_full_plan(self, samples: Mapping[str, int]) -> Plan:
-        """Return the plan of all rows, with so many samples of each model."""
+        """Return the plan of all rows, with ``samples`` samples of each model."""
         more = [set_sample_count(entry, samples[model]) for model, entry in self.sampling.items()]
         return _plan(self.dataset, self.options, self.settings, [*self.rows, *more], self.layout)
 
     async def conduct(
         self, *, progress: bool | None = False, watch: Watch = lambda standing: None
     ) -> Standing:
-        """Run both stages on one budget; what is done is not asked again."""
+        """Run both stages on one budget; questions with a result are not asked again."""
         spending = Spending(self.plan.shared)
         first = await running.conduct(self.plan, progress=progress, watch=watch, spending=spending)
         if not self.sampling:
@@ -161,7 +161,7 @@ class Audit:
         return _ready(entry, self.plan.task, self.settings, self.plan.items)
 
     async def _tokens(self, row: Ready, results: Sequence[Result] = ()) -> float:
-        """Return the tokens of a question: the mean of its results, else of rehearsals."""
+        """Return the tokens of a question: the mean over the row's results, else over rehearsals."""
         ended = [
             result.usage for result in results if result.row == row.row.name and result.status != "failed"
         ]
@@ -191,20 +191,20 @@ def audit(
     models: Sequence[str] = (),
     debate: str | None = None,
 ) -> Audit:
-    """Return an audit of ``debate``, or of the protocol of the task; InputError where none can be.
+    """Return an audit of ``debate``, or of the task's protocol; InputError if it is impossible.
 
     Args:
-        dataset: A name of ``dialectree eval list``, or a file.
-        options: Those of an evaluation; an audit makes its own rows.
-        settings: Of the methods, models and limits.
-        models: The pool: specs of models, the first of which judges. None: the settings' model.
-        debate: The method that is audited.
+        dataset: A name from ``dialectree eval list``, or a file.
+        options: The options of an evaluation; an audit makes its own rows.
+        settings: Settings of the methods, models and limits.
+        models: The pool: specs of models; the first one judges. Empty: the settings' model.
+        debate: The method to audit.
     """
     roles = dict(settings.get("roles", {}))
     judge = roles.pop("judge", None)
     if roles:
         raise InputError(
-            f"--role {next(iter(roles))}: an audit shares the models out itself; only judge=SPEC can be given"
+            f"--role {next(iter(roles))}: an audit assigns the models itself; use only judge=SPEC"
         )
     pool = pool_of(models, judge)
     row_settings = {name: value for name, value in settings.items() if name not in ("roles", "samples")}
@@ -219,7 +219,7 @@ def audit(
 
 
 def set_sample_count(entry: MatrixEntry, samples: int) -> MatrixEntry:
-    """Return a row of samples with their number."""
+    """Return a row of samples with their number set."""
     return entry.model_copy(update={"settings": {**entry.settings, "samples": samples}})
 
 
@@ -235,7 +235,7 @@ def _plan(
 
 
 def _parts(task: Task, debate: str | None) -> dict[Part, str]:
-    """Return the methods of an audit: those of the debate's protocol, else of the task's others."""
+    """Return the methods of an audit by part; the task's usual protocol fills gaps of the debate's."""
     usual = tasks.usual_method(task)
     if (name := debate or usual) not in tasks.methods(task) or tasks.is_baseline(name):
         debates = [method_name for method_name in tasks.methods(task) if not tasks.is_baseline(method_name)]
@@ -253,7 +253,7 @@ def _parts(task: Task, debate: str | None) -> dict[Part, str]:
 def _laid_out(
     parts: Mapping[Part, str], task: Task, pool: Pool, settings: Mapping[str, Any], items: Sequence[Item]
 ) -> tuple[Layout, list[MatrixEntry], dict[str, MatrixEntry]]:
-    """Return the rows by part, those of the first stage, and those of samples by model."""
+    """Return row names by part, the rows of the first stage, and rows of samples by model."""
     layout, rows, sampling = Layout(), list[MatrixEntry](), dict[str, MatrixEntry]()
     several_models = len(pool.models) > 1
 
@@ -295,7 +295,7 @@ def _laid_out(
 
 
 def _arguing(ready_row: Ready) -> list[str]:
-    """Return the roles of a row that argue, in their order, those of debates inside included."""
+    """Return the arguing roles of a row, in order, including those of debates inside it."""
     protocol = ready_row.method.protocol
     other_protocols = (
         declaration for declaration in load_protocols().values() if declaration is not protocol
@@ -309,7 +309,7 @@ def _arguing(ready_row: Ready) -> list[str]:
 
 
 def _ready(entry: MatrixEntry, task: Task, settings: Mapping[str, Any], items: Sequence[Item]) -> Ready:
-    """Return a row, completed with those of the settings that it reads."""
+    """Return a row, completed with the settings that it reads."""
     setting_names = frozenset[str]().union(
         *(declaration.own_settings() for declaration in load_protocols().values())
     )

@@ -15,7 +15,7 @@ from dialectree.system.addresses import harmless
 
 
 def _names(methods: str | Sequence[str] | None) -> list[str] | None:
-    """Return names of methods as a list; raise ValueError for an empty one."""
+    """Return names of methods as a list; raise ValueError for an empty list."""
     if methods is None:
         return None
     names = methods.split(",") if isinstance(methods, str) else methods
@@ -37,27 +37,27 @@ class EvaluationOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
 
     methods: Annotated[str | Sequence[str] | None, AfterValidator(_names)] = option(None, metavar="A,B")
-    """Methods, with commas between. In Python also a list. Default: the protocol of the task."""
+    """Methods, separated by commas. In Python also a list. Default: the protocol of the task."""
     matrix: str | Path | None = option(None, metavar="FILE")
-    """Rows from a YAML or TOML file, or a protocol's own."""
+    """Rows from a YAML or TOML file, or from a protocol's matrix."""
     data: str | Path | None = option(None, metavar="FILE")
     """Read this file instead of fetching the named data set."""
     columns: str | None = option(None, metavar="question=Q,options=a|b,gold=key")
-    """Which column holds what."""
+    """Names of the file's columns."""
     cluster: str | None = option(None, metavar="COLUMN")
-    """Items alike in this column belong together."""
+    """Items with equal values in this column belong together."""
     limit: int | None = option(None, ge=1)
     """The first N items."""
     sample: int | None = option(None, ge=1)
-    """N items drawn by the seed, each category with its share."""
+    """N items drawn by the seed, in proportion to the categories."""
     repeats: int = option(1, ge=1, le=1000)
-    """Ask each item N times, with other seeds."""
+    """Ask each item N times, each time with another seed."""
     shard: Annotated[str, AfterValidator(_part)] | None = option(None, metavar="I/N")
-    """One part of n."""
+    """Only part I of N."""
     judge: Speaker | None = option(None, metavar="SPEC")
-    """The model that scores, where one does. Default: the model of every role."""
+    """The model that scores, if scores need one. Default: the model of every role."""
     vote_first: int = option(0, ge=0, le=100)
-    """Direct answers before each debate, counted apart."""
+    """Direct answers before each debate, counted separately."""
     out: str | Path | None = option(None, metavar="DIR")
     """The evaluation's folder. Default: ``evaluations/`` and the data set's name."""
     engine: Literal["local", "ray"] = option("local")
@@ -74,7 +74,7 @@ class EvaluationOptions(BaseModel):
 
 
 def read_options(options: Mapping[str, Any]) -> EvaluationOptions:
-    """Return the options that a command or a program gave; SettingsError names a wrong one."""
+    """Return the options of a command or a Python call; SettingsError names wrong options."""
     try:
         return EvaluationOptions(**options)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Plan an evaluation: which items, by which rows, and whether a folder can go on with them."""
+"""Plan an evaluation: choose its items and rows, and check them against its folder."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from dialectree.running.recorded_settings import versions
 from dialectree.system import chance, clock
 
 CONTROLS = 50
-"""Questions beside which the judge that scores is tried on answers whose score is known."""
+"""The most questions with controls: answers of known score that test the judge."""
 AHEAD = 2.5
-"""Questions under way for each slot: while one writes its record another one's call is waiting."""
+"""Questions under way per slot: while one writes its record, the call of another waits."""
 
 
 @dataclass(frozen=True)
@@ -40,19 +40,19 @@ class Plan:
 
     options: EvaluationOptions
     shared: ProtocolSettings
-    """Has the budgets of the whole evaluation."""
+    """Settings with the budgets of the whole evaluation."""
     loaded: Loaded
     items: Sequence[Item]
     rows: Sequence[Ready]
     judge: ProtocolSettings | None
-    """The settings of the judge that scores, where one does."""
+    """The settings of the judge that scores; None without one."""
     evaluation: EvaluationFile
-    """What a folder has by this command alone."""
+    """The evaluation of this command, without the folder's earlier one."""
     folder: Folder
 
     @cached_property
     def questions(self) -> frozenset[Done]:
-        """Every item by every row."""
+        """All pairs of row and item."""
         return frozenset((row.row.name, item.id) for row in self.rows for item in self.items)
 
     @property
@@ -74,10 +74,10 @@ class Plan:
 def prepare(
     dataset: str | Path, options: EvaluationOptions, settings: Mapping[str, Any], matrix: Matrix | None = None
 ) -> Plan:
-    """Return what is to be asked; InputError where it cannot be.
+    """Return the plan of an evaluation; InputError if it cannot run.
 
-    ``settings`` are those of the methods, models and limits. The rows are those of ``matrix``, else
-    of the options.
+    ``settings`` are those of the methods, models and limits. The rows come from ``matrix``, or else
+    from the options.
     """
     loaded = load_questions(dataset, options, settings)
     task = task_of(loaded)
@@ -96,7 +96,7 @@ def prepare(
     items = choose_items(loaded.items, options, shared.seed)
     require_input(rows, items)
     if options.vote_first and not any(row.method.name in debates() for row in rows):
-        raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(debates())}")
+        raise InputError(f"--vote-first: no row debates; use one of {', '.join(debates())}")
     votes.require_input(rows, items[:1], options.vote_first)
     judge = judge_settings(options.judge, scoring.list_judged_scorers(task, loaded.items), common)
     spec = resolve(judge.model, judge) if judge else None
@@ -128,9 +128,9 @@ def prepare(
 def load_questions(
     dataset: str | Path, options: EvaluationOptions, settings: Mapping[str, Any]
 ) -> datasets.Loaded:
-    """Return the questions of a data set, their documents read as ``settings`` say.
+    """Return the questions of a data set; the reader in ``settings`` reads their documents.
 
-    Raises InputError, which names what is wrong with name, file or row.
+    Raises InputError for a wrong name, file or row.
     """
     reader_settings = {name: value for name, value in settings.items() if name == "reader"}
     reader = build_settings(GroundedSettings, **reader_settings).find_reader()
@@ -152,25 +152,25 @@ def judge_settings(judge: Any, scores: Sequence[str], settings: Mapping[str, Any
 
 
 def task_of(loaded: Loaded) -> Task:
-    """Return the task of all items; InputError where they differ."""
+    """Return the task of all items; InputError if tasks differ."""
     task = loaded.items[0].inputs.task
     for item in loaded.items:
         if item.inputs.task != task:
             raise InputError(
                 f"{loaded.path}: row {item.id!r} is to {item.inputs.task}, and the first one to "
-                f"{task}: one kind of question in a file, please"
+                f"{task}: put each kind of question into its own file"
             )
     return task
 
 
-# Which items
+# Choosing items
 
 
 def draw_sample(items: Sequence[Item], count: int, seed: int) -> list[Item]:
-    """Draw ``count`` items so that every category and right answer has its share, in their order.
+    """Draw ``count`` items in proportion to categories and right answers; keep their order.
 
-    The items of one stratum are spread evenly over 0 to 1, in a drawn order and from a drawn
-    start, and those with the least places are taken. A larger sample contains the smaller one.
+    The items of a stratum get places spread evenly over 0 to 1, in a random order and from a random
+    start. The items with the lowest places are taken. A larger sample contains a smaller one.
     """
     strata: dict[tuple[object, ...], list[Item]] = {}
     for item in items:
@@ -186,7 +186,7 @@ def draw_sample(items: Sequence[Item], count: int, seed: int) -> list[Item]:
 
 
 def repeat_items(items: Sequence[Item], repeats: int) -> list[Item]:
-    """Return every item, and again as an item of its own for each further repeat."""
+    """Return every item, plus a copy with its own id for each further repeat."""
     all_items = [*items]
     for repeat in range(1, repeats):
         changes = ({"id": f"{item.id}#{repeat}", "repeat": repeat} for item in items)
@@ -197,10 +197,10 @@ def repeat_items(items: Sequence[Item], repeats: int) -> list[Item]:
 
 
 def choose_items(items: Sequence[Item], options: EvaluationOptions, seed: int) -> list[Item]:
-    """Return the items that the options choose, each as often as it is repeated.
+    """Return the items that the options choose, each with its repeats.
 
-    They are the first ``limit`` ones, or ``sample`` drawn ones, and of those every n-th from the
-    i-th on where a shard is i/n.
+    They are the first ``limit`` items, or ``sample`` drawn ones. A shard i/n takes every n-th of
+    these, from the i-th on.
     """
     sample = options.sample
     chosen = [*items[: options.limit]] if sample is None else draw_sample(items, sample, seed)
@@ -210,13 +210,13 @@ def choose_items(items: Sequence[Item], options: EvaluationOptions, seed: int) -
     return repeat_items(part, options.repeats)
 
 
-# Going on in a folder
+# Continuing in a folder
 
 
 def controls(plan: Plan) -> frozenset[Done]:
-    """Draw the questions of the first row beside which the judge is tried on known answers.
+    """Draw the questions of the first row on which the judge is tested with known answers.
 
-    Those beside which it was tried before are left out, unless they are asked again.
+    Questions of earlier tests are left out, unless they are asked again.
     """
     candidates = [item for item in plan.items if not item.repeat and plan.judge]
     control_items = [item for item in candidates if scoring.controls(plan.evaluation.scorers, item)]
@@ -231,7 +231,7 @@ def controls(plan: Plan) -> frozenset[Done]:
 
 
 def merge_evaluation(plan: Plan) -> EvaluationFile:
-    """Return what the folder has and ``plan`` adds to it; InputError where they do not agree."""
+    """Return the folder's evaluation with the plan's additions; InputError if they conflict."""
     before, now = plan.folder.evaluation(), plan.evaluation
     if before is None:
         return now.model_copy()
@@ -241,7 +241,7 @@ def merge_evaluation(plan: Plan) -> EvaluationFile:
     ids = {*now.items, *before.items}
     items = [item.id for item in repeat_items(plan.loaded.items, repeats) if item.id in ids]
     limits: dict[str, object] = {"limit": None, "sample": None, "shard": None}
-    for evaluation in (before, now):  # a command that took all of them says how
+    for evaluation in (before, now):  # a command that chose all these items knows how
         if {*items} == {*evaluation.items}:
             limits = {name: getattr(evaluation, name) for name in limits}
     return before.model_copy(
@@ -260,7 +260,7 @@ def merge_evaluation(plan: Plan) -> EvaluationFile:
 
 
 def _require_same(where: Path, before: EvaluationFile, now: EvaluationFile) -> None:
-    """InputError where answers would mix that cannot be compared."""
+    """Raise InputError if the folder would mix answers that cannot be compared."""
     this = _list_fixed_values(now)
     for field_name, value in _list_fixed_values(before).items():
         if field_name in this and value != this[field_name]:
@@ -272,7 +272,7 @@ def _require_same(where: Path, before: EvaluationFile, now: EvaluationFile) -> N
 
 
 def _list_fixed_values(evaluation: EvaluationFile) -> dict[str, object]:
-    """Return what stays the same in a folder; an address may change."""
+    """Return the values that a folder fixes; a model's address may change."""
     data, judge = evaluation.data, evaluation.judge
     items = "--columns that give items of sha256"
     return {

@@ -50,7 +50,7 @@ def test_an_audit_of_two_models_prints_figures_pages_and_one_sentence(endpoint: 
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        (["--role", "supporter=openai:x"], "only judge=SPEC can be given"),
+        (["--role", "supporter=openai:x"], "only judge=SPEC"),
         (["--debate", "direct"], "--debate direct"),
         (["--points", "0"], "--points"),
     ],

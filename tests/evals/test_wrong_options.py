@@ -57,7 +57,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     (MINE, {"methods": "rsd,rsd"}, "--methods: two rows are called 'rsd'"),
     (MINE, {"judge": "chess"}, "`judge`: "),
     (MINE, {"judge": "openai:x"}, "--judge: no score of this data set"),
-    (MINE, {"methods": "self_consistency", "vote_first": 3}, "--vote-first: .* before a debate"),
+    (MINE, {"methods": "self_consistency", "vote_first": 3}, "--vote-first: no row debates"),
     (
         MINE,
         {"candidates": "oracle", "distractor": "model", "vote_first": 1},
@@ -84,7 +84,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
             ("settings: {depth: 2}\nrows: [{method: rsd}]", "settings: .*'depth'"),
             ("rows: [{method: rsd, models: {umpire: 'openai:x'}}]", "row 'rsd': .*'umpire'"),
             ("rows: [{method: rsd, settings: {depth: 2}}]", "row 'rsd, depth=2': depth is no"),
-            ("rows: [{method: rsd, settings: {judge: me}}]", ".*judge: in an evaluation nobody"),
+            ("rows: [{method: rsd, settings: {judge: me}}]", ".*judge: this needs a person"),
             ("rows: [{name: one, method: rsd}, {method: rsd}]", "'one' and 'rsd' are the same"),
         )
     ),
