@@ -1,8 +1,8 @@
-"""The plots of a report: accuracy, summaries, cost, calibration and risk.
+"""Draw the plots of a report: accuracy, summaries, cost, calibration and risk.
 
 Matplotlib draws without a screen. The same results give the same bytes, and text stays text.
-Colour-blind readers can tell the colours apart, and marks differ in shape, too. Inside a page the
-colours are the page's variables, so that a plot is as readable on dark ground as on light.
+Colour-blind readers can tell the colours apart, and marks also differ in shape. Inside a page the
+colours are the page's variables, so a plot is readable on a dark background, too.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 MOST_CURVES = 6
 MOST_POINTS = 200
-"""Of a curve, so that a page does not grow with the questions."""
+"""The most points of a curve, so that a page does not grow with the questions."""
 INK, SOFT, LINE, PAPER = "#22262c", "#5c636d", "#dcd9d1", "#fffffe"
 COLOURS = ("#0b63a5", "#c4580a", "#0a7d5c", "#9a4f86", "#8f6b00", "#5a6069")
 DARK = ("#6db3ef", "#f0995a", "#4fc3a1", "#d99ac6", "#d9b64a", "#b0b5bb")
-"""The same colours on dark ground."""
+"""The colours on a dark background."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _VARIABLES = {
     **{INK: "--ink", SOFT: "--soft", LINE: "--line", PAPER: "--paper"},
@@ -68,13 +68,13 @@ STYLE: Any = {
 WIDE = 4.6
 """Inches; a plot is read on a phone, too."""
 READABLE = 0.9
-"""A page shrinks a plot to this scale at most: its letters are then about 8 pixels."""
+"""The smallest scale of a plot on a page; letters are then about 8 pixels."""
 DASHED: Any = {"color": SOFT, "linewidth": 1, "linestyle": (0, (4, 3))}
 
 
 @dataclass(frozen=True)
 class Plot:
-    """One plot: its name in files, its title, its content in words, and its drawing."""
+    """One plot: its key in file names, its title, its caption and its drawing."""
 
     key: str
     title: str
@@ -83,7 +83,7 @@ class Plot:
 
     @cached_property
     def svg(self) -> str:
-        """The plot as a file of its own, on white."""
+        """The plot as an SVG file, on white."""
         metadata = {"Date": None, "Creator": None, "Title": self.title}
         return self._save_to_bytes("svg", metadata=metadata).decode()
 
@@ -104,7 +104,7 @@ class Plot:
 
 
 def inline(plot: Plot) -> str:
-    """Return the plot as an element of a page, in the page's colours and letters."""
+    """Return the plot as an SVG element of a page, with the page's colours and fonts."""
     svg = plot.svg[plot.svg.index("<svg") :]
     svg = re.sub(r"<(metadata|style|title)\b.*?</\1>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>{plot.key}-", svg)
@@ -120,7 +120,7 @@ def inline(plot: Plot) -> str:
 
 
 def plots(analysis: Analysis) -> list[Plot]:
-    """Return every plot that the results have something for."""
+    """Return every plot for which there are results."""
     study = analysis.study
     optional_plots = (_accuracy(analysis), _summaries(study), _front(analysis), _reliability(study))
     return [plot for plot in (*optional_plots, _risk(study)) if plot is not None]
@@ -144,14 +144,14 @@ def _draw_points(
     """Return a plot of points, or None without any.
 
     Args:
-        lines: ``row``, ``place`` (of its colour), ``x`` and ``y`` of each point; ``low`` and
-            ``high`` of its interval, the ``size`` of its mark, and whether that is ``hollow``.
+        lines: for each point ``row``, ``place`` (of the colour), ``x`` and ``y``; ``low`` and
+            ``high`` of the interval; the ``size`` of the mark, and ``hollow`` for a hollow one.
         height: In inches.
         axes: Properties of the axes.
-        percent: The axes that show shares of one.
+        percent: The axes that show shares as percentages.
         along: The axis of the intervals.
-        joined: Whether the points of a row make a curve.
-        legend: Whether rows are named below the axes.
+        joined: True to join the points of a row to a curve.
+        legend: True to name rows below the axes.
         dashed: Steps or lines to draw first.
         at_right: Texts to the right of the axes, by height.
     """
@@ -173,7 +173,7 @@ def _draw_points(
         for steps in dashed:
             subplot.plot(*steps, **DASHED)
         for row, row_points in points.groupby("row", sort=False):
-            place = int(row_points.place.iloc[0])  # colours and marks come round again
+            place = int(row_points.place.iloc[0])  # colours and marks repeat
             colour, mark = COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)]
             if joined:
                 subplot.plot(row_points.x, row_points.y, color=colour, linewidth=1.4, clip_on=False)
@@ -298,7 +298,7 @@ def _front(analysis: Analysis) -> Plot | None:
 def rules_plot(rules: Sequence[tuple[str, float, Proportion, bool]], *, recommended: bool) -> Plot:
     """Return the accuracy of rules by their tokens.
 
-    ``rules`` are name, tokens a question, accuracy, and whether it is the one that is recommended.
+    ``rules`` have a name, tokens per question, an accuracy, and True for the recommended one.
     """
     title = "Accuracy by tokens"
     plot = _draw_points(
@@ -320,7 +320,7 @@ def rules_plot(rules: Sequence[tuple[str, float, Proportion, bool]], *, recommen
 
 
 def _plain_numbers(axes: Axes) -> None:
-    """Write the numbers of a logarithmic axis plainly, thousands as ``2k``."""
+    """Write the numbers of a logarithmic axis in full, thousands as ``2k``."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -365,7 +365,7 @@ def _risk(study: Study) -> Plot | None:
 def _curves(
     key: str, title: str, lines: Sequence[Mapping[str, Any]], across: str, up: str, **dashed: Any
 ) -> Plot | None:
-    """Draw shares against shares, a curve for each of the first rows."""
+    """Draw shares against shares, with a curve for each of the first ``MOST_CURVES`` rows."""
     rows = [*dict.fromkeys(line["row"] for line in lines)]
     row_subset = f"the first {MOST_CURVES} of {len(rows)} rows"
     return _draw_points(

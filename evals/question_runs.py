@@ -1,8 +1,8 @@
 """Ask one question by one row: its run, the vote before it, and its scores.
 
-The run's folder is named after row and item, so that the same question finds it again: a run that
-ended is read, and one that was broken off goes on from its journal. ``--retry-failed`` reopens a
-run that lost a part, so that this part alone is asked for again.
+The run's folder is named after row and item, so a question finds its run again. A run that ended is
+read, and an interrupted run goes on from its journal. ``--retry-failed`` reopens a run that lost a
+part, and asks again for this part only.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from dialectree.system import clock
 from dialectree.text import line
 
 _LONGEST = 40
-"""Characters of a name in the name of a folder."""
+"""The most characters of a row's or item's name in a folder's name."""
 
 
 def run_id(row: str, item: str) -> str:
-    """Return the id of the run of ``item`` by ``row``: readable, and made unique by a digest."""
+    """Return the id of the run of ``item`` by ``row``: readable, and unique by a digest."""
     digest = blake2b(f"{row}\x1f{item}".encode(), digest_size=5).hexdigest()
     return f"{_slug(row)}.{_slug(item)}.{digest}"
 
@@ -53,18 +53,18 @@ class QuestionResult(NamedTuple):
 
     result: Result
     refused: InputError | None = None
-    """Why the endpoint refuses this request, where it does. It may refuse all others, too."""
+    """The endpoint's refusal of this request, if any. It may refuse all others, too."""
 
 
 class Engine(Protocol):
-    """Asks questions: in this process, or elsewhere."""
+    """Asks questions, in this process or elsewhere."""
 
     async def ask(self, row: Ready, item: Item) -> QuestionResult:
-        """Return the answer to one question; raise what ends the evaluation."""
+        """Return the answer to one question; raise an error that ends the evaluation."""
         ...
 
     def close(self, error: DialectreeError) -> None:
-        """Let no further call begin."""
+        """Stop further calls."""
         ...
 
 
@@ -80,17 +80,17 @@ class Asker:
     budget: Budget
     """The budget that all questions share."""
     controls: Collection[Done] = ()
-    """Questions beside which the judge is tried on answers whose score is known."""
+    """Questions with controls: answers of known score that test the judge."""
     retry: bool = False
-    """Ask the parts that failed for good once more, and answer the others from the journal."""
+    """True to ask parts that failed for good once more, and answer others from the journal."""
     watch: Watch | None = None
     """Gets the events of all runs."""
 
     async def ask(self, row: Ready, item: Item) -> QuestionResult:
-        """Return the result of ``item`` by ``row``; ``failed`` where no run comes to its end.
+        """Return the result of ``item`` by ``row``; its status is ``failed`` if the run does not finish.
 
-        Raises what concerns more than this question, with all that was paid on disk: Halted,
-        ModelUnavailable, RunFolderError, ReplayMiss.
+        Raises errors that concern more than this question: Halted, ModelUnavailable,
+        RunFolderError, ReplayMiss. All paid calls are then on disk.
         """
         row = row.of_repeat(item.repeat)
         name = run_id(row.row.name, item.id)
@@ -113,7 +113,7 @@ class Asker:
             result.fault = line(str(error), 500)
             if isinstance(error, _NotTaken):
                 result.run = None
-            elif isinstance(error, InputError):  # of the endpoint, or of what else an item needs
+            elif isinstance(error, InputError):  # by the endpoint, or by another need of the item
                 refused.append(error)
         runs = [name, *(f"{name}{suffix}" for suffix, _, _ in votes.voters(row, self.vote_first))]
         await asyncio.to_thread(_count, result, [self.runs / run for run in runs])
@@ -121,13 +121,13 @@ class Asker:
         return QuestionResult(result, next(iter(refused), None))
 
     def close(self, error: DialectreeError) -> None:
-        """Let no further call begin; the first reason stays."""
+        """Stop further calls; the first reason stays."""
         self.budget.closed = self.budget.closed or error
 
     async def _fill(
         self, result: Result, name: str, row: Ready, item: Item, refused: list[InputError]
     ) -> None:
-        """Fill in ``result``; add to ``refused`` why the judge's endpoint refuses a request."""
+        """Fill in ``result``; add refusals by the judge's endpoint to ``refused``."""
         run = await asyncio.to_thread(self._begin, name, row, row.method, row.context, item)
         await self._vote(result, name, row, item, refused)
         try:
@@ -164,7 +164,7 @@ class Asker:
     async def _vote(
         self, result: Result, name: str, row: Ready, item: Item, refused: list[InputError]
     ) -> None:
-        """Take the vote before the debate, where one is wanted."""
+        """Take the vote before the debate, if the row has voters."""
         voters = votes.voters(row, self.vote_first)
         if not voters:
             return
@@ -186,13 +186,13 @@ class Asker:
     async def _score(
         self, vote: Vote, item: Item, verdict: Verdict | None, folder: RunFolder, refused: list[InputError]
     ) -> None:
-        """Say whether a vote is right; a judge's calls are kept in ``folder``."""
+        """Set whether a vote is right; ``folder`` keeps a judge's calls."""
         right = [name for name in self.scorers if name == TASKS[item.inputs.task].right]
         scores = await scoring.scores(right, item, verdict, folder, self.judge, self.budget, refused)
         vote.right = next((score.score == 1 for score in scores if score.score is not None), None)
 
     def _begin(self, name: str, row: Ready, method: Method, context: ProtocolSettings, item: Item) -> Started:
-        """Return the run that is there, or a new one."""
+        """Return the existing run, or a new one."""
         path = self.runs / name
         folder = RunFolder(path)
         if self.retry:
@@ -200,7 +200,7 @@ class Asker:
         if (path / "run.json").is_file():
             record = folder.record()
             method = method.on(record.input)
-            if record.status in ("running", "partial"):  # its page shows how it was broken off
+            if record.status in ("running", "partial"):  # its page shows an interrupted run
                 with files(path / PAGE):
                     (path / PAGE).unlink(missing_ok=True)
             return Started(folder, record, method, context, self.budget)
@@ -218,11 +218,11 @@ class Asker:
 
 
 class _NotTaken(InputError):
-    """The method does not take this item, such as one with two options that are the same."""
+    """The method refuses this item, for example because two options are the same."""
 
 
 def _count(result: Result, runs: Sequence[Path]) -> None:
-    """Count what the judge used, cached replies and lost calls, by the journals of all runs."""
+    """Count the judge's usage, cached replies and lost calls from the journals of all runs."""
     calls = [call for run in runs for call in RunFolder(run).calls()]
     judging, controlling = (
         [call for run in runs for call in RunFolder(run / part).calls()] for part in JUDGING
@@ -233,11 +233,11 @@ def _count(result: Result, runs: Sequence[Path]) -> None:
     result.lost = sum(call.error is not None for call in [*calls, *judged])
 
 
-# Asking again for what failed
+# Asking failed parts again
 
 
 def reopen(path: Path) -> None:
-    """Let the run in ``path`` and the calls of its judge be made again where a part failed."""
+    """Reopen the run in ``path``, and its judge's calls, where a part failed."""
     run = RunFolder(path)
     if (path / "run.json").is_file():
         record = run.record()
@@ -250,9 +250,9 @@ def reopen(path: Path) -> None:
 
 
 def void_failed(folder: RunFolder, parts: Collection[tuple[str, str, str]] = ()) -> bool:
-    """Void the calls that failed and those of ``parts``; return whether there are any.
+    """Void failed calls and the calls of ``parts``; return whether there are any.
 
-    A part is known by its node, role and speaker.
+    A part is a node, a role and a speaker.
     """
     failed = [
         call
