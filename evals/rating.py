@@ -1,7 +1,7 @@
-"""Let people rate answers without knowing which method gave them.
+"""Make sheets on which people rate answers without knowing the method.
 
-A sheet holds answers in an order that a seed fixes, under codes that say nothing. The meaning of
-each code is in ``rating-key.json``, which is read only when the marks come back.
+A sheet has answers in an order that a seed fixes, under random codes. ``rating-key.json`` maps codes
+to answers; it is read only when the marks come back.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from dialectree.text import line
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
 COLUMNS: tuple[str, ...] = (*("code", "question", "known", "answer", "part", "sentence", "allowed", "mark"),)
-"""The columns of a sheet as CSV: a line for each mark to fill in."""
+"""The columns of a sheet as CSV, which has a line for each mark."""
 UNNAMED = re.compile(r"(rating-sheet|ratings)([ -]?\(?\d+\)?)?")
-"""The names that the program, the page's export and a browser give a sheet."""
+"""File names of sheets by the program, the page's export or a browser."""
 LIMIT = 50
-"""Answers on a sheet, unless more are asked for."""
+"""The default number of answers on a sheet."""
 
 GRADES = {
     "breadth": (
@@ -57,7 +57,7 @@ GRADES = {
         "all major points are",
     ),
 }
-"""The meanings of the grades of 0 to 4 (ToD, Appendix C)."""
+"""The meanings of the grades 0 to 4 (ToD, Appendix C)."""
 
 
 class MarkField(NamedTuple):
@@ -66,35 +66,35 @@ class MarkField(NamedTuple):
     name: str
     """``truthful``, ``breadth``, ``contextualisation`` or ``sentence 3``."""
     text: str
-    """The part of the answer that is judged; empty for the whole."""
+    """The part of the answer to judge; empty for the whole answer."""
     meanings: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """The marks that can be given."""
+        """The allowed marks."""
         return list_allowed_marks(self.name)
 
 
 def list_allowed_marks(part: str) -> tuple[str, ...]:
-    """Return the marks that a part of a sheet can have."""
+    """Return the allowed marks of a part of a sheet."""
     if part == "truthful":
         return ("truthful", "not")
     return tuple("01234") if part in GRADES else ("yes", "no")
 
 
 class SheetAnswer(NamedTuple):
-    """One answer on the sheet, without a word about where it came from."""
+    """One answer on the sheet, without its method."""
 
     code: str
     asked: str
     details: list[str]
-    """Options, papers, or what is known to be right and wrong."""
+    """Options, papers, or right and wrong answers."""
     answer: str
     parts: list[MarkField]
 
 
 class Key(BaseModel):
-    """rating-key.json: the codes of a sheet, and of which data it is."""
+    """rating-key.json: the codes of a sheet, and the digest of its data."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -108,8 +108,8 @@ class Key(BaseModel):
 def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[SheetAnswer], Key]:
     """Return answers to rate, drawn and ordered by the seed, and the key to their codes.
 
-    Whole questions are drawn, so that every row's answer to one of them is rated. A question is
-    left out of the sheet where its text is not known.
+    Whole questions are drawn: a question brings the answers of all rows. Questions without a known
+    text are left out.
     """
     data = study.evaluations[0].data
     draw = random.Random(chance.seed(seed, "rating", data.sha256))
@@ -158,7 +158,7 @@ def _entry(code: str, item: Item, answer: str) -> SheetAnswer:
 
 
 def _lines(entries: Sequence[SheetAnswer], texts: bool = True) -> Iterator[list[str]]:
-    """Return the sheet's lines, marks empty; question and answer stand in an answer's first one."""
+    """Yield the sheet's lines with empty marks; only an answer's first line has question and answer."""
     for entry in entries:
         about = [entry.asked, " / ".join(entry.details), entry.answer]
         for place, part in enumerate(entry.parts):
@@ -168,7 +168,7 @@ def _lines(entries: Sequence[SheetAnswer], texts: bool = True) -> Iterator[list[
 
 
 def _page(entries: Sequence[SheetAnswer], task: Task) -> str:
-    """Return the sheet as a page that works without a network; marks go in and out as CSV."""
+    """Return the sheet as a page that works offline; it imports and exports marks as CSV."""
     name = sha256("\n".join(entry.code for entry in entries).encode()).hexdigest()[:16]
     data = {"name": name, "columns": COLUMNS, "lines": [*_lines(entries, texts=False)]}
     return render_page("rating", "rating.js", data, entries=entries, task=task)
@@ -180,7 +180,7 @@ def write(folder: Path, study: Study, seed: int = 0, limit: int = LIMIT) -> tupl
     path = folder / KEY
     if path.exists() and _key(folder) != key:
         raise InputError(
-            f"{path} is the key of another sheet, whose marks could no longer be read: move it away first"
+            f"{path} is the key of another sheet, and its marks need this key: move the file away first"
         )
     put(path, key.model_dump_json(indent=1) + "\n")
     put(folder / TABLE, as_csv(DataFrame(_lines(entries), columns=[*COLUMNS])))
@@ -199,7 +199,7 @@ def _key(folder: Path) -> Key:
 
 
 def read(folder: Path, study: Study, file: Path, rater: str) -> list[Rated]:
-    """Return the marks of a filled-in sheet by row; InputError, in one line, for a faulty one."""
+    """Return the marks of a filled-in sheet by row; InputError, in one line, for a faulty sheet."""
     key = _key(folder)
     if key.sha256 != study.evaluations[0].data.sha256:
         raise InputError(f"{folder / KEY} belongs to other data than the results")
@@ -246,10 +246,10 @@ def _scores(marks: Mapping[str, str]) -> Iterator[AnswerScore]:
 
 
 def keep(folder: Path, rated: Sequence[Rated], by_name: bool = True) -> Path:
-    """Write a rater's scores beside the judge's; the same rater's corrected ones replace the first.
+    """Write a rater's scores next to the judge's; new scores replace the rater's earlier ones.
 
-    InputError where they would replace those of another rater whose name gives the same file, or
-    where the user gave no name (``by_name``) and the file holds other marks.
+    Raises InputError if the file has scores of another rater whose name gives the same file name,
+    or if the user gave no name (``by_name``) and the file has other marks.
     """
     rater = rated[0].rater
     path = folder / f"ratings-{file_name(rater)}.jsonl"
@@ -258,23 +258,23 @@ def keep(folder: Path, rated: Sequence[Rated], by_name: bool = True) -> Path:
     if other_raters or (before and before != [*rated] and not by_name):
         owner = repr(min(other_raters or {rater}))
         raise InputError(
-            f"{path} holds other marks, of {owner}: say whose these are with --rater NAME, or move "
-            "that file away if these replace it"
+            f"{path} holds other marks, of {owner}: name the rater with --rater NAME, or move that file "
+            "away to replace it"
         )
     put(path, "".join(f"{line.model_dump_json()}\n" for line in rated))
     return path
 
 
 def file_name(rater: str) -> str:
-    """Return the name of a rater as it stands in names of files."""
+    """Return the name of a rater for use in file names."""
     return re.sub(r"[^\w-]+", "-", rater).strip("-") or "rater"
 
 
 def describe_agreement(study: Study) -> list[str]:
-    """Return how far people and judges agree, a line each."""
+    """Return lines on the agreement of people and judges."""
     table = agreement_table(study)
     if table is None:
-        return ["there is no other score beside these to compare them with"]
+        return ["there are no other scores to compare these with"]
     lines: list[str] = []
     for cells_of in format_table_rows(table):
         texts = dict(zip(table.frame, (in_brackets(*cell) for cell in cells_of), strict=True))

@@ -1,7 +1,7 @@
 """Ask questions in a Ray cluster, on this machine or on many.
 
-The folder of the evaluation must be the same for all machines. A worker that is lost is begun
-again, and its questions go on from their journals.
+All machines must see the same folder of the evaluation. A lost worker is started again, and its
+questions go on from their journals.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ from dialectree.protocols.sources import (
 from dialectree.records import Call
 
 RESTARTS = 5
-"""So often a worker that was lost is begun again."""
+"""The most times that a lost worker is started again."""
 
 
 @dataclass
 class SharedBudget(Budget):
-    """A worker's view of the budget that all workers share: an actor, asked before each call."""
+    """A worker's access to the budget of all workers, an actor that is asked before each call."""
 
     actor: Any = None
 
     async def begin(self) -> None:
-        """Ask for one call more."""
+        """Ask for permission to make a call."""
         await _answer(self.actor.begin.remote())
 
     def add(self, call: Call) -> None:
-        """Tell what a call used, without waiting."""
+        """Report the usage of a call, without waiting."""
         super().add(call)
         self.actor.add.remote(call)
 
 
 class Worker:
-    """Asks questions in a process of its own: an actor."""
+    """An actor that asks questions in its own process."""
 
     def __init__(self, asker: Asker, context: ProtocolSettings, environment: Mapping[str, str], budget: Any):
         os.environ.update(environment)
@@ -68,10 +68,10 @@ class Worker:
 
 @dataclass
 class RayEngine:
-    """The workers, as the process that drives them sees them."""
+    """The workers, seen from the process that drives them."""
 
     workers: Mapping[str, Any]
-    """By item: its rows have calls in common, and the same cache answers them."""
+    """Workers by item: the rows of an item share calls, so one cache answers them."""
     count: int
     budget: Any
     spending: Spending
@@ -86,12 +86,12 @@ class RayEngine:
         return answer
 
     def close(self, error: DialectreeError) -> None:
-        """Let no further call begin."""
+        """Stop further calls."""
         self.budget.close.remote(error)
 
 
 def require_named_addresses(contexts: Iterable[ProtocolSettings]) -> None:
-    """Raise SettingsError for an address that no person named: a worker sends it the key."""
+    """Raise SettingsError for an address that no person named, since workers send it the key."""
     for context in contexts:
         for speaker in context.models():
             resolve(speaker, context)
@@ -101,14 +101,14 @@ def require_named_addresses(contexts: Iterable[ProtocolSettings]) -> None:
 
 @asynccontextmanager
 async def ray_engine(asker: Asker, plan: Plan, spending: Spending) -> AsyncIterator[Engine]:
-    """Ask in the cluster at RAY_ADDRESS, or in one on this machine for as long as it takes.
+    """Yield an engine in the cluster at RAY_ADDRESS, or in a temporary cluster on this machine.
 
-    There are as many workers as CPUs, but no more than slots. Slots and pace are shared out.
+    There are as many workers as CPUs, but no more than slots. Workers share slots and pace.
     """
     if find_spec("ray") is None:
         raise InputError("--engine ray: Ray is not installed: pip install 'dialectree[ray]'")
     require_named_addresses([*(row.context for row in plan.rows), *filter(None, [plan.judge])])
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage report leaves the machine
     ray: Any = import_module("ray")
     owns_cluster = not ray.is_initialized()
     if owns_cluster:
@@ -140,7 +140,7 @@ async def ray_engine(asker: Asker, plan: Plan, spending: Spending) -> AsyncItera
 
 
 async def _answer(reply: Any) -> Any:
-    """Return an actor's reply; raise its error as it was."""
+    """Return an actor's reply; raise its original error."""
     errors: Any = import_module("ray").exceptions
     try:
         return await reply
@@ -151,14 +151,14 @@ async def _answer(reply: Any) -> Any:
 
 
 def _part_of(context: ProtocolSettings, count: int) -> ProtocolSettings:
-    """Return the settings of one of ``count`` workers: its part of the slots and of the pace."""
+    """Return the settings of one of ``count`` workers, with its part of the slots and of the pace."""
     pace = context.requests_per_minute
     slots = max(1, context.concurrency // count)
     return context.model_copy(update={"concurrency": slots, "requests_per_minute": pace and pace / count})
 
 
 def _environment() -> dict[str, str]:
-    """Return what workers need of this process's environment."""
+    """Return the environment variables that workers need."""
     key, url = endpoint_from_environment()
     variables = {
         "OPENAI_API_KEY": key,

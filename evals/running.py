@@ -1,8 +1,7 @@
 """Run an evaluation: ask every item by every row, and pay for each once.
 
-Questions run side by side in one event loop, enough of them to keep all slots for requests in use.
-The result of each is a line of ``results.jsonl``. A question that was broken off goes on from its
-journal.
+Questions run concurrently in one event loop, enough of them to keep all slots for requests in use.
+The result of each is a line of ``results.jsonl``. An interrupted question goes on from its journal.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from dialectree.system import clock
 from dialectree.system.loop import finish_all
 
 REFUSED = 20
-"""After so many refused questions of a row, and none answered, the others are not tried."""
+"""Refused questions of a row, with none answered, after which the others are not tried."""
 
 Watch = Callable[[Standing], None]
 Question = tuple[Ready, Item]
@@ -47,13 +46,13 @@ async def conduct(
 ) -> Standing:
     """Run ``plan`` in its folder to its end; finished questions are not asked again.
 
-    Raises what ended the evaluation before its end; the same call again goes on.
+    Raises the error that ended the evaluation early; the same call goes on.
 
     Args:
-        plan: What is asked, and where the results are kept.
-        progress: Whether to show how far it is. None: in notebooks only.
+        plan: The questions, and the folder of the results.
+        progress: True to show the progress. None: in notebooks only.
         watch: Gets the standing after each result.
-        spending: A budget that others share. None: one of its own.
+        spending: A budget to share with other evaluations. None: a new budget.
     """
     newest, runs = list[Standing](), Several()
 
@@ -130,15 +129,15 @@ async def _ask_questions(plan: Plan, spending: Spending, watch: Watch, runs: Sev
 async def ask_all(
     engine: Engine, todo: Sequence[Question], at_once: int, keep: Callable[[Result], None], answered: set[str]
 ) -> None:
-    """Ask the questions, ``at_once`` side by side; raise what ended them before their end.
+    """Ask the questions, ``at_once`` concurrently; raise the first error that ends them early.
 
-    Then no question and no call begins, and those under way are waited for. The rows of one item
-    are asked one after another, so that calls which they have in common are answered from the
-    reply cache, and an interrupted evaluation has whole pairs. Two rows of one item run side by
-    side only when no other item is left.
+    After such an error no question or call begins, and those under way finish. The rows of one item
+    run one after another, so that the reply cache answers the calls that they share, and an
+    interrupted evaluation has whole pairs. Two rows of one item run concurrently only when no other
+    item is left.
 
-    A refused question is a failed one only if others of its row can be answered. ``answered`` are
-    the rows of which one was.
+    A refused question is failed only if other questions of its row are answered. ``answered`` has
+    the rows with an answered question.
     """
     queue, under_way = [*todo], Counter[str]()
     refused: dict[str, list[QuestionResult]] = {}
@@ -176,7 +175,7 @@ async def ask_all(
                 receive(await engine.ask(row, item))
             except asyncio.CancelledError:
                 raise
-            except BaseException as error:  # raised again when the others have come to their end
+            except BaseException as error:  # raised again after the others end
                 stop(error)
             under_way[item.id] -= 1
 
