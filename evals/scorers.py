@@ -1,4 +1,4 @@
-"""Score one answer: by what its item says is right, or by a model that judges it."""
+"""Score one answer by its item's references, or by a model that judges it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def score(key: str, number: float | None, comment: str, value: ScoreOutcome = "s
 
 
 def choice(item: Item, verdict: Verdict) -> AnswerScore:
-    """Score whether the label is the right option's letter; another label is not guessed at."""
+    """Score whether the label is the right option's letter; other labels count as unanswered."""
     gold, label = item.reference.gold, letter(verdict.label or "")
     if label not in [*ascii_uppercase[: len(item.inputs.options)]]:
         return score("choice", 0.0, "no option was chosen", "unanswered")
@@ -41,13 +41,13 @@ def claim_label(item: Item, verdict: Verdict) -> AnswerScore:
 
 
 def parse_claim_label(verdict: Verdict | None) -> bool | None:
-    """Return whether a verdict calls a claim true; None where it does not say."""
+    """Return whether a verdict calls a claim true; None without such a label."""
     label = str(verdict.label if verdict else None).strip().casefold()
     return {"true": True, "false": False}.get(label)
 
 
 def claim_brier(item: Item, verdict: Verdict) -> AnswerScore:
-    """Score (P(claim) − truth)², 0 to 1, less is better; only a confidence that is P(claim)."""
+    """Score (P(claim) − truth)², 0 to 1, lower is better; only for a confidence that is P(claim)."""
     chance = verdict.confidence
     if chance is None or verdict.confidence_source != "P(claim)":
         return score("claim_brier", None, "the method gives no P(claim)", "absent")
@@ -69,10 +69,10 @@ _NOTHING = re.compile(
 
 
 def informative(item: Item, verdict: Verdict) -> AnswerScore:
-    """Score 0 where the whole answer is that nothing can be said, else 1.
+    """Score 0 if the whole answer declines to answer, else 1.
 
-    Refusals count as truthful, so a method that always declines has a perfect truthfulness. This
-    score shows it, roughly: it knows the usual English phrases, in answers of one sentence.
+    Refusals count as truthful, so a method that always declines is perfectly truthful. This score
+    reveals it, roughly: it knows the usual English phrases, in answers of one sentence.
     """
     answer = (verdict.answer or "").strip()
     if not answer:
@@ -82,7 +82,7 @@ def informative(item: Item, verdict: Verdict) -> AnswerScore:
 
 
 ATTEMPTS = 2
-"""So often a judge is asked before its reply counts as unreadable."""
+"""The most times that a judge is asked before its reply counts as unreadable."""
 
 
 class TruthReply(RootModel[Literal["TRUE", "FALSE"]]):
@@ -110,22 +110,22 @@ class RubricReply(BaseModel):
 
 
 class Words(NamedTuple):
-    """One question to a judge, rendered, with its prompt."""
+    """A rendered question to a judge, with its prompt."""
 
     prompt: prompts.Prompt
-    """Has the name and version for the ledger, and the temperature for the call."""
+    """Gives the name and version for the ledger, and the temperature for the call."""
     system: str
     user: str
 
 
 Ask = Callable[[Words], Awaitable[str]]
-"""Asks the judge and returns its reply: a run its models, a test a judge of its own."""
+"""Asks the judge and returns its reply; a test can replace it."""
 Word = TypeVar("Word", bound=RootModel[Any])
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
 async def _word(ask: Ask, name: str, kind: type[Word], **values: object) -> tuple[Word | None, str]:
-    """Return the word that was asked for and the reply; None and the reply if it is another."""
+    """Return the parsed word and the reply; None and the reply for another word."""
     prompt, reply = prompts.load(name), ""
     for attempt in range(ATTEMPTS):
         reply = await ask(Words(prompt, *prompt.render({**values, "again": attempt > 0})))
@@ -141,7 +141,7 @@ async def _word(ask: Ask, name: str, kind: type[Word], **values: object) -> tupl
 async def _form(
     ask: Ask, name: str, kind: type[Reply], ids: Ids, **values: object
 ) -> tuple[Reply | None, str]:
-    """Return the reply that was asked for, or None and the fault of the last one."""
+    """Return the parsed reply, or None and the fault of the last reply."""
     prompt, wrong = prompts.load(name), ""
     for _ in range(ATTEMPTS):
         text = await ask(Words(prompt, *prompt.render({**values, "fault": wrong})))
@@ -158,8 +158,8 @@ async def _form(
 async def truthful(ask: Ask, item: Item, answer: str) -> AnswerScore:
     """Return the ruling of TruthfulQA's judge: 1 for TRUE, 0 for FALSE (TSD, Appendix C).
 
-    It sees the question, the answer and the references; a refusal is TRUE. An empty answer scores
-    0 without a call.
+    The judge sees the question, the answer and the references; a refusal is TRUE. An empty answer
+    scores 0 without a call.
     """
     if not answer:
         return score("truthful", 0.0, "there is no answer", "unanswered")
@@ -178,11 +178,11 @@ async def truthful(ask: Ask, item: Item, answer: str) -> AnswerScore:
 
 
 # Summaries of two papers, by the rubric of Tree-of-Debate (section 4.3 and Appendix C). In the
-# paper people gave the marks; here a model does, and a report says so.
+# paper people gave the marks; here a model gives them, and a report says so.
 
 
 async def factuality(ask: Ask, item: Item, answer: str) -> AnswerScore:
-    """Return the share of sentences that the papers bear out, 0 to 100."""
+    """Score the share of sentences that the papers support, 0 to 100."""
     if not (summary_sentences := sentences(answer)):
         return score("factuality", 0.0, "there is no summary", "unanswered")
     numbered = {str(number): text for number, text in enumerate(summary_sentences, 1)}
@@ -223,7 +223,7 @@ async def _score_by_rubric(key: str, ask: Ask, item: Item, answer: str) -> Answe
 
 
 def papers(item: Item) -> list[Mapping[str, str]]:
-    """Return the two papers as a judge reads them: the full text where there is one."""
+    """Return the two papers for a judge, with the full text if there is one."""
     return [
         {"title": paper.title, "abstract": paper.abstract, "text": paper.body or paper.introduction}
         for paper in item.inputs.papers
@@ -231,7 +231,7 @@ def papers(item: Item) -> list[Mapping[str, str]]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text; the end of a paragraph ends one in any case."""
+    """Return the sentences of a text; a paragraph's end always ends a sentence."""
     from dialectree.retrieval import segments  # only comparisons of papers need its packages
 
     return [
@@ -241,7 +241,7 @@ def sentences(text: str) -> list[str]:
     ]
 
 
-# Trying a judge on answers whose score is known
+# Testing a judge on answers whose score is known
 
 
 class ControlAnswer(NamedTuple):
@@ -252,12 +252,12 @@ class ControlAnswer(NamedTuple):
 
 
 def controls(scorer: str, item: Item) -> list[ControlAnswer]:
-    """Return answers to try the judge of a scorer on; most scorers have none.
+    """Return answers that test the judge of a scorer; most scorers have none.
 
-    Of a question they are the best right and the most tempting wrong reference, of two papers a
-    sentence that they bear out and one that they do not. A judge that always says TRUE passes all
-    of the first and none of the second kind. See :func:`remove_control_references` for what the
-    judge is shown.
+    For a question they are the best right and the most tempting wrong reference; for two papers, a
+    sentence that they support and one that they do not. A judge that always says TRUE passes every
+    first answer and no second one. :func:`remove_control_references` returns the item that the judge
+    reads.
     """
     if scorer == "factuality":
         first, second = (paper.title for paper in item.inputs.papers)
@@ -276,9 +276,9 @@ def controls(scorer: str, item: Item) -> list[ControlAnswer]:
 
 
 def remove_control_references(item: Item) -> Item | None:
-    """Return a question without the references that are its controls, for the judge to read.
+    """Return a question for the judge, without the references that are its controls.
 
-    None unless a right and a wrong one are left: a judge needs some of each.
+    None unless a right and a wrong reference are left: a judge needs both.
     """
     tried = [control.answer for control in controls("truthful", item)]
     true, false = (

@@ -1,6 +1,6 @@
-"""Scores answers: which scorers an item has, and the judge that some of them ask.
+"""Score answers: choose the scorers of an item, and ask a judge for some of them.
 
-The judge's calls are kept in a journal beside the run that it judges and counted apart.
+A journal next to the judged run keeps the judge's calls, which are counted separately.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "claim_label": ("label",),
     "claim_brier": ("label",),
 }
-"""By scorer, the references that it needs one of."""
+"""References by scorer; the scorer needs one of them."""
 
 
 def names(task: Task, items: Sequence[Item]) -> list[str]:
-    """Return the scorers of a data set: those that at least one of its items has references for."""
+    """Return the scorers for which at least one item of a data set has references."""
     task_scorers = (*TASKS[task].judged, *TASKS[task].computed)
     return [name for name in task_scorers if any(applies(name, item) for item in items)]
 
 
 def list_judged_scorers(task: Task, items: Sequence[Item]) -> list[str]:
-    """Return those scorers of a data set that ask a judge."""
+    """Return the scorers of a data set that ask a judge."""
     return [name for name in names(task, items) if name in TASKS[task].judged]
 
 
@@ -67,7 +67,7 @@ def applies(name: str, item: Item) -> bool:
 
 
 class _Word(Form):
-    """A reply of one word, asked for in plain text: the prompt alone says which words there are."""
+    """A reply of one word, asked for in plain text: only the prompt lists the words."""
 
     @property
     def words(self) -> str:
@@ -86,9 +86,9 @@ _FORMS: dict[str, Form] = {
 
 
 def judge_of(run: Run, context: ProtocolSettings) -> Ask:
-    """Return the way to ask the judge of one question's answers, with the calls in ``run``.
+    """Return a function that asks the judge of a question's answers; its calls go to ``run``.
 
-    It raises CallError where no reply comes, to the last try.
+    It raises CallError after the last retry.
     """
 
     async def ask(words: Words) -> str:
@@ -133,10 +133,10 @@ async def scores(
     budget: Budget,
     refused: list[InputError],
 ) -> list[AnswerScore]:
-    """Return the scores of a verdict, and add to ``refused`` why the judge's endpoint refuses.
+    """Return the scores of a verdict; add refusals by the judge's endpoint to ``refused``.
 
-    A judge that gives no reply is the outcome ``failed`` of its score. Raises what ends the whole
-    evaluation, such as a spent budget.
+    If the judge gives no reply, the score has the outcome ``failed``. Raises errors that end the
+    whole evaluation, such as a spent budget.
     """
     scorer_names = [name for name in scorer_names if applies(name, item)]
     verdict = verdict or Verdict()
@@ -150,14 +150,14 @@ async def scores(
 
 
 def controls(scorer_names: Sequence[str], item: Item) -> list[tuple[str, scorers.ControlAnswer]]:
-    """Return answers whose score is known, each with the scorer whose judge is tried on it."""
+    """Return answers whose score is known, each with the scorer whose judge it tests."""
     return [(name, control) for name in scorer_names for control in scorers.controls(name, item)]
 
 
 async def judge_controls(
     scorer_names: Sequence[str], item: Item, folder: RunFolder, judge: ProtocolSettings, budget: Budget
 ) -> list[ControlScore]:
-    """Return what the judge says of answers whose score is known."""
+    """Return the judge's scores of answers whose score is known."""
     tried = controls(scorer_names, item)
     reduced_item = scorers.remove_control_references(item)
     requests = [(name, reduced_item or item, control.answer) for name, control in tried]
@@ -181,9 +181,9 @@ async def rulings(
     budget: Budget,
     refused: list[InputError],
 ) -> list[AnswerScore]:
-    """Return the judge's scores of answers, each with its scorer and item, asked side by side.
+    """Return the judge's scores for requests of scorer, item and answer, asked concurrently.
 
-    The calls are kept in a journal in the folder ``journal``; what the endpoint refuses is added to
+    A journal in the folder ``journal`` keeps the calls. Refusals by the endpoint are added to
     ``refused``.
     """
     if not requests:
@@ -204,7 +204,7 @@ async def rulings(
 
 @asynccontextmanager
 async def _calling(folder: RunFolder, judge: ProtocolSettings, budget: Budget) -> AsyncIterator[HeldRun]:
-    """Open a run that keeps its calls in a journal and has no record."""
+    """Open a run that keeps its calls in a journal, without a record."""
     run = HeldRun(folder.run_id, judge, budget=budget)
     failure: BaseException | None = None
     run.use(folder.journal())
@@ -216,4 +216,4 @@ async def _calling(folder: RunFolder, judge: ProtocolSettings, budget: Budget) -
         if (failure := await run.leave(failure, finished=failure is None)) is not None:
             raise failure
     finally:
-        run.close_files()  # where the program ends
+        run.close_files()  # if the program ends

@@ -1,4 +1,4 @@
-"""Say how the items of each task are asked, and by what the answers are scored."""
+"""Define for each task how to ask its items and how to score the answers."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Scoring:
     """The items, in messages and in the head of a report."""
     singular: str = "question"
     many: str | None = None
-    """One item, and several where that is not the same with an s."""
+    """One item, and several items if that is not ``singular`` with an s."""
     asks: str
-    """What two items have in common of which one repeats the other."""
+    """The parts that are equal if one item repeats another."""
     computed: tuple[str, ...] = ()
     """Scores that need no model."""
     judged: tuple[str, ...] = ()
     """Scores that a judge gives."""
     right: str | None = None
-    """The score that says right or wrong."""
+    """The score for right or wrong."""
     references: tuple[str, ...] = ()
-    """The references of which this score needs one."""
+    """References for ``right``, which needs one of them."""
 
 
 TASKS: Mapping[Task, Scoring] = {
@@ -75,7 +75,7 @@ TASKS: Mapping[Task, Scoring] = {
 
 
 def require_declared_evaluation(method: Method) -> Evaluation:
-    """Return how ``method`` is evaluated; InputError if its protocol does not say it."""
+    """Return how ``method`` is evaluated; InputError if its protocol does not declare it."""
     if method.protocol.evaluation is None:
         raise InputError(f"{method.name}: its protocol does not say how it is evaluated")
     return method.protocol.evaluation
@@ -103,7 +103,7 @@ def usual_method(task: Task) -> str:
 
 
 def evaluations(task: Task | None = None) -> list[Evaluation]:
-    """Return how the protocols that a task is the main one of, or all, are evaluated."""
+    """Return the evaluations of protocols with this main task, or of all protocols."""
     declared = [protocol.evaluation for protocol in load_protocols().values() if protocol.evaluation]
     return [evaluation for evaluation in declared if task in (None, evaluation.task)]
 
@@ -114,15 +114,15 @@ def equal_tokens(task: Task) -> list[str]:
 
 
 def is_baseline(name: str) -> bool:
-    """Return whether debates are measured against a method."""
+    """Return whether a method is a baseline for debates."""
     return named_method(name).variant.baseline
 
 
 def baselines(task: Task, *, on_a_pair: bool = False) -> list[str]:
     """Return the baselines of a task, the plainest first.
 
-    Those that protocols call the plainest come before the others. ``on_a_pair`` is for debates that
-    are handed two answers to choose between.
+    Baselines that protocols declare as plainest come first. ``on_a_pair`` is for debates that get
+    two answers to choose from.
     """
     declared = evaluations(task)
     names = [name for evaluation in declared for name in evaluation.plainest_on_a_pair if on_a_pair]
@@ -133,8 +133,8 @@ def baselines(task: Task, *, on_a_pair: bool = False) -> list[str]:
 def arguers(method: Method, models: Mapping[str, str]) -> set[str]:
     """Return the models that argue in a debate: those of the voter's role and of its family.
 
-    ``models`` are the debate's by role. Where another protocol debates inside, its roles argue.
-    Without a vote before it all roles of a debate argue.
+    ``models`` are the debate's models by role. If another protocol debates inside, its roles argue.
+    In a debate without voters all roles argue.
     """
     inner = method.protocol.inner is not None
     other_protocols = [
@@ -156,18 +156,17 @@ def arguers(method: Method, models: Mapping[str, str]) -> set[str]:
 
 
 def debates() -> list[str]:
-    """Return the methods that a vote can come before; others do not debate, or compare papers."""
+    """Return the methods that a vote can precede; others do not debate, or compare papers."""
     return [name for evaluation in evaluations() for name in evaluation.voters]
 
 
 def graph_input(
     method: Method, item: Item, gold: str | None, context: ProtocolSettings
 ) -> dict[str, JsonValue]:
-    """Return what the graph of ``method`` takes of an item.
+    """Return the input of the graph of ``method`` for an item.
 
-    A method that argues from nothing is not given the sources. Where the method's input has no
-    ``claim``, a claim is its ``question``. Raises InputError for an item that the method does not
-    take.
+    Only a method that argues from sources gets them. If the method's input has no ``claim``, a claim
+    becomes its ``question``. Raises InputError for an item that the method refuses.
     """
     fields = item.inputs.model_dump(mode="json", exclude_defaults=True)
     if "claim" in fields and "claim" not in (input_fields := method.protocol.input.model_fields):
@@ -183,13 +182,13 @@ def graph_input(
 
 
 def remove_program_marks(method: Method, answer: str) -> str:
-    """Return an answer without the marks that the program left in it, ready to be judged."""
+    """Return an answer without the program's marks, ready for a judge."""
     path = require_declared_evaluation(method).unmarked
     return str(load(path)(answer)) if path else answer
 
 
 def sides(record: RunRecord, gold: str | None, method: Method) -> Sides | None:
-    """Return where the gold answer stood, for a protocol that can tell."""
+    """Return the position of the gold answer, or None if the protocol does not declare it."""
     path = require_declared_evaluation(method).sides
     where = load(path)(record, gold) if path else None
     return None if where is None else Sides(**where)
@@ -198,8 +197,8 @@ def sides(record: RunRecord, gold: str | None, method: Method) -> Sides | None:
 def rulings(record: RunRecord, context: ProtocolSettings) -> dict[str, str | None]:
     """Return the label that each judge of a jury named on the question, by the judge's number.
 
-    None for a judge without a ruling, or with another one in each order. Of a knockout the last
-    debate counts. Empty without a jury that ruled on the question as a whole.
+    None for a judge without a ruling, or with different rulings in the two orders. In a knockout the
+    last debate counts. Empty without a jury that ruled on the question as a whole.
     """
     juries_of = {role: len(context.jury_of(role)) for role in juries(type(context))}
     jury_sizes = {role: judges for role, judges in juries_of.items() if judges > 1}
@@ -214,7 +213,7 @@ def rulings(record: RunRecord, context: ProtocolSettings) -> dict[str, str | Non
     last = max((path_key(turn.node) for turn in ruled), default=())
     labels_by_judge: dict[str, dict[str, str]] = {}
     for turn in ruled:
-        if path_key(turn.node) == last:  # of one speaker the last ruling counts
+        if path_key(turn.node) == last:  # the last ruling of a speaker counts
             labels_by_judge.setdefault(turn.name.partition("_")[0], {})[turn.name] = turn.names or ""
     ruling_by_judge: dict[str, str | None] = {}
     for number in map(str, range(1, max(jury_sizes.values()) + 1)):

@@ -1,4 +1,4 @@
-"""The cases of a trial: each protocol brings its own in ``trial.toml``, beside its graph."""
+"""Read the cases of a trial: each protocol has a ``trial.toml`` next to its graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dialectree.records import Turn
 
 FILE = "trial.toml"
 Skill = Literal["second turns", "rulings", "attacks"]
-"""Whether a second speaker disagrees, a judge rules for the right answer wherever it stands, and an
+"""The skills: a second speaker disagrees, a judge rules for the right answer in either place, and an
 attacker's argument attacks."""
 
 
@@ -22,25 +22,25 @@ class GivenTurn(BaseModel, frozen=True):
 
     phase: str
     speaker: str = ""
-    """Empty: whoever speaks first."""
+    """Empty for the first speaker, with any name."""
     fields: dict[str, str]
 
     def is_at(self, turn: Turn) -> bool:
-        """Return whether it stands in the place of ``turn``."""
+        """Return whether the given turn has the place of ``turn``."""
         speaker = self.speaker in ("", turn.speaker)
         return turn.phase == self.phase and turn.step == 0 and speaker
 
 
 class Case(BaseModel, frozen=True):
-    """One debate of the trial, and what is known of its outcome."""
+    """One debate of the trial, with its expected outcome."""
 
     input: dict[str, str]
     given: list[GivenTurn] = []
     first: list[str] = []
-    """Beginnings of words that name the camp of the given turn; of a second turn alone."""
+    """Beginnings of words that name the camp of the given turn; only for a second turn."""
     other: list[str] = []
     right: str = ""
-    """The letter of the right answer; of a ruling alone."""
+    """The letter of the right answer; only for a ruling."""
 
     def swap_proposals(self) -> Case:
         """Return a case for a judge with its two proposals in the other order."""
@@ -54,7 +54,7 @@ class Case(BaseModel, frozen=True):
 
 
 class WholeDebate(BaseModel, frozen=True):
-    """The debate whose length is estimated."""
+    """The debate whose length the trial estimates."""
 
     title: str
     input: dict[str, str]
@@ -62,30 +62,30 @@ class WholeDebate(BaseModel, frozen=True):
 
 
 class CaseFile(BaseModel, frozen=True):
-    """The cases by which a protocol measures one skill."""
+    """The cases with which a protocol measures one skill."""
 
     protocol: str
     method: str
     skill: Skill
     settings: dict[str, Any]
     asked: dict[str, str]
-    """The roles that the model is asked for, each with the phase."""
+    """The phase of each role that the model is asked for."""
     shown_by: str
     """The role whose turn shows the skill."""
     debate: WholeDebate
     cases: list[Case]
 
     def asks(self, turn: Turn) -> bool:
-        """Return whether the model is asked for ``turn``, in a first try."""
+        """Return whether the model is asked for ``turn``, in its first round."""
         return self.asked.get(turn.role) == turn.phase and turn.round <= 1
 
     def find_method(self) -> Method:
-        """Return the method by which its cases are debated."""
+        """Return the method that debates the cases."""
         return method(self.method, self.protocol)
 
 
 def load_files() -> list[CaseFile]:
-    """Return the cases of the protocols that come with dialectree; judges rule in both orders."""
+    """Return the cases of dialectree's own protocols; judges rule in both orders."""
     files: list[CaseFile] = []
     for name, declared in load_protocols().items():
         path = declared.file(FILE) if declared.ours else None
@@ -104,7 +104,7 @@ def load_files() -> list[CaseFile]:
 
 
 def mix_cases(files: list[CaseFile]) -> Iterator[tuple[CaseFile, Case]]:
-    """Yield all cases, well mixed: a trial that ends early has measured a part of each skill."""
+    """Yield all cases, mixed, so that a trial that ends early has measured part of each skill."""
     placed = [
         ((number + 0.5) / len(file.cases), file, case)
         for file in files
