@@ -1,4 +1,4 @@
-"""How far several judges agree, and how many independent votes they are worth.
+"""Measure the agreement of judges, and the number of independent votes they are worth.
 
 Krippendorff, *Computing Krippendorff's Alpha-Reliability* (2011), and *Content Analysis* (4th ed.,
 2019), chapter 12. Kish, *Survey Sampling* (1965), section 8.2; applied to juries of models in
@@ -14,17 +14,17 @@ from statistics import StatisticsError, correlation, fmean
 
 
 def krippendorff_alpha(units: Sequence[Sequence[Hashable | None]]) -> float | None:
-    """Return Krippendorff's alpha for nominal rulings: 1 is perfect agreement, 0 that of chance.
+    """Return Krippendorff's alpha for nominal rulings: 1 is perfect agreement, 0 agreement by chance.
 
-    ``alpha = 1 - D_o / D_e``: observed over expected disagreement, by the values that can be paired
-    within a unit. It is below 0 where judges disagree more often than by chance.
+    ``alpha = 1 - D_o / D_e``: observed over expected disagreement, from the values that form pairs
+    within a unit. It is below 0 if judges disagree more often than by chance.
 
     Args:
-        units: the rulings on each question, one for each judge; None where a judge gave none. A
-            question with fewer than two rulings counts for nothing.
+        units: the rulings on each question, one for each judge; None where a judge gave none.
+            Questions with fewer than two rulings are ignored.
 
     Returns:
-        Alpha; None where all rulings are the same, or none can be paired.
+        Alpha; None if all rulings are equal, or no two can be paired.
     """
     rulings = [[value for value in unit if value is not None] for unit in units]
     paired = [Counter(unit) for unit in rulings if len(unit) > 1]
@@ -40,15 +40,15 @@ def _unlike_pairs(values: Counter[Hashable]) -> int:
 
 
 def mean_correlation(units: Sequence[Sequence[float | None]]) -> float | None:
-    """Return the mean correlation (Pearson's, phi for 0 and 1) of every two judges.
+    """Return the mean correlation (Pearson's, phi for 0 and 1) over all pairs of judges.
 
     Args:
         units: a figure for each judge by question, such as 1 for an error and 0 for none; None
-            where a judge gave no ruling. Two judges are compared where both ruled.
+            for a judge without a ruling. Two judges are compared on questions that both ruled on.
 
     Returns:
-        The mean over the pairs, -1 to 1. A pair of which one figure never changes has no
-        correlation and is left out; None where no pair is left.
+        The mean over the pairs, -1 to 1. Pairs with a figure that never changes have no correlation
+        and are left out; None if no pair is left.
     """
     correlations: list[float] = []
     for figures, other_figures in combinations(zip(*units, strict=True), 2):
@@ -66,14 +66,14 @@ def effective_votes(units: Sequence[Sequence[float | None]]) -> float | None:
     """Return how many independent votes a jury is worth, by Kish's design effect.
 
     ``N_eff = N / (1 + (N - 1) r)``, where r is :func:`mean_correlation` of the judges' errors. It
-    is above N where errors make up for each other.
+    is above N if errors compensate each other.
 
     Args:
-        units: for each question 1 where a judge was wrong, 0 where it was right, and None where it
-            gave no ruling; one figure for each judge.
+        units: for each question one figure per judge: 1 for a wrong ruling, 0 for a right one, and
+            None without a ruling.
 
     Returns:
-        The votes; None where r is not known, or where the design effect is not above 0.
+        The votes; None if r is unknown, or if the design effect is 0 or less.
     """
     mean, judges = mean_correlation(units), max(map(len, units), default=0)
     effect = None if mean is None else 1 + (judges - 1) * mean

@@ -1,7 +1,7 @@
 """Turn public data sets of questions about documents into rows with sources and gold evidence.
 
-Nothing of them is shipped or fetched: the user downloads them and names the file (``--data``). Each
-function takes the text of that file and its folder, and yields rows whose columns bear our names.
+These data sets are neither shipped nor fetched: the user downloads them and names the file
+(``--data``). Each function takes the file's text and folder, and yields rows with our column names.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 
 Fields = Mapping[str, Any]
 LABELS = {"SUPPORT": True, "SUPPORTS": True, "CONTRADICT": False, "REFUTES": False}
-"""What the labels of SciFact and FEVER say of a claim; others say that nobody knows."""
+"""The truth of a claim by its label in SciFact and FEVER; other labels mean unknown."""
 
 
 def as_it_is(row: Fields) -> Fields:
-    """Return a row, whose columns bear our names already."""
+    """Return a row unchanged: its columns already have our names."""
     return row
 
 
 def scifact(text: str, folder: Path) -> Iterator[Fields]:
-    """Yield the claims of claims_dev.jsonl; the abstracts that they cite are in corpus.jsonl."""
+    """Yield the claims of claims_dev.jsonl, with the abstracts that they cite from corpus.jsonl."""
     corpus = {str(paper["doc_id"]): paper for paper in _objects((folder / "corpus.jsonl").read_text())}
     for row in _objects(text):
         evidence: Mapping[str, list[Fields]] = row.get("evidence", {})
@@ -41,7 +41,7 @@ def scifact(text: str, folder: Path) -> Iterator[Fields]:
 
 
 def fever(text: str, folder: Path) -> Iterator[Fields]:
-    """Yield claims of FEVER; pages.jsonl has the lines of wiki-pages on what they name."""
+    """Yield claims of FEVER; pages.jsonl has the lines of wiki-pages that their evidence names."""
     pages = {
         wiki_page["id"]: wiki_page for wiki_page in _objects((folder / "pages.jsonl").read_text("utf-8"))
     }
@@ -57,9 +57,7 @@ def fever(text: str, folder: Path) -> Iterator[Fields]:
 
 
 def qasper(text: str, folder: Path) -> Iterator[Fields]:
-    """Yield the questions of qasper-dev-v0.3.json about a paper each; unanswerable ones lack an
-    answer.
-    """
+    """Yield the questions of qasper-dev-v0.3.json, each about a paper; some have no answer."""
     for id, paper in json.loads(text).items():
         parts = [[f"## {section['section_name']}", *section["paragraphs"]] for section in paper["full_text"]]
         body = [paper["abstract"], *(text for part in parts for text in part)]
@@ -77,7 +75,7 @@ def qasper(text: str, folder: Path) -> Iterator[Fields]:
 
 
 def quality(text: str, folder: Path) -> Iterator[Fields]:
-    """Yield the questions of QuALITY.v1.0.1.htmlstripped.dev about a long article each."""
+    """Yield the questions of QuALITY.v1.0.1.htmlstripped.dev, each about a long article."""
     for row in _objects(text):
         ending = "html" if "</p>" in row["article"] else "txt"
         source = {"name": f"{row['article_id']}.{ending}", "text": row["article"]}
@@ -98,7 +96,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _make_label_fields(labels: Iterable[str]) -> dict[str, Any]:
-    """Return label and category of a claim by the first of ``labels``."""
+    """Return a claim's label and category from the first of ``labels``."""
     label = next(iter(labels), "NOT ENOUGH INFO")
     return {"label": LABELS.get(label), "category": label}
 
@@ -118,7 +116,7 @@ def _sentences(lines: str) -> dict[int, str]:
 
 
 def _answer(answer: Fields) -> str | None:
-    """Return an answer of Qasper as a text; None where its annotator found none."""
+    """Return an answer of Qasper as a text; None if the annotator found no answer."""
     if answer["yes_no"] is not None:
         return "Yes" if answer["yes_no"] else "No"
     return answer["free_form_answer"] or ", ".join(answer["extractive_spans"]) or None

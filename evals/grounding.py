@@ -1,4 +1,4 @@
-"""Count what a debate made of the sources that it argued from, by its record."""
+"""Count how a debate used its sources, from its record."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dialectree.protocols.protocol import CHECKER
 from dialectree.records import RunRecord, Turn
 
 FALSE, NOWHERE = "false quotation", "no source says so"
-"""How the program notes a quotation that its speaker did not read, or that stands nowhere."""
+"""Words of the program's notes on a quotation that its speaker did not read, or no source has."""
 SHORTEST = 12
-"""Characters from which on a sentence that is a part of a gold passage counts as it."""
+"""The fewest characters for a part of a gold passage to count as the passage."""
 
 
 def grounding(record: RunRecord, item: Item) -> Grounding | None:
-    """Return what a debate made of its sources, or None if it had none."""
+    """Return counts of how a debate used its sources, or None without sources."""
     if record.input.get("sources") is None:
         return None
     nodes, verdict = [*record.tree.nodes.values()], record.verdict
@@ -53,7 +53,7 @@ def _marks(turn: Turn) -> Iterator[tuple[str, str]]:
 
 
 def _texts(turns: Iterable[Turn]) -> dict[str, tuple[int, int]]:
-    """Count texts with a point, and all, by role and phase."""
+    """Count texts with a point, and all texts, by role and phase."""
     turns_by_phase: dict[str, list[Turn]] = {}
     for turn in turns:
         if turn.role != CHECKER:
@@ -68,12 +68,12 @@ def _texts(turns: Iterable[Turn]) -> dict[str, tuple[int, int]]:
 
 
 def _entries(fields: Mapping[str, Any]) -> int:
-    """Return the length of the longest list of a reply, which holds what is argued."""
+    """Return the length of the longest list of a reply, which is its list of arguments."""
     return max((len(entries) for entries in fields.values() if isinstance(entries, list)), default=0)
 
 
 def _sentences(record: RunRecord) -> dict[str, str]:
-    """Return the words of the sentences that were retrieved, by id."""
+    """Return the words of retrieved sentences, by id."""
     return {
         f"{segment.id}.{number}": plain(segment.text[start:end])
         for segment in record.tree.segments.values()
@@ -82,7 +82,7 @@ def _sentences(record: RunRecord) -> dict[str, str]:
 
 
 def _count_matching_gold(gold: Iterable[str], sentences: Iterable[str]) -> int:
-    """Return how many gold texts hold one of the sentences, or stand in one."""
+    """Return the number of gold texts that contain one of the sentences, or are part of one."""
     unique_sentences = {*sentences}
     return sum(
         any(_in(gold_text, s) or (len(s) >= SHORTEST and _in(s, gold_text)) for s in unique_sentences)
@@ -95,5 +95,5 @@ def _in(words: str, text: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return the words of a text alone: without case, marks and breaks."""
+    """Return only the words of a text: lower case, without punctuation and line breaks."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold()))

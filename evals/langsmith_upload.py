@@ -1,7 +1,7 @@
 """Upload an evaluation to LangSmith: the data set, and an experiment for each row, with scores.
 
-Only ``--langsmith`` does this. Every id is made from what it names, so that a second upload finds
-everything there already.
+Only ``--langsmith`` does this. Every id is derived from its content, so a second upload finds the
+entries of the first.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _OURS = UUID("5d0d9c0c-0f5e-5c0e-9a53-64a2d2a1e7f1")
 BATCH = 200
 """Examples in one request."""
 SIDE_BY_SIDE = 8
-"""Results that are sent at once."""
+"""Results to send concurrently."""
 _INFO: dict[str, Any] = {"instance_flags": {"dataset_examples_multipart_enabled": False}}
-"""The client would otherwise ask the server for it first."""
+"""Without this the client would first ask the server for it."""
 
 
 def upload(evaluation: EvaluationFile, results: Iterable[Result], items: Sequence[Item], project: str) -> str:
     """Send the items as a data set, and every row's results as an experiment named ``project``.
 
-    Return one line on what is there now. With several rows the row's name follows the project's.
-    Key and address are LangSmith's own settings in the environment. InputError where they are
-    refused or an experiment of that name belongs to another evaluation; Unreachable where no
+    Return one line on the upload. With several rows an experiment is named after project and row.
+    Key and address come from LangSmith's environment variables. Raises InputError if they are
+    refused, or if an experiment of that name belongs to another evaluation; Unreachable if no
     server answers.
     """
     if not items:
-        raise InputError("--langsmith: the items are not kept beside the results")
+        raise InputError("--langsmith: the folder has no items, only results")
     items_by_id = {item.id: item for item in items}
     several_rows = len(evaluation.rows) > 1
     names = {row.name: f"{project} {row.name}" if several_rows else project for row in evaluation.rows}
@@ -66,14 +66,14 @@ def upload(evaluation: EvaluationFile, results: Iterable[Result], items: Sequenc
 
 
 def require_key() -> None:
-    """InputError where an upload is sure to be refused for want of a key; nothing goes out."""
+    """Raise InputError if an upload would fail for lack of a key; send nothing."""
     with _client():
         pass
 
 
 @contextmanager
 def _client() -> Iterator[Client]:
-    """Yield a client that sends at once and traces nothing by itself; its errors become ours."""
+    """Yield a client that sends immediately and traces nothing itself; turn its errors into ours."""
     from langsmith import Client, utils
 
     log = logging.getLogger("langsmith")
@@ -108,7 +108,7 @@ def _dataset(client: Client, evaluation: EvaluationFile) -> Dataset:
 def _send_examples(
     client: Client, dataset: Dataset, evaluation: EvaluationFile, items: Sequence[Item]
 ) -> int:
-    """Send the items that are not there yet; return their number."""
+    """Send the items that the data set lacks; return their number."""
     example_ids = {example.id for example in client.list_examples(dataset_id=dataset.id)}
     examples = [{"id": _example_id(evaluation, item), **item.example()} for item in items]
     new = [example for example in examples if example["id"] not in example_ids]
@@ -142,7 +142,7 @@ def _experiment(
 def _send(
     client: Client, experiment: TracerSession, evaluation: EvaluationFile, item: Item, result: Result
 ) -> None:
-    """Send one result with its scores; the client passes over a run that is there already."""
+    """Send one result with its scores; the client skips a run that exists."""
     from langsmith.utils import LangSmithConflictError
 
     end = datetime.fromisoformat(result.ended)
@@ -188,7 +188,7 @@ def _example_id(evaluation: EvaluationFile, item: Item) -> UUID:
 
 
 def _run_id(experiment: str, result: Result, start: datetime) -> UUID:
-    """Return an id of version 7, which begins with the time; the rest is made from the name."""
+    """Return an id of version 7, which begins with the time; a digest of the name is the rest."""
     name = f"{experiment}\x1f{result.row}\x1f{result.item}\x1f{result.ended}"
     random = int.from_bytes(sha256(name.encode()).digest()[:10], "big")
     milliseconds = int(start.timestamp() * 1000) & (1 << 48) - 1

@@ -1,10 +1,9 @@
-"""List the public data sets, and turn their rows into rows whose columns bear our names.
+"""List the public data sets, and convert their rows into rows with our column names.
 
-Each set is declared in published_datasets.toml. It has a documented form, JSONL with the fields
-that its function reads here, and the form in which it is published. A published file is first
-turned into rows of the documented form, so that both give the same items under the same ids. A row
-without a field raises KeyError, and one that makes no sense ValueError. Id and category of a row
-are its own, and added by the caller.
+Each set is declared in published_datasets.toml. Its documented form is JSONL with the fields that
+its function here reads. A published file is first converted into rows of the documented form, so
+that both forms give the same items with the same ids. A missing field raises KeyError, and a value
+that makes no sense ValueError. The caller adds the id and category of a row.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Fields = Mapping[str, Any]
 
 
 def truthfulqa(row: Fields) -> Fields:
-    """Return a question of TruthfulQA, to be answered freely."""
+    """Return a question of TruthfulQA for a free answer."""
     return {
         "question": row["question"],
         "true": row["correct_answers"],
@@ -48,7 +47,7 @@ def truthfulqa_binary(row: Fields) -> Fields:
 def truthfulqa_claim(row: Fields) -> Fields:
     """Return the claim that an answer to a question of TruthfulQA is right.
 
-    Question and answer keep their words, so that the claim says the same as both.
+    The claim quotes question and answer, so it keeps their meaning.
     """
     question, answer = row["question"].strip(), row["answer"].strip()
     return {"claim": f"The answer to the question “{question}” is: “{answer}”", "label": row["label"]}
@@ -66,15 +65,15 @@ def openbookqa(row: Fields) -> Fields:
 def strategyqa(row: Fields) -> Fields:
     """Return a question of StrategyQA as the claim that its answer is yes.
 
-    The question's grammar stays, so that the claim says the same. Facts and steps that lead to the
-    answer are left out, because they would give it away.
+    The claim quotes the question, so it keeps the meaning. Facts and steps that lead to the answer
+    are left out, because they would give it away.
     """
     claim = f"The answer to the question “{row['question'].strip()}” is yes."
     return {"claim": claim, "label": row["answer"]}
 
 
 def claims(row: Fields) -> Fields:
-    """Return a claim of any set, such as those made of MedQA."""
+    """Return a claim of any set, such as the claims made from MedQA."""
     return {"claim": row["claim"], "label": row["label"]}
 
 
@@ -85,8 +84,8 @@ _LISTED = ("Correct Answers", "Incorrect Answers")
 def truthfulqa_rows(rows: Iterable[Fields]) -> Iterator[Fields]:
     """Yield rows of TruthfulQA.csv in the documented form. Ids are places in the file.
 
-    Which option is shown first is part of the documented form: one draw a row from seed 7 of
-    Python's generator, repeated here to the same end.
+    The order of the two options is part of the documented form: one draw per row from Python's
+    generator with seed 7, repeated here.
     """
     order = random.Random(7)
     for place, row in enumerate(rows):
@@ -105,9 +104,9 @@ def _ours(name: str) -> str:
 
 
 def find_row_converter(columns: Iterable[str]) -> Callable[[Iterable[Fields]], Iterable[Fields]] | None:
-    """Return the function that puts rows with the columns of TruthfulQA into the documented form.
+    """Return the function that converts rows with TruthfulQA's columns into the documented form.
 
-    They are those of the published file, or those of the documented form already.
+    The columns are those of the published file, or already those of the documented form.
     """
     column_names, printed = {*columns}, {*_PRINTED, *_LISTED}
     if printed <= column_names:
@@ -121,7 +120,7 @@ def truthfulqa_file(text: str) -> Iterator[Fields]:
 
 
 def truthfulqa_claims_file(text: str) -> Iterator[Fields]:
-    """Yield two rows of each question of TruthfulQA.csv: its best answer, and the tempting one."""
+    """Yield two rows for each question of TruthfulQA.csv: its best and its tempting answer."""
     for row in truthfulqa_file(text):
         same = {name: row[name] for name in ("question", "category")}
         for end, label in (("", True), ("_incorrect", False)):
@@ -138,7 +137,7 @@ _ASKED = re.compile(
 
 
 def openbookqa_file(text: str) -> Iterator[Fields]:
-    """Yield the rows of LLM-Adapters' test.json, which has instructions. Ids are places."""
+    """Yield the rows of LLM-Adapters' test.json, parsed from instructions. Ids are places."""
     for place, row in enumerate(json.loads(text)):
         match = _ASKED.fullmatch(row["instruction"])
         if match is None:

@@ -1,8 +1,7 @@
-"""Takes a vote of direct answers before a debate: what its model says without debating.
+"""Take a vote of direct answers before a debate: the answers of its model without debating.
 
-Only a comparison with that tells whether a debate corrects or spoils. The votes are runs of their
-own beside the debate's, and the debate does not read them. A protocol that begins with a vote has
-one in its own run.
+Only this comparison shows whether a debate corrects or spoils answers. The votes are separate runs,
+which the debate does not read. A protocol that begins with a vote has the vote in its own run.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from dialectree.system.loop import finish_all
 def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]:
     """Return the runs that give ``count`` direct answers: suffix of the id, method and settings.
 
-    The model that argues answers, not the one that judges. A method that takes samples gives all
-    answers in one run. Another one runs ``count`` times, each with a seed of its own.
+    The arguing model answers, not the judge. A method that takes samples gives all answers in one
+    run. Other methods run ``count`` times, each time with another seed.
     """
     how = require_declared_evaluation(row.method)
     if not count or row.method.name not in how.voters:
@@ -53,7 +52,7 @@ def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]
 
 
 def require_input(rows: Sequence[Ready], items: Sequence[Item], count: int) -> None:
-    """Raise InputError where direct answers cannot be asked for with a row's settings."""
+    """Raise InputError if a row's settings do not allow direct answers."""
     for row in rows:
         for item in items:
             for _, method, settings in voters(row, count):
@@ -68,7 +67,7 @@ def _samples(method: Method) -> bool:
 
 
 def answers(records: Sequence[RunRecord], count: int) -> list[str | None]:
-    """Return one answer a sample: a label where there are options or a claim, else the text."""
+    """Return one answer per sample: a label for options or a claim, else the text."""
     first = records[0]
     if not _samples(every_method(first.method, first.protocol)):
         return [record.verdict.label if record.verdict else None for record in records]
@@ -87,7 +86,7 @@ def answers(records: Sequence[RunRecord], count: int) -> list[str | None]:
 
 
 def verdict(records: Sequence[RunRecord], seed: int, item: str) -> Verdict | None:
-    """Return what most of the direct answers say; a tie is drawn from the seed."""
+    """Return the most frequent direct answer; the seed decides a tie."""
     if len(records) == 1:
         return records[0].verdict
     counts = Counter(record.verdict.label for record in records if record.verdict and record.verdict.label)
@@ -100,7 +99,7 @@ def verdict(records: Sequence[RunRecord], seed: int, item: str) -> Verdict | Non
 
 
 def usage_of(runs: Sequence[Started]) -> Usage:
-    """Return what the votes used; they run side by side."""
+    """Return the usage of the votes, which run concurrently."""
     calls = [call for run in runs for call in run.folder.calls()]
     used = [run.record.usage for run in runs]
     longest = {
@@ -113,10 +112,10 @@ def usage_of(runs: Sequence[Started]) -> Usage:
 def find_vote_in_debate(
     row: Ready, item: Item, record: RunRecord, calls: Sequence[Call]
 ) -> tuple[Vote, Verdict | None] | None:
-    """Return the vote with which a debate began, and what it says; None where it has none.
+    """Return the vote with which a debate began, and its verdict; None without a vote.
 
-    The answers stand in the order of the speakers, None for one that failed. Texts are alike that
-    are equal after normalising; a tie is drawn from the seed.
+    The answers are in the order of the speakers, None for a speaker that failed. Texts are compared
+    after normalising; the seed decides a tie.
     """
     early = row.method.protocol.early
     families = {phase.role for phase in row.method.protocol.phases if early and phase.name == early.phase}
@@ -147,5 +146,5 @@ def find_vote_in_debate(
 
 
 async def conduct_runs(runs: Sequence[Started], watch: Watch | None = None) -> list[RunRecord]:
-    """Conduct all runs at once; where one fails the others still come to their end."""
+    """Conduct all runs concurrently; if one fails, the others still finish."""
     return await finish_all(run.conduct(watch=watch) for run in runs)
