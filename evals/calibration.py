@@ -100,7 +100,7 @@ def auc(
     """Return the probability that a true case scores higher than a false one (Mann and Whitney).
 
     This is the area under the ROC curve: ties count half, and 0.5 is chance. True and false cases are
-    resampled separately, clusters as a whole. The value is None if all are true or all are false.
+    resampled separately, clusters as a whole. The figure lacks a value if all are true or all are false.
     """
     sure, came_true = floats(scores), floats(true)
     high, low = sure[came_true == 1], sure[came_true == 0]

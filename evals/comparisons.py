@@ -1,6 +1,6 @@
 """Compare two methods on the same questions, where every question is its own control.
 
-Here are the tests, the smallest difference that they detect, and one correction for all comparisons
+The module has the tests, the smallest difference that they detect, and one correction for all comparisons
 of a report.
 """
 

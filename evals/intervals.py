@@ -129,10 +129,10 @@ def bootstrap_interval(
     """Return ``measure(*columns)`` with its percentile interval (Efron and Tibshirani 1993).
 
     ``together`` resamples questions across the columns; otherwise each column is resampled by
-    itself. With ``clusters``, whole clusters are drawn. The interval is None below two rows, and if
-    all draws give the same figure: equal rows do not show how far others may lie. The interval
-    always contains the figure, because resampling raises figures that noise can only raise, such as
-    ECE.
+    itself. With ``clusters``, whole clusters are drawn. Below two rows, and if all
+    draws give the same figure, low and high are None: equal rows do not show the spread of others.
+    The interval always contains the figure, because resampling adds noise, and noise can only raise
+    some figures, such as ECE.
     """
     n = len(columns[0]) if together else sum(map(len, columns))
     if n == 0:
@@ -178,8 +178,8 @@ def kappa(first: Sequence[float], second: Sequence[float], scale: Sequence[float
     """Return Cohen's kappa of two raters (1960) with its interval (Fleiss, Cohen, Everitt 1969).
 
     1 is full agreement, 0 agreement by chance. With a ``scale`` of equal steps a disagreement has the
-    weight of its squared distance (Cohen 1968). Kappa is None if a rater gave the same mark to all.
-    The interval is None if the error is 0, as in full agreement: it does not predict other answers.
+    weight of its squared distance (Cohen 1968). Value, low and high are None if a rater gave only one
+    mark; low and high also if the error is 0, as in full agreement, which predicts no other answers.
     Raises ValueError for sequences of different length, or a mark that is not on the scale.
     """
     n = len(first)

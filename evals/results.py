@@ -194,7 +194,7 @@ class ControlScore(ResultModel):
     truthful: bool
     """True if the answer is right."""
     score: float | None
-    """None where the ruling cannot be read."""
+    """None if the ruling cannot be read."""
     value: ScoreOutcome
     held_back: bool | None = False
     """True if the answer was removed from the references that the judge read. None for a score that
@@ -222,7 +222,7 @@ class Result(ResultModel):
     """Id of the run, in ``runs/``."""
     status: Status
     fault: str | None = None
-    """The reason why it failed, in one line."""
+    """The reason of a failure, in one line."""
     lost: int = 0
     """Calls of debate, vote and judge that got no reply, even on the last try."""
     verdict: Verdict | None = None
