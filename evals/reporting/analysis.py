@@ -2,8 +2,8 @@
 
 A debate is compared with its baseline, with more samples of the same model, and with the plurality
 of direct answers before it, on all questions that both were asked. A withheld answer is not right.
-So that a debate is not called worse for withholding alone, a second test compares it with as many
-answers of the other: its surest ones.
+Withholding alone must not make a debate worse. So a second test compares the debate with as many
+answers of its rival: the surest ones.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from dialectree.system import chance
 
 
 class Leaning(NamedTuple):
-    """Whether a judge was right more often by the side or the place of the right answer."""
+    """A test of whether the side or the place of the right answer changes a judge's accuracy."""
 
     row: str
     by: Literal["side", "place"]
     first: Proportion
-    """Where the first debater held the right answer, or where the judge was shown it first."""
+    """The share right if the first debater held the right answer, or if the judge read it first."""
     second: Proportion
     p: float
-    """If neither side nor place mattered, as they were drawn."""
+    """The p value of a draw that does not matter."""
     holm: float = 1.0
-    """The p, corrected for all such tests of the report."""
+    """The p value, corrected for all such tests of the report."""
 
     @property
     def shown(self) -> bool:
-        """Whether a leaning is asserted."""
+        """True if the leaning is significant after correction."""
         return self.holm < ALPHA
 
 
 class Priced(NamedTuple):
-    """A row between cost and accuracy."""
+    """A row with its price, for the front of cost and accuracy."""
 
     row: Answers
     price: float
-    """Of a question: money where all rows have prices, else tokens."""
+    """The price of a question: money if all rows have prices, else tokens."""
     beaten_by: str | None
-    """A row that is no dearer and no worse, and better in one of the two; None: on the front.
+    """A row at least as cheap and as accurate, and better in one of the two; None on the front.
 
-    It chooses among the same answers: a debate that was handed the right one has a front apart.
+    Both choose among the same answers, so debates that were handed the right one have their own front.
     """
 
 
@@ -63,29 +63,29 @@ class Analysis:
 
     study: Study
     beside: Sequence[tuple[Answers, Answers]]
-    """Each row that has a baseline, with it."""
+    """Pairs of a row and its baseline."""
     comparisons: Sequence[RowComparison]
     """Rows with their baselines, debates with samples, with votes, and marks of summaries."""
     leanings: Sequence[Leaning]
     priced: Sequence[Priced]
     """The rows with a share and a price, the cheapest first."""
     family: int
-    """The comparisons between methods that Holm corrects for."""
+    """The number of comparisons between methods that Holm corrects for."""
 
     @property
     def unread(self) -> list[str]:
-        """A note on judgements that are in no figure, where there are any."""
+        """A note on judgements that are left out of the figures, if there are any."""
         heading = "Left out, without a judgement that could be read"
         return per_row(heading, self.study.rows.values(), lambda row: len(row.unread))
 
     @property
     def in_money(self) -> bool:
-        """Whether every row has a price, so that cost is money and not tokens."""
+        """True if every row has a price, so that cost is money instead of tokens."""
         return all(priced_row.price == priced_row.row.mean("cost") for priced_row in self.priced)
 
 
 def analyse_study(study: Study, baseline_name: str | None = None) -> Analysis:
-    """Return all that a report needs; the caller raises InputError on an unknown baseline."""
+    """Return the comparisons of a report; the caller checks ``baseline_name``."""
     of, rows = baseline(study, baseline_name), [*study.rows.values()]
     beside = [(row, against) for row in rows if (against := of(row)) is not None]
     pairs = {(compared_row.name, against.name): True for compared_row, against in beside}
@@ -102,7 +102,7 @@ def analyse_study(study: Study, baseline_name: str | None = None) -> Analysis:
 
 
 def compare_rows(study: Study, row: Answers, beside: Answers, main: bool) -> RowComparison | None:
-    """Return a row beside its baseline (``main``), or a debate beside samples of its model."""
+    """Compare a row with its baseline (``main``), or a debate with samples of its model."""
     first, second, withheld = row.right(*ASKED), beside.right(*ASKED), row.withheld
     both = [item for item in study.items if item in first and item in second]
     if not first or not second or not (both or main):
@@ -154,10 +154,10 @@ def _as_many(
     confidence: Mapping[str, float],
     withheld: Collection[str],
 ) -> RowComparison | None:
-    """Return the test on as many answers beside the row as it gave.
+    """Compare the row with as many of its rival's answers as the row gave.
 
-    They are the surest; ties, and answers without a confidence, are drawn from the seed. None where
-    there are no more answers beside the row: then the test on all questions is the same.
+    The rival keeps its surest answers; the seed draws among ties and answers without a confidence.
+    None if the rival gave no more answers than the row: then the test on all questions is the same.
     """
     both = [item for item in study.items if item in first and item in second]
     withheld_ids = row.withheld
@@ -182,7 +182,7 @@ def _as_many(
 
 
 def _compare_with_votes(study: Study, row: Answers) -> RowComparison | None:
-    """Return a row's debates beside the votes before them, on the questions that have both."""
+    """Compare a row's debates with the votes before them, on questions with both."""
     after, unread = row.right(*ASKED), row.unread
     judged = after.keys() | unread
     voted = {
@@ -242,11 +242,11 @@ def compare_marks(study: Study, row: Answers, beside: Answers) -> RowComparison 
     )
 
 
-# What a row is compared with
+# Baselines and samples
 
 
 def alike(first: Answers, second: Answers) -> bool:
-    """Return whether two rows choose among the same answers, so that they compare."""
+    """Return whether two rows are comparable: whether they choose among the same answers."""
     if first.handed is None or first.handed != second.handed:
         return first.handed == second.handed
     ours, theirs = first.row.settings, second.row.settings
@@ -254,10 +254,10 @@ def alike(first: Answers, second: Answers) -> bool:
 
 
 def baseline(study: Study, baseline_name: str | None = None) -> Callable[[Answers], Answers | None]:
-    """Return a function from a row to what it is compared with: the plainest of the same models.
+    """Return a function from a row to its baseline: the plainest method with the same models.
 
-    Where no baseline was run it is the first row of the same protocol. ``baseline_name`` names a row or a
-    method. A row is not compared with itself, nor with one that chooses among other answers.
+    Without a baseline it returns the first row of the same protocol. ``baseline_name`` names a row
+    or a method. A baseline is another row that chooses among the same answers.
     """
 
     def find_baseline(row: Answers) -> Answers | None:
@@ -286,7 +286,7 @@ def baseline(study: Study, baseline_name: str | None = None) -> Callable[[Answer
 
 
 def _is_sampled(study: Study, debate: Answers, row: Answers) -> bool:
-    """Return whether ``row`` asks models that argue in the debate for samples, and no others."""
+    """Return whether ``row`` samples only models that argue in the debate."""
     if debate.baseline or row.row.method not in tasks.equal_tokens(study.task):
         return False
     argue = tasks.arguers(method(debate.row.method), debate.row.models)
@@ -294,19 +294,19 @@ def _is_sampled(study: Study, debate: Answers, row: Answers) -> bool:
 
 
 class Missing(NamedTuple):
-    """A debate that no row of samples comes close to in tokens."""
+    """A debate without a row of samples at about as many tokens."""
 
     debate: str
     method: str
-    """The method that would spend as many."""
+    """The method that would spend as many tokens."""
     nearest: RowComparison | None
-    """The row whose tokens come closest."""
+    """The comparison with the row whose tokens are closest."""
     samples: int | None
     """The number of its samples that would about match the debate's tokens."""
 
 
 def missing(analysis: Analysis) -> list[Missing]:
-    """Return the debates that lack a row of samples for as many tokens, of tasks that have some."""
+    """Return the debates without a row of samples at as many tokens, if the task has samples."""
     study, gaps = analysis.study, list[Missing]()
     sampling = next(iter(tasks.equal_tokens(study.task)), None)
     for debate in study.rows.values():
@@ -341,14 +341,14 @@ def missing(analysis: Analysis) -> list[Missing]:
     return gaps
 
 
-# Where a judge leans
+# Leanings of a judge
 
 
 def leanings(study: Study) -> list[Leaning]:
     """Return a test for each row in which the side or the place of the right answer was drawn.
 
-    Where the debaters chose their sides, the side tells how hard the question was, and not where
-    the judge leans.
+    If the debaters chose their sides, the side shows how hard the question was, not how the judge
+    leans.
     """
     tests = list[Leaning]()
     for row in study.rows.values():
@@ -362,7 +362,7 @@ def leanings(study: Study) -> list[Leaning]:
         places: dict[Literal["side", "place"], list[bool]] = {
             "side": [sides.gold_side == "a" for sides in sides_by_item.values()]
         }
-        if balanced:  # elsewhere side a always stands first
+        if balanced:  # otherwise the judge always reads side a first
             places["place"] = [sides.gold_position == "first" for sides in sides_by_item.values()]
         for by, came_first in places.items():
             if len(set(came_first)) < 2:
@@ -380,15 +380,15 @@ def leanings(study: Study) -> list[Leaning]:
 
 
 def _sides_drawn(study: Study, row: Answers, result: Result) -> bool:
-    """Return whether the seed drew who holds which option: only of two that nobody chose."""
+    """Return whether the seed drew the sides: for two options, unless ``oracle`` set them."""
     item = study.texts.get(result.item)
     return row.handed != "oracle" and item is not None and len(item.inputs.options) == 2
 
 
 def _leaning_p(right: Sequence[bool], draws: Sequence[bool], groups: Sequence[str]) -> float:
-    """Return how probable so large a difference is if the draw did not matter.
+    """Return the probability of so large a difference if the draw does not matter.
 
-    Fisher's exact test; in clusters, flips of each cluster's draws.
+    Fisher's exact test; with clusters, flips of each cluster's draws.
     """
     if not shared(groups):
         pairs = list(zip(right, draws, strict=True))

@@ -1,7 +1,7 @@
-"""A row of a report and its answers: a frame with a line for each question, and what it measures.
+"""One row of a report: a frame with a line for each question, and the row's measures.
 
-The columns of the frame are those of ``report/questions.csv`` and of ``to_pandas()``, and a few
-more that only figures need (``PRIVATE``).
+The frame has the columns of ``report/questions.csv`` and ``to_pandas()``, and ``PRIVATE`` columns
+for figures alone.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ RUBRIC = ("breadth", "contextualisation", "factuality")
 MARKS = (*RUBRIC, "overall")
 PRIVATE = ("item", "group", "truth", "chain", "judging_calls", "judging_tokens", "judging_cost")
 ASKED = ("right", "wrong", "unanswered")
-"""The outcomes of questions that are known to be answered rightly or not."""
+"""The outcomes of questions that count as right or as not right."""
 
 
 def number(result: Result, key: str) -> float | None:
-    """Return a score as a number, where there is one and the run came to its end."""
+    """Return a score as a number; None without a score, or if the run failed."""
     score = score_of(result, key)
     return None if score is None or result.status == "failed" else score.score
 
 
 def tokens(usage: Usage) -> int:
-    """Return prompt and completion tokens together."""
+    """Return the sum of prompt and completion tokens."""
     return usage.prompt_tokens + usage.completion_tokens
 
 
 def resamples(n: int) -> int:
-    """Return how often to resample: less often where many questions steady the figure."""
+    """Return the number of bootstrap resamples: many questions need fewer."""
     return int(min(RESAMPLES, max(200, 1_000_000 // max(n, 1))))
 
 
@@ -65,7 +65,7 @@ def mean_of(marks: Sequence[float], groups: Sequence[Hashable]) -> Figure:
 
 
 def format_question(item: Item | None) -> str:
-    """Return what an item asks, in one text."""
+    """Return the question of an item as one text."""
     if item is None:
         return ""
     inputs = item.inputs
@@ -80,7 +80,7 @@ def options(item: Item) -> list[str]:
 
 
 def gold(item: Item | None) -> str:
-    """Return what would be right, as far as the data set says it in a few words."""
+    """Return the right answer in a few words; empty if the data set has none."""
     if item is None:
         return ""
     reference = item.reference
@@ -92,7 +92,7 @@ def gold(item: Item | None) -> str:
 
 
 def answer(result: Result) -> str:
-    """Return a row's answer, in one text."""
+    """Return the answer of a result as one text."""
     if result.status == "failed":
         return result.fault or "failed"
     verdict = result.verdict
@@ -107,10 +107,10 @@ class Surest(NamedTuple):
     curve: DataFrame
     area: float | None
     question_count: int
-    """The questions that coverage is of: those with such an answer, and the withheld ones."""
+    """The base of coverage: the questions with a confidence, and the withheld ones."""
 
     def at(self, coverage: float) -> Proportion | None:
-        """Return the share of right answers among the surest that make at least this coverage."""
+        """Return the share of right answers at the first coverage from ``coverage`` on, or None."""
         reached = [float(level) for level in self.curve.coverage if level >= coverage - 1e-9]
         if not reached:
             return None
@@ -123,32 +123,32 @@ FIRST = ("A", "True")
 
 
 class FirstChoices(NamedTuple):
-    """How often a row chose what stands first, or called a claim true."""
+    """Counts of the choices of a first option, or of claims called true."""
 
     option_name: str
     """``the first option`` or ``True``."""
     chosen: int
     right: int
-    """How often that would be right."""
+    """The number of questions for which this choice is right."""
     n: int
-    """Questions whose right answer is known, and which have a label."""
+    """The number of questions with a label and a known right answer."""
     expected: float
-    """Choices of it by answers as often right, whose errors fall on all other options alike."""
+    """The number chosen by chance, at this accuracy and with errors spread evenly over options."""
     deviation: float
-    """The standard deviation of that number."""
+    """The standard deviation of ``expected``."""
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether it was chosen more or less often than that by over two standard deviations."""
+        """True if ``chosen`` is more than two standard deviations from ``expected``."""
         return abs(self.chosen - self.expected) > 2 * self.deviation > 0
 
 
 def count_first_choices(choices: Sequence[tuple[str, str, int]], option_name: str) -> FirstChoices | None:
-    """Return how often the first of the options was chosen; None without choices.
+    """Count how often the first option was chosen; return None without choices.
 
     Args:
-        choices: For each question the chosen label, the right one, and how many options it had.
-            ``A`` and ``True`` are the first.
+        choices: For each question the chosen label, the right label and the number of options.
+            ``A`` and ``True`` label the first option.
         option_name: The name of the first option.
     """
     if not choices:
@@ -169,37 +169,37 @@ def count_first_choices(choices: Sequence[tuple[str, str, int]], option_name: st
 
 @dataclass
 class Answers:
-    """A row of the report, with the results of its questions in their order."""
+    """A row of the report, with its results in the order of the questions."""
 
     row: Row
-    """Its models are without addresses."""
+    """The row, without the addresses of its models."""
     of_claims: bool
     texts: Mapping[str, Item]
     """The questions, as far as they are known."""
     as_asked: list[Row] = field(default_factory=list[Row])
-    """As each folder keeps the row, with the addresses of its models."""
+    """The row as each folder keeps it, with the addresses of its models."""
     results: dict[str, Result] = field(default_factory=dict[str, Result])
     homes: dict[str, Path] = field(default_factory=dict[str, Path])
-    """The evaluation's folder of each result."""
+    """The evaluation folder of each result."""
 
     @property
     def name(self) -> str:
-        """Its name in the report."""
+        """The name of the row in the report."""
         return self.row.name
 
     @property
     def baseline(self) -> bool:
-        """Whether debates are measured against its method."""
+        """True if debates are measured against the row's method."""
         return is_baseline(self.row.method)
 
     @property
     def handed(self) -> str | None:
-        """How a debate was given the right answer and a wrong one to choose between."""
+        """The setting that gave a debate the right answer and a wrong one to choose between."""
         candidates = self.row.settings.get("candidates")
         return str(candidates) if candidates in ("oracle", "balanced") else None
 
     def run(self, item: str) -> Path | None:
-        """Return the folder of a result's run, where there is one."""
+        """Return the folder of a result's run, or None."""
         name = self.results[item].run
         if not name or name in (".", "..") or any(sign in name for sign in "/\\\0"):
             return None
@@ -209,12 +209,12 @@ class Answers:
 
     @cached_property
     def key(self) -> str | None:
-        """The scorer of right and wrong that the row was measured by."""
+        """The scorer that judged the row's answers right or wrong."""
         return measure(self.results.values())
 
     @cached_property
     def frame(self) -> DataFrame:
-        """A line for each question, by the id of its item."""
+        """One line for each question, indexed by the id of its item."""
         lines = [self._line(result) for result in self.results.values()]
         columns = None if lines else ["outcome", "item", "group", "status", *MARKS]
         return DataFrame(lines, columns=columns, index=[*self.results], dtype=object)
@@ -263,7 +263,7 @@ class Answers:
         }
 
     def _evidence(self, grounding: Grounding | None) -> dict[str, Any]:
-        """Return the columns on sources, which other data sets do not have."""
+        """Return the columns on sources; empty for a data set without sources."""
         if not self._sourced:
             return {}
         with_point, texts = self.count_texts_with_point(grounding) if grounding else (None, None)
@@ -284,12 +284,12 @@ class Answers:
 
     @cached_property
     def rulings(self) -> dict[str, dict[str, str | None]]:
-        """What the judges of a jury ruled on each question that has one, by their numbers."""
+        """The rulings of a jury, by question and then by the judge's number."""
         return {item: result.rulings for item, result in self.results.items() if result.rulings}
 
     @cached_property
     def golds(self) -> dict[str, str]:
-        """The right label of each question that a jury ruled on, where it is known."""
+        """The known right labels of the questions that a jury ruled on."""
         questions = [self.texts[item] for item in self.rulings if item in self.texts]
         return {
             question.id: question.reference.gold
@@ -299,9 +299,9 @@ class Answers:
 
     @cached_property
     def _choices(self) -> dict[str, tuple[str, str, int]]:
-        """The chosen label, the right one and the number of options, by question.
+        """The chosen label, the right label and the number of options, by question.
 
-        Rows whose debaters were handed two candidates have none: these have letters of their own.
+        Empty if the debaters were handed two candidates, because these have their own letters.
         """
         choices: dict[str, tuple[str, str, int]] = {}
         for item, result in self.results.items():
@@ -317,24 +317,24 @@ class Answers:
 
     @cached_property
     def chose_first(self) -> dict[str, bool]:
-        """Whether it chose the first option, or called the claim true, by question."""
+        """By question, True if the row chose the first option or called the claim true."""
         return {item: chosen in FIRST for item, (chosen, _, _) in self._choices.items()}
 
     @cached_property
     def first_choices(self) -> FirstChoices | None:
-        """How often it did; None where no right label is known."""
+        """The counts of first choices; None without a known right label."""
         option_name = "True" if self.of_claims else "the first option"
         return count_first_choices([*self._choices.values()], option_name)
 
     @cached_property
     def grounded(self) -> dict[str, Grounding]:
-        """What the row made of the sources of each question that had some."""
+        """The use of sources, for each question with sources."""
         results = self.results.items()
         return {item: result.grounding for item, result in results if result.grounding is not None}
 
     @cached_property
     def _sourced(self) -> bool:
-        """Whether any question has sources."""
+        """True if any question has sources."""
         return any(item.inputs.sources for item in self.texts.values())
 
     @cached_property
@@ -354,7 +354,7 @@ class Answers:
 
     @cached_property
     def ends(self) -> dict[str, str]:
-        """How each question ended."""
+        """The outcome of each question."""
         return {item: outcome(result, self.key) for item, result in self.results.items()}
 
     @cached_property
@@ -363,7 +363,7 @@ class Answers:
         return Counter(self.ends.values())
 
     def list_questions_with_outcome(self, *outcomes: str) -> list[str]:
-        """Return the questions that ended in one of these ways."""
+        """Return the questions with one of these outcomes."""
         return [item for item, end in self.ends.items() if end in outcomes]
 
     @cached_property
@@ -372,7 +372,7 @@ class Answers:
         return self.frame[self.frame.status != "failed"]
 
     def right(self, *among: str) -> dict[str, bool]:
-        """Return whether each question that ended in one of these ways was answered rightly.
+        """Return whether the answer is right, for each question with an outcome in ``among``.
 
         A withheld answer (``unanswered``) is not right.
         """
@@ -385,24 +385,24 @@ class Answers:
 
     @property
     def unread(self) -> set[str]:
-        """The questions with an answer whose judgement could not be read, or was not given."""
+        """The questions whose answer has an unreadable judgement, or no judgement."""
         results = self.results.items()
         scores = {item: score_of(r, self.key) for item, r in results if r.status != "failed"}
         return {item for item, score in scores.items() if score and score.score is None}
 
     @property
     def n(self) -> int:
-        """The number of answers that a judgement was read of."""
+        """The number of answers with a readable judgement."""
         return self.counts["right"] + self.counts["wrong"]
 
     @property
     def accuracy(self) -> Proportion:
-        """The share of right answers among those that a judgement was read of."""
+        """The share of right answers among those with a readable judgement."""
         return self._share(self.counts["right"], self.n)
 
     @property
     def right_of_asked(self) -> Proportion:
-        """The same where withheld answers are not right, as the papers count."""
+        """The share of right answers if withheld answers are not right, as in the papers."""
         return self._share(self.counts["right"], self.n + self.counts["unanswered"])
 
     @property
@@ -427,13 +427,13 @@ class Answers:
         return design([*judged.values()], [self.results[item].group for item in judged])
 
     def share(self, right: Mapping[str, bool]) -> Proportion:
-        """Return the share of some of its questions, with their clusters heeded."""
+        """Return the share of True in ``right``; its interval allows for clusters."""
         return share_of([*right.values()], [self.results[item].group for item in right])
 
     # Marks of summaries
 
     def marks(self, key: str) -> dict[str, float]:
-        """Return the marks of its summaries; ``overall`` is the mean where all three are there."""
+        """Return the marks of summaries; ``overall`` is the mean of all three marks."""
         if key != "overall":
             has_marks = key in self._finished
             return {**self._finished[key].dropna().to_dict()} if has_marks else {}
@@ -442,7 +442,7 @@ class Answers:
         return {item: sum(marks[item] for marks in part_marks) / len(part_marks) for item in complete_ids}
 
     def mark(self, key: str) -> Figure:
-        """Return the mean of its marks with its interval."""
+        """Return the mean of the marks with its interval."""
         marks = self.marks(key)
         return mean_of([*marks.values()], [self.results[item].group for item in marks])
 
@@ -450,7 +450,7 @@ class Answers:
 
     @cached_property
     def _confident(self) -> tuple[Any, int]:
-        """The answers with a confidence that can be measured, and the number of those without."""
+        """The answers with a usable confidence, and the number of answers without one."""
         ended = self._finished
         if not self.of_claims:
             ended = ended[ended.outcome != "unanswered"]
@@ -463,9 +463,9 @@ class Answers:
 
     @property
     def calibrated(self) -> DataFrame:
-        """Answers with a ``confidence``, and whether each came ``true``.
+        """The answers with a ``confidence``, and whether each came ``true``.
 
-        P(claim) stands against the claim's truth, another confidence against being right.
+        P(claim) is compared with the claim's truth, other confidence with the answer being right.
         """
         sure, _ = self._confident
         return sure[sure.true.notna()]
@@ -477,14 +477,14 @@ class Answers:
 
     @property
     def unmeasured(self) -> int:
-        """The number of answers with a confidence that nothing is known to measure it by."""
+        """The number of answers with a confidence but without a known outcome."""
         return int(self._confident[0].true.isna().sum())
 
     @cached_property
     def surest(self) -> Surest:
-        """How often the row is right if only its surest answers count; withheld ones do not.
+        """The accuracy of the surest answers alone, at each coverage; withheld ones are left out.
 
-        The confidence of a claim's verdict is that of its label, which is true above one half.
+        For a claim, the confidence is that of the label: true above one half.
         """
         answers: Any = self.calibrated
         answers = answers[~answers["item"].isin(self.withheld)]
@@ -501,7 +501,7 @@ class Answers:
     # What it took
 
     def mean(self, column: str) -> float | None:
-        """Return the mean of a question, failed ones left out; None where any is unknown."""
+        """Return the mean of a column without failed runs; None if any value is unknown."""
         ended = self._finished
         if column == "judging_cost" and len(ended):
             ended = ended[ended.judging_calls > 0]
@@ -516,7 +516,7 @@ class Answers:
 
 
 def totals(rows: Iterable[Answers]) -> tuple[Spent, Spent]:
-    """Return what rows took in all, votes and judging included, and what their judges took."""
+    """Return the total spending of rows with votes and judging, and that of judging alone."""
     results = {row.name: [*row.results.values()] for row in rows}
     all_results = [result for row_results in results.values() for result in row_results]
     debates = [result.usage for result in all_results]
@@ -533,6 +533,6 @@ def totals(rows: Iterable[Answers]) -> tuple[Spent, Spent]:
 
 
 def per_row(heading: str, rows: Iterable[Answers], number: Callable[[Answers], int]) -> list[str]:
-    """Return ``what: rsd 2 of 10 and tsd 1 of 10.``, or nothing where every number is 0."""
+    """Return ``heading: rsd 2 of 10 and tsd 1 of 10.``, or nothing if every number is 0."""
     texts = [f"{row.name} {n} of {len(row.results)}" for row in rows if (n := number(row))]
     return [f"{heading}: {format_list(texts)}."] if texts else []

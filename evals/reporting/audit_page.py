@@ -46,7 +46,7 @@ def write(audit: Audited, out: Path) -> Path:
 
 
 def lines(audit: Audited) -> list[str]:
-    """Return what a person at the terminal sees: each method's figures, the gains, the answer."""
+    """Return the lines for a terminal: each method's figures, the gains and the answer."""
     sentences: list[str] = []
     if (methods := method_table(audit)) is not None:
         sentences += [f"{name}: {figures}" for name, figures in _figures(methods)]
@@ -70,7 +70,7 @@ def _figures(methods: Table) -> list[tuple[str, str]]:
 
 
 def data(audit: Audited) -> dict[str, Any]:
-    """Return the audit as plain data, for ``--json``; shares and gains are of 1, marks of 100."""
+    """Return the audit as plain data, for ``--json``; shares and gains up to 1, marks up to 100."""
     methods = method_table(audit)
     return {
         "answer": audit.answer,
@@ -98,6 +98,6 @@ def data(audit: Audited) -> dict[str, Any]:
 
 
 def _plain(line: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the cells of a line; a share or a figure as its parts by name."""
+    """Return the cells of a line, with each share or figure as a mapping of its parts."""
     parts = (Figure, Proportion)
     return {str(name): cell._asdict() if isinstance(cell, parts) else cell for name, cell in line.items()}

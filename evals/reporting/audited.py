@@ -1,7 +1,7 @@
-"""Say whether a debate is worth it: against everything cheaper that an audit set beside it.
+"""Decide whether a debate is worth it, compared with every cheaper method of an audit.
 
-A debate must be better than every fair rival, after one correction for all tests. That it is not
-worth it needs evidence as well: an interval that leaves out a gain worth having.
+A debate must be better than every fair rival, after one correction for all tests. The answer "not
+worth it" needs evidence, too: an interval that rules out a gain worth having.
 """
 
 from __future__ import annotations
@@ -27,48 +27,48 @@ from dialectree.system import chance
 from dialectree.text import count, format_list
 
 POINTS = 5.0
-"""A gain of fewer points is not worth a debate, unless somebody says otherwise."""
+"""The default of the smallest gain that is worth a debate."""
 SINGLE, SAMPLES = "best single model", "equal-token samples"
 Answer = Literal["worth it", "not worth it", "cannot be told"]
 UNKNOWN_SPREAD = 0.5
-"""The standard deviation of a difference where no answers show it: as if a quarter differed."""
+"""The standard deviation of a difference, without answers: as if a quarter of them differed."""
 
 
 @dataclass(frozen=True)
 class Beside:
-    """A debate beside one rival."""
+    """A debate compared with one rival."""
 
     debate: str
     rival: str
     test: RowComparison
     tests: int
-    """The comparisons of the audit, which share the chance of an error."""
+    """The number of comparisons in the audit; they share the chance of an error."""
     hindsight: RowComparison | None = None
-    """The debate beside the model that did best on all questions, where that is another test."""
+    """The comparison with the model that did best on all questions, if that is another test."""
     debates: int = 1
-    """The debates of the audit."""
+    """The number of debates in the audit."""
 
     @property
     def alpha(self) -> float:
-        """The chance of an error that is left to this comparison."""
+        """This comparison's share of the chance of an error."""
         return ALPHA / self.tests
 
     @property
     def enough(self) -> bool:
-        """Whether the rival spent so many tokens that a win over it counts."""
+        """True if the rival spent enough tokens for a win over it to count."""
         return self.rival != SAMPLES or (self.test.ratio or 0.0) >= SAME_BUDGET[0]
 
     @property
     def no_more(self) -> bool:
-        """Whether the rival spent so few tokens that a debate should not lose to it."""
+        """True if the rival spent few enough tokens for a loss to it to count."""
         return self.rival != SAMPLES or (self.test.ratio or math.inf) <= SAME_BUDGET[1]
 
     @property
     def better(self) -> bool:
-        """Whether the debate is shown to be better, on all questions and among as many answers.
+        """True if the debate is shown to be better, on all questions and at equal coverage.
 
-        The best model for each half may be missed by chance. So a debate must be better than the
-        best in hindsight, too.
+        Chance may miss the best model of each half. So a debate must also be better than the best
+        model in hindsight.
         """
         if (best := self.hindsight) is not None:
             value, p = best.difference.value or 0.0, 1.0 if best.p is None else best.p
@@ -77,22 +77,22 @@ class Beside:
         return self.enough and self.test.verdict == "better"
 
     def no_gain(self, smallest_gain: float) -> bool:
-        """Whether a gain of ``smallest_gain`` is shown to be too much to hope for."""
+        """Return whether the intervals rule out a gain of ``smallest_gain``."""
         highs = [interval.high for interval in self.intervals]
         return self.no_more and all(high is not None and high < smallest_gain for high in highs)
 
     @cached_property
     def intervals(self) -> list[Figure]:
-        """The difference on all questions, and among as many answers, at the corrected level."""
+        """The differences on all questions and at equal coverage, at the corrected level."""
         tests = [self.test, *([self.test.as_many] if self.test.as_many else [])]
         return [_interval(test, 1 - self.alpha) for test in tests]
 
     def questions(self, smallest_gain: float, outcome: Literal["better", "no gain"]) -> float:
-        """Return by what to multiply the questions so that ``POWER`` of audits would show it.
+        """Return the factor of questions at which ``POWER`` of audits would show ``outcome``.
 
-        The difference seen is taken for the true one: with the half interval w at the corrected
-        level, z of it and z' of the power, n ((z + z') w / (z d))², where d is how far the
-        difference lies from 0, or from ``smallest_gain``. Infinite if it lies on the other side.
+        The observed difference is taken as the true one. The factor is ((z + z') w / (z d))²: w is
+        half the interval at the corrected level, z its quantile, z' the quantile of the power, and
+        d the distance from 0 or ``smallest_gain``. Infinite if the difference is on the wrong side.
         """
         z, more = float(norm.isf(self.alpha / 2)), float(norm.ppf(POWER))
         factors: list[float] = []
@@ -110,21 +110,21 @@ class Beside:
 
 @dataclass(frozen=True)
 class Audited:
-    """What came of an audit."""
+    """The result of an audit."""
 
     study: Study
     layout: Layout
     points: float
     debates: Sequence[Answers]
     rivals: Mapping[str, Answers]
-    """What a debate must be better than, by its name on the page."""
+    """The methods that a debate must beat, by their names on the page."""
     chosen: Mapping[str, Mapping[str, int]]
-    """Of the best single model and its samples: by model, the questions it was chosen for."""
+    """For the best single model and its samples: by model, the number of questions it answers."""
     beside: Sequence[Beside]
 
     @property
     def marks(self) -> bool:
-        """Whether summaries are marked, and not answers right or wrong."""
+        """True if the audit marks summaries instead of judging answers right or wrong."""
         return self.study.task == "compare"
 
     @property
@@ -134,7 +134,7 @@ class Audited:
 
     @property
     def answer(self) -> Answer:
-        """Whether a debate is worth it, as far as the tests show."""
+        """The decision on the debates, as far as the tests show it."""
         if any(self.stands(debate.name) for debate in self.debates):
             return "worth it"
         tests_by_debate = [self.list_comparisons(debate.name) for debate in self.debates]
@@ -149,7 +149,7 @@ class Audited:
         return [comparison for comparison in self.beside if comparison.debate == debate]
 
     def stands(self, debate: str) -> bool:
-        """Return whether a debate is better than every rival; samples must be among them."""
+        """Return whether a debate beats every rival; a single model and samples must be rivals."""
         tests = self.list_comparisons(debate)
         return {SINGLE, SAMPLES} <= {comparison.rival for comparison in tests} and all(
             t.better for t in tests
@@ -162,7 +162,7 @@ class Audited:
 
     @property
     def needed(self) -> int:
-        """About how many questions would tell, to two digits; see :meth:`Beside.questions`."""
+        """The number of questions that would decide, to two digits; see :meth:`Beside.questions`."""
         tests_by_debate = [tests for debate in self.debates if (tests := self.list_comparisons(debate.name))]
         better = [
             max(comparison.questions(self.least, "better") for comparison in tests)
@@ -181,7 +181,7 @@ class Audited:
 
     @property
     def sentence(self) -> str:
-        """The audit's one answer."""
+        """The answer of the audit in one sentence."""
         if self.answer != "cannot be told":
             return f"with these models a debate is {self.answer}"
         questions = count(self.asked, "question")
@@ -189,7 +189,7 @@ class Audited:
 
 
 def analyse_audit(study: Study, layout: Layout, points: float = POINTS) -> Audited:
-    """Return what came of an audit; ``points`` (of 100) is the smallest gain worth a debate."""
+    """Return the result of an audit; ``points`` (of 100) is the smallest gain worth a debate."""
     rows = study.rows
     rivals, chosen = dict[str, Answers](), dict[str, Mapping[str, int]]()
     hindsight: dict[str, Answers] = {}
@@ -225,7 +225,7 @@ def _compare_with_rival(study: Study, debate: Answers, rival: Answers) -> RowCom
 
 
 def _ratio(debate: Answers, rival: Answers) -> float | None:
-    """Return the rival's tokens by the debate's, over the questions that both ended."""
+    """Return the rival's tokens divided by the debate's, over questions that both finished."""
     both = {*debate.results} - {*debate.list_questions_with_outcome("failed")}
     both &= {*rival.results} - {*rival.list_questions_with_outcome("failed")}
     spent, debated = (sum(tokens(row.results[i].usage) for i in both) for row in (rival, debate))
@@ -238,9 +238,9 @@ def _ratio(debate: Answers, rival: Answers) -> float | None:
 def best_of(study: Study, title: str, rows: Mapping[str, Answers]) -> tuple[Answers, dict[str, int]]:
     """Return the answers of the best row for each half of the questions, chosen on the other half.
 
-    So no question helps to choose who answers it, and the estimate is honest. Clusters stay whole;
-    the halves are drawn by the seed. Of equals the first row counts. Also returns for how many
-    questions each row was chosen, by its name in ``rows``.
+    No question then helps to choose its own row, so the estimate is unbiased. Clusters stay whole.
+    The seed draws the halves. The first row wins a tie. Also return the number of questions for
+    which each row was chosen, by its name in ``rows``.
     """
     seed = study.evaluations[0].seed
     groups = sorted(
@@ -285,7 +285,7 @@ def _mean(study: Study, row: Answers) -> float:
 
 
 def _interval(comparison: RowComparison, level: float) -> Figure:
-    """Return the difference with its interval at ``level``: Tango's, or Student's of marks."""
+    """Return the difference with its interval at ``level``: Tango's, or Student's for marks."""
     if comparison.kind != "marks":
         differences = [float(a) - float(b) for a, b in zip(comparison.first, comparison.second, strict=True)]
         return tango(comparison.ledger, level, design(differences, comparison.clusters, level))
@@ -308,7 +308,7 @@ def _round_up_to_two_digits(number: float) -> int:
 
 
 def method_table(audit: Audited) -> Table | None:
-    """Return the table of methods: what each got right, and what a question took."""
+    """Return the table of methods: the right answers, and the cost of a question."""
     rows = audit.study.rows
     lines: list[tuple[str, Answers]] = []
     many_models = len(audit.layout.alone) > 1
@@ -371,7 +371,7 @@ def _choices(audit: Audited) -> Iterator[str]:
 
 
 def gain_table(audit: Audited) -> Table | None:
-    """Return the table of what debating gained beside each rival."""
+    """Return the table of the gain of debates over each rival."""
     unit = "marks" if audit.marks else "points"
 
     def line(comparison: Beside) -> Line:
@@ -411,7 +411,7 @@ def _shows(audit: Audited, comparison: Beside) -> str:
 
 
 def gains(audit: Audited) -> list[str]:
-    """Return a sentence on each debate beside the best of the others."""
+    """Return a sentence on each debate, compared with the best of the other methods."""
     sentences: list[str] = []
     unit = "marks of 100" if audit.marks else "points"
     for debate in audit.debates:
@@ -439,7 +439,7 @@ def gains(audit: Audited) -> list[str]:
 
 
 def rules(audit: Audited) -> list[str]:
-    """Return how the answer came about, and what the audit lacks."""
+    """Return the sentences that explain the answer and name the gaps of the audit."""
     unit = "marks of 100" if audit.marks else "points"
     sentences = [
         "A debate is worth it if it is shown to be better than every method above that does "

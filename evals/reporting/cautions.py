@@ -16,19 +16,19 @@ from dialectree.protocols.protocol import method
 from dialectree.text import count, format_list
 
 ENOUGH = 5
-"""From so many answers on, all of one kind is worth a warning."""
+"""The number of answers from which identical ones are worth a warning."""
 NAMED = 5
-"""Failed questions of a row that a sentence names."""
+"""The most failed questions of a row that a sentence names."""
 
 
 FEW = 30
-"""Fewer questions than this are called few."""
+"""A report with fewer questions than this gets a warning."""
 CONTROLS_PASSED = 0.8
-"""The share of its controls that a judge must rule on rightly to be trusted."""
+"""The smallest share of right rulings on controls for a judge to be trusted."""
 
 
 def cautions(analysis: Analysis) -> list[str]:
-    """Return what a reader has to know first, a sentence each."""
+    """Return the warnings for a reader, a sentence each."""
     study = analysis.study
     parts = (
         _data(study),
@@ -41,7 +41,7 @@ def cautions(analysis: Analysis) -> list[str]:
 
 
 def _data(study: Study) -> Iterator[str]:
-    """Warn of a demonstration, of missing and repeated questions, and of a small number."""
+    """Warn of a demonstration, of missing or repeated questions, and of few questions."""
     if study.demonstration:
         yield (
             "A model below 1 billion parameters took part, which answers at chance: these figures "
@@ -72,7 +72,7 @@ def _data(study: Study) -> Iterator[str]:
 
 
 def _describe_failed_runs(study: Study) -> Iterator[str]:
-    """Count and name the failed runs, with what they could have made of each row's accuracy."""
+    """Count and name the failed runs, with the bounds that they set to each row's accuracy."""
     texts: list[str] = []
     for row in study.rows.values():
         items = row.list_questions_with_outcome("failed")
@@ -89,7 +89,7 @@ def _describe_failed_runs(study: Study) -> Iterator[str]:
 
 
 def _describe_excluded_answers(study: Study) -> Iterator[str]:
-    """Count the answers that are in no share although their runs came to an end."""
+    """Count the answers of finished runs that are left out of the shares."""
     rows = study.rows.values()
 
     def list_finished_results(row: Answers) -> list[Result]:
@@ -110,7 +110,7 @@ def _unread(result: Result) -> bool:
 
 
 def _judge(study: Study) -> Iterator[str]:
-    """Warn of a judge that its controls or its rulings speak against."""
+    """Warn of a judge with failed controls, equal rulings, or answers of its own to judge."""
     scores = [score for result in study.results for score in result.scores]
     rulings = Counter(
         answer_score.score
@@ -136,7 +136,7 @@ def _judge(study: Study) -> Iterator[str]:
 
 
 def _describe(choices: FirstChoices) -> str:
-    """Return in words that the first option was chosen beyond chance."""
+    """Describe choices of the first option that chance does not explain."""
     chose = "said True to" if choices.option_name == "True" else f"chose {choices.option_name} in"
     few = "only " if choices.chosen < choices.expected else ""
     than = "less" if few else "more"
@@ -147,7 +147,7 @@ def _describe(choices: FirstChoices) -> str:
 
 
 def _rows(study: Study) -> Iterator[str]:
-    """Warn of rows that chance, one label for everything, or short papers explain."""
+    """Warn of rows that chance, a single label, or papers without full text explain."""
     rows = study.rows.values()
     for row in rows:
         choices = row.first_choices

@@ -1,4 +1,4 @@
-"""The table of a report on what debates made of the sources that they argued from."""
+"""The table of a report on the use of sources in debates."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Grounding
 
 Counted = Callable[[Grounding], tuple[int, int]]
-"""Returns how many of how many."""
+"""A function that returns a count and the total."""
 
 
 def evidence_table(study: Study) -> Table | None:
-    """Return how each row used its sources, or None where no row had any."""
+    """Return the table of each row's use of sources; None without sources."""
     rows = [row for row in study.rows.values() if row.grounded]
     gold = any(grounding.gold for row in rows for grounding in row.grounded.values())
     notes = [
@@ -54,7 +54,7 @@ def _line(row: Answers) -> Line:
 
 
 def _share(row: Answers, counted: Counted) -> Proportion:
-    """Return a share over all questions; what is of one question belongs together."""
+    """Return a share over all questions, with the groups of questions as clusters."""
     right: list[bool] = []
     groups: list[str] = []
     for item, grounding in row.grounded.items():

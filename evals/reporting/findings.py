@@ -1,7 +1,7 @@
-"""The sentences that open a report, and those on each comparison of a debate.
+"""The sentences that open a report, and the sentences on each comparison of a debate.
 
-A sentence says ``better`` or ``worse`` only where the corrected tests say so: of a debate that
-withheld answers, the test on all questions and the one on as many answers.
+A sentence says ``better`` or ``worse`` only if the corrected tests agree. For a debate that
+withheld answers, these are the test on all questions and the test at equal coverage.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from dialectree.evals.tasks import baselines
 from dialectree.text import count, format_list
 
 MOST_SAMPLES = 100
-"""The most that ``--samples`` takes."""
+"""The largest value of ``--samples``."""
 MOST = 3
-"""Differences that the answer names."""
+"""The number of differences that the answer names."""
 
 
 def contrasts(analysis: Analysis) -> list[RowComparison]:
-    """Return every comparison that the sentences speak of."""
+    """Return every comparison that gets a sentence."""
     rows, comparisons = analysis.study.rows, analysis.comparisons
     main = [comparison for comparison in comparisons if comparison.kind == "row" and comparison.main]
     main = [comparison for comparison in main if not rows[comparison.row].baseline] or main
@@ -62,7 +62,7 @@ def _by(comparison: RowComparison) -> str:
 
 
 def opening(analysis: Analysis) -> list[str]:
-    """Return the answer, its price, and what is missing, a sentence each."""
+    """Return a sentence each on the answer, its price and its gaps."""
     if not analysis.study.results:
         return ["There is no result yet."]
     gaps = f"What is missing: {_missing(analysis.study)}."
@@ -138,10 +138,7 @@ def _missing(study: Study) -> str:
 
 
 def _unread(study: Study) -> int:
-    """Return how many judgements could not be read, or were not given.
-
-    They are those of answers, summaries, votes and controls.
-    """
+    """Count the unreadable and missing judgements of answers, summaries, votes and controls."""
     rulings: list[str] = []
     votes = 0
     for row in study.rows.values():
@@ -156,7 +153,7 @@ def _unread(study: Study) -> int:
 
 
 def findings(analysis: Analysis) -> list[str]:
-    """Return what can be asserted of each comparison, and what cannot."""
+    """Return a sentence on each comparison, then on leanings and unequal budgets."""
     if not analysis.study.results:
         return ["There is not a single result yet."]
     sentences = [_sentence(comparison, analysis.family) for comparison in contrasts(analysis)]
@@ -214,7 +211,7 @@ def _detectable(comparison: RowComparison) -> str:
 
 
 def _alone_on_two_options(analysis: Analysis) -> Iterator[str]:
-    """Name the debates on two options that nothing on the same two options stands beside."""
+    """Name the debates on two options that have no comparison on the same two options."""
     beside = {
         comparison.row
         for comparison in analysis.comparisons
@@ -248,7 +245,7 @@ def format_right_of_total(share: Proportion) -> str:
 
 
 def _unequal_budgets(analysis: Analysis) -> Iterator[str]:
-    """Name the debates that no row of samples comes close to in tokens."""
+    """Name the debates without a row of samples at about as many tokens."""
     for debate, method, near, samples in missing(analysis):
         text = f"No row spends about as many tokens as {debate} on samples"
         if near is None or samples is None:

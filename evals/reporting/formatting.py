@@ -1,7 +1,7 @@
 """A table of a report: a frame with a caption, written once as HTML, Markdown and CSV.
 
 A cell is a text, a number, a :class:`Proportion` or a :class:`Figure`. The page and the Markdown
-show it as a person reads it, the CSV file has the numbers behind it.
+show it rounded for a person; the CSV file has the full numbers.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ Kind = Literal[
     "marks",  # a Figure of 0 to 100
     "p",
 ]
-"""How to write the numbers of a column whose values alone do not tell."""
+"""The number format of a column, if the values alone do not decide it."""
 NOTHING = "–"
 Line = dict[str, object]
 """The cells of a line of a table, by column."""
 
 
 class Table(NamedTuple):
-    """A frame with its caption and the notes that are needed to read it."""
+    """A frame with its caption and the notes that explain it."""
 
     key: str
-    """Its name in links and files."""
+    """The name in links and files."""
     title: str
     frame: DataFrame
     kinds: Mapping[str, Kind] = {}
-    """By column."""
+    """The number format by column."""
     notes: tuple[str, ...] = ()
 
 
@@ -95,7 +95,7 @@ def _html(cell: tuple[str, str], numeric: bool) -> Markup:
 
 
 def first_value(column: Iterable[object]) -> object:
-    """Return the first value of a column that is known."""
+    """Return the first known value of a column."""
     return next((value for value in column if value is not None and value == value), None)
 
 
@@ -107,7 +107,7 @@ def format_table_rows(report_table: Table) -> Iterable[list[tuple[str, str]]]:
 
 
 def cell(value: Any, kind: Kind | None = None) -> tuple[str, str]:
-    """Return the text of a value and of its interval; a dash for a value that is not known."""
+    """Return the texts of a value and of its interval; a dash for an unknown value."""
     if isinstance(value, Proportion):
         if value.share is None:
             return NOTHING, ""
@@ -132,12 +132,12 @@ def cell(value: Any, kind: Kind | None = None) -> tuple[str, str]:
 
 
 def in_brackets(text: str, interval: str) -> str:
-    """Return a cell in one text, its interval in brackets."""
+    """Return a cell as one text, with its interval in brackets."""
     return f"{text} [{interval}]" if interval else text
 
 
 def _mean(value: float) -> str:
-    """Write a mean of counts with as many digits as it can bear."""
+    """Write a mean of counts: the larger the number, the fewer the decimals."""
     if value >= 100 or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 1 else f"{value:.3g}"

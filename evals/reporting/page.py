@@ -1,8 +1,8 @@
-"""A report as one web page and as Markdown, both of the same sentences, tables and plots.
+"""A report as one web page and as Markdown, both with the same sentences, tables and plots.
 
 The page needs no network and can be sent around. Its one script filters the list of questions. The
-page's policy names that script by its digest, so that no other runs, whatever a question or an
-answer says. The rating sheet is made the same way.
+page's policy allows only this script, by its digest, so a question or an answer cannot run code.
+The rating sheet has the same policy.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "calibration": ("reliability",),
     "risk-coverage": ("risk",),
 }
-"""The plots that stand above each table."""
+"""The plots above each table."""
 RECORD = "run.json"
 _TEXTS = 3_000_000
-"""About as many characters of questions, and of answers, as a page is to hold."""
+"""The approximate limit on the characters of questions, and of answers, on a page."""
 
 
 class Sentences(NamedTuple):
     """A report's sentences."""
 
     opening: list[str]
-    """The answer, its price, what is missing."""
+    """The answer, its price and its gaps."""
     findings: list[str]
     cautions: list[str]
 
@@ -62,7 +62,7 @@ def pages(
     plots: Sequence[Plot],
     out: Path,
 ) -> tuple[str, str]:
-    """Return the page, for the folder ``out``, and the Markdown without its list of questions."""
+    """Return the page for the folder ``out``, and the Markdown without a list of questions."""
     shared: dict[str, Any] = {
         "study": study,
         "sentences": sentences,
@@ -92,10 +92,10 @@ def short_pages(
     """Return a page without a list of questions, and its Markdown.
 
     Args:
-        tables: each with its notes.
-        plots: those above each table, by its key.
-        pairs: what was computed from what, as names and values.
-        demonstration: whether a model took part that answers at chance.
+        tables: the tables with their notes.
+        plots: the plots above each table, by the table's key.
+        pairs: names and values that describe the computation.
+        demonstration: True if a model took part that answers at chance.
     """
     shared: dict[str, Any] = {
         "title": title,
@@ -144,7 +144,7 @@ def template(name: str) -> Template:
 
 
 def title(study: Study) -> str:
-    """Return the matrices' titles, the name of the data set, and how much was done."""
+    """Return the matrices' titles, the name of the data set, and the numbers of rows and items."""
     items = count(study.questions, TASKS[study.task].singular, TASKS[study.task].many)
     name = words.line(study.evaluations[0].data.name, 80)
     rows = count(len(study.rows), "method" if one_model(study) else "row")
@@ -154,19 +154,19 @@ def title(study: Study) -> str:
 
 
 def kicker(study: Study) -> str:
-    """Return when, and on what kind of question."""
+    """Return the line above the title: the kind of question and the start."""
     start = min(evaluation.started for evaluation in study.evaluations)
     return f"Evaluation · {TASKS[study.task].items} · {format_moment(start)}"
 
 
 def one_model(study: Study) -> str:
-    """Return the model of all rows, where it is one."""
+    """Return the one model of all rows; empty if there are several."""
     distinct = {models(row.row) for row in study.rows.values()}
     return distinct.pop() if len(distinct) == 1 else ""
 
 
 def pairs(study: Study) -> Iterator[tuple[str, str]]:
-    """Return what was run over what, as names and values."""
+    """Yield names and values that describe the data, the runs and the rows."""
     first = study.evaluations[0]
     yield "Data set", first.data.name
     yield "SHA-256 of the data", first.data.sha256
@@ -204,7 +204,7 @@ def _value(value: object) -> str:
 
 
 def build_question_list(study: Study, out: Path) -> dict[str, object]:
-    """Return what the page's script shows, shortened where there are very many questions."""
+    """Return the data of the page's script; texts are shorter if there are very many questions."""
     rows = [*study.rows.values()]
     long = max(24, min(320, _TEXTS // max(len(study.items), 1)))
     short = max(24, min(200, _TEXTS // max(len(study.results), 1)))
@@ -239,7 +239,7 @@ def build_question_list(study: Study, out: Path) -> dict[str, object]:
 
 
 def _link(run: Path | None, out: Path) -> str:
-    """Return the address of a question's run, as seen from the report's folder; empty for none."""
+    """Return the address of a question's run, relative to the report's folder, or an empty text."""
     for name in (PAGE, RECORD):
         if run and (run / name).is_file():
             return quote(Path(os.path.relpath(run / name, out)).as_posix())

@@ -1,4 +1,4 @@
-"""Say below which agreement a debate pays: a sentence, a table, a plot, a page and a file."""
+"""Report the agreement below which a debate pays: sentence, table, plot, page and file."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from dialectree.report.figures import format_moment
 
 
 def sentence(routing: Routing, votes: int | None = None) -> str:
-    """Return the one sentence that the votes and debates come to.
+    """Return the recommendation that follows from votes and debates, as one sentence.
 
-    ``votes`` is the number of votes on a question, if it is the same on all.
+    ``votes`` is the number of votes on a question, if all questions have the same number.
     """
     sample, call = routing.sample, routing.call
     dearer = f"{_mean(sample.debate_tokens) / max(_mean(sample.vote_tokens), 1):.1f} times"
@@ -57,7 +57,7 @@ def sentence(routing: Routing, votes: int | None = None) -> str:
 
 
 def below(at: float, votes: int | None) -> str:
-    """Return a threshold, and what it means for a number of votes: ``0.66 (fewer than 2 of 3)``."""
+    """Return a threshold with its meaning in votes: ``0.66 (fewer than 2 of 3 votes agree)``."""
     if votes is None:
         return f"{at:g}"
     return f"{at:g} (fewer than {math.ceil(at * votes - 1e-6)} of {votes} votes agree)"
@@ -81,7 +81,7 @@ def format_rule_name(at: float, votes: int | None = None) -> str:
 
 
 def rules_table(voted: VotedDebates, routing: Routing) -> Table:
-    """Return a line for each rule."""
+    """Return the table of rules, with a line for each rule."""
     lines = [
         {
             "rule": format_rule_name(rule.at, voted.votes),
@@ -112,7 +112,7 @@ def _percent(figure: Figure) -> str:
 
 
 def notes(voted: VotedDebates, routing: Routing) -> Iterator[str]:
-    """Yield how the figures were computed, and what they leave out."""
+    """Yield notes on the computation of the figures and on the questions left out."""
     sample, gain = routing.sample, routing.gain
     groups = len({*sample.clusters})
     clusters = f" in {groups} clusters" if groups < sample.n else ""
@@ -147,7 +147,7 @@ def notes(voted: VotedDebates, routing: Routing) -> Iterator[str]:
 
 
 def remarks(voted: VotedDebates) -> Iterator[str]:
-    """Yield which questions are left out, and which debates count as wrong."""
+    """Yield notes on the questions left out and on the debates that count as wrong."""
     if voted.evaluation.demonstration:
         yield "A demonstration: a model below 1 billion parameters answers at chance."
     if voted.left_out:
@@ -194,7 +194,7 @@ def _interval(figure: Figure | Proportion) -> Interval:
 
 
 def figures(routing: Routing) -> RouteFigures:
-    """Return the figures that a file of the route keeps."""
+    """Return the figures for the file of the route."""
     rule = routing.line(routing.at)
     return RouteFigures(
         accuracy=_interval(routing.accuracy),
@@ -207,7 +207,7 @@ def figures(routing: Routing) -> RouteFigures:
 
 
 def route(voted: VotedDebates, routing: Routing) -> Route:
-    """Return the file that a vote reads; InputError where none can be written."""
+    """Return the route that a vote reads; raise InputError if it cannot be saved."""
     if routing.call == "unknown":
         raise InputError(f"--save: no file is written: {sentence(routing, voted.votes)}")
     method, settings, models = voted.debate()
@@ -234,7 +234,7 @@ def route(voted: VotedDebates, routing: Routing) -> Route:
 
 
 def plot(voted: VotedDebates, routing: Routing) -> Plot:
-    """Return accuracy against tokens, a mark for each rule."""
+    """Return the plot of accuracy against tokens, with a mark for each rule."""
     return rules_plot(
         [
             (format_rule_name(rule.at), rule.tokens, rule.accuracy, rule.at == routing.at)
@@ -245,7 +245,7 @@ def plot(voted: VotedDebates, routing: Routing) -> Plot:
 
 
 def write(voted: VotedDebates, routing: Routing, out: Path) -> Path:
-    """Write route.html and route.md into a folder, and return the page."""
+    """Write route.html and route.md into a folder, and return the path of the page."""
     table = rules_table(voted, routing)
     evaluation = voted.evaluation
     rule_plot = plot(voted, routing)

@@ -1,7 +1,7 @@
-"""The results of an evaluation's folder, or of several on the same data set as one.
+"""The joint results of one or more evaluation folders on the same data set.
 
-A folder is read and never changed here. A question that was answered twice by the same row, as
-after a resume, counts by its last line. No two rows and no two folders have one name in a report.
+Folders are only read. If a row answered a question twice, as after a resume, the last line counts.
+Rows have distinct names in a report, and so have folders.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Rated(BaseModel):
 
 @dataclass
 class Study:
-    """Rows that were asked the same data set's questions, with all that came of it."""
+    """Rows that answered the questions of one data set, with their results and ratings."""
 
     folders: list[Path]
     evaluations: list[EvaluationFile]
@@ -69,7 +69,7 @@ class Study:
 
     @property
     def demonstration(self) -> bool:
-        """Whether a model took part whose answers are no better than chance."""
+        """True if a model took part that answers at chance."""
         by_chance = [evaluation.demonstration for evaluation in self.evaluations]
         return any(by_chance) or any(rated.demonstration for rated in self.ratings)
 
@@ -80,7 +80,7 @@ class Study:
 
     @property
     def judged(self) -> bool:
-        """Whether answers are judged right or wrong, and not marked; some may not be read."""
+        """True if answers are judged right or wrong instead of marked."""
         return any(row.key for row in self.rows.values())
 
     def category(self, item: str) -> str | None:
@@ -90,22 +90,22 @@ class Study:
         return next((category for category in categories if category is not None), item_category)
 
     def groups(self, items: Iterable[str]) -> list[str]:
-        """Return the cluster of each question; repeats of one question are of its cluster."""
+        """Return the cluster of each question; its repeats belong to the same cluster."""
         return [self.group.get(item, item) for item in items]
 
     @property
     def questions(self) -> int:
-        """The number of questions, however often each was asked."""
+        """The number of questions; repeats do not count."""
         texts = (self.texts.get(item) for item in self.items)
         return sum(text is None or not text.repeat for text in texts)
 
     @property
     def clustered(self) -> bool:
-        """Whether some questions are of one cluster."""
+        """True if some questions share a cluster."""
         return len(set(self.groups(self.items))) < len(self.items)
 
     def together(self) -> list[str]:
-        """Return the ids of the items, the repeats of each question behind it."""
+        """Return the ids of the items, each question followed by its repeats."""
         place = {item: n for n, item in enumerate(self.items)}
 
         def key(item: str) -> tuple[int, int]:
@@ -168,7 +168,7 @@ class Study:
             answers.results = dict(sorted(answers.results.items(), key=lambda entry: order[entry[0]]))
 
     def _complete(self, answers: Answers, item: str) -> None:
-        """Count what a debate made of its sources where its result does not say so."""
+        """Count the use of sources from the run's record if the result lacks it."""
         result, text, run = answers.results[item], self.texts.get(item), answers.run(item)
         has_sources = text is not None and text.inputs.sources and result.status != "failed"
         if text is None or not has_sources or result.grounding or run is None:
@@ -179,7 +179,7 @@ class Study:
 
 
 def study(folders: Sequence[Path]) -> Study:
-    """Return the results of the folders together; InputError where they do not fit."""
+    """Join the results of the folders; raise InputError if they do not fit together."""
     joined = Study(list(folders), [Folder(folder).require_evaluation() for folder in folders])
     _require_same_data(joined)
     row_names = names(joined.folders, joined.evaluations)
@@ -215,7 +215,7 @@ def _ratings(folder: Path) -> Iterator[Rated]:
 
 
 def ratings_in(path: Path) -> Iterator[Rated]:
-    """The lines of one ratings file."""
+    """Yield the lines of one ratings file."""
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
             yield Rated.model_validate_json(line)
@@ -228,7 +228,7 @@ def ratings_in(path: Path) -> Iterator[Rated]:
 
 
 def models(row: Row) -> str:
-    """Return a row's models in a few words: one name where all roles have the same."""
+    """Return a row's models in a few words: one name if all roles have the same model."""
     distinct = sorted(set(row.models.values()))
     if len(distinct) <= 1:
         return "".join(distinct)
@@ -238,12 +238,12 @@ def models(row: Row) -> str:
 
 
 def without_addresses(row: Row) -> Row:
-    """Return a row whose models have no address: at another one it is the same model."""
+    """Return a row without model addresses: a model is the same at every address."""
     return row.model_copy(update={"models": {role: strip_address(s) for role, s in row.models.items()}})
 
 
 def tails(folders: Sequence[Path]) -> list[str]:
-    """Return a short name for each folder: as much of its path's end as no other one shares."""
+    """Return a short name for each folder: the shortest ends of the paths that are distinct."""
     paths = [Path(os.path.abspath(folder)).parts for folder in folders]
     max_parts = max(map(len, paths))
     short = (["/".join(path[-n:]) for path in paths] for n in range(1, max_parts))
@@ -252,10 +252,10 @@ def tails(folders: Sequence[Path]) -> list[str]:
 
 
 def names(folders: Sequence[Path], evaluations: Sequence[EvaluationFile]) -> dict[tuple[int, str], str]:
-    """Return the name of each row in the report, by its folder's place and its name there.
+    """Return each row's name in the report, by its folder's place and its name in that folder.
 
-    Rows of one name that differ are told apart by their models, else their settings, else by the
-    folder of the first.
+    Different rows with one name get their models added to it, else their settings, else the folder
+    of the first.
     """
     kinds: dict[str, dict[str, tuple[Row, str]]] = {}
     for tail, evaluation in zip(tails(folders), evaluations, strict=True):
@@ -277,7 +277,7 @@ def _identity(row: Row) -> str:
 
 
 def _differences(same: Sequence[tuple[Row, str]]) -> list[str]:
-    """Return what sets each row apart: its models, its settings, or else its folder."""
+    """Return a distinct text for each row: its models, else its settings, else its folder."""
     parts = [[row.method, *labels(row.settings)] for row, _ in same]
     common = set.intersection(*map(set, parts))
     specific_parts = [[part for part in row_parts if part not in common] for row_parts in parts]

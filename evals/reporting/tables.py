@@ -23,15 +23,15 @@ from dialectree.evals.results import ControlScore
 from dialectree.evals.scorers import parse_claim_label
 
 PARTS = (0.25, 0.5, 0.75)
-"""How much of the questions the table of risk takes, the surest answers first."""
+"""The coverages in the table of risk, with the surest answers first."""
 GRADES = (0, 25, 50, 75, 100)
 SCALES = {"truthful": None, "breadth": GRADES, "contextualisation": GRADES}
-"""The marks whose agreement kappa measures, with the scale where they have an order."""
+"""The marks whose agreement kappa measures, with the scale if they have an order."""
 MARKED: Mapping[str, Kind] = dict.fromkeys(MARKS, "marks")
 
 
 def tables(analysis: Analysis) -> list[Table]:
-    """Return every table that the results have something for, in the order of the page."""
+    """Return every table that has content, in the order of the page."""
     study = analysis.study
     page_tables = [
         _accuracy(study),
@@ -50,11 +50,11 @@ def tables(analysis: Analysis) -> list[Table]:
     return [page_table for page_table in page_tables if page_table is not None]
 
 
-# Each row by itself
+# Single rows
 
 
 def _make_name_cells(row: Answers, study: Study) -> Line:
-    """Return the name of a row, and its models where they are several and not in the names."""
+    """Return a row's name, and its models if they differ between rows and names omit them."""
     rows = [study_row.row for study_row in study.rows.values()]
     models_differ = len({models(study_row) for study_row in rows}) > 1
     models_in_names = not models_differ or all(models(study_row) in study_row.name for study_row in rows)
@@ -130,7 +130,7 @@ def _rubric(study: Study) -> Table | None:
 
 
 def count_control_rulings(study: Study) -> list[dict[str, Any]]:
-    """Return how the judge ruled on answers that are known to be right or wrong, by score."""
+    """Count the judge's rulings on known right and known wrong answers, by score."""
     controls_by_score: dict[str, list[tuple[ControlScore, str]]] = {}
     held_back: dict[str, list[bool | None]] = {}
     for result in study.results:
@@ -174,7 +174,7 @@ def _controls(study: Study) -> Table | None:
 
 
 def _people(study: Study) -> Table | None:
-    """Show the share that people call right, or the means of their grades."""
+    """Return the table of the share that people call right, or of their mean grades."""
     latest = {
         (rated.row, score.key, rated.item, rated.rater): score.score
         for rated in study.ratings
@@ -341,7 +341,7 @@ def _categories(analysis: Analysis) -> Table | None:
 
 
 def agreement_table(study: Study) -> Table | None:
-    """Compare people and judges with one another."""
+    """Return the table of agreement between people and judges."""
     return table(
         "agreement",
         "Agreement of people and judges",
@@ -353,7 +353,7 @@ def agreement_table(study: Study) -> Table | None:
 
 
 def _marks(study: Study) -> dict[tuple[str, str], dict[tuple[str, str], float]]:
-    """Return what people and further judges say, by rater and score, then by row and question."""
+    """Return marks by people and further judges: by rater and score, then row and question."""
     marks: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     for rated in study.ratings:
         for score in rated.scores:
@@ -386,7 +386,7 @@ def _agreements(study: Study) -> Iterator[Line]:
 
 
 def judges_table(study: Study) -> Table | None:
-    """Show side by side what several judges make of each row's answers."""
+    """Return the table of several judges' scores for each row's answers."""
     models = sorted({rated.rater for rated in study.ratings if rated.judge})
     marks = _marks(study)
     keys = sorted({key for rater, key in marks if rater in models})

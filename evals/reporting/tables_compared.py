@@ -1,4 +1,4 @@
-"""The tables of a report on rows beside a baseline, samples, a vote or another summary."""
+"""The tables of a report that compare rows with a baseline, samples, a vote or a summary."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def make_comparison_tables(analysis: Analysis) -> list[Table | None]:
 
 
 def _make_comparisons_table(analysis: Analysis) -> Table | None:
-    """Show every comparison, and after it the one on as many answers."""
+    """Return the table of all comparisons, each followed by the one at equal coverage."""
     comparisons = [
         comparison
         for main_comparison in analysis.comparisons
@@ -107,7 +107,7 @@ def _make_before_after_table(analysis: Analysis) -> Table | None:
 
 
 def _juries(study: Study) -> Table | None:
-    """Show how far the judges of a jury agree, what they are worth, and the best of them alone."""
+    """Return the table of juries: agreement, effective votes, and the best judge alone."""
     rows = [row for row in study.rows.values() if row.rulings]
     has_golds = any(row.golds for row in rows)
 

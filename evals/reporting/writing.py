@@ -24,7 +24,7 @@ from dialectree.evals.results_file import replace_file
 from dialectree.records.folder import RunFolder
 
 FEW_PAGES = 100
-"""Pages of runs that a report writes; of more runs, ``dialectree view`` opens each."""
+"""A report writes the missing pages of at most so many runs; ``dialectree view`` opens others."""
 TABLES = (
     *("accuracy", "evidence", "rubric", "controls", "people", "compared"),
     *("turned", "places", "calibration", "risk-coverage", "risk-coverage-curves"),
@@ -36,7 +36,7 @@ SOMETIMES = (
     *(f"report/{name}.csv" for name in TABLES),
     *(f"report/{name}.{kind}" for name in PLOTS for kind in ("svg", "png")),
 )
-"""Files that not every report has: those of another one do not stay beside it."""
+"""Files that some reports lack: a report deletes those of an earlier one."""
 
 
 class WrittenReport(NamedTuple):
@@ -45,17 +45,17 @@ class WrittenReport(NamedTuple):
     page: Path
     sentences: Sentences
     pages: int
-    """Pages of runs that were written now."""
+    """The number of run pages that were written now."""
     missing: int
-    """Runs that still have none; the report leads to their records, and ``view`` opens them."""
+    """The number of runs still without a page; the report links to their records."""
     figures: Table | None
     """The first table: each row's accuracy, or marks."""
 
 
 def report(folders: Sequence[Path], *, out: Path | None = None, baseline: str | None = None) -> WrittenReport:
-    """Write the report of the folders together, into ``out`` or the first of them.
+    """Write one report on the folders, into ``out`` or the first folder.
 
-    A run without a page of its own gets one where a few are missing.
+    If at most ``FEW_PAGES`` runs lack a page, write these pages, too.
     """
     joined = study(folders)
     names = [name for row in joined.rows.values() for name in (row.name, row.row.method)]
@@ -101,7 +101,7 @@ def _curves(joined: Study) -> str:
 
 
 def put(path: Path, data: str | bytes) -> None:
-    """Replace a file of the report, whole or not at all."""
+    """Replace a file of the report atomically."""
     replace_file(path, data, "write the report again")
 
 
@@ -113,7 +113,7 @@ def _without_page(joined: Study) -> Iterator[Path]:
 
 
 def _write_page(run: Path) -> bool:
-    """Write the page of one run; False where its record cannot be read."""
+    """Write the page of one run; return False if its record cannot be read."""
     folder = RunFolder(run)
     try:
         record = folder.record()
