@@ -1,7 +1,7 @@
 """The supporter and the attacker of an argument tree: one generator, two personas.
 
 ART, section 3.1. One call gives all the arguments of a side (the paper asks for one at a time);
-near-duplicates among them are asked for again.
+each near-duplicate is asked for again.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class AttackReply(ArgumentsReply, _FalseReply):
 async def checks_stance(runtime: Runtime[Settings]) -> bool:
     """Return whether arguments that point the wrong way are found and left out.
 
-    ``auto``: in a debate from sources, and where a model of medium size argues; never where a still
-    smaller one does, whose scores say nothing.
+    ``auto``: with sources, or if a model of medium size argues; never if a smaller model argues,
+    because its scores say nothing.
     """
     context, run = runtime.context, run_of(runtime)
     if context.check_stance != "auto":
@@ -69,8 +69,7 @@ async def checks_stance(runtime: Runtime[Settings]) -> bool:
 def arguer(stance: Stance, *, again: bool = False) -> Step:
     """Return the role that gives all the arguments of one side.
 
-    With ``again`` it gives other arguments in place of near-duplicates, or of those that point the
-    wrong way.
+    With ``again`` it replaces near-duplicates, or arguments that point the wrong way.
     """
     role = "supporter" if stance == "support" else "attacker"
     stating: type[ArgumentsReply] = SupportReply if stance == "support" else AttackReply
@@ -119,14 +118,14 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
 
 
 ALIKE = 0.8
-"""Shared words over all words of two near-duplicates, at least. Ours; no paper gives a figure."""
+"""The smallest share of common words in two near-duplicates. Ours; no paper gives a figure."""
 
 
 def near_duplicates(texts: Sequence[str]) -> list[int]:
     """Return the places of the texts that are near-duplicates of an earlier, distinct one.
 
     Compare sets of words by Jaccard similarity: case, order and punctuation do not count. A text
-    without words has no near-duplicate. The meaning is not read, so one "not" makes no difference.
+    without words has no near-duplicate. The meaning does not count, nor does an added "not".
     """
     distinct: list[set[str]] = []
     duplicates: list[int] = []

@@ -1,7 +1,7 @@
 """Whole trees of arguments: their weights from judgements, their strengths from the leaves up.
 
-ART, sections 3.3 and 3.4. ``blended`` weighs each argument by itself, ``aggregated`` carries the
-weights to the claim. Arguments form one tree or several. A parent's own children are compared.
+ART, sections 3.3 and 3.4. ``blend_weights`` weighs each argument by itself, ``aggregate_strengths``
+carries the weights to the claim. Arguments form one tree or several. Children of one parent meet.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ StrengthRule = Literal["win_rate", "bradley_terry"]
 
 
 class Argument(NamedTuple):
-    """An argument with what is known of it before the maths; the root is the claim."""
+    """An argument before the arithmetic; the root is the claim."""
 
     id: str
     parent: str | None
@@ -32,34 +32,34 @@ class Argument(NamedTuple):
 
 
 class Weight(NamedTuple):
-    """What the maths makes of an argument; None where it cannot be had."""
+    """The computed values of an argument; None for a value that is not known."""
 
     theta: float | None
     """Tournament strength among its parent's children, 0 to 1."""
     blended: float | None
     """Tau and theta blended, 0 to 1."""
     strength: float | None
-    """The blended weight after all that lies below, 0 to 1; the root's is P(claim) (ART Eq. 6)."""
+    """The weight after all arguments below, 0 to 1; the root's is P(claim) (ART Eq. 6)."""
     counted: bool
-    """Whether it takes part in the claim's strength, or would where the claim has none."""
+    """True if it takes part in the claim's strength, or would if the claim had one."""
 
 
 class Weighed(NamedTuple):
-    """A tree after the maths."""
+    """A tree after the arithmetic."""
 
     weights: dict[str, Weight]
     """By id, in the order of the arguments."""
     notes: dict[str, list[str]]
-    """By the parent's id, only where there is something to say."""
+    """By the parent's id; only for parents with notes."""
 
 
 class Blended(NamedTuple):
-    """The weights of a tree's arguments before any of them is carried to its parent."""
+    """The weights of a tree's arguments before they are carried to their parents."""
 
     theta: dict[str, float]
-    """By id; absent where no comparison counts."""
+    """By id; absent for an argument without a comparison that counts."""
     weights: dict[str, float]
-    """Tau and theta blended, by id; absent where a strength is missing that the weight needs."""
+    """Tau and theta blended, by id; absent if a strength that the weight needs is missing."""
     notes: dict[str, list[str]]
     """By the parent's id."""
 
@@ -72,7 +72,7 @@ def blend_weights(
     strength_rule: StrengthRule,
     ties: Ties,
 ) -> Blended:
-    """Blend each argument's tau with the theta that ``strength_rule`` makes of the comparisons.
+    """Blend each argument's tau with the theta that ``strength_rule`` computes.
 
     ``comparisons`` are by parent. ``blend`` is lambda, 0 to 1; at 0 no theta is used. Only
     Bradley-Terry reads ``ties``. The same input gives the same bits, in any order.
@@ -112,9 +112,9 @@ def aggregate_strengths(
     downward = _downward(arguments, children)
     notes = {argument.id: [*blended.notes.get(argument.id, ())] for argument in arguments}
     participants: set[str] = set()
-    """Takes part in its parent's strength."""
+    """Arguments that take part in their parent's strength."""
     counted: set[str] = set()
-    """Takes part in the claim's."""
+    """Arguments that take part in the claim's strength."""
     for id, parent, _, _ in downward:
         weight = blended.weights.get(id)
         if parent is None:
@@ -146,7 +146,7 @@ def aggregate_strengths(
 
 
 def _children(arguments: Sequence[Argument]) -> dict[str, list[Argument]]:
-    """Return the children of each argument, sorted by id: sums and products have one order."""
+    """Return the children of each argument, sorted by id so that sums have one order."""
     children: dict[str, list[Argument]] = {argument.id: [] for argument in arguments}
     for argument in sorted(arguments, key=lambda argument: argument.id):
         if argument.parent is not None:
@@ -165,7 +165,7 @@ def _downward(arguments: Sequence[Argument], children: Mapping[str, Sequence[Arg
 def _theta(
     comparisons: Sequence[Comparison], rule: StrengthRule, ties: Ties
 ) -> tuple[dict[str, float], list[str]]:
-    """Return theta of the children with a comparison that counts, and notes on what is odd."""
+    """Return theta of the children with a comparison that counts, and notes on oddities."""
     ties = "half" if rule == "win_rate" else ties
     notes: list[str] = []
     counts = bradley_terry.tallies(comparisons, ties)
@@ -187,7 +187,7 @@ def _theta(
 
 
 def _blend_weight(tau: float | None, theta: float | None, share: float) -> float | None:
-    """Return the weight by ART Eq. 3: tau alone without a theta, None where tau is missing."""
+    """Return the weight by ART Eq. 3: tau alone without a theta; None if tau is missing."""
     if theta is None:
         return tau
     if share == 1:

@@ -1,4 +1,4 @@
-"""Bradley-Terry strengths of supporters and attackers, from who beat whom across the two sides.
+"""Bradley-Terry strengths of supporters and attackers, from comparisons across the two sides.
 
 ART, section 3.3 and appendix B. Arrays have a row for each supporter, a column for each attacker.
 """
@@ -15,9 +15,9 @@ Floats = NDArray[np.float64]
 Ties = Literal["ignore", "half"]
 
 EPSILON = 1e-12
-"""Keeps the quotient of Eq. 2 from a division by zero."""
+"""A constant that keeps Eq. 2 from a division by zero."""
 TOLERANCE = 1e-8
-"""The iteration stops when no theta moved by as much."""
+"""The iteration stops when every theta moves by less than this."""
 ITERATIONS = 100
 
 
@@ -31,35 +31,35 @@ class Comparison(NamedTuple):
 
 
 class Tallies(NamedTuple):
-    """Comparisons, counted."""
+    """The counts of comparisons."""
 
     supporters: list[str]
     """Ids of the rows, sorted."""
     attackers: list[str]
     """Ids of the columns, sorted."""
     wins: Floats
-    """How often the supporter beat the attacker."""
+    """The number of wins of the supporter over the attacker."""
     losses: Floats
-    """How often the attacker beat the supporter."""
+    """The number of wins of the attacker over the supporter."""
     ties: int
 
 
 class Fit(NamedTuple):
-    """What Bradley-Terry makes of the counts."""
+    """The result of a Bradley-Terry fit."""
 
     theta_supporters: Floats
-    """In 0 to 1, all thetas together 1; nan where no comparison counts."""
+    """0 to 1, and all thetas sum to 1; nan for an argument without a comparison that counts."""
     theta_attackers: Floats
     iterations: int
     converged: bool
     connected: bool
-    """False when groups never met: between them theta rests on the uniform start."""
+    """False if some groups never met: then the uniform start sets theta between them."""
 
 
 def tallies(comparisons: Sequence[Comparison], ties: Ties) -> Tallies:
-    """Count the comparisons: a tie is half a win for each (``half``) or for nobody (``ignore``).
+    """Count the comparisons: a tie is half a win for each (``half``), or left out (``ignore``).
 
-    Their order does not matter.
+    The order of the comparisons does not matter.
     """
     tie = 0.5 if ties == "half" else 0.0
     points = {True: (1.0, 0.0), False: (0.0, 1.0), None: (tie, tie)}
@@ -85,7 +85,7 @@ def fit(
     tolerance: float = TOLERANCE,
     epsilon: float = EPSILON,
 ) -> Fit:
-    """Fit theta by MM steps from the uniform start, until it rests (ART Eq. 2, Proposition 2).
+    """Fit theta by MM steps from the uniform start to convergence (ART Eq. 2, Proposition 2).
 
     ``wins`` and ``losses`` have the shape (supporters, attackers); counts may be fractions. Only
     arguments with a decisive comparison enter.
@@ -119,7 +119,7 @@ def mm_step(
 ) -> tuple[Floats, Floats]:
     """Take one step of Eq. 2 for all: wins_u / (sum_v n_uv / (theta_u + theta_v) + epsilon).
 
-    Return the thetas of supporters and attackers, together 1. An argument without a win gets 0.
+    Return the thetas of supporters and attackers, which sum to 1. An argument without a win gets 0.
     Two thetas of 0 that met stay at 0, which is the limit.
     """
     met = wins + losses
@@ -139,7 +139,7 @@ def _quotient(won: Floats, weight: Floats) -> Floats:
 
 
 def _is_connected(met: NDArray[np.bool_]) -> bool:
-    """Return whether all arguments that met somebody hang together; True when nobody met."""
+    """Return whether comparisons connect all compared arguments; True without comparisons."""
     entered = np.flatnonzero(met.any(axis=1))
     group = entered[:1]
     while True:

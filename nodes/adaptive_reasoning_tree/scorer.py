@@ -1,7 +1,7 @@
 """The evaluator of an argument tree: it scores arguments, and compares two of them.
 
-ART, sections 3.2 and 3.3. The evaluator is apart from the generator of the arguments. The verifier
-of the baselines says yes or no at once.
+ART, sections 3.2 and 3.3. The evaluator and the generator of arguments are separate models. The
+verifier of the baselines says yes or no at once.
 """
 
 from __future__ import annotations
@@ -69,16 +69,16 @@ Scores = dict[str, dict[str, float]]
 
 
 def to_score(argument: Argument, parent: str) -> Mapping[str, object]:
-    """Return what a scorer is sent of ``argument`` and the text of its parent."""
+    """Return the input of a scorer: ``argument``, and the text of its parent."""
     return {name: argument[name] for name in ("id", "stance", "text")} | {"path": [parent]}
 
 
 def scorer(*, late: bool = False, directed: bool = False) -> Step:
     """Return the role that scores one argument by itself, for or against its parent.
 
-    A ``late`` one scores an argument that a tournament left without a comparison that counts. It
-    makes no call where a person set the strength, which is looked up when the tree is weighed. Nor
-    does a ``directed`` one, which also says which way the argument points.
+    A ``late`` scorer scores an argument that a tournament left without a comparison that counts. A
+    ``directed`` scorer also says which way the argument points. Neither makes a call if a person
+    set the strength: the weighing looks it up.
     """
 
     async def scorer(state: Sprout, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def scorer(*, late: bool = False, directed: bool = False) -> Step:
             return {**scores}
         direction = _direction(heard)
         if direction == WRONG_WAY[state["stance"]]:
-            # Small models say "attacks" of most arguments, so they are asked of the opposite, too.
+            # Small models say "attacks" for most arguments, so ask about the opposite, too.
             changes = {"speaker": f"{name}_negated", "step": place.step + 1}
             negated = place.model_copy(update=changes)
             of_negation = _direction(await ask(negated, parent=f"{NEGATION} {state['path'][-1]}"))
@@ -129,20 +129,20 @@ def scorer(*, late: bool = False, directed: bool = False) -> Step:
 
 
 WRONG_WAY: Mapping[Stance, Direction] = {"support": "attacks", "attack": "supports"}
-"""Which way an argument points that is on the wrong side."""
+"""By stance, the direction of an argument that points the wrong way."""
 NEGATION = "It is false:"
-"""Stands before a statement to make its opposite."""
+"""The words before a statement that make it the opposite."""
 
 
 def _direction(heard: Sequence[Heard[Any]]) -> Direction | None:
-    """Return the direction that the majority of the scorers name; None where none does."""
+    """Return the direction that the majority of the scorers name; None without a majority."""
     directions = {jury_ruling.speaker: getattr(jury_ruling.reply, "direction", None) for jury_ruling in heard}
     direction: Direction | None = count(directions).value
     return direction
 
 
 async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:
-    """Score the claim itself: how likely it is before any argument is heard."""
+    """Score the claim itself: its probability before any argument."""
     heard = await jury(
         runtime,
         _strength(state["id"]),
@@ -159,7 +159,7 @@ async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:
 
 
 def score_without_asking(claim: str, runtime: Runtime[Settings]) -> dict[str, float]:
-    """Return the neutral strength of a claim that is not scored, or what a person set instead."""
+    """Return the strength that a person set for a claim, or else the neutral one."""
     scores = set_by_person(claim, runtime)
     return _report_score(runtime, claim, NEUTRAL)["scores"] if scores is None else scores
 
@@ -167,7 +167,7 @@ def score_without_asking(claim: str, runtime: Runtime[Settings]) -> dict[str, fl
 def set_by_person(node: str, runtime: Runtime[Settings]) -> dict[str, float] | None:
     """Return the strength that a person set for a claim or an argument, or None.
 
-    The result is empty where the person left it without a strength.
+    The result is empty if the person left the node without a strength.
     """
     if (override := _set(node, runtime)) is None:
         return None
@@ -193,13 +193,13 @@ def _strength(node: str) -> Place:
 
 
 def _first(node: str, runtime: Runtime[Settings]) -> Place:
-    """Return that place of the first scorer of a jury, or of the one scorer."""
+    """Return the place of the first scorer of a jury, or of the only scorer."""
     (first, *_), *_ = jurors(len(runtime.context.jury))
     return _strength(node).model_copy(update={"speaker": first or "scorer"})
 
 
 def _mean(runtime: Runtime[Settings], node: str, figures: Mapping[str, float]) -> Scores:
-    """Score the mean of what several scorers say, or nothing where none says anything."""
+    """Score the mean of several scorers' figures; return no score without figures."""
     tau = count(figures, "mean").value
     return {"scores": {}} if tau is None else _report_score(runtime, node, tau)
 
@@ -227,9 +227,9 @@ NEITHER = "both are equally strong"
 
 
 def by_text(supporter: str, attacker: str) -> ByText[PairwiseReply] | None:
-    """Return how a model of medium size compares two arguments; None where they are alike.
+    """Return the reply by text for a model of medium size; None if both texts are equal.
 
-    Asked for SUPPORT or ATTACK, such a model said SUPPORT in 11 of 12, whichever was right.
+    Asked for SUPPORT or ATTACK, such a model said SUPPORT in 11 of 12 cases, right or wrong.
     """
     if supporter == attacker:
         return None
@@ -244,7 +244,7 @@ def by_text(supporter: str, attacker: str) -> ByText[PairwiseReply] | None:
 async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, list[Compared]]:
     """Compare one supporter with one attacker of the same parent.
 
-    Make no call about a pair whose comparison a person made void.
+    Make no call if a person made the comparison void.
     """
     supporter, attacker = pair["supporter"], pair["attacker"]
     labelled_arguments = [("SUPPORT", supporter), ("ATTACK", attacker)]
@@ -298,7 +298,7 @@ class ReasonedReply(BaseModel):
 
 
 def verifier(prompt: str, kind: type[VerifierReply] | type[ReasonedReply]) -> Step:
-    """Return the role that answers yes or no, without a confidence as in the paper."""
+    """Return the role that answers yes or no; as in the paper, it gives no confidence."""
 
     async def verifier(state: Question, runtime: Runtime[Settings]) -> Ruling:
         place = Place(node=root(), phase="answer", role="verifier")
@@ -317,7 +317,7 @@ class DirectVerdict(TypedDict):
     number: int
     """From 1."""
     truth: float
-    """How likely the claim is, 0 to 1."""
+    """The probability of the claim, 0 to 1."""
     rationale: str
 
 
@@ -325,12 +325,12 @@ class Sampled(Answering):
     """A claim and several direct verdicts on it."""
 
     number: int
-    """The number of the verdict that a step is to give, from 1."""
+    """The number of the verdict that a step gives, from 1."""
     samples: Annotated[list[DirectVerdict], operator.add]
 
 
 async def sample_verdict(state: Sampled, runtime: Runtime[Settings]) -> dict[str, list[DirectVerdict]]:
-    """Say how likely the claim is, without knowing what the other samples say."""
+    """Estimate the probability of the claim, independently of the other samples."""
     number = state["number"]
     reply = await ask(
         runtime,
@@ -344,7 +344,7 @@ async def sample_verdict(state: Sampled, runtime: Runtime[Settings]) -> dict[str
 
 
 async def mean_verdict(state: Sampled, runtime: Runtime[Settings]) -> Ruling:
-    """Take the mean of the probabilities; the reason is that of the sample nearest to it."""
+    """Take the mean of the probabilities, and the reason of the sample nearest to the mean."""
     samples = sorted(state["samples"], key=lambda sample: sample["number"])
     probability = fmean(sample["truth"] for sample in samples)
     nearest = min(samples, key=lambda sample: abs(sample["truth"] - probability))

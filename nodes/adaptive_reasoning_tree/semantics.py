@@ -1,6 +1,6 @@
-"""Gradual semantics: what supporters and attackers make of a parent's base strength.
+"""Gradual semantics: supporters and attackers change the base strength of their parent.
 
-All strengths are in 0 to 1, and so is the result. A parent without children keeps its base.
+All strengths and results are from 0 to 1. A parent without children keeps its base.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 Semantics = Literal["dfquad", "quadratic_energy", "euler"]
 Combine = Callable[[float, Sequence[float], Sequence[float]], float]
-"""From the base, the supporters' and the attackers' strengths to the parent's strength."""
+"""A function from base, supporters' and attackers' strengths to the parent's strength."""
 
 LARGEST_ENERGY = 700.0
 """e to a higher power does not fit into a float."""
@@ -49,8 +49,7 @@ def _h(x: float) -> float:
 def euler(base: float, supporters: Sequence[float], attackers: Sequence[float]) -> float:
     """Return the Euler-based strength, from ArgLLM: s = 1 - (1 - base^2) / (1 + base e^E).
 
-    E = sum of support - sum of attack; above 700 it counts as 700. A base of 0 stays 0, of 1 stays
-    1.
+    E = sum of support - sum of attack, at most 700. A base of 0 stays 0, and a base of 1 stays 1.
     """
     if not supporters and not attackers:
         return base  # the formula would round

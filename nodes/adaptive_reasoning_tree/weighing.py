@@ -1,6 +1,6 @@
-"""The weighing: scores and comparisons become strengths, which carry to the claim and settle it.
+"""Weigh an argument tree: scores and comparisons become strengths, which settle the claim.
 
-ART, sections 3.3 and 3.4. No model is asked.
+ART, sections 3.3 and 3.4. This takes no model call.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from dialectree.text import figure
 from dialectree.trace.events import tell
 
 ROUNDING = 1e-12
-"""A strength nearer to one half is one half: floating point may miss an exact balance."""
+"""A strength this near to one half counts as one half: floating point may miss a balance."""
 
 WON = {"SUPPORT": True, "ATTACK": False, "TIE": None}
-"""Whether the supporter won, by the winner that a judge names."""
+"""By the winner that a judge names: True if the supporter won, None for a tie."""
 
 
 async def strengths(
     state: AdaptiveReasoningTree, runtime: Runtime[Settings]
 ) -> dict[str, Mapping[str, object]]:
-    """Weigh every argument by itself; in a debate from sources one without evidence weighs less.
+    """Weigh every argument by itself; with sources, an argument without evidence weighs less.
 
-    An argument that a person inserted, and a strength that a person set, count as they are.
+    Arguments that a person inserted and strengths that a person set stay as they are.
     """
     context = runtime.context
     scores: dict[str, float] = {}
@@ -124,7 +124,7 @@ async def aggregation(state: AdaptiveReasoningTree, runtime: Runtime[Settings]) 
 
 
 def _trees(state: AdaptiveReasoningTree, scores: Mapping[str, float]) -> list[argument_tree.Argument]:
-    """Return the claims and all arguments about them as the maths takes them."""
+    """Return the claims and all arguments about them, in the form for the arithmetic."""
     claims = [argument_tree.Argument(name, None, None, scores.get(name)) for name in state["claims"]]
     return claims + [
         argument_tree.Argument(
@@ -135,9 +135,9 @@ def _trees(state: AdaptiveReasoningTree, scores: Mapping[str, float]) -> list[ar
 
 
 def _has_unscored_side(claim: str, arguments: Sequence[Argument], weights: Mapping[str, Weight]) -> bool:
-    """Return whether every argument of one side of the claim lacks the weight that it needs.
+    """Return whether all arguments of one side of the claim lack a weight.
 
-    A side without arguments is empty, not lost: it declined, or a person dropped what it said.
+    A side without arguments is empty, not lost: it declined, or a person dropped its arguments.
     """
     sides: dict[str, list[bool]] = {}
     for argument in arguments:
@@ -148,16 +148,16 @@ def _has_unscored_side(claim: str, arguments: Sequence[Argument], weights: Mappi
 
 
 def _round_to_neutral(strength: float | None) -> float | None:
-    """Return one half where only rounding keeps a claim's strength from being that.
+    """Return one half for a strength that differs from one half only by rounding.
 
-    Here and nowhere else: label, notes, reports and records then agree on what is undecided.
+    Only this function rounds, so that label, notes, reports and records agree on undecided claims.
     """
     near = strength is not None and abs(strength - NEUTRAL) < ROUNDING
     return NEUTRAL if near else strength
 
 
 def _disagreements(comparisons: Sequence[Compared]) -> dict[str, str]:
-    """Return, for each parent, how often the two orders of a pair had different winners."""
+    """Return a note for each parent with pairs whose two orders had different winners."""
     winners: dict[tuple[str, str, str], set[str]] = {}
     for c in comparisons:
         if not c.get("void"):
@@ -204,9 +204,9 @@ _NO_LABEL: VerdictFields = {"answer": None, "label": None, "confidence": None, "
 def _explain_undecided(
     claims: Sequence[str], arguments: Sequence[Argument], weights: Mapping[str, Weight]
 ) -> str | None:
-    """Return why the sources decide nothing about the claim; None where they do.
+    """Return the reason why the sources leave the claim undecided; None if they decide it.
 
-    Either no argument cites them, or P(claim) is what it was before the debate.
+    Either no argument cites the sources, or the arguments leave P(claim) unchanged.
     """
     weighed = [weights[claim] for claim in claims if weights[claim].strength is not None]
     if not weighed:

@@ -1,4 +1,4 @@
-"""Win rates of supporters and attackers, from who beat whom across the two sides.
+"""Win rates of supporters and attackers, from comparisons across the two sides.
 
 Arrays have a row for each supporter, a column for each attacker.
 """
@@ -12,10 +12,10 @@ Floats = NDArray[np.float64]
 
 
 def win_rates(wins: Floats, losses: Floats) -> tuple[Floats, Floats]:
-    """Return each argument's mean win rate over the opponents it met: supporters, attackers.
+    """Return the mean win rates of supporters, and of attackers, over their opponents.
 
     ``wins`` and ``losses`` have the shape (supporters, attackers); a tie is half of each. A pair
-    counts once, however often it was judged. In 0 to 1; nan for an argument that met nobody.
+    counts once, even if it was judged twice. 0 to 1; nan for an argument without opponents.
     """
     met = wins + losses > 0
     rates = np.divide(wins, wins + losses, out=np.zeros_like(wins), where=met)
