@@ -28,7 +28,7 @@ class WriterReply(BaseModel):
 
 
 def highlights(finding: Finding, branches: list[Finding]) -> list[str]:
-    """Return the findings that carry the answer most, the surest first; of a leaf its reasons."""
+    """Return the surest findings, the surest first; for a leaf, its reasons."""
     sure = [b for b in branches if b["answer"] is not None]
     sure.sort(key=lambda b: -1.0 if b["confidence"] is None else b["confidence"], reverse=True)
     return [f"{b['question']} {b['answer']}" for b in sure[:_HIGHLIGHTS]] or [finding["rationale"]]
@@ -46,7 +46,7 @@ def select_child_findings(state: TreeStructuredDebate) -> list[Finding]:
 
 
 async def answer_writer(state: TreeStructuredDebate, runtime: Runtime[Settings]) -> Ruling:
-    """Write the text. It adds no fact, and may not change the confidence."""
+    """Write the text, without new facts and without a change of the confidence."""
     finding = state["finding"]
     confidence, polar = finding["confidence"], is_polar(finding["question"])
     settled = (leading(finding["answer"] or "") or finding["side"]) if polar else None
@@ -81,7 +81,7 @@ async def as_it_stands(state: TreeStructuredDebate) -> Ruling:
 
 
 async def end_unresolved(state: TreeStructuredDebate) -> Ruling:
-    """Rule nothing: no part of the question was settled, or the text contradicts the debate."""
+    """Give no answer: the question is not settled, or the text contradicts the debate."""
     ruled = verdict(state["finding"], None, None)
     if state["finding"]["answer"] is None:
         return {"verdict": ruled}

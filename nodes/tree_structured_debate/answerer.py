@@ -31,7 +31,7 @@ class Sample(TypedDict):
 
 
 class Turn(TypedDict):
-    """An answer of the explorer, or what the critic has against it."""
+    """An answer of the explorer, or the critic's objections to it."""
 
     speaker: Literal["explorer", "critic"]
     round: int
@@ -40,10 +40,10 @@ class Turn(TypedDict):
 
 
 class Answers(shared.Answering):
-    """A question, and several answers to it or what explorer and critic say about it."""
+    """A question with several answers, or with the exchange of explorer and critic."""
 
     number: int
-    """The number of the sample that a step is to give, from 1."""
+    """The number of the sample that a step gives, from 1."""
     samples: Annotated[list[Sample], operator.add]
     transcript: Annotated[list[Turn], operator.add]
     broken_off: bool
@@ -65,7 +65,7 @@ async def answerer(state: shared.Question, runtime: Runtime[Settings]) -> Ruling
 
 
 async def sampler(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[Sample]]:
-    """Answer at once, warmer than the answerer, without knowing the other samples."""
+    """Answer at once, warmer than the answerer, independently of the other samples."""
     reply = await ask(
         runtime,
         Place(node=root(), phase="direct", role="sampler", speaker=str(state["number"])),
@@ -162,7 +162,7 @@ async def sole_sample(state: Answers, runtime: Runtime[Settings]) -> Ruling:
 
 
 ROUNDS = 2
-"""Explorer and critic both speak once in each."""
+"""The number of rounds; explorer and critic both speak once in each."""
 
 
 class ExplorerReply(BaseModel):
@@ -214,7 +214,7 @@ async def critic(state: Answers, runtime: Runtime[Settings]) -> dict[str, list[T
 
 
 class Revised(shared.Answering):
-    """A question, an answer to it, and what is wrong with it; "" if nobody found out."""
+    """A question, an answer, and a critique of the answer; "" if the critique failed."""
 
     answer: str
     critique: str
@@ -248,7 +248,7 @@ async def only_critique(state: Revised, runtime: Runtime[Settings]) -> dict[str,
 
 
 async def reviser(state: Revised, runtime: Runtime[Settings]) -> Ruling:
-    """Revise the answer by the critique; it stays as it is where the critique is wrong."""
+    """Revise the answer by the critique; keep the answer if the critique is wrong."""
     return await _ruling(
         runtime,
         Place(node=root(), phase="answer", role="reviser"),

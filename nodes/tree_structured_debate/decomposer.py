@@ -18,7 +18,7 @@ from dialectree.records import Place
 from dialectree.trace.events import tell
 
 _QID = 16
-"""Characters of a part's name in a reply."""
+"""The most characters of a part's name in a reply."""
 
 
 def _cut(value: object) -> object:
@@ -43,7 +43,7 @@ class DecomposerReply(BaseModel):
 
 
 def number_subquestions(drafted: Sequence[str]) -> list[dict[str, str]]:
-    """Return the sub-questions under the ids c1, c2, ... that the next reply may point at."""
+    """Return the sub-questions with ids c1, c2, ... for the next reply to refer to."""
     return [{"qid": f"c{n}", "text": text} for n, text in enumerate(drafted, 1)]
 
 
@@ -153,7 +153,7 @@ async def complexity_evaluator(state: Subtree, runtime: Runtime[Settings]) -> di
 
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Take a question up."""
+    """Open a question."""
     tell(runtime, state["id"], "opened", {"text": state["question"]})
     return {"take": 1, "facts": [], "attempt": 1, "unclear": []}
 
@@ -194,10 +194,10 @@ async def branching(state: Subtree, runtime: Runtime[Settings]) -> dict[str, lis
 
 
 def repetitions(children: Sequence[Question], question: str, node: str) -> Iterator[str]:
-    """Return a note on each child that asks the same as its parent ``node`` or an earlier child.
+    """Yield a note on each child that asks the same as its parent ``node`` or an earlier child.
 
-    Such a split is paid for twice. It is recorded and shown, never acted upon: the paper leaves
-    non-overlap to the decomposition judge.
+    A repetition is paid for twice. The note changes nothing: the paper leaves non-overlap to the
+    decomposition judge.
     """
     first = {normal(as_asked(question)): node}
     for child in children:

@@ -21,7 +21,7 @@ from dialectree.trace.events import tell
 
 
 def is_leaf(finding: Finding) -> bool:
-    """Return whether this is a leaf that has an answer: it rests on itself alone."""
+    """Return whether the finding is an answered leaf: it rests on itself alone."""
     return finding["leaves"] == [finding["id"]]
 
 
@@ -39,7 +39,7 @@ def make_finding(
     unclear: Sequence[str] = (),
     side: Side | None = None,
 ) -> Judged:
-    """Return the finding about the question in ``state``; its parts leave ``unclear`` open, too."""
+    """Return the finding about the question in ``state``; ``unclear`` has the gaps of its parts."""
     return {
         "finding": {
             "id": state["id"],
@@ -62,9 +62,9 @@ def settle(
     winner: str | None = None,
     votes: Count | None = None,
 ) -> Judged:
-    """Tell of a finding and return it. ``local_confidence`` is the judge's in this part alone.
+    """Emit the event of a finding, and return the finding.
 
-    ``votes`` are those of a jury.
+    ``local_confidence`` is the judge's confidence in this part alone; ``votes`` are a jury's.
     """
     finding = judged["finding"]
     verdict: dict[str, Any] = {
@@ -83,7 +83,7 @@ def settle(
 
 
 async def missing(state: Debated, runtime: Runtime[Any]) -> Judged:
-    """Find no answer. In a second pass the verdict of the first one stands."""
+    """Return a finding without an answer; in a second pass the first verdict is kept."""
     if state["take"] == 1:
         tell(runtime, state["id"], "settled", {"verdict": None})
     else:
@@ -93,7 +93,7 @@ async def missing(state: Debated, runtime: Runtime[Any]) -> Judged:
 
 
 async def weakest_leaves(state: TreeStructuredDebate, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Choose the leaves with the least confidence; of two alike the first in the tree."""
+    """Choose the leaves with the least confidence; the first in the tree wins a tie."""
     certified = [state["finding"], *state["certified"]]
     leaves = sorted(filter(is_leaf, certified), key=lambda leaf: leaf["confidence"] or 0.0)
     max_leaves = runtime.context.second_pass_leaves
@@ -101,7 +101,7 @@ async def weakest_leaves(state: TreeStructuredDebate, runtime: Runtime[Settings]
 
 
 async def reopening(state: SecondPass) -> dict[str, object]:
-    """Take a question up again, with the findings of the first pass here, below and elsewhere."""
+    """Open a question again, with the findings of the first pass."""
     certified = state["certified"]
     first = next(finding for finding in certified if finding["id"] == state["id"])
     other_leaves = [f for f in certified if is_leaf(f) and f["id"] not in state["leaves"]]

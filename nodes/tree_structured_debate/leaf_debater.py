@@ -1,6 +1,6 @@
 """The leaves: A and B defend opposing answers turn by turn, and a judge rules.
 
-Or another protocol debates the leaf, and its verdict becomes a finding.
+Alternatively another protocol debates the leaf, and its verdict becomes a finding.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class DebaterReply(OpeningReply):
 
 
 def leaf_debater(name: Debater) -> Step:
-    """Return debater ``name``, who defends the side that the question and the draw leave to it.
+    """Return debater ``name``, who defends the side that the question and the draw give it.
 
-    A debater who chooses its answer itself is held to its first claim in later rounds.
+    A debater who chooses its answer must keep to its first claim in later rounds.
     """
 
     async def leaf_debater(state: LeafDebate, runtime: Runtime[Settings]) -> dict[str, list[Statement]]:
@@ -133,9 +133,9 @@ class NamedClaim(BaseModel):
 
 
 def by_text(claims: Mapping[str, str], sides: Mapping[str, Side]) -> ByText[LeafJudgeReply] | None:
-    """Return how a model of medium size rules; None where no text names one of two claims.
+    """Return the reply by text for a model of medium size; None without two distinct claims.
 
-    Asked for a letter, such a model chose A in 12 of 12 debates, whichever claim was right.
+    Asked for a letter, such a model chose A in 12 of 12 debates, right or wrong.
     """
     names = {claim: name for name, claim in claims.items()}
     if len(names) < 2:
@@ -156,7 +156,7 @@ def by_text(claims: Mapping[str, str], sides: Mapping[str, Side]) -> ByText[Leaf
 
 
 def last_claims(transcript: list[Statement]) -> dict[str, str]:
-    """Return the last claim of each debater who spoke, leaving out turns that were withdrawn."""
+    """Return each debater's last claim; a withdrawn turn counts only if it is the first."""
     last: dict[str, str] = {}
     for turn in transcript:
         if turn["claim"] != WITHDRAWN or turn["debater"] not in last:
@@ -167,7 +167,7 @@ def last_claims(transcript: list[Statement]) -> dict[str, str]:
 async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
     """Rule by facts, not by style; the more careful answer wins a tie.
 
-    From sources, a ruling without evidence says so; where memory is forbidden, it does not count.
+    With sources, a ruling without evidence gets a note; if memory is forbidden, it does not count.
     """
     node, take, question = state["id"], state["take"], state["question"]
     seed, polar = runtime.context.seed, is_polar(question)
@@ -198,7 +198,7 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
     )
     overrides = run_of(runtime).overrides
     ruled = {juror.speaker: juror.reply for juror in heard if juror.reply is not None}
-    # A person rules by the text alone: the winner in such a reply is still the model's.
+    # A person changes the text alone: the winner in the reply is still the model's.
     changed = {juror.speaker: overrides.at(juror.place) for juror in heard}
     labels = {
         who: reply.answer if (by := changed[who]) and by.what == "ruled" else reply.winner
@@ -224,9 +224,9 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
 
 
 async def inner_debate(state: Debated, runtime: Runtime[Settings]) -> Judged:
-    """Let another protocol settle the leaf: between Yes and No where the question is polar.
+    """Let another protocol settle the leaf; a polar question has the options Yes and No.
 
-    A claim that is likelier true than not answers it with yes, as surely as that is probable.
+    A claim with a probability above 0.5 means yes, else no; the answer's probability is its confidence.
     """
     name, node, question = runtime.context.leaf_protocol, state["id"], state["question"]
     inner_question = question_for(

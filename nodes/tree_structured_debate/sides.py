@@ -1,7 +1,7 @@
-"""The sides of a leaf debate: who defends what, who opens, and whether a ruling names one side.
+"""The sides of a leaf debate: their assignment, the opener, and the check of a ruling's side.
 
-No call is spent on sides. Every draw is made from the seed, the node and the question, so that no
-name and no place is favoured, neither over the nodes of a debate nor over many questions.
+Sides cost no call. Every draw depends on the seed, the node and the question, so names and places
+are balanced over the nodes of a debate and over many questions.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dialectree.system import chance
 Debater = Literal["A", "B"]
 Side = Literal["YES", "NO", "SPAN", "OTHER"]
 CHOSEN: tuple[Side, Side] = ("SPAN", "OTHER")
-"""The sides whose answer the debater chooses itself."""
+"""The sides for which the debater chooses the answer."""
 CLARIFIED = "\n(Clarified by the person who asks: "
-"""Stands between a question and the person's explanation of it."""
+"""The text between a question and the person's explanation."""
 
 _AUXILIARIES = re.compile(
     r"(am|is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|ought|shall|should|will"
@@ -28,18 +28,18 @@ _YES_OR_NO = re.compile(r"[\W_]*(yes|no)\b", re.IGNORECASE)
 
 
 def as_asked(question: str) -> str:
-    """Return `question` without the person's explanation of it."""
+    """Return `question` without the person's explanation."""
     return question.partition(CLARIFIED)[0]
 
 
 def is_polar(question: str) -> bool:
-    """Return whether a question, as asked, begins with an auxiliary verb and holds no "or"."""
+    """Return whether a question begins with an auxiliary verb and does not contain "or"."""
     words = re.findall(r"\w+(?:'\w+)*", normal(as_asked(question)))
     return bool(words) and _AUXILIARIES.fullmatch(words[0]) is not None and "or" not in words
 
 
 def is_asked(text: str) -> bool:
-    """Return whether `text` ends in a question mark, or in one with exclamation marks behind it."""
+    """Return whether `text` ends in a question mark; exclamation marks may follow it."""
     return exact(text).rstrip("!！").endswith(("?", "？", "؟"))
 
 
@@ -52,9 +52,9 @@ def leading(text: str) -> Literal["YES", "NO"] | None:
 
 
 def says_otherwise(answer: str, side: Side | None, side_holder: str, field: str = "answer") -> str | None:
-    """Return the fault of an `answer` that begins with Yes where `side` is NO, or vice versa.
+    """Return the fault of an `answer` that begins with Yes for the `side` NO, or vice versa.
 
-    An answer that begins with neither has no such fault.
+    Return None for an answer that begins with neither.
     """
     answered = leading(answer)
     if answered in (side, None) or side not in ("YES", "NO"):
@@ -66,9 +66,9 @@ def says_otherwise(answer: str, side: Side | None, side_holder: str, field: str 
 
 
 def names_another(winner: str, answer: str, texts: Mapping[str, str]) -> str | None:
-    """Return the fault of an answer that is the text, or the letter, of another than `winner`.
+    """Return the fault of an answer that is the text or the letter of a loser.
 
-    A text that the winner's text contains names no side: two texts often share a sentence.
+    A text that the winner's text contains is allowed, because two texts often share a sentence.
     """
     label = match_candidate(answer, texts)
     if label in (None, winner) or normal(texts[label]) in normal(texts[winner]):

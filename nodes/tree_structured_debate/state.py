@@ -17,7 +17,7 @@ from dialectree.protocols.options import Jury, Unit, option
 from dialectree.protocols.questions import question_for
 
 SAMPLES = 5
-"""Samples of ``best_of_n`` where the settings name no number, as many as in the paper."""
+"""The default number of samples of ``best_of_n``, as in the paper."""
 
 
 class Input(GroundedInput):
@@ -31,12 +31,12 @@ class Settings(GroundedSettings):
     """The settings of a debate tree."""
 
     depth_profile: Literal["adaptive", "fixed", "safety"] = option("adaptive", group="Tree", common=True)
-    """Stop where the questions are easy, split every branch to ``max_depth``, or stop where they
-    are easy but never above ``min_depth``."""
+    """Stop at easy questions, split every branch to ``max_depth``, or stop at easy questions but
+    never above ``min_depth``."""
     max_depth: int | None = option(None, ge=0, le=8, group="Tree", common=True)
     """Depth at which every question is a leaf; none: 3, or 2 if ``depth_profile`` is fixed."""
     min_depth: int = option(1, ge=0, le=8, group="Tree")
-    """Depth above which the safety profile does not stop; the other profiles have no such floor."""
+    """Smallest depth at which the safety profile stops; other profiles have no limit."""
     max_nodes: int = option(85, ge=1, le=10_000, group="Tree")
     """Questions in the tree, the root included."""
     max_children: int = option(4, ge=2, le=8, group="Tree")
@@ -48,15 +48,15 @@ class Settings(GroundedSettings):
     synthesis_rounds: int = option(2, ge=1, le=20, group="Debates")
     """Rounds of a synthesis debate."""
     second_pass_below: Unit | None = option(None, group="Debates")
-    """Visit the least certain leaves again when the final confidence is lower; none: never."""
+    """Visit the least certain leaves again if the final confidence is below this; none: never."""
     second_pass_leaves: int = option(1, ge=1, le=100, group="Debates")
     """Leaves that a second pass visits."""
     leaf_protocol: str = option("debate", group="Debates")
-    """How a leaf is settled: by TSD's own debate (debate), or by another installed protocol that
-    answers a question, such as rsd, or verifies a claim, such as art. Where it needs a claim or
-    options, it settles yes-or-no questions only; others are debated."""
+    """Settle a leaf by TSD's own debate (debate), or by another installed protocol that answers a
+    question, such as rsd, or verifies a claim, such as art. If the protocol needs a claim or
+    options, it settles yes-or-no questions only; TSD debates the others."""
     jury: Jury = option(default_factory=list, group="Debates", metavar="SPEC", jury_of="leaf_judge")
-    """A model that judges a leaf's debate beside others; the majority of all of them rules."""
+    """A model that judges a leaf's debate together with others; the majority of them rules."""
     ask: bool = option(False, group="Tree", person=True)
     """Ask the person when a question lacks something essential."""
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
@@ -83,11 +83,11 @@ class Settings(GroundedSettings):
         return 2 if self.depth_profile == "fixed" else 3
 
     def depth_floor(self) -> int:
-        """Return the depth above which expansion does not stop by itself."""
+        """Return the smallest depth at which expansion stops by itself."""
         return max(1, self.min_depth) if self.depth_profile == "safety" else 0
 
     def find_unused_settings(self) -> Mapping[str, str]:
-        """Return the settings that others leave without a meaning, and why."""
+        """Return the settings that other settings leave without effect, and the reasons."""
         unused: dict[str, str] = {}
         if self.depth_profile == "fixed":
             fixed = "nobody rates the parts with `depth_profile` fixed"
@@ -102,7 +102,7 @@ class Settings(GroundedSettings):
 
 
 Fault = Literal["failed", "contradicted"]
-"""Why a ruling is missing: the call failed for good, or the reply contradicted itself."""
+"""The reason for a missing ruling: the call failed for good, or the reply contradicted itself."""
 Style = Literal["concise", "full"]
 STYLES: tuple[Style, Style] = ("concise", "full")
 
@@ -120,22 +120,22 @@ class Question(shared.Question):
 
 
 class Finding(TypedDict):
-    """The answer of one question of the tree; None where it has none."""
+    """The result of one question of the tree; its ``answer`` is None without a ruling."""
 
     id: str
     question: str
     answer: str | None
     rationale: str
     confidence: float | None
-    """The aggregate, 0 to 1; None where no judge gave one."""
+    """The aggregate, 0 to 1; None without a judge's confidence."""
     leaves: list[str]
     """Ids of the leaves that the answer rests on."""
     unclear: list[str]
-    """What the question and those below it leave open."""
+    """The gaps that the question and the questions below it leave open."""
     take: int
-    """The pass that it comes from: 1, or 2."""
+    """The pass that made it: 1, or 2."""
     side: Side | None
-    """The side that won; None where no model ruled on one."""
+    """The side that won; None if no model ruled on a side."""
 
 
 class Judged(TypedDict):
@@ -145,7 +145,7 @@ class Judged(TypedDict):
 
 
 class Debated(TypedDict):
-    """State what a debate at a leaf or above it is about."""
+    """The subject of a debate at a leaf or above it."""
 
     id: str
     question: str
@@ -155,9 +155,9 @@ class Debated(TypedDict):
     take: int
     """1, or 2 in a second pass."""
     facts: list[str]
-    """What other leaves settled; only in a second pass."""
+    """The findings of other leaves; only in a second pass."""
     unclear: list[str]
-    """What the question leaves open."""
+    """The gaps that the question leaves open."""
 
 
 def standing(first: Finding, second: Finding) -> Finding:
@@ -175,12 +175,12 @@ def merge_findings(old: list[Finding], new: list[Finding]) -> list[Finding]:
 
 
 class Findings(Judged):
-    """Hand the outcome of a subtree upward."""
+    """The outcome of a subtree, for its parent."""
 
     findings: Annotated[list[Finding], merge_findings]
-    """Those of its children."""
+    """The findings of its children."""
     certified: Annotated[list[Finding], merge_findings]
-    """Those of all its descendants; only where a second pass may need them."""
+    """The findings of all its descendants; only if a second pass may need them."""
 
 
 class TreeStructuredDebate(Question, shared.Ruling):
@@ -193,27 +193,27 @@ class TreeStructuredDebate(Question, shared.Ruling):
     leaves: list[str]
     """The leaves that a second pass visits."""
     fault: Fault | None
-    """Why there is no text of the answer writer."""
+    """The reason for a missing text of the answer writer."""
 
 
 class Subtree(Question, Findings):
-    """One question of the tree and all below it."""
+    """One question of the tree and all questions below it."""
 
     take: int
     """1: the first pass."""
     facts: list[str]
-    """None in the first pass."""
+    """Empty in the first pass."""
     attempt: int
-    """1, or 2 once the person was asked what the question means."""
+    """1, or 2 after the person was asked about the question."""
     canonical: str
     drafted: list[str]
     """The proposed sub-questions."""
     atomic: bool
-    """True where the decomposer says that the question needs no split."""
+    """True if the decomposer says that the question needs no split."""
     difficulty: list[float]
-    """Of each drafted child; empty where nobody rated them."""
+    """The difficulty of each drafted child; empty without ratings."""
     unclear: list[str]
-    """What the question leaves open."""
+    """The gaps that the question leaves open."""
     children: list[Question]
     failed: bool
     """True when a role of the expansion failed for good."""
@@ -231,7 +231,7 @@ class Statement(TypedDict):
 
 
 class LeafDebate(Debated, Judged):
-    """A leaf debate while it lasts."""
+    """A leaf debate in progress."""
 
     transcript: Annotated[list[Statement], operator.add]
     failed: bool
@@ -239,23 +239,24 @@ class LeafDebate(Debated, Judged):
 
 
 class SynthesisDebate(Debated, Judged):
-    """A synthesis debate while it lasts."""
+    """A synthesis debate in progress."""
 
     findings: list[Finding]
-    """Those of the children, in the order of the tree."""
+    """The findings of the children, in the order of the tree."""
     round: Annotated[int, operator.add]
     candidates: Annotated[dict[Style, dict[str, str]], operator.or_]
-    """By style the last reply of its debater, with the style in it."""
+    """By style, the last reply of its debater, with the style as a field."""
     gone: Annotated[list[Style], operator.add]
     """Debaters who failed for good."""
     fault: Fault | None
-    """Why there is no ruling of the judge."""
+    """The reason for a missing ruling of the judge."""
 
 
 class SecondPass(Debated, Findings):
-    """One question of the tree while it is visited again.
+    """One question of the tree in the second pass.
 
-    It rests on a leaf to be visited, or is one. ``certified`` holds all findings of the first pass.
+    Its answer rests on a leaf to visit, or it is that leaf. ``certified`` has all findings of the
+    first pass.
     """
 
     leaves: list[str]

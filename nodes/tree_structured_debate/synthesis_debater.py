@@ -1,4 +1,4 @@
-"""The synthesis: concise and full put the children's answers together, and a judge chooses."""
+"""The synthesis: a concise and a full debater merge the children's answers; a judge chooses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def message_tokens(findings: list[Finding]) -> int:
 
 
 def synthesis_debater(style: Style) -> Step:
-    """Return the debater for ``style``; from its second round on it has read the other."""
+    """Return the debater for ``style``; from the second round on it reads the other's text."""
 
     async def synthesis_debater(state: SynthesisDebate, runtime: Runtime[Settings]) -> dict[str, object]:
         node, round_, take = state["id"], state["round"], state["take"]
@@ -135,7 +135,7 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
         polar=polar,
     )
     winner = f"{reply.winner} ({candidates[reply.winner]['style']})"
-    # A person rules by the text alone: the winner in such a reply is still the model's.
+    # A person changes the text alone: the winner in the reply is still the model's.
     won = None if run_of(runtime).overrides.at(place) else leading(integrations[reply.winner])
     local = None if run_of(runtime).overrides.is_ruled(node, take) else reply.confidence
     return settle(
@@ -153,7 +153,7 @@ async def settle_without_judge(state: SynthesisDebate, runtime: Runtime[Settings
 def make_parent_finding(
     state: SynthesisDebate, answer: str, rationale: str, local: float | None, side: Side | None = None
 ) -> Judged:
-    """Return the finding of an inner node; the recursive product is its confidence."""
+    """Return the finding of an inner node; its confidence is the recursive product."""
     children = state["findings"]
     confidences = [child["confidence"] for child in children if child["answer"] is not None]
     return make_finding(

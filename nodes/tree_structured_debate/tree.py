@@ -19,7 +19,7 @@ def aggregate_confidence(local: float | None, children: Sequence[float | None]) 
 def children_that_fit(budget: int, child_count: int) -> int:
     """Return how many of ``child_count`` children fit into ``budget`` nodes, the parent included.
 
-    0 when not even two fit.
+    0 if fewer than two fit.
     """
     fit = min(child_count, budget - 1)
     return fit if fit >= 2 else 0
@@ -35,13 +35,13 @@ def shares(budget: int, children: int) -> list[int]:
 
 
 def hardest(difficulties: Sequence[float], count: int) -> list[int]:
-    """Return the places of the ``count`` most difficult, in order; of two alike the first stays."""
+    """Return the places of the ``count`` highest difficulties, in order; the first wins a tie."""
     ranked = sorted(range(len(difficulties)), key=lambda place: (-difficulties[place], place))
     return sorted(ranked[:count])
 
 
 def turn_tokens(depth: int) -> int:
-    """Return the tokens for one field of a leaf turn: 128 to depth 1, deeper 192 (TSD, App. A)."""
+    """Return the tokens for a field of a leaf turn: 128 up to depth 1, then 192 (TSD, App. A)."""
     return 128 if depth <= 1 else 192
 
 
@@ -54,8 +54,8 @@ def words(tokens: int) -> int:
 
 
 def synthesis_tokens(leaves: int) -> int:
-    """Return the tokens for a synthesis message: from 400 to 800, more with the leaves below.
+    """Return the tokens for a synthesis message: from 400 for one leaf to 800.
 
-    TSD, Leaf-Level Debates, gives the range; the step of 100 a leaf is ours.
+    TSD, Leaf-Level Debates, gives the range; the step of 100 for each leaf is ours.
     """
     return min(800, 400 + 100 * max(0, leaves - 1))
