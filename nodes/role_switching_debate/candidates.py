@@ -1,7 +1,7 @@
-"""The candidates of a role-switching debate: where they come from, and who defends which.
+"""The candidates of a role-switching debate: their sources and their defenders.
 
 Debaters are sides ``a`` and ``b``. Labels are the options' letters in the order given. Every draw
-depends on the seed, the node and the question, so that over many questions no side is favoured.
+depends on the seed, the node and the question, so that sides are balanced over many questions.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from dialectree.trace.events import tell
 def prepare(inputs: Mapping[str, Any], settings: Settings, *, debated: bool = True) -> dict[str, Any]:
     """Return the question, its options as texts and the gold answer as a letter.
 
-    Raise InputError where the question cannot be ``debated``, or answered directly.
+    Raise InputError if the question cannot be ``debated``, or else answered directly.
     """
     require_question(inputs)
     options = distinct_options(inputs.get("options") or [])
@@ -80,8 +80,8 @@ def texts(candidates: Sequence[Candidate]) -> dict[str, str]:
 def opening(count_answers: Callable[[Settings], int], *, debated: bool = True) -> Step:
     """Return the step that labels a question's options, and draws the order of a knockout.
 
-    ``count_answers`` returns how many direct answers are asked for. A question that is not ``debated``
-    keeps the two options that a debate would be about, where an evaluation chooses them.
+    ``count_answers`` returns the number of direct answers. A question that is not ``debated`` keeps
+    only the two options of the debate if an evaluation chooses these.
     """
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -103,9 +103,9 @@ def opening(count_answers: Callable[[Settings], int], *, debated: bool = True) -
 
 
 async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Choose who debates what next: a knockout's round, gold and distractor, or both options.
+    """Choose the next debates: a knockout's round, gold and distractor, or both options.
 
-    With more than two options or none, the debaters choose what they propose.
+    With more than two options or none, the debaters choose their proposals.
     """
     context, question, options = runtime.context, state["question"], state["options"]
     if state["waiting"]:
@@ -126,7 +126,7 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dic
 
 
 def next_round(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Pair the options that wait, in their order; an odd one out has a bye."""
+    """Pair the waiting options in their order; an odd one out has a bye."""
     waiting, number, question = state["waiting"], state["round"] + 1, state["question"]
     seed, pairs, met = runtime.context.seed, list[Pair](), list[str]()
     for first_option, two in zip(waiting[::2], waiting[1::2], strict=False):
@@ -144,7 +144,7 @@ def next_round(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[s
 
 
 def pair(state: RoleSwitchingDebate, node: str, candidates: dict[Side, Candidate], first: Side = "a") -> Pair:
-    """Return one debate, as its graph takes it."""
+    """Return the input for the graph of one debate."""
     return {
         "id": node,
         "question": state["question"],
@@ -170,12 +170,12 @@ async def standing(state: RoleSwitchingDebate) -> dict[str, object]:
 
 
 def make_draw_key(question: str) -> tuple[str, ...]:
-    """Return what the draws about ``question`` depend on beside the seed."""
+    """Return the key of the draws about ``question``, without the seed."""
     return (*inside.get().draw(), question)
 
 
 def assign_sides(first: Candidate, second: Candidate, seed: int, *place: str) -> dict[Side, Candidate]:
-    """Return who defends which of two candidates."""
+    """Return the two candidates by the side that defends each."""
     if chance.coin(seed, "candidates", *place):
         return {"a": first, "b": second}
     return {"a": second, "b": first}
@@ -190,7 +190,7 @@ def shuffle_options(options: Sequence[Candidate], seed: int, *place: str) -> lis
 def gold_pair(
     options: Sequence[Candidate], gold: str, settings: Settings, question: str
 ) -> tuple[Candidate, Candidate]:
-    """Return the gold option and a wrong one: the first, or one drawn. Never ask a model."""
+    """Return the gold option and a wrong one: the first, or a drawn one, without a model call."""
     right = next(option for option in options if option["label"] == gold)
     wrong = [option for option in options if option["label"] != gold]
     if settings.distractor == "random":
@@ -199,7 +199,7 @@ def gold_pair(
 
 
 def read_from(first: Side, candidates: Mapping[Side, Candidate]) -> dict[str, str]:
-    """Return text by label, the candidate of ``first`` before the other's."""
+    """Return text by label, with the candidate of ``first`` first."""
     return {candidates[s]["label"]: candidates[s]["text"] for s in (first, get_opponent(first))}
 
 
@@ -210,7 +210,7 @@ class SameAnswerReply(BaseModel):
 
 
 def find_proposed_answer(state: FivePhases, side: Side) -> str:
-    """Return the answer that ``side`` proposed; nothing where its proposal failed."""
+    """Return the answer that ``side`` proposed; empty if its proposal failed."""
     proposal = latest(state["turns"], side, "proposals")
     return "" if proposal is None else str(proposal["answer"])
 
@@ -218,7 +218,7 @@ def find_proposed_answer(state: FivePhases, side: Side) -> str:
 async def meeting(state: FivePhases) -> dict[str, object]:
     """Compare the proposals: options as they are, open answers by their words.
 
-    Two open answers in different words may still be one. A model has to say whether they are.
+    Two open answers in different words may still be the same answer: a model decides.
     """
     a, b = (find_proposed_answer(state, side) for side in SIDES)
     if state["assigned"] or not a or not b:
@@ -244,7 +244,7 @@ async def same_answer(state: FivePhases, runtime: Runtime[Settings]) -> dict[str
 
 
 async def pair_proposals(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Let each debater defend what it proposed. Open answers are A and B.
+    """Let each debater defend its proposal. Open answers are A and B.
 
     A notice of the run names the options that are left out.
     """

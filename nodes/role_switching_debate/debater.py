@@ -40,7 +40,7 @@ from dialectree.records import Place
 from dialectree.trace.events import tell
 
 MOST_SENTENCES = 40
-"""Sentences that a model of medium size may choose a quotation from."""
+"""The most sentences that a model of medium size may choose a quotation from."""
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
@@ -85,10 +85,10 @@ class UncertaintyReply(BaseModel):
 
 
 def proposal(side: Side, *, again: bool = False) -> Step:
-    """Phase 1: an answer with its reasons, without a look at the other's.
+    """Return phase 1: an answer with its reasons, without a look at the other's.
 
-    ``again`` is for a debater that proposed the same as its opponent. It argues for the strongest
-    answer that is neither the opponent's, which is ``taken``, nor its own first one.
+    ``again`` is for a debater that proposed its opponent's answer. It argues for the strongest
+    answer other than the opponent's and its own first one.
     """
 
     async def proposal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
@@ -103,7 +103,7 @@ def proposal(side: Side, *, again: bool = False) -> Step:
             return match_candidate(reply.answer, options)
 
         def fault(reply: ProposalReply) -> str | None:
-            if assigned_answer:  # whatever the reply calls its answer, the debater keeps its own
+            if assigned_answer:  # the debater keeps it, even if the reply names another answer
                 return None
             if options:
                 names = ", ".join(remaining_options)
@@ -146,7 +146,7 @@ def proposal(side: Side, *, again: bool = False) -> Step:
 
 
 def rebuttal(side: Side) -> Step:
-    """Phase 2: located errors in the opponent's text. In turn, b has read a's rebuttal."""
+    """Return phase 2: located errors in the opponent's text. In turn, b has read a's rebuttal."""
 
     async def rebuttal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         in_turn = runtime.context.cross_examination == "in_turn"
@@ -163,7 +163,7 @@ def rebuttal(side: Side) -> Step:
         place = _place(state, side, "cross_examination", step=int(in_turn and side == "b"))
         texts_said = opponents.split("\n¶\n")
         sentences = dict.fromkeys(s for text in texts_said for s in split_sentences(text))
-        sentences.pop(state["candidates"][get_opponent(side)]["text"], None)  # its answer is no argument
+        sentences.pop(state["candidates"][get_opponent(side)]["text"], None)  # an answer, not an argument
         quoting = ByText[RebuttalReply](
             QuotingReply, {"errors[].quote": [*sentences][:MOST_SENTENCES]}, lambda reply: reply
         )
@@ -183,7 +183,7 @@ def rebuttal(side: Side) -> Step:
 
 
 def switch(side: Side) -> Step:
-    """Phase 3: the strongest case for what the opponent proposed."""
+    """Return phase 3: the strongest case for the opponent's proposal."""
 
     async def switch(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         place = _place(state, side, "role_switch")
@@ -193,7 +193,7 @@ def switch(side: Side) -> Step:
 
 
 def uncertainty(side: Side) -> Step:
-    """Phase 4: how sure a debater is of its first answer, without a look at the other's report."""
+    """Return phase 4: a debater's confidence in its first answer, without the other's report."""
 
     async def uncertainty(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         place = _place(state, side, "uncertainty")
@@ -216,7 +216,7 @@ async def _speak(
 ) -> dict[str, list[Turn]]:
     """Return the turn of the debater at ``place``, who reads the transcript up to ``until``.
 
-    It stands in the order in which the judge reads it, so that their prompts begin alike.
+    The transcript has the order in which the judge reads it, so that their prompts begin alike.
     """
     side: Side = "a" if place.speaker == "a" else "b"
     candidates, first = state["candidates"], state["first"]
@@ -246,7 +246,7 @@ async def _speak(
 
 
 def _order_texts(turns: list[Turn], side: Side, *, first: Side) -> list[tuple[bool, str]]:
-    """Return what both wrote, in order, and whether it is the opponent of ``side`` who did.
+    """Return the texts of both in order, each with True if the opponent of ``side`` wrote it.
 
     Both propose at the same time; in the cross-examination ``first`` speaks before the other.
     """
@@ -259,7 +259,7 @@ def _order_texts(turns: list[Turn], side: Side, *, first: Side) -> list[tuple[bo
 
 
 def _place(state: FivePhases, side: Side, phase: Phase, step: int = 0) -> Place:
-    """Return where a turn belongs, and what its speaker defends there."""
+    """Return the place of a turn, with the answer that its speaker defends there."""
     candidate = state["candidates"].get(side)
     defended = state["candidates"].get(get_opponent(side) if phase == "role_switch" else side)
     letter = "" if state["options"] else side.upper()  # open answers are A and B

@@ -34,7 +34,7 @@ class DistractorReply(BaseModel):
 
 
 def requests(state: RoleSwitchingDebate) -> list[dict[str, Any]]:
-    """Return what each direct answerer reads; all are asked at once."""
+    """Return the input of each direct answerer; all are asked at once."""
     return [{**state, "number": number} for number in range(1, state["asked"] + 1)]
 
 
@@ -70,9 +70,9 @@ def direct_answerer(role: str) -> Step:
 
 
 def votes(samples: Sequence[VerdictFields]) -> dict[str, list[VerdictFields]]:
-    """Return the samples by their answer, most votes first; among equals the first sample's first.
+    """Return the samples by answer, most votes first; the earliest sample wins a tie.
 
-    Options count by their letter, open answers by their normal form.
+    Options are grouped by letter, open answers by their normal form.
     """
     by_answer: dict[str, list[VerdictFields]] = {}
     for sample in samples:
@@ -90,8 +90,8 @@ async def accept_unanimous_answer(state: RoleSwitchingDebate, runtime: Runtime[S
 async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
     """Take the answer with the most votes; its confidence is its share of all samples asked for.
 
-    A single sample has no confidence: nothing could have disagreed with it. A sample that a person
-    dropped counts as if it had not been asked for.
+    A single sample has no confidence, because no other sample could disagree. A sample that a
+    person dropped does not count as asked for.
     """
     counted, sample_count = votes(state["samples"]), state["asked"] - state["dropped"]
     top_votes = max(map(len, counted.values()))

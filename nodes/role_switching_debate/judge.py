@@ -61,9 +61,9 @@ class NamedRuling(BaseModel):
 
 
 def by_text(possible: Mapping[str, str]) -> ByText[JudgeReply] | None:
-    """Return how a model of medium size rules; None where no text names a candidate.
+    """Return the reply by text for a model of medium size; None if two candidates share a text.
 
-    Such a model chose the letter A in 23 of 24 rulings, whatever it stood for.
+    Such a model chose the letter A in 23 of 24 rulings, right or wrong.
     """
     labels = {text: label for label, text in possible.items()}
     if len(labels) < len(possible):
@@ -82,10 +82,10 @@ def choices(state: FivePhases, settings: Settings) -> dict[str, str]:
 
 
 async def judge(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Phase 5: weigh soundness and admitted doubts, in one order of the sides or in both.
+    """Judge in phase 5: weigh soundness and admitted doubts, in one or both orders of the sides.
 
-    A ruling whose label and answer do not name the same candidate is asked for once more. Without
-    one whole ruling there is no verdict.
+    If label and answer of a ruling name different candidates, ask once more. A verdict needs at
+    least one complete ruling.
     """
     context = runtime.context
     possible, firsts = (choices(state, context), {"": state["first"], SWAPPED: get_opponent(state["first"])})
@@ -149,7 +149,7 @@ async def judge(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, obje
 async def person(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
     """Let a person rule: the run stops with the transcript and goes on with a label.
 
-    An empty label rules nothing.
+    An empty label means no ruling.
     """
     possible = choices(state, runtime.context)
     label = await ask_person(
@@ -168,7 +168,7 @@ async def person(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, lis
 def _readable(state: FivePhases) -> str:
     """Return the whole transcript as a text for a person.
 
-    Each part stands on one line, so that one debater's words cannot pass for the other's.
+    Each part is on one line, so that one debater's words cannot pass for the other's.
     """
     candidates = read_from(state["first"], state["candidates"])
     lines = [f"{label}: {_line(text)}" for label, text in candidates.items()]
@@ -183,7 +183,7 @@ def _line(text: str) -> str:
 
 
 def find_common_label(rulings: Sequence[Mapping[str, Any]]) -> tuple[str | None, list[str]]:
-    """Return the label that every ruling of one judge names, and a note where none counts."""
+    """Return the label that all rulings of one judge name, or None, with a note if needed."""
     candidates = {ruling["candidate"] for ruling in rulings}
     if None in candidates:
         silent = not all(ruling["label"] for ruling in rulings)
@@ -196,9 +196,9 @@ def find_common_label(rulings: Sequence[Mapping[str, Any]]) -> tuple[str | None,
 
 
 async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
-    """Settle the debate, note what both sides admitted, and guess nothing.
+    """Settle the debate, and note the confidences that both sides disclosed.
 
-    A judge without a whole ruling rules nothing; the majority is one of all judges.
+    A judge without a complete ruling has no vote, but the majority needs over half of all judges.
     """
     turns, judges = state["turns"], runtime.context.rulings()
     last = [[latest(turns, name, "judgment") for name in names] for names in judges]
@@ -220,7 +220,7 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
         else _spread(ruled, votes)
     )
     if not complete_rulings:
-        notes.append("nobody ruled: a person took the ruling out")
+        notes.append("no ruling: a person took the ruling out")
     by_person = runtime.context.judge == "me" and label is not None
     if by_person:
         notes.insert(0, "a person ruled, and gave no confidence")
@@ -254,13 +254,13 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
 
 
 def _lowest(rulings: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the lower confidence of a judge's two orders, or None where one has none."""
+    """Return the lower confidence of a judge's two orders, or None if one is missing."""
     confidences = [ruling["confidence"] for ruling in rulings]
     return None if None in confidences else min(confidences)
 
 
 def _spread(ruled: Mapping[str, tuple[str | None, list[str]]], votes: Count) -> list[str]:
-    """Note how several judges came to no majority, and whose ruling does not count."""
+    """Return notes on a missing majority, and on judges whose ruling does not count."""
     notes = [
         f"judge {who} rules nothing: {', '.join(judge_notes)}"
         for who, (label, judge_notes) in ruled.items()
@@ -272,21 +272,21 @@ def _spread(ruled: Mapping[str, tuple[str | None, list[str]]], votes: Count) -> 
 
 
 async def broken_off(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
-    """End a debate that lost a part which it needs."""
+    """End a debate that lost a necessary part."""
     ruled = await settle(runtime, None, node=state["id"])
     notes = ["a part that the debate needs failed for good", *describe_confidences(state)]
     return {"outcome": {**ruled["verdict"], "notes": notes}}
 
 
 async def settle_without_debate(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Say that there was no debate."""
+    """Settle the question without an answer, because there was no debate."""
     ruled = await settle(runtime, None)
     notes = ["there is no distractor to debate against"]
     return {"settled": {root(): {**ruled["verdict"], "notes": notes}}}
 
 
 def describe_confidences(state: FivePhases, winner: str | None = None) -> list[str]:
-    """Note both debaters' own confidence, and whether the loser was surer than the winner."""
+    """Return notes on both debaters' confidence, and on a loser surer than the winner."""
     sure = {
         state["candidates"][side]["label"]: report["percent"]
         for side in SIDES
@@ -304,7 +304,7 @@ def describe_confidences(state: FivePhases, winner: str | None = None) -> list[s
 async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
     """Return the outcome of the debate, or of a knockout's last one, as the verdict.
 
-    A debate without a winner ends a knockout, even if others beside it had winners.
+    A debate without a winner ends a knockout, even if other debates of the round had winners.
     """
     debates = state["settled"]
     undecided_debates = [name for name, outcome in debates.items() if outcome["answer"] is None]

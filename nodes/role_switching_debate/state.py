@@ -1,4 +1,4 @@
-"""The input, the settings and the state of a role-switching debate, and how its turns are read."""
+"""The input, the settings, the state and the transcript of a role-switching debate."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from dialectree.protocols.options import Jury, option
 from dialectree.protocols.phases import jurors
 
 SAMPLES = 9
-"""Direct answers of ``self_consistency`` where the settings name no number: one debate's calls."""
+"""The default number of direct answers of ``self_consistency``: the calls of one debate."""
 
 
 class Input(GroundedInput):
-    """A question, and what may be known of its answers."""
+    """A question, and known facts about its answers."""
 
     question: str = option(positional=True)
     """One question, in full; - reads it from standard input."""
     options: list[str] | None = option(None, alias="option", metavar="TEXT")
-    """The answers to choose from, 2 to 26, or none where the question is open."""
+    """The answers to choose from, 2 to 26, or none if the question is open."""
     background: list[str] | None = option(None, metavar="TEXT")
-    """What debaters and judge may take as known, a sentence each."""
+    """Facts that debaters and judge may take as known, a sentence each."""
     gold: str | None = option(None, evaluation_only=True, metavar="LABEL")
     """The right option's letter; for evaluations only."""
 
@@ -35,24 +35,24 @@ class Settings(GroundedSettings):
     """The settings of a role-switching debate."""
 
     candidates: Literal["proposed", "knockout", "oracle", "balanced"] = option("proposed", group="Candidates")
-    """Where the two candidates come from. ``oracle`` and ``balanced`` put the gold answer against a
+    """Source of the two candidates. ``oracle`` and ``balanced`` put the gold answer against a
     distractor; both are for evaluations."""
     distractor: Literal["first", "random", "model"] = option("first", evaluation_only=True)
-    """The wrong option that stands against the gold one: the first, one drawn from the seed, or the
-    one that the debaters' model finds most plausible."""
+    """The wrong option against the gold one: the first, one drawn from the seed, or the option that
+    the debaters' model finds most plausible."""
     cross_examination: Literal["in_turn", "simultaneous"] = option("in_turn", group="Debate")
-    """Whether the second debater reads the first one's rebuttal before it writes its own."""
+    """Write rebuttals in turn, so that the second debater reads the first one's, or both at once."""
     judge_orders: Literal["one", "both"] = option("one", group="Debate", common=True)
-    """Ask the judge once, or with both sides in either order."""
+    """Ask the judge once, or once in each order of the sides."""
     jury: Jury = option(default_factory=list, group="Debate", common=True, metavar="SPEC", jury_of="judge")
-    """A model that judges beside others; the majority of all of them rules."""
+    """A model that judges together with others; the majority of them rules."""
     gate: int = option(0, ge=0, le=25, group="Candidates", common=True)
-    """Direct answers of one model that are asked for first, without a debate if all agree; `vote`
-    asks unlike models, before any protocol. 0: none. The paper gives no number; 3 is a good one."""
+    """Direct answers that one model gives first; if all agree, there is no debate. `vote` asks
+    several models, before any protocol. 0: none. The paper gives no number; 3 is a good one."""
     allow_uncertain: bool = option(False, group="Debate")
     """Let the judge rule that neither side convinced."""
     judge: Literal["model", "me"] = option("model", group="Debate", person=True)
-    """Who judges: a model, or the person who asks."""
+    """The judge: a model, or the person who asks."""
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
     """Samples of ``self_consistency`` (none: 9, the calls of one debate)."""
 
@@ -67,7 +67,7 @@ class Settings(GroundedSettings):
         return ("", SWAPPED) if self.judge_orders == "both" else ("",)
 
     def rulings(self) -> list[list[str]]:
-        """Return who rules, a list for each judge: its name in each of the orders."""
+        """Return a list for each judge, with its name in each of the orders."""
         names = jurors(len(self.jury), self.orders())
         return [[name or "judge" for name in judge_names] for judge_names in names]
 
@@ -76,7 +76,7 @@ class Settings(GroundedSettings):
         return self.candidates in ("oracle", "balanced")
 
     def asks_for_distractor(self) -> bool:
-        """Return whether a model chooses the wrong option beside the gold one."""
+        """Return whether a model chooses the wrong option against the gold one."""
         return self.uses_gold() and self.distractor == "model"
 
 
@@ -108,50 +108,50 @@ class Turn(TypedDict):
     several judges they are ``1``, ``1_swapped``, ``2`` ..."""
     phase: str
     fields: dict[str, Any]
-    """Those of the reply. Each error of a rebuttal also has ``occurs``: whether the opponent wrote
-    the words quoted. A ruling also has ``candidate``: the label whose text its answer is,
+    """The fields of the reply. Each error of a rebuttal also has ``occurs``: True if the opponent
+    wrote the quoted words. A ruling also has ``candidate``: the label whose text its answer is,
     ``uncertain`` included, or None."""
 
 
 class Pair(TypedDict):
-    """State the question of one debate and its candidates."""
+    """The question of one debate and its candidates."""
 
     id: str
     question: str
     background: list[str]
-    """What may be taken as known."""
+    """Facts that may be taken as known."""
     options: list[Candidate]
     """The answers to choose from; none for an open question."""
     assigned: bool
-    """True where the debaters do not choose which answers they defend."""
+    """True if the answers to defend are given; False if the debaters choose them."""
     candidates: dict[Side, Candidate]
-    """Who defends what; empty until the debaters have chosen."""
+    """The answer that each side defends; empty until the debaters have chosen."""
     first: Side
-    """Whose words the judge reads first."""
+    """The side whose words the judge reads first."""
 
 
 class Debated(TypedDict):
-    """Hold the outcome of a debate."""
+    """The outcome of a debate."""
 
     outcome: shared.VerdictFields
-    """Its label is that of the winner, an open answer's included, or ``uncertain``."""
+    """Its label is the winner's, also for an open answer, or ``uncertain``."""
 
 
 class FivePhases(Pair, Debated):
-    """A debate while it lasts."""
+    """A debate in progress."""
 
     turns: Annotated[list[Turn], operator.add]
     agreed: Literal["no", "yes", "unknown"]
-    """Whether both proposals are the same answer."""
+    """``yes`` if both proposals are the same answer."""
     failed: Annotated[bool, operator.or_]
-    """True when a part failed that the debate cannot do without; two may fail at once."""
+    """True if a part that the debate needs failed; two parts may fail at once."""
 
 
 class Question(shared.Question):
-    """A question, and what may be known of its answers."""
+    """A question, and known facts about its answers."""
 
     background: NotRequired[list[str]]
-    """What may be taken as known."""
+    """Facts that may be taken as known."""
     options: NotRequired[list[str]]
     """The answers to choose from, 2 to 26; none: an open question."""
     gold: NotRequired[str]
@@ -171,19 +171,19 @@ class RoleSwitchingDebate(shared.Debate):
     waiting: list[Candidate]
     """The options of a knockout that are left, in the order of its next round."""
     round: int
-    """The round of a knockout; 0 where there is one debate."""
+    """The round of a knockout; 0 for a single debate."""
     pairs: list[Pair]
-    """The debates that go on side by side."""
+    """The debates that run at the same time."""
     settled: Annotated[dict[str, shared.VerdictFields], operator.or_]
     """The outcomes of the debates that have ended, by their ids and in that order."""
     asked: int
-    """Direct answers that are asked for."""
+    """The number of direct answers that are asked for."""
     number: int
-    """Which of them a step is to give, from 1."""
+    """The number of the direct answer that a step gives, from 1."""
     samples: Annotated[list[shared.VerdictFields], operator.add]
     """The answers, each as a verdict, in the order in which they were asked for."""
     dropped: Annotated[int, operator.add]
-    """Direct answers that a person took out."""
+    """The number of direct answers that a person dropped."""
     failed: bool
     """True when no distractor could be found."""
 
@@ -211,15 +211,14 @@ def latest(turns: Sequence[Turn], speaker: str, phase: Phase) -> dict[str, Any] 
 def blocks(
     state: FivePhases, *, until: Phase, first: Side = "a", under_way: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the transcript up to and with the phase ``until``: a block for each turn.
+    """Return the transcript up to and including the phase ``until``: a block for each turn.
 
-    A block holds the ``phase``, the ``label`` of the answer that its debater defends, and
+    A block has the ``phase``, the ``label`` of the answer that its debater defends, and
     ``lines``: name and text of each part.
 
-    The words of ``first`` stand before the other's, except in the cross-examination: there b may
-    have read what a wrote. If only one side has spoken in a phase, the other's part was lost, and
-    the transcript says so: silence would look like having nothing to say. A phase ``under_way`` has
-    lost nothing yet.
+    The words of ``first`` come first, except in the cross-examination, where b may have read a's
+    words. If only one side has spoken in a phase, the transcript says that the other's part was
+    lost: silence would look like having nothing to say. A phase ``under_way`` has lost nothing yet.
     """
     transcript: list[dict[str, Any]] = []
     phases: list[Phase] = [*TITLES]
@@ -262,9 +261,9 @@ def _lines(state: FivePhases, phase: Phase, side: Side) -> list[tuple[str, str]]
 def collect_side_text(
     turns: Sequence[Turn], side: Side, phases: Sequence[Phase] = ("proposals", "cross_examination")
 ) -> str:
-    """Return all that ``side`` wrote in the ``phases``, which its opponent may quote from.
+    """Return everything that ``side`` wrote in the ``phases``, for its opponent to quote from.
 
-    The words that it quoted are its opponent's, unless the opponent wrote no such words.
+    Quoted words belong to the opponent, unless the opponent did not write them.
     """
     proposal = latest(turns, side, "proposals") if "proposals" in phases else None
     texts = [proposal["answer"], proposal["argument"]] if proposal else []

@@ -1,7 +1,7 @@
-"""A debate in three rounds at once, and a consultancy: one debater alone, then the judge.
+"""A debate in three simultaneous rounds, and a consultancy: one debater alone, then the judge.
 
 Khan et al., Debating with More Persuasive LLMs Leads to More Truthful Answers (arXiv 2402.06782).
-docs/decisions/static-debate.md says what is theirs and what is ours.
+docs/decisions/static-debate.md lists our changes.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from dialectree.nodes.role_switching_debate.state import (
 from dialectree.records import Place
 
 ROUNDS, WORDS = 3, 100
-"""Rounds, and words of a statement."""
+"""The number of rounds, and the word limit of a statement."""
 PHASE, RULING = "rounds", "weighing"
 
 
 class Statement(TypedDict):
-    """What one debater says in one round."""
+    """The statement of one debater in one round."""
 
     side: Side
     round: int
@@ -55,7 +55,7 @@ class Rounds(RoleSwitchingDebate):
     """A debate about two options, round by round."""
 
     candidates: dict[Side, Candidate]
-    """Who defends what. A consultant is side a."""
+    """The answer that each side defends. A consultant is side a."""
     statements: Annotated[list[Statement], operator.add]
     rulings: Annotated[list[dict[str, Any]], operator.add]
     failed: Annotated[bool, operator.or_]
@@ -68,7 +68,7 @@ class StatementReply(BaseModel):
 
 
 def prepare(debate_input: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return the question and its options; raise InputError unless two of them are debated."""
+    """Return the question and its options; raise InputError unless two options are debated."""
     prepared = candidates.prepare(debate_input, settings, debated=False)
     count = len(prepared["options"] or [])
     if count != 2 and not settings.uses_gold():
@@ -81,7 +81,7 @@ _labelled = candidates.opening(lambda settings: 0, debated=False)
 
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Draw from the seed who defends which of the two options."""
+    """Draw from the seed the side that defends each of the two options."""
     prepare(state, runtime.context)
     state_update: dict[str, Any] = await _labelled(state, runtime)
     first, second = state_update["options"]
@@ -90,7 +90,7 @@ async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 def statement(side: Side, *, alone: bool = False) -> Step:
-    """Argue in a round: without a look at what the other one says in it, or ``alone``."""
+    """Return the role that argues in a round, without the other's turn of the round, or ``alone``."""
 
     async def statement(state: Rounds, runtime: Runtime[Settings]) -> dict[str, Any]:
         candidate, opponent = state["candidates"][side], state["candidates"][get_opponent(side)]
@@ -134,7 +134,7 @@ def statement(side: Side, *, alone: bool = False) -> Step:
 
 
 def judge(*, swapped: bool = False) -> Step:
-    """Rule, in one of the two orders of the answers and their debaters."""
+    """Return the judge, who reads answers and debaters in one of two orders."""
 
     async def judge(state: Rounds, runtime: Runtime[Settings]) -> dict[str, Any]:
         possible = texts([*state["candidates"].values()])
@@ -167,7 +167,7 @@ def judge(*, swapped: bool = False) -> Step:
 
 
 def _build_prompt_fields(state: Rounds, first: Side) -> dict[str, Any]:
-    """Return what debaters and judge read; in each round the words of ``first`` come first."""
+    """Return the prompt fields of debaters and judge; in each round ``first`` comes first."""
     statements = sorted(state["statements"], key=lambda turn: (turn["round"], turn["side"] != first))
     return {
         "question": state["question"],
@@ -178,12 +178,12 @@ def _build_prompt_fields(state: Rounds, first: Side) -> dict[str, Any]:
 
 
 async def verdict(state: Rounds, runtime: Runtime[Settings]) -> Ruling:
-    """Take the answer that is likelier in the mean of both orders; equally likely ones withhold it.
+    """Take the answer with the higher mean probability over both orders; a tie withholds it.
 
-    A ruling without a confidence, such as a person's, is a sure one.
+    A ruling without a confidence, such as a person's, counts as certain.
     """
     if not state["rulings"]:
-        return await settle(runtime, None, notes=["nobody ruled: a person took the rulings out"])
+        return await settle(runtime, None, notes=["no ruling: a person took the rulings out"])
     labels = texts([*state["candidates"].values()])
     rulings, ruled_labels = state["rulings"], {ruling["label"] for ruling in state["rulings"]}
     likely = {label: mean(_probability(ruling, label) for ruling in rulings) for label in labels}
