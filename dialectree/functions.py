@@ -54,7 +54,7 @@ async def adecide(
     Args:
         question: One question, in full.
         options: The answers to choose from, 2 to 26; None for an open question.
-        background: What debaters and judge may take as known, a sentence each.
+        background: Facts that debaters and judge may take as known, a sentence each.
         gold: The right option's letter; for evaluations only.
         sources: Documents that debaters argue from.
         values: As in :func:`dialectree.answer`, which says, too, what is raised.
@@ -101,10 +101,10 @@ async def acompare(
     Args:
         paper_a: A file (PDF, .txt, .md, .tex, .json ...), an arXiv id, or a text.
         paper_b: The other paper, given in the same ways.
-        topic: What to compare them on.
-        title_a: Title of paper a, where its file does not show it.
+        topic: The topic to compare them on.
+        title_a: Title of paper a, if its file does not show it.
         title_b: The same of paper b.
-        abstract_a: Abstract of paper a; without one its opening stands in its place.
+        abstract_a: Abstract of paper a; without one, the paper's opening is used.
         abstract_b: The same of paper b.
         key_a: BibTeX key of paper a.
         key_b: The same of paper b.

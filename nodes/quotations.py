@@ -1,4 +1,4 @@
-"""Quotations in what debaters of papers and answers write."""
+"""Quotations in the texts of debaters."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dialectree.quotations import QuotationSearch, quotations
 
 
 def occurs(quote: str, text: str) -> bool:
-    """Return whether `quote` stands in `text`, word for word, an ellipsis aside."""
+    """Return whether `text` contains `quote` word for word; an ellipsis is allowed."""
     return QuotationSearch([text]).holds(quote)
 
 
 def find_unsupported_quotations(text: str, sources: Sequence[str]) -> list[str]:
-    """Return the quotations in `text` that stand in none of `sources`."""
+    """Return the quotations in `text` that `sources` do not contain."""
     read = QuotationSearch(sources)
     return [quotation.text for quotation in quotations(text) if not read.holds(quotation.text)]
 
 
 def own_words(text: str, sources: Sequence[str]) -> str:
-    """Return `text` with each quotation that stands in none of `sources` replaced by "…"."""
+    """Return `text` with "…" for each quotation that `sources` do not contain."""
     read = QuotationSearch(sources)
     for quotation in reversed(quotations(text)):
         if not read.holds(quotation.text):

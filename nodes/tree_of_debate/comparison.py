@@ -1,7 +1,7 @@
-"""The moderator's last word: similarities, then differences, each sentence with what it rests on.
+"""The moderator's last word: similarities, then differences, each sentence with its ground.
 
-ToD, section 3.4.2, prompt 10. That every sentence names its ground, and that the program looks
-whether the ground is there, is ours.
+ToD, section 3.4.2, prompt 10. Two things are ours: every sentence names its ground, and the program
+checks that the ground exists.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ShortSummaryReply(SummaryReply):
 
 
 async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
-    """Write one paragraph from the whole tree; proposals of the personas stand beside it."""
+    """Write one paragraph from the whole tree, and the personas' proposals separately."""
     debates = state["debates"]
     ids = {"nodes[]": [topic["id"] for topic in debates], "segments[]": _list_cited_ids(debates)}
     suggested = {f"{part}.{path}": offered for part in _MOST for path, offered in ids.items()}
@@ -113,7 +113,7 @@ def _list_cited_ids(debates: Iterable[DebatedTopic]) -> list[str]:
 def _ground_sentence(
     part: _Part, sentence: SentenceText, state: TreeOfDebate, runtime: Runtime[Settings]
 ) -> Sentence:
-    """Return a sentence with its ground as far as it exists, and with its faults."""
+    """Return a sentence with the part of its ground that exists, and with its faults."""
     topics = {topic["id"]: topic for topic in state["debates"]}
     cited = quotable(runtime, state["authors"], _list_cited_ids(state["debates"]))
     ids = dict.fromkeys([*sentence.nodes, *sentence.segments])  # an id may be in the wrong list
@@ -139,7 +139,7 @@ def _ground_sentence(
 
 
 def _exists(name: str, state: TreeOfDebate, runtime: Runtime[Settings]) -> bool:
-    """Return whether there is such a segment of a paper, or such a topic without arguments."""
+    """Return whether ``name`` is a segment of a paper, or a topic without arguments."""
     if any(topic["id"].startswith(f"{name}.") for topic in state["debates"]):
         return True
     searched = all(author["source"] for author in state["authors"].values())
@@ -152,9 +152,9 @@ def _sources(
 ) -> list[str]:
     """Return the texts that a sentence about ``debates`` may quote.
 
-    These are the segments ``quoted``, the topic, the opening parts of both papers, and what was
-    argued in the debates. A quotation in an argument counts if it stands in these or in what the
-    debates ``read``.
+    These are the segments ``quoted``, the topic, the opening parts of both papers, and the
+    arguments of the debates. A quotation in an argument counts only if the other texts or the
+    texts ``read`` in the debates contain it.
     """
     sources = [*quoted, state["question"]]
     for author in state["authors"].values():
@@ -182,7 +182,7 @@ def remove_program_marks(answer: str) -> str:
 
 
 def _concessions(debates: Sequence[DebatedTopic]) -> list[str]:
-    """Return for each paper a note on where its persona conceded."""
+    """Return for each paper a note on the topics at which its persona conceded."""
     notes: list[str] = []
     for letter in LETTERS:
         ids = [
@@ -229,7 +229,7 @@ def summariser(letter: Letter) -> Step:
 def comparer(prompt: str, *, step: int = 0) -> Step:
     """Return the role that compares the papers with ``prompt``.
 
-    The prompt sees ``papers``, their ``summaries`` where there are any, and the ``question``.
+    The prompt sees ``papers``, their ``summaries`` if there are any, and the ``question``.
     """
 
     async def comparer(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
@@ -260,12 +260,12 @@ class Sampled(TreeOfDebate):
     """Two papers, and several comparisons of them."""
 
     number: int
-    """The number of the comparison that a step is to give, from 1."""
+    """The number of the comparison that a step gives, from 1."""
     samples: Annotated[list[ComparisonSample], operator.add]
 
 
 async def sampler(state: Sampled, runtime: Runtime[Settings]) -> dict[str, list[ComparisonSample]]:
-    """Compare both papers in one step, without knowing the other samples."""
+    """Compare both papers in one step, independently of the other samples."""
     number = state["number"]
     reply = await ask(
         runtime,
@@ -287,7 +287,7 @@ class ComparisonPickReply(BaseModel):
 
 
 async def picker(state: Sampled, runtime: Runtime[Settings]) -> Ruling:
-    """Pick by accuracy, completeness and depth; the picker has the papers at hand."""
+    """Pick by accuracy, completeness and depth; the picker also reads the papers."""
     samples = sorted(state["samples"], key=lambda sample: sample["number"])
     by_number = {str(sample["number"]): sample for sample in samples}
     reply = await ask(

@@ -1,6 +1,6 @@
 """Evidence: the segments of a paper that speak to a topic or to a claim.
 
-ToD, section 3.3. Pre-emption looks in each paper for what speaks to the other's claims.
+ToD, section 3.3. Pre-emption searches each paper for segments that speak to the other's claims.
 """
 
 from __future__ import annotations
@@ -119,9 +119,9 @@ def note_misquotes(
     read: Iterable[str],
     papers: Iterable[Letter] = LETTERS,
 ) -> None:
-    """Note each quotation in ``texts`` that stands in nothing that its speaker has read.
+    """Note each quotation in ``texts`` that does not occur in the texts known to its speaker.
 
-    That is ``read``, the topic, and the opening parts of ``papers``.
+    These are ``read``, the topic, and the opening parts of ``papers``.
     """
     sources = [*read, state["question"], state["title"], state["description"]]
     sources += [*state["raised_by"], *(question["text"] for question in state["open_questions"])]
@@ -135,7 +135,7 @@ def note_misquotes(
 
 
 def list_introductory_parts(author: Author) -> list[str]:
-    """Return the parts of a paper that its readers know without any search."""
+    """Return the parts of a paper that its readers know without a search."""
     return [author["title"], author["abstract"], author["introduction"]]
 
 
@@ -154,16 +154,16 @@ def apply_evidence_overrides(
 
 @asynccontextmanager
 async def at_hand(state: TreeOfDebate, runtime: Runtime[Settings]) -> AsyncIterator[None]:
-    """Keep both papers ready to search and to quote, as they are contested.
+    """Keep both papers ready to search and to quote, with a person's changes.
 
-    Embed nothing where the method retrieves nothing.
+    A method without retrieval embeds nothing.
     """
     if not all(author["source"] for author in state["authors"].values()):
         yield
         return
     context, began = runtime.context, clock.seconds()
     access = context.embeddings_access()
-    if not context.replay:  # which may find all vectors in the cache
+    if not context.replay:  # a replay may find all vectors in the cache
         context.require_embeddings()
     papers = apply_evidence_overrides(runtime, sources(state["papers"])).values()
     async with library.keep_open([*papers], context.embeddings, context.base_url, access):
@@ -205,7 +205,7 @@ async def pre_emption(state: TopicDebate, runtime: Runtime[Settings]) -> dict[st
 async def relevance(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, Weighed]:
     """Let the other paper's persona say which segments speak to a claim.
 
-    The state holds one claim, and the segments that one call weighs.
+    The state has one claim and the segments for one call.
     """
     (claim,) = state["own"]
     segments = state["met"][claim["id"]]

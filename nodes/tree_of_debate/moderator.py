@@ -1,6 +1,6 @@
-"""The moderator of a debate between two papers, and the topics that it is about.
+"""The moderator of a debate between two papers, and the topics of the debate.
 
-ToD, sections 3.3 and 3.4.1, prompts 8 and 9: which subtopics, and whether to go on.
+ToD, sections 3.3 and 3.4.1, prompts 8 and 9: name subtopics, and decide on a further split.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def comparison_topic(question: str, authors: dict[Letter, Author]) -> Topic:
 
 
 def open_topic(topic: Topic, runtime: Runtime[Settings]) -> None:
-    """Tell of a new topic."""
+    """Emit the event of a new topic."""
     data = {
         "text": topic["title"],
         "kind": "topic",
@@ -125,7 +125,7 @@ def questions(turns: Sequence[Turn]) -> list[Question]:
 def latest(turns: Sequence[Turn]) -> list[Turn]:
     """Return each persona's last argument, a's first.
 
-    A response is no argument, but a concession in it counts until the persona argues again.
+    A response is not an argument, but its concession counts until the persona argues again.
     """
     positions: list[Turn] = []
     for letter in LETTERS:
@@ -143,7 +143,7 @@ def add_counter_segments(
 ) -> list[Claim]:
     """Return the claims with the segments of the other paper that speak to them.
 
-    That none does is known only if every segment that may speak to the claim was weighed.
+    An empty list needs a ruling on every segment that may speak to the claim; otherwise None.
     """
     counters: list[Claim] = []
     for claim in claims:
@@ -275,7 +275,7 @@ def _children(
     parts: Sequence[tuple[SubtopicText | BareSubtopicText, list[Claim]]],
     read: Sequence[str],
 ) -> list[Topic]:
-    """Return each part with its claims as a topic, once; ``read`` is what it may quote."""
+    """Return each distinct part with its claims as a topic; it may quote the texts ``read``."""
     own_words = normal(state["title"]), normal(state["description"])
     once: dict[tuple[str, str], tuple[SubtopicText | BareSubtopicText, list[Claim]]] = {}
     for part, claims in parts:

@@ -1,4 +1,4 @@
-"""The two papers of a comparison, from the user's input to what a debate reads."""
+"""The two papers of a comparison, from the user's input to the form for a debate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEY = re.compile(r"[\w.:/+'-]+")
 
 
 def prepare(debate_input: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Read both papers; return them and the topic as the graphs take them."""
+    """Read both papers; return them and the topic in the form for the graphs."""
     reader = settings.find_reader()
     papers = [_read(letter, debate_input, reader) for letter in LETTERS]
     require_question({"question": debate_input["topic"]}, "topic")
@@ -59,7 +59,7 @@ def require(debate_input: Mapping[str, Any]) -> dict[Letter, AmendedPaper]:
 
 
 def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, AmendedPaper]:
-    """Return both papers; raise InputError unless they are two that can be compared."""
+    """Return both papers; raise InputError unless there are two comparable papers."""
     if not isinstance(papers, list | tuple) or len(papers) != 2:
         raise InputError("papers: give two of them")
     pair: dict[Letter, AmendedPaper] = {
@@ -92,7 +92,7 @@ def _source(letter: Letter, raw_paper: Mapping[str, Any]) -> AmendedPaper:
 
 
 def encodable(value: object) -> object:
-    """Replace half characters in all texts of plain data by question marks, as in a file."""
+    """Replace lone surrogates in all texts of plain data by question marks, as in a file."""
     if isinstance(value, str):
         return sound(value)
     if isinstance(value, Mapping):
@@ -101,7 +101,7 @@ def encodable(value: object) -> object:
 
 
 def authors(papers: Mapping[Letter, AmendedPaper], *, introduced: bool) -> dict[Letter, Author]:
-    """Return the papers as all roles know them: introduced, or else ready to be searched."""
+    """Return the papers for the roles: with their introductions, or else with search names."""
     return {
         letter: {
             "title": source.paper.title,
@@ -114,6 +114,6 @@ def authors(papers: Mapping[Letter, AmendedPaper], *, introduced: bool) -> dict[
 
 
 def as_data(paper: Paper, key: str | None = None) -> PaperGiven:
-    """Return a paper as plain data: what a graph takes and a record keeps."""
+    """Return a paper as plain data, for a graph's input and a record."""
     plain = cast(PaperGiven, paper.model_dump(mode="json", exclude_defaults=True))
     return {**plain, "key": key} if key else plain

@@ -23,7 +23,7 @@ _Title = Annotated[str, Field(min_length=1, max_length=300)]
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 _Line = Annotated[str, Field(min_length=1, max_length=600)]
 MOST_LINES = 3
-"""Questions, or proposals, of one turn."""
+"""The most questions, or proposals, of one turn."""
 
 
 class ClaimText(BaseModel):
@@ -60,7 +60,7 @@ class ResponseReply(BaseModel):
 
 
 def claims(letter: Letter) -> Step:
-    """Return the role that claims what one's paper contributes, from its retrieved segments."""
+    """Return the role that claims the contributions of its paper, from retrieved segments."""
 
     async def claims(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Claim]]:
         max_claims, offered = runtime.context.max_claims, state["pools"][letter]
@@ -117,7 +117,7 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
     async def persona(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         opponent_letter, turns = opponent(letter), state["said"]
         if responds and not any(turn["paper"] == opponent_letter for turn in turns):
-            return {"said": []}  # the other could not speak: there is nothing to respond to
+            return {"said": []}  # the other has said nothing to respond to
         paper_claims = [claim for claim in state["claims"] if claim["paper"] == letter]
         offered = _list_visible_segments(state, paper_claims, letter)
         evidence_texts = quotable(runtime, state["authors"], offered)
@@ -177,8 +177,8 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
 def _list_visible_segments(state: TopicDebate, paper_claims: list[Claim], letter: Letter) -> list[str]:
     """Return the ids of the segments that a persona reads.
 
-    These are the segments of its claims with the other paper's on them, or those retrieved for the
-    parent where it has no claim; and all that were cited since.
+    These are the segments of its claims and the other paper's segments on them; without a claim,
+    the segments retrieved for the parent. All segments cited since are added.
     """
     ids = [name for c in paper_claims for name in [*c["evidence"], *(c["counter"] or [])]]
     ids = ids or state["pools"].get(letter, [])

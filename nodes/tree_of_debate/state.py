@@ -1,4 +1,4 @@
-"""Tree-of-Debate's input, settings and state: two papers, and what is said of a topic."""
+"""Tree-of-Debate's input, settings and state: two papers, and the debate of a topic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Letter = Literal["a", "b"]
 """One of two papers, and the persona that speaks for it."""
 LETTERS: tuple[Letter, Letter] = ("a", "b")
 SAMPLES = 20
-"""Comparisons of ``best_comparison`` where the settings name no number."""
+"""The default number of comparisons of ``best_comparison``."""
 Stage = Literal["present", "respond", "revise"]
 
 
@@ -37,15 +37,15 @@ class Input(ProtocolInput):
     paper_b: str | Path | Mapping[str, Any] = option(positional=True, metavar="PAPER")
     """The other paper, given in the same ways."""
     topic: str = option(metavar="TEXT")
-    """What to compare them on."""
+    """The topic to compare them on."""
     title_a: str | None = option(None, hidden=True)
-    """Title of paper a, where its file does not show it."""
+    """Title of paper a, if its file does not show it."""
     title_b: str | None = option(None, hidden=True)
-    """Title of paper b, where its file does not show it."""
+    """Title of paper b, if its file does not show it."""
     abstract_a: str | None = option(None, hidden=True)
-    """Abstract of paper a; without one its opening stands in its place."""
+    """Abstract of paper a; without one, the paper's opening is used."""
     abstract_b: str | None = option(None, hidden=True)
-    """Abstract of paper b; without one its opening stands in its place."""
+    """Abstract of paper b; without one, the paper's opening is used."""
     key_a: str | None = option(None, hidden=True)
     """BibTeX key of paper a."""
     key_b: str | None = option(None, hidden=True)
@@ -56,7 +56,7 @@ class Settings(RetrievalSettings):
     """The settings of a debate of two papers."""
 
     max_depth: int = option(3, ge=1, le=8, group="Tree", common=True)
-    """Depth at which no topic is split any more."""
+    """Depth from which topics are not split."""
     max_subtopics: int = option(3, ge=1, le=8, group="Tree", common=True)
     """Subtopics of one topic (k)."""
     max_claims: int = option(3, ge=1, le=8, group="Tree")
@@ -64,12 +64,12 @@ class Settings(RetrievalSettings):
     segments: int = option(5, ge=1, le=50, group="Evidence")
     """Segments of a paper that are retrieved at once (delta)."""
     expansion_rule: Literal["reference", "paper"] = option("reference", group="Tree")
-    """When a topic is split. ``reference``, as the authors' program: the arguments progressed or a
-    question is open, and there is no clear winner. ``paper``: any of the three, nearly always."""
+    """Condition for a split. ``reference``, as in the authors' program: the arguments progressed or
+    a question is open, and there is no clear winner. ``paper``: any of the three, nearly always."""
     filter: Literal["per_claim", "per_segment"] = option("per_claim", group="Evidence")
-    """Whether one call weighs all the segments that may answer a claim, or one call each."""
+    """Weigh the segments that may answer a claim in one call, or in one call each."""
     turns: Literal["parallel", "alternating"] = option("parallel", group="Debate")
-    """Whether paper b's persona sees what a's said in the same stage (alternating)."""
+    """Let both personas speak at once, or let b's read a's turn of the same stage (alternating)."""
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
     """Samples of ``best_comparison`` (none: 20)."""
 
@@ -82,12 +82,12 @@ class PaperGiven(TypedDict):
     introduction: NotRequired[str]
     name: NotRequired[str]
     body: NotRequired[str]
-    """Its text, with headings as in Markdown; or ``passages``, where it was read before."""
+    """Its text with Markdown headings; a paper that was read before has ``passages`` instead."""
     passages: NotRequired[list[dict[str, Any]]]
     notices: NotRequired[list[str]]
-    """What is missing in its file, where it was read before."""
+    """The parts that its file lacks, if it was read before."""
     key: NotRequired[str]
-    """What BibTeX knows it by."""
+    """Its BibTeX key."""
 
 
 class Papers(Asked):
@@ -97,14 +97,14 @@ class Papers(Asked):
 
 
 class Author(TypedDict):
-    """A paper as both personas and the moderator know it."""
+    """A paper in the form for both personas and the moderator."""
 
     title: str
     abstract: str
     introduction: str
-    """Empty where evidence is retrieved instead."""
+    """Empty if evidence is retrieved instead."""
     source: str
-    """The name of the paper among those to search; empty where nothing is retrieved."""
+    """The name of the paper in a search; empty without retrieval."""
 
 
 class Claim(TypedDict):
@@ -131,9 +131,9 @@ class Turn(TypedDict):
     description: str
     evidence: list[str]
     questions: list[str]
-    """What a response asks the other."""
+    """The questions of a response to the other persona."""
     proposals: list[str]
-    """What it suggests beyond either paper."""
+    """Suggestions beyond both papers."""
     concedes: bool
 
 
@@ -158,9 +158,9 @@ class Topic(TypedDict):
     depth: int
     authors: dict[Letter, Author]
     claims: list[Claim]
-    """Those of its parent that it is about."""
+    """The parent's claims that the topic is about."""
     pools: dict[Letter, list[str]]
-    """Ids of the segments retrieved for its parent, then of those for itself."""
+    """Ids of the segments retrieved for its parent, later for the topic itself."""
     raised_by: list[str]
     """Questions of the debate above that led to this topic."""
     open_questions: list[Question]
@@ -183,21 +183,21 @@ class Compared(TypedDict):
 
 
 Weighed = dict[str, dict[str, bool]]
-"""By claim, whether a segment of the other paper speaks to it."""
+"""By claim and segment of the other paper, True if the segment speaks to the claim."""
 
 
 def merge_weighed(old: Weighed, new: Weighed) -> Weighed:
-    """Return both, claim by claim."""
+    """Merge both, claim by claim."""
     return old | {claim: old.get(claim, {}) | segments for claim, segments in new.items()}
 
 
 class TopicDebate(Topic, Compared):
-    """One topic while it is debated and split."""
+    """One topic during its debate and split."""
 
     said: Annotated[list[Turn], operator.add]
     progression_of_arguments: bool
     meaningful_questions: bool
-    """Whether the moderator named an open question."""
+    """True if the moderator named an open question."""
     clear_winner: bool
     own: Annotated[list[Claim], operator.add]
     """The claims that both papers make on it."""
@@ -205,7 +205,7 @@ class TopicDebate(Topic, Compared):
     """By claim, the segments of the other paper that may speak to it."""
     weighed: Annotated[Weighed, merge_weighed]
     place: int
-    """The number of a call among those about one claim, from 0."""
+    """The number of a call among the calls about one claim, from 0."""
     children: list[Topic]
     failed: bool
     """True when the moderator failed for good."""
