@@ -1,4 +1,4 @@
-"""Adaptive Reasoning Trees: the declaration. The graph that bears the figure is ``graph``."""
+"""Adaptive Reasoning Trees: the declaration. ``graph`` has the graph of the paper's figure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NODES = "dialectree.nodes.adaptive_reasoning_tree"
 
 
 def _strength(tau: float) -> dict[str, Any]:
-    """Return the fields of a scorer's reply, for a claim or an argument, that come to ``tau``."""
+    """Return the fields of a scorer's reply for a claim or an argument with strength ``tau``."""
     reasons = dict.fromkeys(("rationale", "truth_rationale", "weight_rationale"), SET_BY_PERSON)
     return {**reasons, "truth": tau, "weight": 1}
 

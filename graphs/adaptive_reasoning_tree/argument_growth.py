@@ -1,14 +1,13 @@
-"""One claim or argument of an ART tree and all that grows below it: the same graph for each child.
+"""One claim or argument of an ART tree and its subtree: the graph calls itself for each child.
 
 ART, sections 3.1 and 3.2. The arguments of a level meet in their tournament while they grow
 arguments of their own, so a tree of depth d takes d + 1 calls one after another. A tournament that
-alone decides (lambda = 1) compares all pairs at once, and scores after it only the arguments that
-it left without a comparison that counts. From sources, both sides of a parent argue with what is
-found for it, and the evaluators read what they cite.
+decides alone (lambda = 1) compares all pairs at once, and then scores only the arguments without a
+comparison that counts. With sources, both sides of a parent argue from the sentences found for it,
+and the evaluators read the sentences that they cite.
 
-Where the settings ask for it (``check_stance``), arguments are scored before anything else is done
-with them, and the scorer says which way each points. One that points the wrong way is asked for
-again once, and then left out.
+With ``check_stance``, a scorer first scores each argument and says which way it points. An argument
+that points the wrong way is replaced once, and then left out.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def all_pairs(state: Growth) -> list[Pair]:
 def score_unmatched_arguments(state: Growth, settings: Settings) -> list[Send] | Literal["__end__"]:
     """Score the arguments without a comparison that counts.
 
-    A comparison that a person made void is taken as it was, so it causes no new call.
+    A comparison that a person made void still counts here, so it causes no new call.
     """
     ties_count = settings.tie_rule() == "half"
     counted = [c for c in state["comparisons"] if ties_count or c["winner"] != "TIE"]
@@ -73,10 +72,10 @@ tournament = flow.compile("tournament")
 
 
 async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Make the arguments nodes, once near-duplicates among them were asked for again.
+    """Ask again for near-duplicates, then make the arguments nodes.
 
-    An absent argument or a second near-duplicate is noted, not invented. A supporter's id ends in
-    its place, an attacker's in breadth + its place. Arguments that a person inserted come last.
+    A missing argument or a second near-duplicate gets a note. A supporter's id ends in its place,
+    an attacker's in breadth + its place. Arguments that a person inserted come last.
     """
     parent, overrides = state["id"], run_of(runtime).overrides
     sides = {stance: list_drafts(state, stance) for stance in STANCES}
@@ -112,7 +111,7 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
 
 
 def list_drafts(state: Growth, stance: Stance) -> list[Argument]:
-    """Return what one side gave, in the order of its places; the second try counts."""
+    """Return the drafts of one side in the order of their places; a second try replaces a first."""
     drafts = {draft["id"]: draft for draft in state["drafts"]}
     return [draft for draft in drafts.values() if draft["stance"] == stance]
 
@@ -140,13 +139,13 @@ def accept_arguments(
 
 
 def is_misfiled(state: Growth, argument: Argument) -> bool:
-    """Return whether an argument points the other way than the side that gave it."""
+    """Return whether an argument points the wrong way for its side."""
     scored_direction = state.get("directions", {}).get(argument["id"])
     return scored_direction is not None and scored_direction["direction"] == WRONG_WAY[argument["stance"]]
 
 
 async def stance_check(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Ask once for other arguments in place of those that point the wrong way; then leave them out.
+    """Ask once to replace arguments that point the wrong way; then leave them out.
 
     An argument that is left out stays in the record, with a note.
     """
@@ -173,9 +172,9 @@ Again = Literal["supporter_again", "attacker_again"]
 def after_branching(
     state: Growth, settings: Settings
 ) -> list[Send] | list[Again] | Literal["stance_check", "__end__"]:
-    """Judge this level, and beside it grow every argument of it; if there is any.
+    """Judge this level, and at the same time grow each of its arguments.
 
-    Before that, ask for near-duplicates again, and see which way the arguments point.
+    Before that, ask for near-duplicates again, and check which way the arguments point.
     """
     if "children" not in state:
         return _again(state["again"])
@@ -193,12 +192,12 @@ def after_branching(
 
 
 def after_check(state: Growth, settings: Settings) -> list[Send] | list[Again] | Literal["__end__"]:
-    """Go on as after a level without a check, or ask again for what points the wrong way."""
+    """Go on as after a level without a check, or replace arguments that point the wrong way."""
     return _again(state["misfiled"]) if state.get("checking") else _after_growth(state, settings)
 
 
 def _after_growth(state: Growth, settings: Settings) -> list[Send] | Literal["__end__"]:
-    """Judge this level, and beside it grow every argument of it; if there is any."""
+    """Judge this level, and at the same time grow each of its arguments."""
     if "children" not in state or not (state["children"] or state["inserted"]):
         return "__end__"
     return [*_judging(state, settings), *_growing(state, settings)]
@@ -212,8 +211,8 @@ def _again(places: Mapping[Stance, Sequence[int]]) -> list[Again]:
 def _judging(state: Growth, settings: Settings) -> list[Send]:
     """Judge all at once, unless only the whole tournament shows which arguments need a score.
 
-    What a person inserted is scored, and compared with what it meets. The other arguments were
-    judged without it, and are not judged again.
+    An inserted argument is scored, and compared with the arguments that it meets. The other
+    arguments are not judged again.
     """
     id, text, children, inserted = state["id"], state["text"], state["children"], state["inserted"]
     orders = settings.judge_orders
@@ -232,7 +231,7 @@ def _judging(state: Growth, settings: Settings) -> list[Send]:
 
 
 def _growing(state: Growth, settings: Settings) -> list[Send]:
-    """Grow what the debaters argue about, and what a person inserted arguments below."""
+    """Grow the arguments that the debaters argue about, or below which a person inserted others."""
     deeper = state["argued"] and len(state["path"]) + 1 < settings.depth
     path, blend = [*state["path"], state["text"]], state["blend"]
     sends = []
@@ -251,12 +250,12 @@ def _growing(state: Growth, settings: Settings) -> list[Send]:
 
 
 async def grow(state: Sprout) -> dict[str, Any]:
-    """Grow one child by this very graph."""
+    """Grow one child by calling this graph itself."""
     return await graph.ainvoke(state)
 
 
 def queries(state: Growth) -> list[str]:
-    """Look for the claim or argument that the debaters argue about."""
+    """Search for the claim or argument that the debaters argue about."""
     return [state["text"]] if state["argued"] else []
 
 

@@ -1,9 +1,9 @@
 """ART, Adaptive Reasoning Trees: a claim grows arguments, and their strengths carry to the claim.
 
-Paper: ART: Adaptive Reasoning Trees for Explainable Claim Verification (Wadhwa et al.). The tree is
-``argument_growth``, where its arguments meet in tournaments; here it is weighed.
+Paper: ART: Adaptive Reasoning Trees for Explainable Claim Verification (Wadhwa et al.).
+``argument_growth`` grows the tree with its tournaments; this module weighs it.
 Direct and chain-of-thought verification are baselines: one model, one claim, yes or no. Direct
-samples are not in the paper: one model says several times how likely the claim is.
+samples are not in the paper: one model estimates the probability of the claim several times.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from dialectree.trace.events import tell
 
 
 def require_claim(inputs: Mapping[str, Any]) -> None:
-    """Raise InputError if the claim is a question or holds no word."""
+    """Raise InputError if the claim is a question or has no word."""
     require_question(inputs, "claim")
     claim: str = inputs["question"]
     if is_asked(claim):
@@ -49,14 +49,14 @@ def require_claim(inputs: Mapping[str, Any]) -> None:
 
 
 def prepare(inputs: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return the claim as the graphs take it, under the name that all protocols share."""
+    """Return the claim under ``question``, the name that the graphs of all protocols share."""
     question = {"question": inputs["claim"]}
     require_claim(question)
     return question
 
 
 def after_opening(state: AdaptiveReasoningTree, settings: Settings) -> list[Send]:
-    """Grow every tree at once; beside it score the claim itself where the settings say so."""
+    """Grow every tree at once; at the same time score the claim itself if the settings say so."""
     text, blend = state["question"], state["blend"]
     sprouts: list[Sprout] = [
         {"id": claim, "text": text, "path": [], "blend": blend, "argued": True} for claim in state["claims"]
@@ -69,7 +69,7 @@ def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:
     """Return the protocol; without a ``tournament`` it is ArgLLM, its baseline (lambda = 0)."""
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
-        """Take the claim up; of an ensemble each tree has a root of its own, below it."""
+        """Open the claim; each tree of an ensemble has its own root below the claim."""
         require_claim(state)
         context, claims = runtime.context, [root()]
         tell(runtime, root(), "opened", {"text": state["question"], "kind": "claim"})
@@ -98,7 +98,7 @@ def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:
 
 
 async def alone(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Take the claim up; a question is refused."""
+    """Open the claim; refuse a question."""
     require_claim(state)
     return await usual_opening(state, runtime)
 
@@ -112,13 +112,13 @@ def baseline(name: str, verifier: Step) -> Graph:
 
 
 def samples(state: Sampled, settings: Settings) -> list[dict[str, object]]:
-    """Return what each verifier is asked; all are asked at once."""
+    """Return the input of each verifier; all are asked at once."""
     count = settings.samples or SAMPLES
     return [{"question": state["question"], "number": number} for number in range(1, count + 1)]
 
 
 def after_samples(state: Sampled) -> Literal["mean_verdict", "unresolved"]:
-    """One verdict is enough for a mean."""
+    """Take the mean if there is at least one verdict."""
     return "mean_verdict" if state["samples"] else "unresolved"
 
 

@@ -35,7 +35,7 @@ _SCORES = {
 
 
 def look(settings: Mapping[str, Any]) -> Look:
-    """Return the look of the debates with these settings, as a record keeps them."""
+    """Return the look of debates with these settings, which come from a record."""
     semantics, blend = settings.get("semantics"), settings.get("blend", 0.0)
     rule = str(settings.get("strength_rule", "bradley_terry"))
     ties = "half" if rule == "win_rate" else str(settings.get("ties"))

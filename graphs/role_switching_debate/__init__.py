@@ -1,4 +1,4 @@
-"""Role-Switching Debate: its declaration. The graph that bears the figure is ``graph``."""
+"""Role-Switching Debate: its declaration. ``graph`` has the graph of the paper's figure."""
 
 from __future__ import annotations
 

@@ -24,19 +24,19 @@ from dialectree.nodes.role_switching_debate.state import (
 
 
 def after_meeting(state: FivePhases) -> Literal["same_answer", "alternative", "pairing", "crossing"]:
-    """Debate two answers that differ; look for another one where both are the same."""
+    """Debate two different answers; ask for another answer if both are the same."""
     if state["agreed"] == "unknown":
         return "same_answer"
     return "crossing" if state["assigned"] else after_same_answer(state)
 
 
 def after_same_answer(state: FivePhases) -> Literal["alternative", "pairing"]:
-    """Let b look for another answer where both proposed one answer in different words."""
+    """Let b propose another answer if both proposed the same answer."""
     return "alternative" if state["agreed"] == "yes" else "pairing"
 
 
 def who_examines(state: FivePhases, settings: Settings) -> list[Literal["rebuttal_a", "rebuttal_b"]]:
-    """Let a begin; or let both examine the other's proposal at once."""
+    """Let a begin, or let both examine the other's proposal at once."""
     if settings.cross_examination == "in_turn":
         return ["rebuttal_a"]
     return ["rebuttal_a", "rebuttal_b"]
@@ -53,25 +53,25 @@ def who_judges(state: FivePhases, settings: Settings) -> Literal["judge", "perso
 
 
 def after_ruling(state: FivePhases) -> Literal["verdict", "broken_off"]:
-    """Without a ruling there is no verdict."""
+    """Give a verdict if there is a ruling."""
     return "broken_off" if state.get("failed") else "verdict"
 
 
 def opening_queries(state: FivePhases | RoleSwitchingDebate) -> list[str]:
-    """Look for the question, and for each option."""
+    """Search for the question, and for each option."""
     question, options = state["question"], state["options"]
     return [question, *(f"{question} {option['text']}" for option in options)]
 
 
 def both_answers(state: FivePhases) -> list[str]:
-    """Look for the answers that are debated."""
+    """Search for the answers that are debated."""
     return [f"{state['question']} {candidate['text']}" for candidate in state["candidates"].values()]
 
 
 def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True) -> Graph:
     """Return one debate; the paper's ablations leave out the role switch, the disclosure or both.
 
-    A rebuttal, a switch or a report that fails for good is left out, and the record says so.
+    A rebuttal, a switch or a report that fails for good is left out; the record notes it.
     Without a proposal or a ruling the debate is unresolved.
     """
     flow = Flow(FivePhases, settings=Settings, input=Pair, output=Debated, unresolved="broken_off")

@@ -1,4 +1,4 @@
-"""Read from a record where the right answer stood in a role-switching debate, for evaluations."""
+"""Read the side and place of the right answer from a role-switching debate, for evaluations."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dialectree.system import chance
 
 
 def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
-    """Return who defended the gold answer, where the judge read it, and if the order swayed it.
+    """Return the gold answer's side and its place for the judge, and if the order swayed a judge.
 
-    Of a knockout the last debate counts. The judge reads a first, unless balanced candidates were
+    A knockout counts by its last debate. The judge reads a first, unless balanced candidates were
     swapped. Return None for a run without a debate.
     """
     nodes = record.tree.nodes.values()

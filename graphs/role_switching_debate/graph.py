@@ -1,10 +1,10 @@
-"""RSD, Uncertainty-Aware Role-Switching Debate: who debates what, and what comes of it.
+"""RSD, Uncertainty-Aware Role-Switching Debate: the candidates, their debates and the verdict.
 
 Paper: Uncertainty-Aware Role-Switching Debate (Liu et al.), Method. One debate is ``five_phases``;
 here are the gate that spares a debate, the candidates, and the knockout of several options.
 
-Its baselines are direct answers: what most of nine samples say, as many calls as one debate
-makes, or one answer of the judge. An evaluation gives them the two options of the debate.
+Its baselines are direct answers: the majority of nine samples, which take the calls of one debate,
+or one answer of the judge. An evaluation gives them the two options of the debate.
 """
 
 from __future__ import annotations
@@ -49,29 +49,29 @@ def after_opening(
 
 
 def after_gate(state: RoleSwitchingDebate, settings: Settings) -> Literal["agreed", "distractor", "pairing"]:
-    """Hold no debate if all agree. RSD, Discussion: debate only when necessary."""
+    """End without a debate if all agree. RSD, Discussion: debate only when necessary."""
     unanimous = len(votes(state["samples"])) == 1
     everybody = len(state["samples"]) + state["dropped"] == settings.gate
     return "agreed" if unanimous and everybody else before_pairing(state, settings)
 
 
 def before_pairing(state: RoleSwitchingDebate, settings: Settings) -> Literal["distractor", "pairing"]:
-    """Ask a model for a distractor only where an evaluation leaves the choice to it."""
+    """Ask a model for a distractor only if an evaluation leaves the choice to a model."""
     return "distractor" if settings.asks_for_distractor() else "pairing"
 
 
 def pairs(state: RoleSwitchingDebate) -> list[Pair]:
-    """Hold the debates of a round side by side."""
+    """Return the debates of a round, which run at the same time."""
     return state["pairs"]
 
 
 def after_standing(state: RoleSwitchingDebate) -> Literal["pairing", "ruling"]:
-    """Play rounds until one option is left, or until a debate has no winner."""
+    """Go on with rounds until one option is left, or until a debate has no winner."""
     return "pairing" if len(state["waiting"]) > 1 else "ruling"
 
 
 def role_switching_debate(name: str, debate: Graph) -> Graph:
-    """Return the protocol around ``debate``: the whole of it, or one of its ablations."""
+    """Return the protocol around ``debate``, which is complete or an ablation."""
 
     async def settle(state: Pair) -> dict[str, object]:
         ended = await debate.ainvoke(state)
@@ -108,19 +108,19 @@ def role_switching_debate(name: str, debate: Graph) -> Graph:
 
 
 def after_samples(state: RoleSwitchingDebate) -> Literal["plurality", "unresolved"]:
-    """Count the answers that came; one is enough for a vote."""
+    """Vote if there is at least one answer."""
     return "plurality" if state["samples"] else "unresolved"
 
 
 def list_judge_queries(state: RoleSwitchingDebate, settings: Settings) -> list[str]:
-    """Look for question and options, unless judges read nothing of the sources."""
+    """Search for question and options, unless the judge may not read the sources."""
     return [] if settings.judge_sees == "none" else opening_queries(state)
 
 
 def direct_answers(
     name: str, role: str, count_answers: Callable[[Settings], int], queries: Queries = opening_queries
 ) -> Graph:
-    """Return the baseline in which the model of ``role`` answers as often as ``count_answers``."""
+    """Return the baseline in which the model of ``role`` answers ``count_answers`` times."""
     first = opening(count_answers, debated=False)
     flow = Flow(RoleSwitchingDebate, settings=Settings, input=Question, opening=first)
     flow.evidence("material", queries)

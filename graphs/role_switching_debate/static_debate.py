@@ -1,4 +1,4 @@
-"""Three rounds at once, and a consultancy, as RSD's evaluations set them beside it.
+"""Three simultaneous rounds, and a consultancy: comparisons for RSD's evaluations.
 
 Paper: Debating with More Persuasive LLMs Leads to More Truthful Answers (Khan et al.), section 3.
 """
@@ -23,13 +23,13 @@ from dialectree.nodes.role_switching_debate.static_debate import (
 
 
 def after_round(state: Rounds) -> Literal["more_material", "checker"]:
-    """Hold the rounds, and look between them for what debaters asked for."""
+    """Go on until the rounds are spent; between rounds, run the debaters' searches."""
     spent = all(last_statement["round"] >= ROUNDS for last_statement in state["statements"][-1:])
     return "checker" if spent else "more_material"
 
 
 def no_queries(state: Rounds) -> list[str]:
-    """Look for nothing but what debaters asked for."""
+    """Add no query to the debaters' own."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""Tree-of-Debate: its declaration. The graph that bears the figure is ``graph``."""
+"""Tree-of-Debate: its declaration. ``graph`` has the graph of the paper's figure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _make_summary_field(text: str) -> dict[str, Any]:
 
 
 def _summary(text: str) -> dict[str, Any]:
-    """Return the fields that make ``text`` the comparison; it names no ground for it."""
+    """Return the fields that make ``text`` the comparison, without a ground."""
     sentence = {"text": text, "nodes": [], "segments": []}
     return {"similarities": [], "differences": [sentence], "proposals": []}
 
@@ -200,9 +200,9 @@ _COLUMNS = (
 
 
 def pair(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return two papers and a topic; the category says what they share and whether one cites.
+    """Return two papers and a topic; the category has the shared part, and if one cites the other.
 
-    ``method_or_task`` is ``method`` where the task is the same and the method another.
+    ``method_or_task`` is ``method`` if the papers differ in method but not in task.
     """
     cited = str(row["cites"]).lower() in ("true", "1", "yes")
     fields = {
@@ -218,9 +218,9 @@ def pair(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_published_rows(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of tree_of_debate_dataset.tsv: a pair a line, eleven cells, nothing quoted.
+    """Yield the rows of tree_of_debate_dataset.tsv: one pair per line, eleven cells, no quoting.
 
-    Lines broken by a stray tab or line break are left out; an id is a place among all lines.
+    Lines broken by a stray tab or line break are left out; an id has the line's number.
     """
     for place, line in enumerate(text.split("\n")[1:]):
         cells = [cell.strip() for cell in line.rstrip("\r").split("\t")]

@@ -1,9 +1,9 @@
-"""ToD, Tree-of-Debate: two papers debate a topic, part by part; what comes out is a comparison.
+"""ToD, Tree-of-Debate: two papers debate a topic, part by part; the result is a comparison.
 
 Paper: Tree-of-Debate: Multi-Persona Debate Trees Elicit Critical Thinking for Scientific
-Comparative Analysis. The debate of a topic is ``topic_debate``; here the papers are taken up, and
-the tree becomes a summary. The baselines compare in one call, or by way of a
-summary of each paper (section 4.2). The best of several comparisons is not in the paper.
+Comparative Analysis. The debate of a topic is ``topic_debate``; this module opens the papers and
+turns the tree into a summary. The baselines compare in one call, or through a summary of each
+paper (section 4.2). The best of several comparisons is not in the paper.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dialectree.nodes.tree_of_debate.state import SAMPLES, DebatedTopic, Papers,
 
 
 def after_debate(state: TreeOfDebate) -> Literal["comparison", "unresolved"]:
-    """Without a single argument there is nothing to compare."""
+    """Write the comparison if there is at least one argument."""
     return "comparison" if state["debates"] else "unresolved"
 
 
@@ -51,7 +51,7 @@ def tree_of_debate(name: str, *, deliberates: bool = True, splits: bool = True) 
 
     async def debate(state: TreeOfDebate, runtime: Runtime[Settings]) -> dict[str, list[DebatedTopic]]:
         """Debate everything below the topic, with both papers at hand."""
-        # A drawing shows the first graph by name that a step holds: the default must be it.
+        # A drawing shows only the step's first graph in alphabetical order: it must be the default.
         topic: Graph = in_turn if runtime.context.turns == "alternating" else at_once
         async with at_hand(state, runtime):
             compared = await topic.ainvoke(comparison_topic(state["question"], state["authors"]))
@@ -70,12 +70,12 @@ def tree_of_debate(name: str, *, deliberates: bool = True, splits: bool = True) 
 
 
 async def open_with_introductions(state: Papers, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Take both papers up, each with its introduction."""
+    """Open both papers, each with its introduction."""
     return {"authors": authors(require(state), introduced=True), **await usual_opening(state, runtime)}
 
 
 def after_summaries(state: TreeOfDebate) -> Literal["comparer", "unresolved"]:
-    """A comparison needs both summaries."""
+    """Compare if there are both summaries."""
     return "comparer" if len(state["summaries"]) == 2 else "unresolved"
 
 
@@ -101,7 +101,7 @@ def by_summaries() -> Graph:
 
 
 def samples(state: Sampled, settings: Settings) -> list[dict[str, object]]:
-    """Return what each sampler is asked; all are asked at once."""
+    """Return the input of each sampler; all are asked at once."""
     request: dict[str, object] = {"authors": state["authors"], "question": state["question"]}
     return [{**request, "number": n} for n in range(1, (settings.samples or SAMPLES) + 1)]
 

@@ -1,4 +1,4 @@
-"""One topic that two papers debate, and all below it: the same graph for each subtopic.
+"""One topic that two papers debate, and its subtopics: the graph calls itself for each subtopic.
 
 ToD, sections 3.2.2 to 3.4. Each instance waits for its own subtopics only. The topic of the whole
 comparison has no debate of its own: it is deliberated on and split.
@@ -28,7 +28,7 @@ from dialectree.nodes.tree_of_debate.persona import claims, persona
 from dialectree.nodes.tree_of_debate.state import Compared, DebatedTopic, Settings, Topic, TopicDebate
 
 Why = Literal["max_depth", "clear_winner", "no_progress", "one_topic", "failed"]
-"""Why a topic is not split; each has a step ``stop_...`` of its own."""
+"""The reasons not to split a topic; each has its own step ``stop_...``."""
 
 
 def after_start(state: Topic) -> Literal["expansion"] | list[Literal["present_a", "present_b"]]:
@@ -39,24 +39,24 @@ def after_start(state: Topic) -> Literal["expansion"] | list[Literal["present_a"
 def after_last_words(
     state: TopicDebate, settings: Settings
 ) -> Literal["progress", "stop_failed", "stop_max_depth"]:
-    """Above the depth limit the moderator judges the debate, if anybody argued."""
+    """Let the moderator judge a debate with arguments, unless the depth limit is reached."""
     if not latest(state["said"]):
         return "stop_failed"
     return "stop_max_depth" if state["depth"] >= settings.max_depth else "progress"
 
 
 def after_only_debate(state: TopicDebate) -> Literal["stop_failed", "stop_one_topic"]:
-    """Without a tree there is one debate."""
+    """Stop after the one debate of a run without a tree."""
     return "stop_one_topic" if latest(state["said"]) else "stop_failed"
 
 
 def after_progress(
     state: TopicDebate, settings: Settings
 ) -> Literal["expansion", "stop_clear_winner", "stop_no_progress"]:
-    """Split the topic where the debate moved on (ToD, section 3.4.1).
+    """Split the topic if the debate moved on (ToD, section 3.4.1).
 
-    ``reference``, as the authors' program: it moved on, and nobody won. ``paper``: either is
-    enough. Questions count only where a persona asked one.
+    ``reference``, as in the authors' program: it moved on, without a clear winner. ``paper``:
+    either is enough. Open questions count only if a persona asked one.
     """
     has_questions = state["meaningful_questions"] and bool(questions(state["said"]))
     moved, won = state["progression_of_arguments"] or has_questions, state["clear_winner"]
@@ -95,7 +95,7 @@ def topic_debate(
     """Return the debate of a topic.
 
     ``alternating``: persona b sees a's turn of the same stage. ``deliberates``: with claims and
-    pre-emption before the split. ``splits``: every subtopic is debated by itself, and further.
+    pre-emption before the split. ``splits``: every subtopic is debated by itself, and split again.
     """
     flow = Flow(TopicDebate, settings=Settings, input=Topic, output=Compared, unresolved="stop_failed")
     flow.route(START, after_start)
@@ -129,7 +129,7 @@ def topic_debate(
 
 
 def _exchange(flow: Flow, *, alternating: bool) -> None:
-    """Add present, respond, revise: both personas side by side, or b after a."""
+    """Add present, respond, revise: both personas at once, or b after a."""
     second = int(alternating)
     flow.role("present_a", persona("a", "present"))
     flow.role("present_b", persona("b", "present"))

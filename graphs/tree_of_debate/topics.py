@@ -1,6 +1,6 @@
-"""Show what is particular to a comparison of two papers: what each sentence of it rests on.
+"""Show the special part of a comparison of two papers: the ground of each sentence.
 
-The report shows topics, turns and claims as it shows any debate's.
+The report shows topics, turns and claims as for other debates.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def grounds(record: RunRecord) -> list[str]:
 
 
 def answer(record: RunRecord) -> list[str]:
-    """Return the outcome in plain paragraphs, with what each sentence rests on.
+    """Return the outcome in plain paragraphs, with the ground of each sentence.
 
-    Return nothing where a person gave the verdict, or where there are no sentences.
+    Return nothing if a person gave the verdict, or if there are no sentences.
     """
     root = record.tree.nodes.get(record.tree.root)
     sentences = topic_of(root).sentences if root is not None else []
@@ -48,7 +48,7 @@ def answer(record: RunRecord) -> list[str]:
 
 
 def _referring(sentence: Sentence) -> str:
-    """Return a sentence with its topics and segments, and with what is wrong with it."""
+    """Return a sentence with its topics, its segments and its faults."""
     nodes = ", ".join(sorted(sentence.nodes, key=path_key))
     segments = ", ".join(sorted(sentence.segments, key=segment_key))
     grounds = "; ".join(part for part in (nodes, segments) if part)
@@ -63,7 +63,7 @@ def heading(record: RunRecord) -> str:
 
 
 def outcome(node: Node) -> str:
-    """Return what came of a topic's debate: ``b concedes``, ``neither concedes``."""
+    """Return the outcome of a topic's debate: ``b concedes``, ``neither concedes``."""
     positions = topic_of(node).positions
     losers: list[Letter] = sorted(last.paper for last in positions if last.concedes)
     if node.dropped:

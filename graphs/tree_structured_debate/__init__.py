@@ -1,4 +1,4 @@
-"""Tree-Structured Debate: its declaration. The graph that bears the figure is ``graph``."""
+"""Tree-Structured Debate: its declaration. ``graph`` has the graph of the paper's figure."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Paper: Tree-Structured Debate, Experiments. Best-of-5 samples at 0.8 and picks at 0. In a two-round
 debate an explorer answers and a critic attacks, twice; then one synthesis. One critique is not in
-the paper: an answer, what is wrong with it, and a revision.
+the paper: an answer, a critique and a revision.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dialectree.nodes.tree_structured_debate.state import SAMPLES, Settings
 
 
 def list_queries(state: Question) -> list[str]:
-    """Look for the question."""
+    """Search for the question."""
     return [state["question"]]
 
 
@@ -46,20 +46,20 @@ single_shot = flow.compile("single_shot")
 
 
 def samples(state: Answers, settings: Settings) -> list[dict[str, object]]:
-    """Return what each sampler is asked; all are asked at once."""
+    """Return the input of each sampler; all are asked at once."""
     count = settings.samples or SAMPLES
     return [{"question": state["question"], "number": number} for number in range(1, count + 1)]
 
 
 def after_samples(state: Mapping[str, Any]) -> Literal["picker", "sole_sample", "unresolved"]:
-    """Pick among the samples that came; it takes two to choose between."""
+    """Pick among the samples if there are at least two."""
     if not state["samples"]:
         return "unresolved"
     return "sole_sample" if len(state["samples"]) == 1 else "picker"
 
 
 def add_samples(flow: Flow, requests: Rule, sampler: Step, picker: Step, sole_sample: Step) -> None:
-    """Add samplers who are all asked at once, and who picks among what they say."""
+    """Add samplers that are all asked at once, and the picker among their samples."""
     flow.role("sampler", sampler)
     flow.step("sampled")
     flow.role("picker", picker, required=True)
@@ -87,14 +87,14 @@ one_critique = flow.compile("one_critique")
 
 
 def after_explorer(state: Answers) -> Literal["critic", "synthesiser", "unresolved"]:
-    """The critic reads every answer. A debate that breaks off is judged by its transcript."""
+    """Let the critic read every answer; if the debate broke off, judge its transcript."""
     if state.get("broken_off"):
         return "synthesiser" if state["transcript"] else "unresolved"
     return "critic"
 
 
 def after_critic(state: Answers) -> Literal["explorer", "synthesiser"]:
-    """The explorer responds until the rounds are spent."""
+    """Let the explorer respond until the rounds are spent."""
     spent = len(state["transcript"]) >= 2 * ROUNDS
     return "synthesiser" if spent or state.get("broken_off") else "explorer"
 

@@ -2,7 +2,7 @@
 
 Paper: Coordinating LLMs via Debate Trees (Fu and Gold), Algorithm 1. The tree is ``subtree``, the
 debates at its leaves ``leaf``. In the second pass fresh debaters visit doubtful leaves again, and
-what rests on them is merged again; all other verdicts stay, and serve as facts.
+the answers that rest on them are merged again. All other verdicts stay, and serve as facts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dialectree.protocols.inside import root
 
 
 def after_reopening(state: SecondPass) -> Literal["leaf_again"] | list[Send]:
-    """Debate a leaf that is to be visited; else go on to each child on the way to one."""
+    """Debate a leaf that the second pass visits; else go on to each child above such a leaf."""
     if state["id"] in state["leaves"]:
         return "leaf_again"
     return [
@@ -53,7 +53,7 @@ def _child(state: SecondPass, child: str) -> dict[str, object]:
 
 
 async def solve(state: SecondPass, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
-    """Solve one child by this very graph."""
+    """Solve one child by calling this graph itself."""
     outcome = await second_pass.ainvoke(state)
     return {"findings": [outcome["finding"]]}
 
@@ -61,8 +61,8 @@ async def solve(state: SecondPass, runtime: Runtime[Settings]) -> dict[str, list
 async def leaf_again(state: Debated) -> Judged:
     """Let fresh debaters debate one leaf.
 
-    A helper calls the graph, where LangGraph does not look for subgraphs: a Mermaid drawing that
-    holds a subgraph twice raises.
+    A helper calls the graph, to hide it from LangGraph: a Mermaid drawing with a subgraph twice
+    raises.
     """
     return await _leaf(state)
 
@@ -94,7 +94,7 @@ async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, obje
 def after_tree(
     state: TreeStructuredDebate, settings: Settings
 ) -> Literal["weakest_leaves", "answer_writer", "unresolved"]:
-    """Write the answer, or begin a second pass where the confidence is low."""
+    """Write the answer, or begin a second pass if the confidence is low."""
     if state["finding"]["answer"] is None:
         return "unresolved"
     confidence, threshold = state["finding"]["confidence"], settings.second_pass_below
@@ -103,7 +103,7 @@ def after_tree(
 
 
 def after_answer_writer(state: TreeStructuredDebate) -> Literal["as_it_stands", "unresolved", "__end__"]:
-    """Fall back to the root's verdict without a text; one that contradicts it settles nothing."""
+    """Use the root's verdict if the text is missing; end unresolved if the text contradicts it."""
     if state.get("fault") == "contradicted":
         return "unresolved"
     return "as_it_stands" if state.get("fault") == "failed" else "__end__"

@@ -1,7 +1,7 @@
 """A leaf of TSD: settled by its own debate, or by another protocol.
 
-In its own debate two debaters alternate for a fixed number of rounds; a judge rules. One protocol
-inside another: docs/decisions/leaf-protocol.md says what goes through.
+In its own debate two debaters alternate for a fixed number of rounds; a judge rules. For one
+protocol inside another, docs/decisions/leaf-protocol.md lists the data that pass between them.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def who_opens(state: LeafDebate, settings: Settings) -> Literal["debater_a", "de
 def after_debater_a(
     state: LeafDebate, settings: Settings
 ) -> Literal["debater_b", "more_material", "checker"]:
-    """B answers until the rounds are spent; between rounds look for what debaters asked for."""
+    """Let B answer until the rounds are spent; between rounds, run the debaters' searches."""
     return "debater_b" if len(state["transcript"]) % 2 else after_round(state, settings)
 
 
 def after_debater_b(
     state: LeafDebate, settings: Settings
 ) -> Literal["debater_a", "more_material", "checker"]:
-    """A answers until the rounds are spent; between rounds look for what debaters asked for."""
+    """Let A answer until the rounds are spent; between rounds, run the debaters' searches."""
     return "debater_a" if len(state["transcript"]) % 2 else after_round(state, settings)
 
 
@@ -46,12 +46,12 @@ def after_round(state: LeafDebate, settings: Settings) -> Literal["more_material
 
 
 def opening_queries(state: Debated) -> list[str]:
-    """Look for the question, with the way that leads to it."""
+    """Search for the question, with the questions above it."""
     return [" ".join([*state["path"], state["question"]])]
 
 
 def no_queries(state: Debated) -> list[str]:
-    """Look for nothing but what debaters asked for."""
+    """Add no query to the debaters' own."""
     return []
 
 
@@ -79,7 +79,7 @@ class Leaf(Debated, Judged):
 
 
 def who_settles(state: Debated, settings: Settings) -> Literal["leaf_debate", "inner_debate"]:
-    """As the settings say, where the question can be put so; a claim is weighed only once."""
+    """Follow the settings if the protocol can take the question; a claim is weighed only once."""
     name = settings.leaf_protocol
     if name == "debate" or (needs_options(name) and not is_polar(state["question"])):
         return "leaf_debate"

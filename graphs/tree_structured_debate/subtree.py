@@ -1,8 +1,8 @@
-"""One question of a TSD tree and all below it: the same graph, calling itself for each child.
+"""One question of a TSD tree and its subtree: the graph calls itself for each child.
 
 Each instance waits for its own children only, so a tree takes no longer than its longest branch. In
-the synthesis debate concise and full write side by side, then a judge chooses; they argue from what
-the verdicts on the children rest on.
+the synthesis debate a concise and a full debater write at once, then a judge chooses; they argue
+from the sentences that the verdicts on the children cite.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def next_round(state: SynthesisDebate) -> dict[str, int]:
 def after_round(state: SynthesisDebate, settings: Settings) -> list[Way]:
     """Let both write, round after round; then let the judge choose.
 
-    Settle nothing where no child has a (new) answer, or both texts are missing.
+    Give no answer if all children lack a (new) answer, or if both texts are missing.
     """
     news = [f for f in state["findings"] if f["answer"] is not None and f["take"] == state["take"]]
     writers: list[Way] = [style for style in STYLES if style not in state["gone"]]
@@ -62,7 +62,7 @@ def after_round(state: SynthesisDebate, settings: Settings) -> list[Way]:
 
 
 def after_synthesis_judge(state: SynthesisDebate) -> Literal["unjudged", "missing", "__end__"]:
-    """Without a judge a text goes upward unrated; a contradictory ruling settles nothing."""
+    """Pass a text upward unrated without a judge; give no answer on a contradictory ruling."""
     if state.get("fault") == "contradicted":
         return "missing"
     return "unjudged" if state.get("fault") == "failed" else "__end__"
@@ -96,7 +96,7 @@ synthesis_debate = flow.compile("synthesis_debate")
 Why = Literal[
     "max_depth", "node_budget", "decomposer_stop", "too_few_children", "below_threshold", "clarify", "failed"
 ]
-"""Why expansion stops at a question; each has a step ``stop_...`` of its own."""
+"""The reasons to stop expansion at a question; each has its own step ``stop_...``."""
 
 
 def after_opening(
@@ -111,7 +111,7 @@ def after_opening(
 def after_decomposer(
     state: Subtree, settings: Settings
 ) -> Literal["decomposition_judge", "stop_decomposer_stop", "stop_too_few_children"]:
-    """Make a leaf where there is nothing to split, or where the decomposer says so and may."""
+    """Make a leaf if there are too few parts, or if the decomposer says so and may."""
     few = len(state["drafted"]) < 2
     may_stop = settings.depth_profile != "fixed" and state["depth"] >= settings.depth_floor()
     if state["atomic"] and (may_stop or few):
@@ -122,7 +122,7 @@ def after_decomposer(
 def after_decomposition_judge(
     state: Subtree, settings: Settings
 ) -> Literal["complexity_evaluator", "branching", "stop_too_few_children"]:
-    """Skip the complexity evaluator with a fixed depth."""
+    """Ask the complexity evaluator, unless the depth is fixed or the parts are too few."""
     if len(state["drafted"]) < 2:
         return "stop_too_few_children"
     return "branching" if settings.depth_profile == "fixed" else "complexity_evaluator"
@@ -131,7 +131,7 @@ def after_decomposition_judge(
 def after_complexity_evaluator(
     state: Subtree, settings: Settings
 ) -> Literal["clarification", "branching", "stop_clarify", "stop_below_threshold"]:
-    """Ask the person once, if one is there; else split, or stop where the parts are easy.
+    """Ask the person once, if the settings allow it; else split, or stop if the parts are easy.
 
     Above the depth floor every split is kept.
     """
@@ -160,7 +160,7 @@ def children(state: Subtree) -> list[Question]:
 
 
 async def solve(state: Question, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
-    """Solve one child by this very graph."""
+    """Solve one child by calling this graph itself."""
     outcome = await graph.ainvoke(state)
     finding: Finding = outcome["finding"]
     if runtime.context.second_pass_below is None:

@@ -1,4 +1,4 @@
-"""Vote first: several models answer side by side; where too few agree, a debate decides.
+"""Vote first: several models answer at once; if too few agree, a debate decides.
 
 After the routing by agreement before a debate in ARMOR-MAD (Niu and Zhang, arXiv 2606.13197).
 """
@@ -23,7 +23,7 @@ from dialectree.system import chance
 from dialectree.text import line
 
 USUAL = {"options": "rsd", "claim": "art", "question": "tsd"}
-"""What debates choices, claims and open questions, unless ``then`` names another protocol."""
+"""The protocols that debate choices, claims and open questions unless ``then`` names another."""
 EARLY = EarlyEnd(phase="vote", score="agreement", threshold="agree_at", source="agreement", debate="then")
 
 
@@ -34,19 +34,19 @@ class Input(GroundedInput):
     """One question, or a claim to verify, in full; - reads it from standard input. Without options,
     a text that does not end with a question mark is a claim."""
     options: list[str] | None = option(None, alias="option", metavar="TEXT")
-    """The answers to choose from, 2 to 26, or none where the question is open."""
+    """The answers to choose from, 2 to 26, or none if the question is open."""
 
 
 class Settings(GroundedSettings, RoutedSettings):
     """The settings of a vote before a debate."""
 
     voters: int = option(3, ge=1, le=5, group="Vote", common=True)
-    """How many answer first; each can have a model of its own (voter_1, voter_2 ...)."""
+    """Number of voters who answer first; each can have its own model (voter_1, voter_2 ...)."""
     agree_at: float = option(0.67, ge=0, group="Vote", common=True)
-    """The least share of the votes at which the most frequent answer stands without a debate: of
-    three voters all have to agree; 0.66 lets two do. 0: never debate; above 1: always."""
+    """The least share of the votes at which the most frequent answer wins without a debate: three
+    voters all have to agree; at 0.66 two are enough. 0: never debate; above 1: always."""
     sure_at: Unit | None = option(None, group="Vote")
-    """Debate where a voter is less sure than this of its own answer (none: no matter how sure)."""
+    """Debate if a voter is less sure than this of its own answer (none: ignore confidence)."""
     then: str | None = option(None, group="Vote", common=True, metavar="NAME")
     """The protocol that debates (none: rsd for options, art for a claim, else tsd)."""
 
@@ -60,7 +60,7 @@ class VoteReply(BaseModel):
 
 
 def put(inputs: Mapping[str, Any], then: str | None, among: Sequence[str] = ()) -> tuple[str, Any]:
-    """Return the protocol that debates, and its input; ``among`` are the options to debate."""
+    """Return the name of the protocol that debates and its input, with the options ``among``."""
     question, options = inputs["question"], inputs.get("options") or []
     asks = bool(options) or question.rstrip(" \"'”’»)").endswith(("?", "？", "؟"))
     name = then or USUAL["options" if options else "question" if asks else "claim"]
@@ -71,31 +71,31 @@ def put(inputs: Mapping[str, Any], then: str | None, among: Sequence[str] = ()) 
 
 
 def prepare(inputs: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return the question and its options as texts; raise InputError for what cannot be put."""
+    """Return the question and its options as texts; raise InputError if no debate can take them."""
     clean_inputs = {**inputs, "options": distinct_options(inputs.get("options") or []) or None}
     put(clean_inputs, settings.then)
     return clean_inputs
 
 
 def claim(talk: Talk) -> str:
-    """Return the claim to vote on; empty where there are options, or an open question."""
+    """Return the claim to vote on; empty with options or for an open question."""
     return str(put(talk.input, talk.settings.then)[1].get("claim", ""))
 
 
 def labels(talk: Talk) -> dict[str, str]:
-    """Return the answers that there are by their labels; none where the question is open."""
+    """Return the possible answers by their labels; empty for an open question."""
     closed = {"True": "True", "False": "False"} if claim(talk) else dict[str, str]()
     return dict(zip(ascii_uppercase, talk.input["options"] or (), strict=False)) or closed
 
 
 def build_voter_fields(talk: Talk) -> dict[str, Any]:
-    """Return what a voter reads."""
+    """Return the prompt fields of a voter."""
     question = claim(talk) or talk.input["question"]
     return {"question": question, "claim": claim(talk), "labels": labels(talk)}
 
 
 def group_votes(talk: Talk) -> list[list[Mapping[str, Any]]]:
-    """Return the votes by their answer, most votes first; among equals the first voter's first."""
+    """Return the votes by answer, most votes first; the first voter wins a tie."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for vote in talk.said:
         if vote["phase"] == EARLY.phase:
@@ -110,7 +110,7 @@ def share(talk: Talk) -> float:
 
 
 def agree(talk: Talk) -> bool:
-    """Stop where enough voters give the same answer, and all are sure enough."""
+    """Stop if enough voters give the same answer, and all are sure enough."""
     at, minimum_confidence, votes = (talk.settings.agree_at, talk.settings.sure_at or 0, group_votes(talk))
     sure = not at or all(vote["confidence"] >= minimum_confidence for group in votes for vote in group)
     return bool(votes) and sure and share(talk) >= at
@@ -135,7 +135,7 @@ def format_vote_counts(talk: Talk) -> str:
 
 
 def rule(talk: Talk) -> dict[str, Any]:
-    """Take over the verdict of the debate, or the most frequent answer; the seed draws a tie."""
+    """Return the debate's verdict, or the most frequent answer; the seed breaks a tie."""
     answers_by_label, votes = labels(talk), group_votes(talk)
     if ruled := talk.last.get("verdict"):
         label = next((k for k, text in answers_by_label.items() if text == ruled["answer"]), ruled["label"])
