@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: measure, print a table, and say by the exit status whether it held."""
+"""``python -m benchmarks``: measure, print a table, and exit with 1 if a bound is broken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks import figures
 from benchmarks.figures import Figure
 
 WIDTH = 140
-"""Columns where the table goes to a file."""
+"""Columns of a table that goes to a file."""
 PARTS = (
     "startup",
     "overhead",
@@ -27,23 +27,23 @@ PARTS = (
     "tracing",
     "watchers",
 )
-"""Each is the function of that name in the file of that name, with _ for -."""
+"""Each names a function and its file, with _ for -."""
 ON_REQUEST = ("corpus", "first-debate", "page", "recall", "walls")
-"""Parts that are measured only where they are named: they take long, or need a browser."""
+"""Parts that are measured only by name: they take long, or need a browser."""
 
 
 _HELP = f"of {', '.join(PARTS)} (all of them without a name), {', '.join(ON_REQUEST)}"
 
 
 def main() -> int:
-    """Measure the parts that are asked for; 1 when a bound was not kept."""
+    """Measure the named parts, or all; return 1 if a bound is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=_HELP)
     parser.add_argument("--json", type=Path, metavar="FILE", help="leave the figures there too")
-    parser.add_argument("--repeats", type=int, default=8, help="measure so often")
+    parser.add_argument("--repeats", type=int, default=8, help="number of measurements")
     asked = parser.parse_args()
     if unknown := sorted({*asked.parts} - {*PARTS, *ON_REQUEST}):
-        parser.error(f"there is no part {unknown[0]}; there are {', '.join(PARTS + ON_REQUEST)}")
+        parser.error(f"no part {unknown[0]}; use {', '.join(PARTS + ON_REQUEST)}")
     measured: list[Figure] = []
     with tempfile.TemporaryDirectory() as place:
         for name in asked.parts or PARTS:

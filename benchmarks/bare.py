@@ -1,7 +1,7 @@
-"""The least that the steps of a debate cost: its graph from LangGraph and LangChain's client alone.
+"""The least cost of a debate's steps: its graph from LangGraph and LangChain's client alone.
 
-Every agent sends the next request of a real run through the client that the program uses and reads
-what comes: no prompt, no check, no record. Any program of these steps takes as long.
+Every agent sends the next request of a real run through the program's own client and reads the
+reply, without prompts, checks or records. Every program of these steps takes at least as long.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 from dialectree.models.clients import clients
 
 Ask = Callable[[], Awaitable[None]]
-"""Sends one request and reads the reply."""
+"""A function that sends one request and reads the reply."""
 
 
 class Step(TypedDict):
@@ -44,8 +44,8 @@ Shape = Callable[[Ask], Graph]
 
 
 Client = Literal["leanest", "plain", "structured"]
-"""Who sends the requests: the client that the program uses, LangChain's ``ChatOpenAI`` as it is, or
-that with ``with_structured_output``, which is what one writes by hand."""
+"""The sender of the requests: the program's own client, LangChain's plain ``ChatOpenAI``, or
+``ChatOpenAI`` with ``with_structured_output``, as most people write it by hand."""
 
 
 async def run(shape: Shape, url: str, bodies: Iterable[str], client: Client = "leanest") -> None:
@@ -230,7 +230,7 @@ def _stages(
 
 
 def _agent(name: str, ask: Ask | None = None) -> Agent:
-    """Return a step that sends a request; without ``ask`` one that only passes on."""
+    """Return a step that sends a request; without ``ask`` it sends nothing."""
 
     async def agent(state: Step) -> dict[str, Any]:
         if ask is not None:

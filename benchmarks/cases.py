@@ -1,4 +1,4 @@
-"""The debates that are measured: each protocol as it is by default, and at its widest."""
+"""The debates that are measured: each protocol with its defaults, and at its widest."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Case(NamedTuple):
     shape: bare.Shape
     rules: list[dict[str, Any]] = RULES
     limit: float | None = 1.15
-    """Of our wall time over that of the bare steps; a burst of calls has none: its CPU shows."""
+    """The limit of our wall time over that of the bare steps; None for a burst of calls."""
 
 
 def splitting(children: int) -> list[dict[str, Any]]:
-    """Return rules by which every question that may be split has so many children.
+    """Return rules that give ``children`` parts to every question that may be split.
 
     The patterns are names of fields that each role's prompt asks for.
     """
@@ -90,7 +90,7 @@ CASES = (
 async def conduct(case: Case, url: str, runs: Path, number: int = 0, **settings: Any) -> RunRecord:
     """Debate as a command does, with a run's folder, its journal and the reply cache.
 
-    Another ``number`` is another question, which the cache does not know.
+    Each ``number`` makes another question, which the cache does not know.
     """
     os.environ["DIALECTREE_CACHE_DIR"] = str(runs)
     chosen = method(case.protocol)

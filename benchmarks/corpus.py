@@ -1,4 +1,4 @@
-"""A large corpus of sources: indexed beside plain bm25s, and found again by a new process."""
+"""Measure a large corpus of sources: its index against plain bm25s, and its use by a new process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.figures import Figure
 
 DOCUMENTS = 1_000
 SEGMENTS = 80
-"""Of one document."""
+"""Segments of one document."""
 CPU_LIMIT = 1.3
 """Our seconds over those of ``bm25s.index`` and cutting."""
 MEMORY_LIMIT = 800.0
@@ -74,7 +74,7 @@ def _measured(step: str, texts: Path, folder: Path) -> dict[str, float]:
 
 
 def main(step: str, texts: Path) -> None:
-    """Do one step and print what it took; imports do not count."""
+    """Run one step and print its figures; imports do not count."""
     import bm25s
 
     from dialectree.retrieval.corpus import Corpus

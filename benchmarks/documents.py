@@ -24,7 +24,7 @@ FILES, SIZE = 300, 5_000
 MOST_CPU_S = 2.0
 PAGES = (20, 500)
 MOST_MEMORY = 1_000_000_000
-"""Bytes that the process which reads a PDF may hold at its most."""
+"""The most bytes of memory for the process that reads a PDF."""
 _PROSE = """
 the mill valley river town grinds sacks of grain each year and people come to see it with a guide
 who tells them that tower bridge harbour clinic was built in stone before the war
@@ -72,7 +72,7 @@ def _text(draw: random.Random) -> str:
 
 
 def _pdf(draw: random.Random, pages: int) -> bytes:
-    """Return a PDF of prose and a table on every page, of about so many pages."""
+    """Return a PDF of about ``pages`` pages, with prose and a table on every page."""
     styles, content = getSampleStyleSheet(), io.BytesIO()
     body: list[Flowable] = []
     for number in range(pages):

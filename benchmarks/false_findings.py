@@ -1,4 +1,4 @@
-"""Measure how often a report asserts something false, and how often it finds something true."""
+"""Measure the share of reports with a false finding, and of reports that find a true one."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def false_findings(folder: Path, repeats: int) -> Iterator[Figure]:
 
 
 def _equal() -> Iterator[Figure]:
-    """1,000 reports on independent and 1,000 on clustered questions; half draw the sides.
+    """Yield the shares of 1,000 reports each on independent and clustered questions.
 
-    Where sides are not drawn no leaning can be asserted, so its share is of the other half.
+    Half of the reports draw the sides. Only these can assert a leaning, so each half has a share.
     """
     for clustered in (False, True):
         said = [asserted(equals(seed, clustered=clustered, balanced=seed % 2 > 0)) for seed in range(REPORTS)]
@@ -44,7 +44,7 @@ def _equal() -> Iterator[Figure]:
 
 
 def _withholding() -> Iterator[Figure]:
-    """300 reports of each kind and size."""
+    """Yield the shares of 300 reports of each kind and size."""
     part = f"{WITHHOLDING} reports each of a debate that withholds answers"
     for kind, text in KINDS.items():
         for n in SIZES:

@@ -1,4 +1,4 @@
-"""Measure how the debate of ``make debate`` reads: one leaf, debated by the embedded model."""
+"""Measure the texts of the debate of ``make debate``: one leaf, debated by the embedded model."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def first_debate(folder: Path, repeats: int) -> Iterator[Figure]:
 
 
 def figures_of(records: Sequence[RunRecord]) -> Iterator[Figure]:
-    """Yield what the answers and the texts of debates are like."""
+    """Yield figures on the answers and the texts of debates."""
     count = len(records)
     answered = sum(record.status == "answered" for record in records)
     yield Figure(PART, "debates that end with status 0", answered, least=0.8 * count)
@@ -106,7 +106,7 @@ def _reply(call: Call) -> dict[str, Any]:
 
 
 def _ends_within_a_word(raw: str, shown: str) -> bool:
-    """Return whether a word of the model goes on behind the end of the shown text."""
+    """Return whether the shown text ends in the middle of a word of the model."""
     behind = raw.removeprefix(shown)
     return behind != raw and shown[-1:].isalnum() and behind[:1].isalnum()
 
@@ -117,6 +117,6 @@ def _claims(record: RunRecord) -> list[str]:
 
 
 def _repeats(first: str, second: str) -> bool:
-    """Return whether more than half of the groups of ``second`` stand in ``first``."""
+    """Return whether more than half of the groups of ``second`` occur in ``first``."""
     known, groups = group_words(first, GROUP_SIZE), group_words(second, GROUP_SIZE)
     return 2 * sum(group in known for group in groups) > len(groups)

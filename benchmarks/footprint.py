@@ -1,4 +1,4 @@
-"""Memory and checkpoints: what a tree of questions takes beside time."""
+"""Measure the memory and the checkpoints of a tree of questions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROWTH_LIMIT = 1.3
 
 
 def footprint(folder: Path, repeats: int) -> Iterator[Figure]:
-    """Measure the peak memory of the command, and what a host's checkpointer stores."""
+    """Measure the peak memory of the command, and the storage of a host's checkpointer."""
     part = "memory and checkpoints of a tree"
     stored_kb: list[float] = []
     for case in (TREE, WIDEST_TREE):
@@ -42,7 +42,7 @@ def footprint(folder: Path, repeats: int) -> Iterator[Figure]:
 
 
 def _command(case: Case, url: str, folder: Path) -> int:
-    """Run the debate by the command, and return the most bytes that were resident."""
+    """Run the debate by the command, and return the peak of resident bytes."""
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in case.settings.items()]
     command = [sys.executable, "-m", "dialectree", "answer", QUESTION, *flags, "--quiet"]
     command += ["--model", f"openai:any@{url}", "--runs", str(folder / "runs"), "--no-cache"]

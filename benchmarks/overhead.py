@@ -1,8 +1,8 @@
-"""Measure what a debate takes beside the same steps written by hand with LangGraph.
+"""Measure the cost of a debate against the same steps written by hand with LangGraph.
 
-All take turns in one process, so that a busy moment of the machine meets all of them. The ratios
-are of the processor's time over LangChain's ``ChatOpenAI``, plain and with
-``with_structured_output``, and of the wall time over the leanest client.
+All take turns in one process, so that a busy moment of the machine affects all of them. The ratios
+compare the processor's time with LangChain's ``ChatOpenAI``, plain and with
+``with_structured_output``, and the wall time with the leanest client.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tests.endpoint import LocalEndpoint
 
 LATENCY_S = 0.2
 REPEATS = 3
-"""Repeats at most, so that all of it takes five minutes."""
+"""The most repeats, so that this part takes five minutes."""
 CPU_LIMITS = {"RSD": 1.2, "TSD, 64 leaves": 1.1, "ToD": 1.4}
-"""What is aimed at: the processor's time over plain ``ChatOpenAI``."""
+"""The targets for the processor's time over plain ``ChatOpenAI``."""
 WALL_LIMITS = {"TSD, 64 leaves": 1.3}
 
 
@@ -37,7 +37,7 @@ class Taken(NamedTuple):
 
 
 def overhead(folder: Path, repeats: int) -> Iterator[Figure]:
-    """Measure RSD, ToD and the widest tree beside three ways to write the same steps by hand."""
+    """Measure RSD, ToD and the widest tree against three ways to write the same steps by hand."""
     repeats = min(repeats, REPEATS)
     for case in (DEBATE, COMPARISON, WIDEST_TREE):
         taken, calls, wrong = _measure(case, folder, repeats, get_args(bare.Client))
@@ -73,7 +73,7 @@ def walls(folder: Path, repeats: int) -> Iterator[Figure]:
 def _measure(
     case: Case, folder: Path, repeats: int, clients: Sequence[bare.Client]
 ) -> tuple[Mapping[str, list[Taken]], int, int]:
-    """Return what ours and each client took in turns, the calls, and how many were wrong."""
+    """Return the times of ours and each client, the calls, and the number of wrong calls."""
     collect_garbage_seldom()  # as a command does
     bodies, wrong = _record_requests(case, folder / f"{case.name}, recorded"), 0
     taken: dict[str, list[Taken]] = {name: [] for name in ("ours", *clients)}
@@ -90,7 +90,7 @@ def _measure(
 
 
 def _middle(values: list[float]) -> tuple[float, str]:
-    """Return the median, and how the values vary."""
+    """Return the median and the range of the values."""
     return median(values), f"{min(values):.2f} to {max(values):.2f}"
 
 

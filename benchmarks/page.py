@@ -1,4 +1,4 @@
-"""Measure the page of large runs in Chromium: its size, how soon it stands, what a step takes."""
+"""Measure the page of large runs in Chromium: its size, its opening, and the time of a step."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _steps(browser: Browser, file: Path, repeats: int) -> Iterator[Figure]:
 
 
 def _busy(opened: Page) -> Callable[[], float]:
-    """Return a function that tells the milliseconds of CPU that the main thread took so far."""
+    """Return a function that returns the main thread's CPU time so far, in milliseconds."""
     session = opened.context.new_cdp_session(opened)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 

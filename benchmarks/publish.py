@@ -1,9 +1,9 @@
-"""``python -m benchmarks.publish EVALUATION FOLDER``: keep an evaluation without any text in it.
+"""``python -m benchmarks.publish EVALUATION FOLDER``: copy an evaluation without its texts.
 
-An evaluation's folder holds the data set's questions and what models wrote about them. The figures
-need neither. ``evaluation.json`` is kept as it is, but for the path of the data. Of
-``results.jsonl`` labels, scores and counts are kept. The evaluation goes on in such a folder by the
-command that began it, and ``dialectree eval report`` reads it once the questions are there again.
+An evaluation's folder has the data set's questions and the models' texts. The figures need neither.
+The copy has ``evaluation.json`` with a shorter path of the data, and the labels, scores and counts
+of ``results.jsonl``. The command that began the evaluation can continue it in the copy, and
+``dialectree eval report`` can read the copy when the questions are available again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _AGAIN = "publish it again"
 
 
 def strip_texts(result: Result) -> Result:
-    """Return a copy with labels, scores and counts, and without a word of question or reply."""
+    """Return a copy with labels, scores and counts, without the texts of questions and replies."""
     verdict = result.verdict and result.verdict.model_copy(
         update={"answer": result.verdict.label, "rationale": None, "notes": []}
     )
@@ -29,17 +29,17 @@ def strip_texts(result: Result) -> Result:
 
 
 def publish(evaluation: Path, folder: Path) -> int:
-    """Write the figures of ``evaluation`` to ``folder``; return how many results it has.
+    """Write the figures of ``evaluation`` to ``folder``; return the number of results.
 
     Raises:
-        InputError: There is no evaluation, or an answer has no label to stand for its text.
+        InputError: The evaluation is missing, or an answer has no label to replace its text.
     """
     whole = Folder(evaluation)
     begun = whole.require_evaluation()
     results = list(whole.results())
     for result in results:
         if result.verdict and result.verdict.answer and result.verdict.label is None:
-            raise InputError(f"the answer to {result.item} has no label, so that its text would go")
+            raise InputError(f"the answer to {result.item} has no label, so the copy would lose it")
     named = begun.data.path and Path(begun.data.path).name
     begun = begun.model_copy(update={"data": begun.data.model_copy(update={"path": named})})
     lines = [strip_texts(one).model_dump_json(exclude_defaults=True) + "\n" for one in results]
@@ -49,7 +49,7 @@ def publish(evaluation: Path, folder: Path) -> int:
 
 
 def main() -> int:
-    """Publish the evaluation that is named; 2 where there is none."""
+    """Publish the evaluation; return 2 if that fails."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.publish", description=__doc__)
     parser.add_argument("evaluation", type=Path)
     parser.add_argument("folder", type=Path)

@@ -1,8 +1,8 @@
 """Measure recall: planted facts in many documents, asked for in other forms and in other words.
 
 The facts are those of ``tests/retrieval/facts.tsv``: a sentence, a question with other forms of its
-words, and a question that shares next to none with it. The sentences around them speak of the same
-places and things, and answer none of the questions.
+words, and a question that shares almost no word with it. The sentences around them are about the
+same places and things, but do not answer the questions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WAYS: dict[str, tuple[str, Ranking]] = {
     "scores of words and of sentence vectors": (MODEL, "scores"),
 }
 LEAST = {("words", 1): 1.0, ("scores of words and of sentence vectors", 2): 0.97}
-"""The recall that is kept, by way and column."""
+"""The least recall, by way and column."""
 SIZES = (300, 3_000)
 """Documents."""
 SENTENCES = 20
@@ -48,7 +48,7 @@ QUERY_LIMIT_MS = 5.0
 GROWTH = (750, 1_500, 3_000)
 """Documents; each time twice as many."""
 GROWTH_LIMIT = 3.0
-"""What the last doubling adds, over what the one before added: 2 where it is linear."""
+"""The growth of the last doubling over that of the doubling before: 2 for linear growth."""
 
 _SAID = [
     "was praised by the press",
@@ -86,7 +86,7 @@ def recall(folder: Path, repeats: int) -> Iterator[Figure]:
 
 
 def plant(facts: Sequence[str], size: int) -> list[Document]:
-    """Return ``size`` documents of which each of the facts stands in one, the same each time."""
+    """Return ``size`` documents with each fact in one of them, the same documents each time."""
     draw = random.Random(11)
     names = sorted({*re.findall(r"(?<=\w )[A-Z][a-z]+", " ".join(facts))})
     things = sorted({*re.findall(r"\b[Tt]he ([a-z]{4,})\b", " ".join(facts))})
@@ -155,7 +155,7 @@ def _measure_indexing(size: int, folder: Path) -> dict[str, float]:
 
 
 def main(size: int) -> None:
-    """Index so many documents, and print the CPU that it took and the peak of memory."""
+    """Index ``size`` documents, and print the CPU time and the peak of memory."""
     Corpus([Document.from_blocks("warm.txt", [Block("It loads what it needs. It does so once.")])])
     documents = plant([line.split("|")[0] for line in FACTS.read_text().splitlines()], size)
     for document in documents:
@@ -168,7 +168,7 @@ def main(size: int) -> None:
 
 
 def _peak_of_memory() -> float:
-    """Return the peak in MB; on Linux without that of the process that started this one."""
+    """Return the peak in MB; on Linux without the peak of the parent process."""
     with suppress(OSError):
         status = Path("/proc/self/status").read_text()
         if match := re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE):

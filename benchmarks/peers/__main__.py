@@ -24,7 +24,7 @@ from tests.endpoint import LocalEndpoint
 LATENCY_S = 0.2
 FAULTS = ("http_500", "http_429", "hang", "empty", "malformed_json")
 RATE = 1 - 0.7 ** (1 / len(FAULTS))
-"""Of each fault, so that three calls in ten have one."""
+"""The rate of each fault, so that three calls in ten have a fault."""
 BEHAVIOUR: dict[str, Any] = {
     "call_tools": True,
     # An advocate of enbanc may cite what its tools returned, and it has none here.
@@ -32,7 +32,7 @@ BEHAVIOUR: dict[str, Any] = {
 }
 WALL, CPU = "wall", "CPU, ms"
 TIMED = ("calls", "in a row", "prompt tokens", "completion tokens", WALL, CPU)
-"""Columns of a verdict. The wall time is over that of the calls in a row."""
+"""Columns of a verdict. The wall time is divided by that of the calls in a row."""
 CAME = "came of 20"
 """Column of the verdicts under faults."""
 COLUMNS = (*TIMED, CAME)
@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def _time(measured: Measured, venvs: Path, folder: Path, repeats: int) -> None:
-    """Let every program give a verdict in turn, so that a busy moment meets all of them."""
+    """Let every program give a verdict in turn, so that a busy moment affects all of them."""
     with ExitStack() as stack:
         endpoint = stack.enter_context(LocalEndpoint(latency_ms=1000 * LATENCY_S, **BEHAVIOUR))
         driven = {
@@ -122,7 +122,7 @@ def _fail(measured: Measured, venvs: Path, folder: Path, twenties: int) -> Count
 
 
 def _in_a_row(calls: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many calls waited for one another: the most of which no two overlap."""
+    """Return the number of calls that waited for one another: the most without an overlap."""
     count, over = 0, 0.0
     for call in sorted(calls, key=lambda call: float(call["ended"])):
         if call["arrived"] >= over:
@@ -138,7 +138,7 @@ def _figures(measured: Measured) -> Iterator[Figure]:
 
 
 def _markdown(measured: Measured) -> Iterator[str]:
-    """Return the table of the documents: medians, and the least where a busy machine adds."""
+    """Yield the table for the documents: medians, and minima of what a busy machine raises."""
     yield f"| | {' | '.join(COLUMNS)} |"
     yield f"| --- |{' --- |' * len(COLUMNS)}"
     for debate, *programs in PAIRS:

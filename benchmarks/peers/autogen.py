@@ -25,7 +25,7 @@ def assistant(name: str, task: str) -> Any:
 
 
 async def verdict(question: str) -> object:
-    """Return what the third assistant answers."""
+    """Return the answer of the third assistant."""
     sides = [
         assistant("affirmative", "Argue that the answer is yes, and reply to the other side."),
         assistant("negative", "Argue that the answer is no, and reply to the other side."),

@@ -1,4 +1,4 @@
-"""The loop of a driver: a question on each line that comes in, a line of JSON for each verdict.
+"""The loop of a driver: it reads a question per line, and writes a line of JSON per verdict.
 
 A driver runs in the environment of the program it drives, so this file imports nothing else.
 """
@@ -16,11 +16,11 @@ from collections.abc import Awaitable, Callable
 URL, MODELS = os.environ["PEER_URL"], ("model-a", "model-b", "model-c")
 """The endpoint, and the models that debate there."""
 LIMIT_S = 90.0
-"""A verdict that takes longer has not come."""
+"""A verdict that takes longer is lost."""
 
 
 def serve(verdict: Callable[[str], Awaitable[object]]) -> None:
-    """Answer questions until the input ends; an answer that is empty is none."""
+    """Answer questions until the input ends; an empty answer is a lost verdict."""
     with contextlib.redirect_stdout(sys.stderr):  # some programs print
         asyncio.run(_serve(verdict))
 
@@ -30,7 +30,7 @@ async def _serve(verdict: Callable[[str], Awaitable[object]]) -> None:
         wall, cpu, error = time.perf_counter(), time.process_time(), ""
         try:
             answer = str(await asyncio.wait_for(verdict(question.strip()), LIMIT_S) or "")
-        except Exception as failed:  # whatever a program raises, its verdict has not come
+        except Exception as failed:  # an error of the program means a lost verdict
             answer, error = "", f"{type(failed).__name__}: {failed}".splitlines()[0][:90]
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         reply = {"answer": answer, "error": error, "wall_s": wall, "cpu_s": cpu}

@@ -10,7 +10,7 @@ from benchmarks.peers.driver import URL, serve
 
 os.environ |= {"OPENAI_BASE_URL": URL, "OPENAI_API_KEY": "none"}
 core: Any = import_module("duelyst_ai_core")
-# A name that its client knows, so that it sends a schema along. The endpoint takes any.
+# With a name that it knows, the client sends a schema. The endpoint takes any name.
 model = core.ModelConfig(provider="openai", model_id="gpt-4.1")
 
 

@@ -24,10 +24,10 @@ council: Any = import_module("llm_council.council")
 
 
 async def verdict(question: str) -> object:
-    """Return what the chairman makes of the answers."""
+    """Return the answer that the chairman merges from all answers."""
     done = await council.run_council_with_fallback(question, bypass_cache=True)
     answer = str(done["synthesis"] or "")
-    if answer.startswith("Error:"):  # also where a chairman fails and the status is complete
+    if answer.startswith("Error:"):  # even with the status complete, if the chairman failed
         raise RuntimeError(answer)
     return answer
 

@@ -14,7 +14,7 @@ if "options" in values:
 
 
 async def verdict(question: str) -> object:
-    """Debate as a program does that keeps the defaults."""
+    """Debate with the default settings."""
     record = await dialectree.arun(
         sys.argv[1], question=question, model=f"openai:{MODELS[0]}", base_url=URL, **values
     )

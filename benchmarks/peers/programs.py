@@ -19,14 +19,14 @@ class Program(NamedTuple):
 
     title: str
     driver: str
-    """The module beside this one that runs in the program's environment."""
+    """The module of this package that runs in the program's environment."""
     packages: tuple[str, ...] = ()
-    """What pip installs; nothing for ours, whose protocols are in ``examples``."""
+    """The packages for pip; empty for ours, whose protocols are in ``examples``."""
     arguments: tuple[str, ...] = ()
-    """Of our driver: the protocol and its settings."""
+    """The arguments of our driver: the protocol and its settings."""
 
     def install(self, venvs: Path) -> None:
-        """Make the program's environment, unless it is there."""
+        """Make the program's environment, unless it exists."""
         place = venvs / self.driver
         if place.exists():
             return
@@ -66,7 +66,7 @@ class Program(NamedTuple):
 
 
 def ask(process: subprocess.Popen[str], question: str) -> dict[str, Any]:
-    """Return the answer, the error, and the seconds that both took."""
+    """Return the answer, the error, and the wall and CPU seconds."""
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(f"{question}\n")
     process.stdin.flush()
@@ -101,4 +101,4 @@ PAIRS = (
         UNMODERATED,
     ),
 )
-"""What happens in a debate, the peers, and the nearest protocol of ours."""
+"""The course of a debate, the peers, and our nearest protocol."""

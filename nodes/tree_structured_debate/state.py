@@ -120,7 +120,7 @@ class Question(shared.Question):
 
 
 class Finding(TypedDict):
-    """The result of one question of the tree; its ``answer`` is None without a ruling."""
+    """The result of one question of the tree; ``answer`` may be missing."""
 
     id: str
     question: str
