@@ -1,1 +1,1 @@
-"""From a paper to segments, from a query to evidence."""
+"""Cut papers into segments, and find evidence for queries."""

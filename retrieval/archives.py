@@ -1,4 +1,4 @@
-"""Files that are archives of XML: Word, slides, OpenDocument and books."""
+"""Read files that are archives of XML: Word, slides, OpenDocument and books."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from lxml import etree
 from dialectree.errors import InputError
 
 UNPACKED = 30_000_000
-"""Bytes of the parts of an archive, unpacked."""
+"""Most bytes of an archive's parts, unpacked."""
 ENCRYPTED = b"\xd0\xcf\x11\xe0"
-"""Begins files of Office 2003, and encrypted ones of later versions."""
+"""The first bytes of files of Office 2003, and of encrypted files of later versions."""
 
 
 def unpack_parts(data: bytes, endings: tuple[str, ...] = (".xml",), *, format: str) -> dict[str, bytes]:
-    """Return the parts of an archive with these endings, by name.
+    """Return the parts of an archive whose names have these endings, by name.
 
-    Raises InputError, which calls the file ``format``, where it is encrypted or unpacks to more
-    than :data:`UNPACKED` bytes; zipfile's errors where it is no archive.
+    Raises InputError, which names ``format``, if the file is encrypted or unpacks to more than
+    :data:`UNPACKED` bytes, and zipfile's errors for other data.
     """
     if data.startswith(ENCRYPTED):
         raise InputError(
-            f"an encrypted {format} file, or one of Office 2003; save it anew without a password"
+            f"an encrypted {format} file, or a file of Office 2003; save it again without a password"
         )
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = [part for part in archive.infolist() if part.filename.endswith(endings)]
@@ -35,7 +35,7 @@ def unpack_parts(data: bytes, endings: tuple[str, ...] = (".xml",), *, format: s
 
 
 def parse_xml(data: bytes) -> Any:
-    """Return the tree of a part; it draws in nothing."""
+    """Return the tree of a part; external entities are not loaded."""
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
 
 
@@ -45,7 +45,7 @@ def local_name(element: Any) -> str:
 
 
 def read_attribute(element: Any, name: str) -> str:
-    """Return an attribute by its local name; empty where there is none, or no element."""
+    """Return an attribute by its local name; empty if it or the element is missing."""
     if element is None:
         return ""
     values = (value for key, value in element.attrib.items() if key.rpartition("}")[2] == name)
@@ -53,7 +53,7 @@ def read_attribute(element: Any, name: str) -> str:
 
 
 def find_targets(parts: dict[str, bytes], part: str) -> dict[str, str]:
-    """Return the parts that ``part`` of an Office file refers to, by the ids it uses for them."""
+    """Return the parts that ``part`` of an Office file refers to, by their ids in ``part``."""
     folder, _, name = part.rpartition("/")
     related = parts.get(f"{folder}/_rels/{name}.rels")
     if related is None:
@@ -65,7 +65,7 @@ def find_targets(parts: dict[str, bytes], part: str) -> dict[str, str]:
 
 
 def join_path(folder: str, target: str) -> str:
-    """Return the name of a part that a part in ``folder`` calls ``target``."""
+    """Return the full name of the part that is ``target`` as seen from ``folder``."""
     steps: list[str] = [] if target.startswith("/") else folder.split("/")
     for step in target.split("/"):
         if step == "..":
@@ -76,6 +76,6 @@ def join_path(folder: str, target: str) -> str:
 
 
 def iterate_texts(element: Any, *names: str) -> Iterator[str]:
-    """Yield the text of all elements with these local names, inside ``element`` if there is one."""
+    """Yield the text of all elements with these local names inside ``element``, which may be None."""
     for node in () if element is None else element.iter(*(f"{{*}}{name}" for name in names)):
         yield node.text or ""

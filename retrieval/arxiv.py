@@ -1,4 +1,4 @@
-"""arXiv: the ids of papers, and the download of their PDFs."""
+"""Recognize the ids of arXiv's papers, and download their PDFs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINK = re.compile(
 
 
 def find_id(source: str) -> str | None:
-    """Return the id that ``source`` is, by itself or in an address of arXiv; None for others.
+    """Return the arXiv id in ``source``, an id or an address of arXiv; None for other text.
 
     Raises InputError for an address of another site.
     """
@@ -31,12 +31,12 @@ def find_id(source: str) -> str | None:
     if match := _PLAIN.fullmatch(text) or _LINK.fullmatch(text):
         return match[1] + (match[2] or "").lower()
     if re.match(r"https?://", text, re.IGNORECASE):
-        raise InputError(f"{text[:200]}: only arXiv's papers are fetched; download it and give the file")
+        raise InputError(f"{text[:200]}: only arXiv's papers are downloaded; give this one as a file")
     return None
 
 
 def fetch_pdf(identifier: str) -> bytes:
-    """Download the paper's PDF; InputError says how to get it by hand where that fails."""
+    """Download the paper's PDF; if that fails, InputError says how to get it by hand."""
     until, data = clock.seconds() + DEADLINE, bytearray()
     # Without compression, so that a few bytes cannot unpack to gigabytes.
     headers = {"Accept-Encoding": "identity"}
@@ -52,7 +52,7 @@ def fetch_pdf(identifier: str) -> bytes:
                 if len(data) > LARGEST_FILE:
                     raise _failure(identifier, f"over {LARGEST_FILE // 1_000_000} MB")
                 if clock.seconds() > until:
-                    raise _failure(identifier, f"not whole within {DEADLINE:g} s")
+                    raise _failure(identifier, f"the download took more than {DEADLINE:g} s")
     except httpx.TimeoutException:
         raise _failure(identifier, f"no reply within {DEADLINE:g} s") from None
     except (httpx.HTTPError, httpx.InvalidURL):

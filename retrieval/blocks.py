@@ -1,4 +1,4 @@
-"""Blocks: the paragraphs and headings that a reader makes of a file, within a limit of time."""
+"""Blocks: the paragraphs and headings that a reader finds in a file, within a time limit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dialectree.errors import InputError
 
 Part = TypeVar("Part")
 SECONDS = 60.0
-"""Seconds of the processor's time that one document may take."""
+"""Seconds of processor time that one document may take."""
 _ends: ContextVar[tuple[float, str] | None] = ContextVar("ends", default=None)
 
 
 LONGEST = 20_000
-"""Characters of a paragraph, after which nothing is added to it."""
+"""Characters after which a paragraph takes no more text."""
 
 _BLANKS = str.maketrans(
     {
@@ -35,14 +35,14 @@ _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _LAST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*$")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S*$")
 _HANGING = ("and", "or", "to", "und", "et")
-"""Words that follow a hyphen which stays, as in "pre- and post-processing"."""
+"""Words before which a hyphen stays, as in "pre- and post-processing"."""
 _PREFIXES = ("self", "non", "well", "multi", "one", "two", "three", "high", "low", "long", "state")
 _SENTENCE_END = re.compile(r"[.!?]['\"”’)]*$")
 
 
 BlockKind = Literal["heading", "paragraph", "item", "names", "row", "note"]
-"""A part of a document: ``names`` is the row of a table that names its columns, ``row`` any other
-one, and ``note`` a footnote, a caption or what stands in a margin."""
+"""The kind of a block. ``names`` is the table row that names the columns, ``row`` any other row,
+and ``note`` a footnote, a caption or text in a margin."""
 
 
 @dataclass(frozen=True)
@@ -54,23 +54,23 @@ class Block:
     page: int | None = None
     """The page on which it begins, from 1; None where a file has no pages."""
     breaks: tuple[tuple[int, int], ...] = ()
-    """Where a new page begins inside it: (characters into the text, page), in order."""
+    """Page breaks inside the text: (characters into the text, new page), in order."""
     source: str = ""
-    """The words that it took of the file: a row's text repeats the names of its columns."""
+    """Its words in the file, without the names of columns that a row's text repeats."""
 
     @property
     def heading(self) -> bool:
-        """Return whether it stands above other blocks as their heading."""
+        """Return whether it is the heading of blocks below it."""
         return self.kind == "heading"
 
     @property
     def apart(self) -> bool:
-        """Return whether no paragraph runs on into it."""
+        """Return whether it is part of a table, so that no paragraph continues in it."""
         return self.kind in ("names", "row")
 
 
 class LeftOut(NamedTuple):
-    """Text of a file that is in no block."""
+    """Text of a file that was left out of the blocks, and the reason."""
 
     text: str
     reason: str
@@ -78,7 +78,7 @@ class LeftOut(NamedTuple):
 
 
 def count_left_out(left_out: Iterable[LeftOut]) -> list[dict[str, Any]]:
-    """Return for each reason how many words were left out, and on which pages."""
+    """Count the words left out for each reason, and list their pages."""
     reasons: dict[str, dict[str, Any]] = {}
     for part in left_out:
         row = reasons.setdefault(part.reason, {"reason": part.reason, "words": 0, "pages": []})
@@ -89,7 +89,7 @@ def count_left_out(left_out: Iterable[LeftOut]) -> list[dict[str, Any]]:
 
 
 def describe_left_out(left_out: Iterable[LeftOut]) -> list[str]:
-    """Return one line that says what was left out, or none."""
+    """Return one line that names the text left out, or an empty list."""
     rows = count_left_out(left_out)
     if not rows:
         return []
@@ -102,26 +102,26 @@ def describe_left_out(left_out: Iterable[LeftOut]) -> list[str]:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader made of a file."""
+    """The blocks and notices that a reader returns for a file."""
 
     title: str | None
     blocks: Sequence[Block]
     left_out: Sequence[LeftOut] = ()
     notices: Sequence[str] = ()
-    """What a person should know: how it was decoded, which pages have no text."""
+    """Facts for the user, such as the encoding or pages without text."""
     abstract: str | None = None
-    """The abstract, where the file itself names one."""
+    """The abstract, if the file marks it."""
     stored_title: str | None = None
-    """The title in the file's properties, which need not be right."""
+    """The title in the file's properties, which may be wrong."""
 
     def as_fields(self) -> dict[str, Any]:
-        """Return it as plain data, without the words that each block took of the file."""
+        """Return it as plain data, without the ``source`` of each block."""
         blocks = [[block.text, block.kind, block.page, block.breaks] for block in self.blocks]
         return {**vars(self), "blocks": blocks}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> Reading:
-        """Return the reading of :meth:`as_fields`, which may have been JSON in between."""
+        """Return the reading from the fields of :meth:`as_fields`, also after a pass through JSON."""
         blocks = [
             Block(text, kind, page, tuple((at, on) for at, on in breaks))
             for text, kind, page, breaks in fields["blocks"]
@@ -132,7 +132,7 @@ class Reading:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Let :func:`timely` end the reading of the document ``name`` after :data:`SECONDS`."""
+    """Let :func:`timely` stop reading the document ``name`` after :data:`SECONDS`."""
     token = _ends.set((thread_time() + SECONDS, name))
     try:
         yield
@@ -141,7 +141,7 @@ def reading(name: str) -> Iterator[None]:
 
 
 def timely(parts: Iterable[Part]) -> Iterator[Part]:
-    """Yield ``parts`` of the document that is read; raise InputError at the end of its time."""
+    """Yield ``parts`` of the current document; raise InputError when its time is over."""
     ends = _ends.get()
     for part in parts:
         if ends is not None and thread_time() > ends[0]:
@@ -158,13 +158,13 @@ def too_much(name: str, limit: str) -> InputError:
 
 
 def plain_signs(text: str) -> str:
-    """Write ligatures as letters and every blank as one; drop characters that do not show."""
+    """Write ligatures as letters and each white space as a blank; drop invisible characters."""
     text = _CONTROLS.sub("", text.translate(_BLANKS).translate(LIGATURES))
     return text.encode("utf-8", "ignore").decode()
 
 
 def words_of(lines: Iterable[str]) -> Counter[str]:
-    """Count the words of lines, without the two parts of a word at a line's hyphen."""
+    """Count the words of lines, without the parts of words hyphenated at a line's end."""
     counts = Counter[str]()
     after_hyphen = False
     for line in timely(lines):
@@ -176,7 +176,7 @@ def words_of(lines: Iterable[str]) -> Counter[str]:
 
 
 def join_lines(first_line: str, right: str, words: Counter[str]) -> tuple[str, int]:
-    """Join two lines, mend a hyphen between them, and return where the second begins."""
+    """Join two lines, mend a hyphen between them, and return the second line's offset, too."""
     first_line, right = first_line.rstrip(), right.lstrip()
     if not first_line or not right or (first_line[-1] in "./_" and _ADDRESS.search(first_line[-300:])):
         return first_line + right, len(first_line)
@@ -194,7 +194,7 @@ def join_lines(first_line: str, right: str, words: Counter[str]) -> tuple[str, i
 
 
 def on_one_line(lines: Iterable[str], words: Counter[str]) -> str:
-    """Join the lines of a paragraph; empty lines are left out."""
+    """Join the lines of a paragraph, without empty lines."""
     pieces = [""]
     for line in timely(filter(str.strip, lines)):
         text, start = join_lines(pieces[-1], line, words)
@@ -203,14 +203,14 @@ def on_one_line(lines: Iterable[str], words: Counter[str]) -> str:
 
 
 def _keeps_its_hyphen(before: str, after: str, words: Counter[str]) -> bool:
-    """Decide by the document's own use of the word, else by its parts."""
+    """Decide by other uses of the word in the document, else by its parts."""
     if after[0].isupper() and not before.isupper():
         return True
     before, after = before.lower(), after.lower()
     joined_count, hyphened = words[before + after], words[f"{before}-{after}"]
     if joined_count != hyphened:
         return hyphened > joined_count
-    # Of "multi-" and "agent-based" the inner pair decides.
+    # For "multi-" and "agent-based", look at the inner pair "multi-agent".
     prefix, right = before.rpartition("-")[2], after.partition("-")[0]
     if prefix in _PREFIXES and (prefix, right) != (before, after):
         return True
@@ -220,7 +220,7 @@ def _keeps_its_hyphen(before: str, after: str, words: Counter[str]) -> bool:
 
 
 def after(first: Block, second: Block, words: Counter[str]) -> Block:
-    """Join two blocks and keep the pages of both."""
+    """Return two blocks joined, with the pages of both."""
     text, start = join_lines(first.text, second.text, words)
     pages = [*first.breaks]
     later = [(0, second.page), *second.breaks] if second.page is not None else []
@@ -255,7 +255,7 @@ def _continues(first: Block, second: Block) -> bool:
 
 
 def is_formula(text: str) -> bool:
-    """Return whether a text is a displayed equation: short, with signs and hardly a word."""
+    """Return whether a text is a displayed equation: short, with signs and few words."""
     words = re.findall(r"[^\W\d_]{4,}", text)
     signs = re.search(r"[=<>≤≥≈∼∈∝≡→+∑∫∏√]", text)
     return bool(signs) and len(text) < 600 and len(words) <= 2 + len(text) // 60

@@ -1,7 +1,7 @@
-"""Build a document from a file's text: blocks that can be cited, and what was left out and why.
+"""Build a document from a file's text: blocks to cite, and the text left out with its reasons.
 
-A reader passes all text that its library gives: what becomes no block is left out with a reason.
-Raised and lowered characters come between marks: ``10`` + ``raise_text("5")`` becomes "10^5".
+A reader passes on all text from its library, as a block or as text left out with a reason.
+Raised and lowered characters are put between marks: ``10`` + ``raise_text("5")`` becomes "10^5".
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from dialectree.retrieval.blocks import LIGATURES, Block, BlockKind, LeftOut, Re
 from dialectree.retrieval.conservation import check_conservation, find_missing_words
 
 _RAISED, _LINKED, _LOWERED, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
-"""Marks around characters. Unicode keeps them for programs, so that no text has them."""
+"""Marks around characters. Unicode reserves them for programs, so no text contains them."""
 _MARKED = re.compile(f"([{_RAISED}{_LINKED}])([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
 _SUNK = re.compile(f"{_LOWERED}([^{_RAISED}-{_CLOSE}]*){_CLOSE}")
 _MARKS = re.compile(f"[{_RAISED}-{_CLOSE}]")
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffe]")
 _UNSEEN = re.compile(f"[{_RAISED}-{_CLOSE}\ufffe\u00ad]")
-"""Marks, and hyphens that are shown at a line's end alone."""
+"""Marks, and soft hyphens."""
 _SOFT_HYPHENS = ("\u00ad", "\x02", "\ufffe")
 _UNIT = re.compile(r"(?<![^\W\d_])(?:[munpcdk]m|ft|in|mi|kg|[^\W\d_])$")
-"""A unit or a single letter before a raised figure, which is a power."""
+"""A unit or a single letter: a raised figure after it is a power."""
 _SIGNED = re.compile(r"[-−–+]?\d+")
 _WORKS = re.compile(r"\[?\d+(?:\s?[,–-]\s?\d+)*\]?")
 """Numbers of notes or works, as in "It grew.12,13"."""
@@ -33,18 +33,18 @@ _ORDINAL = re.compile(r"st|nd|rd|th|er?|re|ème|o|a|os|as|º|ª")
 _TRADE = re.compile(r"TM|SM|®|™|©|℠")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _EMPTY = "–"
-"""Stands for an empty cell."""
+"""Shows an empty cell."""
 
 
 class Cell(NamedTuple):
-    """The text of a cell, and whether it only repeats a cell that spans several places."""
+    """A cell's text, and whether it repeats a cell that spans several places."""
 
     text: str
     repeated: bool = False
 
 
 def raise_text(text: str, *, linked: bool = False) -> str:
-    """Mark raised text; ``linked`` text is the mark of a note, which a link shows."""
+    """Mark raised text; ``linked`` says that it is a link, so the mark of a note."""
     return f"{_LINKED if linked else _RAISED}{text}{_CLOSE}" if text.strip() else text
 
 
@@ -54,13 +54,13 @@ def lower_text(text: str) -> str:
 
 
 def add_brackets(text: str) -> str:
-    """Return a part of a fraction or a root, in brackets where it is more than one word."""
+    """Return a part of a fraction or a root, in brackets if it has several words."""
     text = text.strip()
     return text if text.isalnum() else f"({text})"
 
 
 def read_raised_prefix(text: str) -> str | None:
-    """Return the raised characters that ``text`` begins with, such as the number of a note."""
+    """Return the raised characters at the start of ``text``, such as the number of a note."""
     match = _MARKED.match(text)
     return match[2].strip() if match else None
 
@@ -71,7 +71,7 @@ def is_shifted(text: str) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Compose accents, put one blank between words, and drop characters that do not show."""
+    """Compose accents, put one blank between words, and drop invisible characters."""
     text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text.translate(LIGATURES)))
     if not text.isascii() or not text.isprintable():
         text = "".join(sign for sign in text if sign in "\t\n\r\f\v" or not _is_control(sign))
@@ -87,11 +87,11 @@ class DocumentBuilder:
 
     def __init__(self) -> None:
         self.title: str | None = None
-        """The title that the file shows or names."""
+        """The title that the file shows or marks."""
         self.abstract: str | None = None
-        """The abstract, where the file itself names one."""
+        """The abstract, if the file marks it."""
         self.stored_title: str | None = None
-        """The title in the file's properties, which need not be right."""
+        """The title in the file's properties, which may be wrong."""
         self.notices: list[str] = []
         self.column_names: Sequence[str] = ()
         """The names of the columns of the last table."""
@@ -100,11 +100,11 @@ class DocumentBuilder:
         self._plain_text: list[str] = []
 
     def expect(self, text: str) -> None:
-        """Add text that another way of reading finds: each word of it must be accounted for."""
+        """Add the library's plain text, whose words must all be in blocks or left out."""
         self._plain_text.append(_UNSEEN.sub("", text))
 
     def note_encoding(self, encoding: str | None) -> None:
-        """Add a notice where the text is in another encoding than UTF-8."""
+        """Add a notice if the text has another encoding than UTF-8."""
         if encoding is not None:
             self.notices.append(f"not UTF-8: read as {encoding}")
 
@@ -126,10 +126,10 @@ class DocumentBuilder:
         note_marks: Collection[str] = (),
         source: str | None = None,
     ) -> Block | None:
-        """Return a block, or None where ``text`` is blank.
+        """Return a block, or None if ``text`` is blank.
 
-        ``source`` is what it took of the file, where ``text`` repeats more. ``note_marks`` are the
-        marks of the notes on its page: they are left out of the text.
+        ``source`` is the block's own text in the file, if ``text`` repeats more. ``note_marks`` are
+        the marks of the notes on its page: they are left out of the text.
         """
         dropped: list[str] = []
         marked = _MARKS.search(text) is not None
@@ -147,7 +147,7 @@ class DocumentBuilder:
         return Block(text, kind, page, source=source_text) if text else None
 
     def extend(self, part: Reading) -> None:
-        """Add a document that was read inside this one, and checked by itself."""
+        """Add a document inside this one that was read and checked separately."""
         self._blocks += part.blocks
         self._left_out += part.left_out
         self.notices += part.notices
@@ -155,12 +155,12 @@ class DocumentBuilder:
         self._plain_text += [omission.text for omission in part.left_out]
 
     def leave_out(self, text: str, reason: str, page: int | None = None) -> None:
-        """Record text that is no block."""
+        """Record text that is left out of the blocks."""
         if text := clean_text(_MARKS.sub("", text)):
             self._left_out.append(LeftOut(text, reason, page))
 
     def leave_out_missing(self, text: str, reason: str) -> None:
-        """Leave out all words of ``text`` that are in no block: a reader of prose passed them."""
+        """Leave out the words of ``text`` that a reader of prose did not put into blocks."""
         block_sources = (block.source for block in self._blocks)
         self.leave_out(" ".join(find_missing_words(text, block_sources)), reason)
 
@@ -177,10 +177,10 @@ class DocumentBuilder:
         note_marks: Collection[str] = (),
         names: Sequence[str] = (),
     ) -> Iterator[Block]:
-        """Yield each row as a block that can be cited alone: "Country: Belmark; Hospitals: 12".
+        """Yield each row as a block to cite by itself: "Country: Belmark; Hospitals: 12".
 
-        ``head_rows`` is how many rows name the columns; without it, the first row counts as a head
-        where it has names above figures. ``names`` are those of a table that has no head.
+        ``head_rows`` is the number of rows that name the columns; without it, the first row is a
+        head if it has names above figures. ``names`` are the columns of a table without a head.
         """
         width = max(map(len, rows), default=0)
         table = [[*row, *[Cell("")] * (width - len(row))] for row in rows]
@@ -197,7 +197,7 @@ class DocumentBuilder:
                 yield block
 
     def finish(self) -> Reading:
-        """Return the document, with a notice for each thing that a reader should know."""
+        """Return the document, with its notices for the user."""
         sources = (block.source for block in self._blocks)
         left_out = (part.text for part in self._left_out)
         notices = [*self.notices]
@@ -212,7 +212,7 @@ def _column_name(heads: Sequence[Sequence[Cell]], column: int, note_marks: Colle
 
 
 def _row_text(row: Sequence[Cell], names: Sequence[str]) -> str:
-    """Return a row with the names of its columns; without any, its cells in their order."""
+    """Return a row with the names of its columns; without names, its cells in order."""
     texts = [cell.text.strip() for cell in row]
     if not any(texts):
         return ""
@@ -227,7 +227,7 @@ def _row_text(row: Sequence[Cell], names: Sequence[str]) -> str:
 
 
 def _count_head_rows(rows: Sequence[Sequence[Cell]]) -> int:
-    """Return 1 where the first row has names, or years, above a column of figures."""
+    """Return 1 if the first row has names, or years, above a column of figures, else 0."""
     if len(rows) < 2:
         return 0
     first, *later_rows = rows
@@ -243,7 +243,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _without_marks(text: str, note_marks: Collection[str], dropped: list[str]) -> str:
-    """Write 10⁵ as 10^5, and take the marks of notes out of the text into ``dropped``."""
+    """Write 10⁵ as 10^5, and move the marks of notes from the text to ``dropped``."""
 
     def sunk(match: re.Match[str]) -> str:
         after_figure = text[: match.start()][-1:].isdigit()
@@ -265,7 +265,7 @@ def _without_marks(text: str, note_marks: Collection[str], dropped: list[str]) -
 
 
 def _is_note_mark(sign: str, before: str, note_marks: Collection[str]) -> bool:
-    """Return whether raised characters are the mark of a note, and not a power or an exponent."""
+    """Return whether raised characters are the mark of a note rather than an exponent."""
     if _NOTE_SIGNS.fullmatch(sign):
         return True
     if _SIGNED.fullmatch(sign):

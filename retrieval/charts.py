@@ -1,4 +1,4 @@
-"""Charts of Word, Excel and PowerPoint: a table of what they draw, with the names of the series."""
+"""Read charts of Word, Excel and PowerPoint as tables with the names of their series."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dialectree.retrieval.builder import Cell, DocumentBuilder
 
 
 class _Series(NamedTuple):
-    """What one line, or the bars of one colour, shows; by the number of the point."""
+    """The points of one line, or of the bars of one colour, by their numbers."""
 
     name: str
     categories: dict[str, str]
@@ -48,7 +48,7 @@ def _read_series(series: Any) -> _Series:
 
 
 def _read_points(element: Any) -> dict[str, str]:
-    """Return the points by their numbers; those of several levels are joined."""
+    """Return the points by their numbers; labels of several levels are joined."""
     if element is None:
         return {}
     percent = any("%" in code for code in iterate_texts(element, "formatCode"))

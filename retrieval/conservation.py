@@ -1,8 +1,8 @@
-"""Check that reading a file lost no word and made none up.
+"""Check that reading a file neither lost nor invented words.
 
-A reader takes the words of a file in two ways: as blocks, and as the plain text that the format's
-library gives. Letters and figures are compared as a multiset of signs in one normal form, so that
-mended hyphens, blanks and marks do not count. Order is not compared.
+A reader takes the words of a file in two ways: as blocks, and as plain text from the format's
+library. The check compares the letters and figures of both as multisets in one normal form. It
+ignores mended hyphens, blanks, marks and order.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from itertools import islice
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _NO_SIGN = re.compile(r"[\W_]+")
 _LONGEST = 60
-"""Letters of a word that are compared."""
+"""Most letters of a word to compare."""
 _NAMED = 8
-"""Words that a notice names."""
+"""Most words that a notice lists."""
 
 
 def find_missing_words(plain_text: str, accounted: Iterable[str]) -> list[str]:
-    """Return the words of ``plain_text`` whose letters and figures are nowhere in ``accounted``."""
+    """Return the words of ``plain_text`` whose letters and figures ``accounted`` lacks."""
     return _find_missing(_Text(plain_text), _Text(" ".join(accounted)))
 
 
 def find_invented_words(plain_text: str, accounted: Iterable[str]) -> list[str]:
-    """Return words of ``accounted`` that ``plain_text`` has nowhere, or not as often.
+    """Return words of ``accounted`` that ``plain_text`` lacks, or has less often.
 
-    Letters in a wrong order make such words. A word may consist of two parts that stand apart in
-    the plain text: what is between them was left out.
+    Letters in a wrong order cause such words. A word may be two separate parts of the plain text:
+    the text between them was left out.
     """
     return _find_invented(_Text(plain_text), _Text(" ".join(accounted)))
 
 
 def check_conservation(plain_text: str, blocks: Iterable[str], left_out: Iterable[str]) -> list[str]:
-    """Return one notice for words that were lost and one for words that were made up."""
+    """Return one notice for lost words and one for invented words."""
     plain, accounted = _Text(plain_text), _Text(" ".join([*blocks, *left_out]))
     notices = []
     if missing := _find_missing(plain, accounted):
@@ -47,7 +47,7 @@ def check_conservation(plain_text: str, blocks: Iterable[str], left_out: Iterabl
 
 
 class _Text:
-    """A text, its letters and figures in one form, and how often it has each."""
+    """A text, its letters and figures in one form, and their counts."""
 
     def __init__(self, text: str) -> None:
         self.text, self.signs = text, _signs(text)
@@ -79,7 +79,7 @@ def _find_invented(plain: _Text, accounted: _Text) -> list[str]:
 
 
 def _is_in(word: str, letters: str) -> bool:
-    """Return whether a word stands in ``letters``, whole or in two parts."""
+    """Return whether ``letters`` has a word, whole or in two parts."""
     if word in letters or len(word) > _LONGEST:
         return word[:_LONGEST] in letters
     return any(word[:at] in letters and word[at:] in letters for at in range(1, len(word)))
