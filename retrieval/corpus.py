@@ -1,8 +1,8 @@
-"""Documents as one corpus: cut, numbered and indexed as one, and kept on disk by their content.
+"""One corpus of several documents: cut, numbered and indexed together, and cached by content.
 
-A source is ``s2``, a segment of it ``s2:17`` and a sentence of that ``s2:17.3``. These ids stay for
-good: a document added later is the last source, and what a person drops keeps its numbers. Segments
-of equal text are one to a search.
+A source is ``s2``, its segment ``s2:17`` and a sentence in that ``s2:17.3``. These ids never change:
+a document added later becomes the last source, and a dropped segment keeps its number. A search
+finds segments of equal text once.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from dialectree.retrieval.sentence_vectors import SentenceVectors
 
 Ranking = Literal["scores", "ranks", "segments"]
-"""How a search with embeddings puts segments in order. ``scores``: by the scores of their words and
-of their best sentence, blended. ``ranks``: by their ranks by words and by vectors of whole
-segments, as earlier versions did. ``segments``: by vectors of whole segments alone, as in ToD, and
-each of equal segments counts; without embeddings by words as they stand."""
+"""The order of segments in a search with embeddings. ``scores``: by the blended scores of their
+words and of their best sentence. ``ranks``: by their ranks by words and by vectors of whole
+segments, as in earlier versions. ``segments``: by vectors of whole segments alone, as in ToD, with
+segments of equal text each for itself; without embeddings, by unstemmed words."""
 WORDS_WEIGHT = 0.2
-"""The part of the words in a blended score."""
+"""The weight of the words in a blended score, 0 to 1."""
 NEAREST = 256
-"""Sentences that are looked at first for a query."""
+"""Nearest sentences that a query first looks at."""
 RANK = 60
-"""Added to a rank before its reciprocal is taken (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+"""The constant in 1 / (RANK + rank) (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 DEEP = 64
-"""Ranks of each index that are fused at once."""
+"""Ranks that a search first takes from each index."""
 _ID = re.compile(r"s([1-9]\d{0,8})(?::([1-9]\d{0,8})(?:\.([1-9]\d{0,8}))?)?")
 
 
@@ -55,24 +55,24 @@ class Source(NamedTuple):
 
 
 class CorpusSegment(NamedTuple):
-    """A quotable piece of a source, with the places of its sentences as they were cut."""
+    """A piece of a source to quote, with the places of its sentences."""
 
     id: str
     source: str
     text: str
     page: int | None
-    """The page on which it begins; None where the file has no pages."""
+    """The page on which it begins; None if the file has no pages."""
     heading: str | None
     sentences: tuple[tuple[int, int], ...]
-    """Where each sentence begins and ends, in characters of the text."""
+    """Start and end of each sentence, in characters of the text."""
     offset: int = 0
     """Characters into the text of the source."""
     score: float | None = None
-    """How well it fits the query that found it; None where ranks were fused."""
+    """The score for the query that found it; None if ranks were fused."""
 
     @property
     def number(self) -> int:
-        """Its number in the source, from 1."""
+        """Return its number in the source, from 1."""
         return int(self.id.rpartition(":")[2])
 
     def ids(self) -> list[str]:
@@ -80,13 +80,13 @@ class CorpusSegment(NamedTuple):
         return [f"{self.id}.{number}" for number, _ in enumerate(self.sentences, 1)]
 
     def sentence(self, number: int) -> str:
-        """Return a sentence, from 1."""
+        """Return the sentence with this number, from 1."""
         start, end = self.sentences[number - 1]
         return self.text[start:end]
 
 
 class Material(Protocol):
-    """Sources under lasting ids, and a search over all of them."""
+    """Sources with ids that never change, and a search over all of them."""
 
     @property
     def sources(self) -> Mapping[str, Source]:
@@ -96,40 +96,40 @@ class Material(Protocol):
     async def search(
         self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
     ) -> list[list[CorpusSegment]]:
-        """Return for each query the ``count`` best segments, without ``dropped`` ones."""
+        """Return the ``count`` best segments for each query, without ``dropped`` ones."""
         ...
 
     async def near(self, text: str, count: int) -> list[CorpusSegment]:
-        """Return the ``count`` segments that share most words with ``text``, and ask nobody."""
+        """Return the ``count`` segments that share most words with ``text``, without any request."""
         ...
 
     def find_whole(self, tokens: int, sentences: int) -> list[str]:
-        """Return the ids of all segments of the documents, if they have at most so many of both."""
+        """Return the ids of all segments if they have at most so many tokens and sentences."""
         ...
 
     def neighbours(self, id: str, reach: int) -> list[str]:
-        """Return the ids of the ``reach`` segments before one in its document, and behind it."""
+        """Return the ids of the ``reach`` segments before and after one in its document."""
         ...
 
     def count_sentences(self) -> int:
-        """Return the number of sentences that a debate could be shown."""
+        """Return the number of sentences that debaters can be shown."""
         ...
 
     def retrieves(self) -> bool:
-        """Return whether a search may find more than its documents hold."""
+        """Return whether a search may find texts outside its documents."""
         ...
 
     def segment(self, id: str) -> CorpusSegment:
-        """Return the segment ``s2:17``; raise InputError where there is none."""
+        """Return the segment ``s2:17``; raise InputError for an unknown id."""
         ...
 
     def sentence(self, id: str) -> str:
-        """Return the words of sentence ``s2:17.3``; raise InputError where there is none."""
+        """Return the words of sentence ``s2:17.3``; raise InputError for an unknown id."""
         ...
 
 
 class Corpus:
-    """Sources under lasting ids, and a search over all of them.
+    """Sources with ids that never change, and a search over all of them.
 
     Example:
         >>> from dialectree.retrieval.blocks import Block
@@ -148,12 +148,12 @@ class Corpus:
         ranking: Ranking = "scores",
         progress: Progress = None,
     ) -> None:
-        """Cut and index ``documents``, or load what was kept of the same ones; blocks meanwhile.
+        """Cut and index ``documents``, or load them from the cache; blocks meanwhile.
 
-        ``embeddings`` is ``bm25``, or names a model whose vectors are searched beside the words:
-        see :func:`dialectree.retrieval.embedders.embedder`, whose errors it raises. InputError
-        where the documents have no text. ``progress`` is told how many are cut, and then how many
-        are embedded.
+        ``embeddings`` is ``bm25``, or names a model whose vectors are searched as well as the words:
+        see :func:`dialectree.retrieval.embedders.embedder`, whose errors it raises. Raises
+        InputError if the documents have no text. ``progress`` gets the number of documents cut,
+        and then of those embedded.
         """
         self._by: Embedder | None = None
         self._sentences: SentenceVectors | None = None
@@ -162,20 +162,20 @@ class Corpus:
             self._by = embedder(embeddings, base_url, access)
         titles = [Source(f"s{n}", document.name, document.title) for n, document in enumerate(documents, 1)]
         self.sources: Mapping[str, Source] = {source.id: source for source in titles}
-        # What earlier versions recorded is found as they found it.
+        # Documents that earlier versions recorded are searched as in those versions.
         versions = {document.version for document in documents}
         apart = ranking == "segments"
         self._rules = Rules(distinct=not apart, stemmed=not apart and min(versions, default=2) > 1)
         self._place = locate_corpus(documents, self._rules)
         self._pieces, self._words = prepare_corpus(self._place, documents, self._rules, progress)
         if not len(self) and not apart:
-            raise InputError("no text in the sources; give documents that have some")
+            raise InputError("no text in the sources; give documents with text")
         if self._by is not None and len(self):
             make = self._embed_sentences if ranking == "scores" else self._embed_segments
             self._by.thread.submit(make, self._by, documents, progress).result()
 
     def __len__(self) -> int:
-        """Return the number of segments, those of equal text included."""
+        """Return the number of segments, including those of equal text."""
         return len(self._pieces.row)
 
     def __iter__(self) -> Iterator[CorpusSegment]:
@@ -183,7 +183,7 @@ class Corpus:
         return map(self._segment, range(len(self)))
 
     def segment(self, id: str) -> CorpusSegment:
-        """Return the segment ``s2:17``. Raises InputError for an id that the corpus has not."""
+        """Return the segment ``s2:17``. Raises InputError for an unknown id."""
         source, number, sentence = self._parse_id(id)
         if not number or sentence:
             raise InputError(f"{id!r} is not the id of a segment, such as s2:17")
@@ -192,7 +192,7 @@ class Corpus:
     def sentence(self, id: str) -> str:
         """Return the words of sentence ``s2:17.3``, byte for byte as the source was read.
 
-        Raises InputError for an id that the corpus does not have.
+        Raises InputError for an unknown id.
         """
         segment_id, _, number = id.rpartition(".")
         if not self._parse_id(id)[2]:
@@ -202,12 +202,12 @@ class Corpus:
     async def search(
         self, queries: Sequence[str], count: int, dropped: Collection[str] = (), timing: Timing | None = None
     ) -> list[list[CorpusSegment]]:
-        """Return for each query the ``count`` best segments, the best first; of equals, the first.
+        """Return the ``count`` best segments for each query, best first; equal ones in their order.
 
-        Words alone find only segments that share one with the query; :data:`Ranking` says how
-        embeddings are heard. Scores are of the whole corpus: leaving out ``dropped`` sources and
-        segments moves no other. Raises InputError for an unknown id in ``dropped``; ``timing``
-        grows by what embedding the queries took.
+        Without embeddings, only segments that share a word with the query are found; see
+        :data:`Ranking` for the order. Scores are of the whole corpus: leaving out ``dropped``
+        sources and segments keeps the order of the others. Raises InputError for an unknown id in
+        ``dropped``. Adds the time of embedding the queries to ``timing``.
         """
         out = self._rows(dropped)
         vectors: Sequence[list[float]] = [[] for _ in queries]
@@ -228,7 +228,7 @@ class Corpus:
     def find_whole(self, tokens: int, sentences: int) -> list[str]:
         """Return the ids of all segments, if they have at most so many tokens and sentences.
 
-        Of segments of equal text it is the first. The list is empty where they have more. Four
+        Of segments with equal text it has the first. The list is empty if they have more. Four
         characters count as a token, as in estimates.
         """
         ids: list[str] = []
@@ -242,24 +242,24 @@ class Corpus:
         return ids
 
     def neighbours(self, id: str, reach: int) -> list[str]:
-        """Return the ids of the ``reach`` segments before one in its source, and behind it."""
+        """Return the ids of the ``reach`` segments before and after one in its source."""
         source, number, _ = self._parse_id(id)
         size = int(self._pieces.starts[source] - self._pieces.starts[source - 1])
         around = range(max(1, number - reach), min(size, number + reach) + 1)
         return [f"s{source}:{neighbour}" for neighbour in around if neighbour != number]
 
     def count_sentences(self) -> int:
-        """Return the number of sentences in all sources; those of equal segments count once."""
+        """Return the number of sentences in all sources; equal segments count once."""
         return int(self._pieces.last[-1]) if len(self) else 0
 
     def retrieves(self) -> bool:
-        """Return False: the documents are all there is."""
+        """Return False: a search finds only the documents."""
         return False
 
     def _best(
         self, query: str, vector: list[float], count: int, dropped: Collection[int]
     ) -> list[CorpusSegment]:
-        """Rank deeper until enough segments remain; the order of those before stays the same."""
+        """Rank deeper until enough segments remain; those found before keep their order."""
         scores = self._words.scores(query)
         order: dict[int, None] = {}
         best: list[tuple[int, float | None]] = []
@@ -279,7 +279,7 @@ class Corpus:
     def _rank(
         self, scores: npt.NDArray[np.floating[Any]], vector: list[float], deep: int
     ) -> tuple[list[tuple[int, float | None]], bool]:
-        """Return the best rows with their scores, and whether there are no others."""
+        """Return the best rows with their scores, and whether these are all."""
         by_words: list[tuple[int, float | None]] = [*_top(scores, deep)]
         if self._sentences is not None:
             return self._blend(self._sentences, scores, vector, deep)
@@ -301,8 +301,8 @@ class Corpus:
     ) -> tuple[list[tuple[int, float | None]], bool]:
         """Return rows by the blended scores of their words and of their nearest sentence.
 
-        Each is 1 for the best row. A word score of 0 is 0, and so is the mean cosine of all
-        sentences, whatever model made them.
+        Both scores are 1 for the best row. They are 0 for rows without a word of the query, and for
+        the mean cosine of all sentences, so that models can be compared.
         """
         look_at, query = NEAREST * deep // DEEP, np.asarray(vector, dtype=np.float32)
         rows, cosines = sentences.nearest(query, look_at)
@@ -319,7 +319,7 @@ class Corpus:
         return [*best], look_at >= len(sentences)
 
     def _embed_sentences(self, by: Embedder, documents: Sequence[Document], progress: Progress) -> None:
-        """Embed each sentence; of a document whose sentences were embedded before, none."""
+        """Embed each sentence, or load its vector from the cache."""
         from dialectree.retrieval.sentence_vectors import SentenceVectors, embed_sentences
 
         owners: list[int] = []
@@ -375,7 +375,7 @@ class Corpus:
         )
 
     def _rows(self, dropped: Collection[str]) -> set[int]:
-        """Return the places of segments that are dropped, alone or with their source."""
+        """Return the places of the segments dropped by their own id or their source's."""
         starts = self._pieces.starts
         places: set[int] = set()
         for id in dropped:
@@ -385,7 +385,7 @@ class Corpus:
         return places
 
     def _parse_id(self, id: str) -> tuple[int, int, int]:
-        """Return the numbers in an id of the corpus, 0 where it has none."""
+        """Return the numbers of source, segment and sentence in an id, 0 for a missing one."""
         match = _ID.fullmatch(id)
         source, number, sentence = (int(digits or 0) for digits in match.groups()) if match else (0, 0, 0)
         starts = self._pieces.starts
@@ -399,7 +399,7 @@ class Corpus:
 
 
 def fuse_ranks(ranks: Sequence[Sequence[int]]) -> list[int]:
-    """Return rows by the sum of 1 / (RANK + rank), the greatest first; of equals, the first row."""
+    """Return rows by the sum of 1 / (RANK + rank), greatest first; equal ones in their order."""
     sums: dict[int, float] = {}
     for rows in ranks:
         for rank, row in enumerate(rows, 1):
@@ -408,7 +408,7 @@ def fuse_ranks(ranks: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _top(scores: npt.NDArray[np.floating[Any]], count: int) -> list[tuple[int, float]]:
-    """Return the rows with the best scores above 0, the best first; of equals, the first."""
+    """Return the rows with the best scores above 0, best first; equal ones in their order."""
     rows = np.flatnonzero(scores > 0)
     if len(rows) > count:
         lowest_score = np.partition(scores[rows], -count)[-count]

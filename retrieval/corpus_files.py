@@ -1,6 +1,6 @@
-"""The files of a corpus: its distinct texts, numbers that point into them, and its index by words.
+"""Write and map a corpus's files: its texts, numbers that point into them, and its word index.
 
-A corpus lies in the cache by the content of its documents, so that a second run maps it.
+The cache keeps a corpus by the content of its documents, so that a second run maps its files.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from dialectree.retrieval.words import words
 from dialectree.system import clock
 
 KEPT_DAYS = 60
-"""Days after which a corpus that nobody used is removed from the cache."""
+"""Days after which the cache removes an unused corpus."""
 SEGMENTS = 200_000
-"""Segments of one corpus, some 2,500 documents of ten pages; more are the work of an engine."""
+"""Most segments of a corpus, some 2,500 documents of ten pages; more need a search engine."""
 
 Progress: TypeAlias = Callable[[int, int], None] | None
-"""Is told how many documents of how many are done."""
+"""Takes the number of documents done, and of all documents."""
 
 log = logging.getLogger(__name__)
 
 
 class Pieces:
-    """The segments: their distinct texts one after another, and numbers that point into them.
+    """The segments: their distinct texts in one string, and numbers that point into it.
 
-    ``first`` and ``ends`` are by row, which is a distinct text; all else is by segment.
+    A row is a distinct text: ``first`` and ``ends`` are by row, the other numbers by segment.
     """
 
     def __init__(self, texts: bytes | mmap, numbers: Mapping[str, npt.NDArray[Any]]) -> None:
         self._texts = texts
         self.starts = numbers["starts"]
-        """By source, the place of its first segment, and the end of all."""
+        """By source, the place of its first segment; the last number is the end of all."""
         self.row = numbers["row"]
         self.page = numbers["page"]
         self.offset = numbers["offset"]
@@ -62,14 +62,14 @@ class Pieces:
         self.first = numbers["first"]
         """By row, the place of the first segment with its text."""
         self._ends = numbers["ends"]
-        """By row, where its text ends, in bytes."""
+        """By row, the end of its text, in bytes."""
         self._marks = numbers["marks"]
-        """Where sentences begin and end in their text, in pairs."""
+        """Starts and ends of sentences in their text, in pairs."""
         self.last = numbers["last"]
-        """By row, the end of its pairs among all of them."""
+        """By row, the end of its pairs in ``_marks``."""
         self.headings: list[str | None] = json.loads(numbers["headings"].tobytes())
         self.languages: list[str] = json.loads(numbers["languages"].tobytes())
-        """The languages in which its words are stemmed; none where they are not."""
+        """The languages in which its words are stemmed; empty if they are not."""
 
     def text(self, row: int) -> str:
         """Return the text of a row."""
@@ -87,7 +87,7 @@ class Pieces:
 
     @cached_property
     def _more(self) -> dict[int, list[int]]:
-        """Return the places by row, of texts that stand in several segments."""
+        """Return the places of texts that several segments have, by row."""
         counts = np.bincount(self.row, minlength=len(self.first))
         places_by_row: dict[int, list[int]] = {}
         for at in np.flatnonzero(counts[self.row] > 1).tolist():
@@ -96,7 +96,7 @@ class Pieces:
 
 
 class Rows(Sequence[Text]):
-    """The distinct texts, each made when it is looked at."""
+    """The distinct texts, each read on access."""
 
     def __init__(self, pieces: Pieces) -> None:
         self._pieces = pieces
@@ -114,11 +114,11 @@ class WordScores:
     """BM25 scores of all rows."""
 
     def __init__(self, bm25: bm25s.BM25 | None, size: int, languages: Sequence[str]) -> None:
-        """Take an index of words stemmed in ``languages``; of words as they are, without any."""
+        """Take an index of words stemmed in ``languages``, or unstemmed if this is empty."""
         self._bm25, self._size, self._languages = bm25, size, languages
 
     def scores(self, query: str) -> npt.NDArray[np.floating[Any]]:
-        """Return the score of each row; 0 where it shares no word with the query."""
+        """Return the score of each row, 0 for a row without a word of the query."""
         split = words(query)
         if self._languages:
             stems = (search_words(query, language) for language in self._languages)
@@ -130,16 +130,16 @@ class WordScores:
 
 
 class Rules(NamedTuple):
-    """How documents become a corpus."""
+    """The rules by which documents become a corpus."""
 
     distinct: bool
-    """Whether segments of equal text are found once; else each of them is."""
+    """Find segments of equal text once, not each of them."""
     stemmed: bool
-    """Whether words are searched without their endings and accents."""
+    """Search words without their endings and accents."""
 
 
 class CorpusFiles(NamedTuple):
-    """A corpus that is cut and indexed by words."""
+    """A corpus, cut and indexed by words."""
 
     pieces: Pieces
     words: WordScores
@@ -165,7 +165,7 @@ def corpora_folder() -> Path:
 def prepare_corpus(
     place: Path, documents: Sequence[Document], rules: Rules, progress: Progress
 ) -> CorpusFiles:
-    """Load the corpus in ``place``, or make it of these documents and keep it there.
+    """Load the corpus in ``place``, or build it from these documents and keep it there.
 
     Raises InputError for too many segments.
     """
@@ -176,7 +176,7 @@ def prepare_corpus(
                 os.utime(place)
             return files
         except (OSError, ValueError, LookupError) as error:
-            log.warning("the corpus in %s is damaged and made anew: %s", place, error)
+            log.warning("the corpus in %s is damaged and is built again: %s", place, error)
             shutil.rmtree(place, ignore_errors=True)
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -198,7 +198,7 @@ def prepare_corpus(
 
 
 def _remove_unused(places: Iterable[Path]) -> None:
-    """Remove what nobody used for long: it can be made again."""
+    """Remove corpora unused for :data:`KEPT_DAYS`: they can be built again."""
     with suppress(OSError):
         for place in places:
             if clock.read_utc_time().timestamp() - place.stat().st_mtime > KEPT_DAYS * 86_400:
@@ -211,7 +211,7 @@ def _remove_unused(places: Iterable[Path]) -> None:
 def _index_documents(
     documents: Sequence[Document], rules: Rules, folder: Path | None, progress: Progress
 ) -> CorpusFiles:
-    """Cut and index documents; write what comes out into a folder, if there is one."""
+    """Cut and index documents; write the corpus to ``folder``, unless that is None."""
     lists: dict[str, array[int]] = {name: array("q") for name in _NUMBERS}
     row, marks, starts = lists["row"], lists["marks"], lists["starts"]
     texts, rows, vocabulary = bytearray(), dict[bytes, int](), dict[str, int]()
@@ -264,7 +264,7 @@ def _index_documents(
 
 
 def _load(place: Path) -> CorpusFiles:
-    """Map what was kept, so that only what is looked at is read."""
+    """Map a corpus from the cache, so that only the parts in use are read."""
     with (place / "texts").open("rb") as file:
         texts = mmap(file.fileno(), 0, access=ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
     with np.load(place / "numbers.npz") as numbers:

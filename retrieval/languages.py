@@ -1,4 +1,4 @@
-"""Tell the language of a text by its script, its most frequent words and its letters."""
+"""Detect the language of a text by its script, its most frequent words and its letters."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 
 class Language(NamedTuple):
-    """A language, and what marks a text of it."""
+    """A language, and the marks of its texts."""
 
     code: str
     stemmer: str | None
-    """Its stemmer in Snowball; None where there is none."""
+    """The name of its Snowball stemmer; None if Snowball has none."""
     words: frozenset[str]
     """Some of its most frequent words."""
     letters: frozenset[str]
-    """Its letters beside a to z, in lower case."""
+    """Its letters besides a to z, in lower case."""
 
 
 _TABLE = """
@@ -76,18 +76,18 @@ _SCRIPTS = (
     ("\u1000", "\u109f", "my"),
     ("\u1780", "\u17ff", "km"),
 )
-"""Scripts that one language stands for, first and last character; kana go before ideographs."""
+"""Scripts of one language, by first and last character; kana go before ideographs."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LEAST_SCORE = 1
-"""More than one word of two letters must speak for a language."""
+"""The score that a language must exceed: one word of two letters is too little."""
 _LOOKED_AT = 4_000
-"""Characters of a text that tell its language."""
+"""Characters of a text from which its language is detected."""
 
 
 def detect_language(text: str) -> str:
-    """Return the ISO code of the language of ``text``; "en" where nothing tells.
+    """Return the ISO code of the language of ``text``; "en" if there is no evidence.
 
-    Only languages of :data:`LANGUAGES` and of some scripts are told.
+    It knows the languages of :data:`LANGUAGES`, and those of some scripts.
     """
     start = text[:_LOOKED_AT]
     if not start.isascii():
@@ -105,7 +105,7 @@ def detect_language(text: str) -> str:
 
 
 def language_score(language: Language, words: Counter[str], letters: Counter[str]) -> int:
-    """Return how much speaks for a language: its frequent words, and letters that are all its."""
+    """Return the evidence for a language: its frequent words and letters, less foreign letters."""
     hits = sum(words[word] * (1 + (len(word) > 2)) for word in language.words & words.keys())
     fitting = sum(count if sign in language.letters else -3 * count for sign, count in letters.items())
     return hits + fitting

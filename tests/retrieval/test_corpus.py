@@ -162,7 +162,7 @@ def test_a_corpus_is_cut_once_and_what_is_damaged_is_made_anew(
     [place] = (Path(os.environ["DIALECTREE_CACHE_DIR"]) / "corpora").iterdir()
     (place / "numbers.npz").write_bytes(b"PK")
     assert [*Corpus(harbours(4))] == [*made]
-    assert "is damaged and made anew" in caplog.text
+    assert "is damaged and is built again" in caplog.text
 
 
 def test_only_the_document_that_changed_is_cut_and_embedded_again(

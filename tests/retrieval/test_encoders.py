@@ -112,7 +112,7 @@ def test_the_code_in_a_models_folder_is_never_run(tmp_path: Path) -> None:
     (folder / "modules.json").write_text(json.dumps([module]))
     config = {"model_type": "own", "auto_map": {"AutoConfig": "own.Own", "AutoModel": "own.Own"}}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(SettingsError, match="brings code of its own, which is never run"):
+    with pytest.raises(SettingsError, match="needs code of its own, which is never run"):
         SentenceEncoder(str(folder)).load()
     (folder / "modules.json").unlink()
     with pytest.raises(SettingsError):

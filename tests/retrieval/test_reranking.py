@@ -83,7 +83,7 @@ def test_a_model_that_is_none_is_refused_by_name(tmp_path: Path, monkeypatch: py
     for name, kind, why in (
         ("./nowhere", SettingsError, "`rerank`: there is no model at './nowhere'"),
         (str(tmp_path), SettingsError, "is no cross-encoder that can be used: no weights"),
-        ("small", ModelUnavailable, "the cross-encoder cross-encoder/small cannot be had.*leave"),
+        ("small", ModelUnavailable, "the cross-encoder cross-encoder/small is not available.*leave"),
     ):
         context = made(rerank=name)
         with pytest.raises(kind, match=why):
