@@ -1,4 +1,4 @@
-"""LaTeX: title, abstract, sections and sentences, with its tables, notes and captions."""
+"""Read LaTeX: title, abstract, sections and sentences, with tables, notes and captions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dialectree.retrieval.latex_parts import (
 )
 
 _SECTION = "\x01"
-"""Begins a paragraph that is a heading; removed from the source itself."""
+"""Marks a paragraph as a heading; the source itself is read without this character."""
 _REFERENCES = f"\n\n{_SECTION}References\n\n"
 _APPENDIX = f"\n\n{_SECTION}Appendix\n\n"
 
@@ -34,7 +34,7 @@ _DROPPED = (
 
 
 _MACROS = (
-    # how it is read, its arguments in the words of pylatexenc, names
+    # the way to read them, their arguments as pylatexenc writes them, their names
     ("silent", "", "vskip maketitle tableofcontents xspace today"),
     ("silent", "{", "nocite linespread phantom hypersetup pagenumbering IfFileExists"),
     ("silent", "{{", "newcommand renewcommand setlength addtolength fontsize captionof"),
@@ -80,11 +80,11 @@ _MACROS = (
     ("frame", "[", "tcolorbox mdframed"),
     ("frame", "[[[{", "minipage"),
 )
-"""Macros and, as frames, environments whose arguments say nothing."""
+"""Macros, and environments whose arguments are not text (``frame``), by way of reading."""
 
 
 def _list_macros(*readings: str) -> set[str]:
-    """Return the macros that are read in one of these ways."""
+    """Return the macros to read in one of these ways."""
     return {name for how, _, names in _MACROS if how in readings for name in names.split()}
 
 
@@ -94,7 +94,7 @@ _KEPT = {
     *("begin", "end", "item", "par", "paragraph", "subparagraph", "url", "href", "title"),
     *("abstract", "maketitle", "input", "include", "texttt", "left", "right"),
 }
-"""Macros whose meaning no definition in a paper changes."""
+"""Macros that keep their meaning even if a paper defines them."""
 _ABSTRACT = re.compile(
     r"\\begin\s*\{(?P<name>(?:onecol|sci)?[Aa]bstracts?\*?)\}(?P<content>.*?)"
     r"\\end\s*\{(?P=name)\}",
@@ -110,16 +110,16 @@ _WITHOUT_WORDS = re.compile(
     r"|\\(?:begin|end|label|ref|eqref|cref|input|include|includegraphics|bibliography"
     r"|bibliographystyle|vspace|hspace)\*?\s*(?:\[[^\]]*\])?\{[^{}]*\}|\\[A-Za-z@]+\*?"
 )
-"""Comments, and commands that write no word."""
+"""Comments, and commands that print no word."""
 _UNREADABLE = (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueError)
-"""Errors of pylatexenc where a text is no LaTeX."""
+"""Errors of pylatexenc for text that is not LaTeX."""
 
 
 def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | None) -> None:
-    """Add a LaTeX file to ``builder``; it draws in files from ``folder`` and below.
+    """Add a LaTeX file to ``builder``, with the files that it includes from ``folder`` and below.
 
-    Raises InputError where it cannot be read, and where a file of its body is not there; notices
-    name the other files that are missing.
+    Raises InputError if it cannot be read, or if a file of its body is missing; notices name
+    other missing files.
     """
     raised = write_superscripts(text.replace(_SECTION, ""))
     source = latex_source.inline_input_files(raised, name, folder)
@@ -133,11 +133,11 @@ def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | No
     body = expanded(body)
     for file in latex_source.missing(remove_floats(body)):
         raise InputError(
-            f"{name}: it draws in {file}, which is no .tex file in its folder or is too large; "
+            f"{name}: it includes {file}, which is not a .tex file in its folder or is too large; "
             "put it there, or give the paper's PDF"
         )
     builder.notices += [
-        f"it draws in {file} outside of its sentences, which is not there"
+        f"it includes {file} outside of its sentences, but the file is missing"
         for file in latex_source.missing(preamble + body + rest)
     ]
     title = expanded(_argument(source, "title"))
@@ -166,7 +166,7 @@ def read_latex(text: str, builder: DocumentBuilder, name: str, folder: Path | No
 
 
 def _add_block(block: Block, parts: TakenParts, builder: DocumentBuilder) -> None:
-    """Add a block, or the part that it stands for."""
+    """Add a block, or the table, note or item whose place it keeps."""
     part_match = parts.find(block.text)
     if part_match is None:
         builder.add(block.text, block.kind)
@@ -181,7 +181,7 @@ def _add_block(block: Block, parts: TakenParts, builder: DocumentBuilder) -> Non
 
 
 def _parts(source: str, name: str) -> tuple[str, str, str]:
-    """Return what stands before, inside and after the document."""
+    """Return the text before, inside and after the document environment."""
     begin = _BEGIN.search(source)
     end = _END.search(source, begin.end() if begin else 0)
     if begin and not end:
@@ -192,7 +192,7 @@ def _parts(source: str, name: str) -> tuple[str, str, str]:
 
 
 def readable(maths: str) -> str:
-    """Return a piece of LaTeX as text on one line, or as it is where it cannot be read."""
+    """Return a piece of LaTeX as text on one line, or unchanged if it cannot be read."""
     try:
         return _flat(_words(maths, {}))
     except _UNREADABLE:
@@ -204,7 +204,7 @@ def _flat(text: str) -> str:
 
 
 def _argument(text: str, macro: str) -> str:
-    """Return what stands in the braces of ``\\macro[...]{...}``, at its first use."""
+    """Return the text in the braces of ``\\macro[...]{...}``, at its first use."""
     pairs = latex_source.pairs(text)
     for match in re.finditer(rf"\\{macro}\s*(?:\[[^\]]{{0,1000}}\])?\s*(?=\{{)", text):
         if match.end() in pairs:
@@ -218,7 +218,7 @@ def _environment(text: str) -> str:
 
 
 def _blocks(text: str) -> list[Block]:
-    """Return the paragraphs and headings of text that has no LaTeX left."""
+    """Return the paragraphs and headings of text already free of LaTeX."""
     words = blocks.words_of(text.splitlines())
     return blocks.flowing(list(_paragraphs(text)), words)
 
@@ -237,7 +237,7 @@ def _paragraphs(full_text: str) -> Iterator[Block]:
 
 def _words(source: str, cited: dict[str, int]) -> str:
     """Return the source as text, with a mark before each heading; number new citations."""
-    source = re.sub(r"(?<=\d)\}\{(?=\d)", "} {", source)  # or two numbers become one
+    source = re.sub(r"(?<=\d)\}\{(?=\d)", "} {", source)  # keeps two numbers apart
     walker = latexwalker.LatexWalker(source, latex_context=_parsing(), tolerant_parsing=True)
     nodes = walker.get_latex_nodes()[0]
     reading = latex2text.get_default_latex_context_db()

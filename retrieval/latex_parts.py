@@ -1,6 +1,6 @@
-"""Tables, notes and items of LaTeX: taken out of a body of prose, and put back as blocks.
+"""Take tables, notes and items out of LaTeX prose, and put them back as blocks.
 
-Each leaves a word of its own in the body, so that it keeps its place.
+A unique word in the body keeps the place of each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FLOAT = re.compile(
     r"\\(?:begin|end)\s*\{(?:side)?(?:wrap)?(?:table|figure|threeparttable|landscape)\*?\}"
     r"(?:\[[^\]]*\])?|\\(?:centering|includegraphics(?:\[[^\]]*\])?\{[^{}]*\}|label\{[^{}]*\})"
 )
-"""What stands around a table or a picture."""
+"""The commands around a table or a picture."""
 _FLOATS = re.compile(
     r"\\begin\s*\{(?P<name>(?:side)?(?:wrap)?(?:table|figure)\*?)\}.*?\\end\s*\{(?P=name)\}", re.DOTALL
 )
@@ -53,7 +53,7 @@ class LatexPart(NamedTuple):
 
 
 class TakenParts:
-    """What was taken out of a body; each leaves a word there that the body has nowhere else."""
+    """The parts taken out of a body; a unique word keeps the place of each."""
 
     def __init__(self, body: str) -> None:
         self._word = "QQPART"
@@ -62,19 +62,19 @@ class TakenParts:
         self._parts: list[LatexPart] = []
 
     def leave(self, kind: Literal["note", "table", "item"], source: str) -> str:
-        """Take a part, and return what stands in its place."""
+        """Take a part, and return the text for its place."""
         self._parts.append(LatexPart(kind, source))
-        end = " " if kind == "item" else ".\n\n"  # an item's text goes on behind it
+        end = " " if kind == "item" else ".\n\n"  # an item's text follows it
         return f"\n\n{self._word}{len(self._parts) - 1}{end}"
 
     def find(self, text: str) -> tuple[LatexPart, str] | None:
-        """Return the part that ``text`` stands for, and the words behind it."""
+        """Return the part whose word ``text`` begins with, and the text after it."""
         match = re.match(rf"{self._word}(\d+)\.?\s*", text)
         return (self._parts[int(match[1])], text[match.end() :]) if match else None
 
 
 def write_superscripts(source: str) -> str:
-    """Write ``\\textsuperscript{5}`` as "^5", which no figure before it swallows."""
+    """Write ``\\textsuperscript{5}`` as "^5", apart from a figure before it."""
 
     def format_match(match: re.Match[str]) -> str:
         plain = _ORDINAL.fullmatch(match[1].strip())
@@ -89,9 +89,9 @@ def remove_floats(body: str) -> str:
 
 
 def take_parts(body: str, references: str) -> tuple[str, TakenParts]:
-    """Return a body with a word in the place of each table, note and item, and these.
+    """Return a body with a word in the place of each table, note and item, and these parts.
 
-    ``references`` is what the heading of a list of works is in the body.
+    ``references`` is put into the body as the heading of a list of works.
     """
     parts = TakenParts(body)
 
@@ -106,7 +106,7 @@ def take_parts(body: str, references: str) -> tuple[str, TakenParts]:
 
 
 def _take_arguments(text: str, leave: Callable[[str], str]) -> str:
-    """Take the arguments of notes and captions out; those inside others are taken with them."""
+    """Take out the arguments of notes and captions, including those nested in them."""
     closed = pairs(text)
     pieces: list[str] = []
     notes: list[str] = []
@@ -122,7 +122,7 @@ def _take_arguments(text: str, leave: Callable[[str], str]) -> str:
         else:
             notes.append(content)
         at = end
-        # A note stands below its paragraph: in the middle it would part a sentence.
+        # A note goes below its paragraph: in the middle it would split a sentence.
         gap = _GAP.search(text, at)
         following = _NOTES.search(text, at)
         if gap and (following is None or following.start() > gap.start()):
@@ -133,7 +133,7 @@ def _take_arguments(text: str, leave: Callable[[str], str]) -> str:
 
 
 def read_table(source: str, read: Callable[[str], str]) -> tuple[list[list[Cell]], int | None]:
-    """Return the rows of a tabular, and how many of them are its head; ``read`` reads a cell."""
+    """Return the rows of a tabular, and the number of head rows; ``read`` reads a cell."""
     closed = pairs(source)
     at = 0
     while at < len(source) and source[at] in "{[ \n":  # its width and its columns

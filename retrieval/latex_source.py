@@ -1,4 +1,4 @@
-"""LaTeX files before they are read: their files drawn in, comments left out, macros written out."""
+"""Prepare LaTeX for reading: include its files, remove comments, expand macros."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dialectree.errors import InputError
 from dialectree.retrieval.encoding import decode
 
 LARGEST = 2_000_000
-"""Characters of a source with all its macros written out."""
+"""Most characters of a source with all its macros expanded."""
 _LARGEST_FILE = 400_000
-"""Bytes of a file that is drawn in."""
+"""Most bytes of an included file."""
 _CODE = ("verbatim", "Verbatim", "lstlisting", "minted", "alltt", "Code", "CodeChunk")
-"""Environments whose text is shown as it is."""
+"""Environments whose text is printed verbatim."""
 _UNREAD = (*_CODE, *("comment", "filecontents", "CCSXML", "tikzpicture", "Sinput", "Soutput", "Schunk"))
 """Environments that are not read as LaTeX."""
 _SCANNED = re.compile(
@@ -33,7 +33,7 @@ _SCANNED = re.compile(
 )
 _ON_AGAIN = re.compile(r"\\(?:fi|else)(?![A-Za-z])")
 _SIGNS = re.compile(r"#(?!\d)|[\\%$&_{}~^`'!?-]")
-"""Signs that mean something else in LaTeX than in code or in an address; #1 is an argument."""
+"""Signs with a special meaning in LaTeX, but not in code or addresses; #1 is an argument."""
 _HIDDEN = re.compile("[\ue000-\ue07f]")
 _INPUT = re.compile(
     r"\\(?:input|include|subfile(?:include)?)\s*\{\s*\"?(?P<name>(?:[^{}\n]|\{[^{}\n]{0,100}\}){1,200}?)\"?\s*\}"
@@ -43,7 +43,7 @@ _INPUT = re.compile(
 _NO_PROSE = re.compile(
     r"glyphtounicode|.*\.(?:bbl|ind|pgf|tikz|sty|cls|def|cfg|\w{1,5}_t(?:ex)?)", re.IGNORECASE
 )
-"""Names of files that hold references, drawings and macros, but no sentences."""
+"""Names of files with references, drawings or macros, but without sentences."""
 _DEFINITION = re.compile(
     r"\\(?:(?:re)?newcommand|(?P<provided>providecommand)|DeclareRobustCommand"
     r"|DeclareMathOperator)\*?\s*(?:\{\s*\\(?P<new>[A-Za-z@]+)\s*\}|\\(?P<bare>[A-Za-z@]+))\s*"
@@ -59,7 +59,7 @@ _ENDS_IN_NAME = re.compile(r"\\[A-Za-z@]+\Z")
 
 
 def _strip_comments(text: str) -> str:
-    """Leave out comments and drawings; hide the signs of addresses and of code from LaTeX."""
+    """Remove comments and drawings; hide the signs in addresses and code from LaTeX."""
     pieces: list[str] = []
     at, endless = 0, set[str]()
     while match := _SCANNED.search(text, at):
@@ -93,19 +93,19 @@ def _hidden(text: str) -> str:
 
 
 def restore_hidden_signs(text: str) -> str:
-    """Show the signs that `_strip_comments` hid from LaTeX."""
+    """Restore the signs that `_strip_comments` hid from LaTeX."""
     return _HIDDEN.sub(lambda sign: chr(ord(sign[0]) - 0xE000), text)
 
 
 def inline_input_files(text: str, name: str, folder: Path | None) -> str:
-    """Return a source with the files that it draws in, each once, without comments.
+    """Return a source without comments, and with the files that it includes, each once.
 
-    Files are drawn in from ``folder`` and below, never from outside.
+    It includes files from ``folder`` and below, never from outside.
     """
     drawn_in: list[Path] = []
 
     def find_input_file(input_name: str) -> Path | None:
-        """Return the .tex file of that name, as seen from the folder or from a file drawn in."""
+        """Return the .tex file of this name, relative to the folder or to an included file."""
         if folder is None or "\0" in input_name:
             return None
         file = input_name if input_name.endswith(".tex") else f"{input_name}.tex"
@@ -118,7 +118,7 @@ def inline_input_files(text: str, name: str, folder: Path | None) -> str:
         return None
 
     def content(match: re.Match[str]) -> str:
-        """Return the content of a file; the command itself where the file cannot be drawn in."""
+        """Return the content of a file; the command itself if the file cannot be included."""
         path = find_input_file(_parse_input_name(match))
         if path in drawn_in:
             return "\n"
@@ -132,18 +132,18 @@ def inline_input_files(text: str, name: str, folder: Path | None) -> str:
     while text != before:
         before, text = text, _INPUT.sub(content, text)
         if len(text) > LARGEST:
-            raise InputError(f"{name}: draws in too much text; give its PDF or text")
+            raise InputError(f"{name}: it includes too much text; give its PDF or text")
     return text
 
 
 def missing(text: str) -> list[str]:
-    """Name the files with sentences or macros that a source draws in and that were not read."""
+    """Return the names of files with sentences or macros that a source includes but were not read."""
     input_names = dict.fromkeys(map(_parse_input_name, _INPUT.finditer(text)))
     return [name for name in input_names if not _NO_PROSE.fullmatch(name)]
 
 
 def without_inputs(text: str) -> str:
-    """Remove the commands that draw in files."""
+    """Remove the commands that include files."""
     return _INPUT.sub("\n", text)
 
 
@@ -154,16 +154,16 @@ def _parse_input_name(match: re.Match[str]) -> str:
 
 
 class Macro(NamedTuple):
-    """A macro that a paper defines; #1 to #9 in its body are the arguments."""
+    """A macro that a paper defines; its body has #1 to #9 for the arguments."""
 
     body: str
     arguments: int = 0
     default: str | None = None
-    """Stands for the first argument where it is left out."""
+    """The first argument of uses that leave it out."""
 
 
 def pairs(text: str) -> dict[int, int]:
-    """For each brace that opens and is closed, return the place behind the one that closes it."""
+    """Return the place after the closing brace, by the place of its opening brace."""
     closed: dict[int, int] = {}
     opened: list[int] = []
     for sign in re.finditer(r"\\.|[{}]", text, re.DOTALL):
@@ -175,7 +175,7 @@ def pairs(text: str) -> dict[int, int]:
 
 
 def definitions(text: str) -> tuple[str, dict[str, Macro]]:
-    """Return the text without its definitions, and these by name."""
+    """Return the text without its definitions of macros, and the macros by name."""
     closed, macros = pairs(text), dict[str, Macro]()
     pieces: list[str] = []
     at = 0
@@ -193,18 +193,18 @@ def definitions(text: str) -> tuple[str, dict[str, Macro]]:
 
 
 def expander(name: str, macros: Mapping[str, Macro]) -> Callable[[str], str]:
-    """Return a function that writes out uses of macros in the source called ``name``.
+    """Return a function that expands the macros in the source called ``name``.
 
-    It raises InputError where they have no end.
+    It raises InputError if the expansion grows too large.
     """
     room = 2 * LARGEST
 
     def expand_macros(text: str, within: frozenset[str] = frozenset()) -> str:
-        """Write out `text`, which stands in the bodies of the macros `within`."""
+        """Expand `text`, a part of the bodies of the macros `within`."""
         nonlocal room
         room -= len(text)
         if room < 0:
-            raise InputError(f"{name}: its macros write out too much text; give its PDF or text")
+            raise InputError(f"{name}: its macros expand to too much text; give its PDF or text")
         closed, at = pairs(text), 0
         pieces: list[str] = []
         while match := _USE.search(text, at):
@@ -224,14 +224,14 @@ def expander(name: str, macros: Mapping[str, Macro]) -> Callable[[str], str]:
 
 
 def _set_apart(result: str, following: str) -> str:
-    """Put braces around a result, unless it takes what follows or opens what ends there."""
+    """Put braces around a result, unless it takes the text after it or opens a group."""
     if _ENDS_IN_NAME.search(result[-50:]):
         return f"{result}{{}}" if following.isalpha() or following.isspace() else result
     return result if _OPENS.search(result) else f"{{{result}}}"
 
 
 def _arguments(macro: Macro, text: str, at: int, closed: dict[int, int]) -> tuple[list[str], int] | None:
-    """Return the arguments of a use and where it ends; None where there are too few."""
+    """Return the arguments of a macro's use and its end; None if arguments are missing."""
     arguments: list[str] = []
     if macro.default is not None and macro.arguments:
         option = _OPTION.match(text, at)

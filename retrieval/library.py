@@ -1,4 +1,4 @@
-"""The corpora that are open in this process: each is made once for all debates that search it."""
+"""Keep the open corpora of this process: each is built once for all debates that search it."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from dialectree.retrieval.sources import Document
 
 SPARE = 8
-"""Corpora that stay in memory for the next run when no run uses them."""
+"""Unused corpora that stay in memory for the next run."""
 
 thread = Threads(1, "corpora")
-"""Reads and indexes, so that a corpus is made once; no event loop waits for the disk."""
+"""Builds corpora, so that each is built once and no event loop waits for the disk."""
 _corpora: MutableMapping[CorpusKey, Corpus] = WeakValueDictionary()
-"""The corpora of all runs, by what they are made of."""
+"""The corpora of all runs, by their contents and settings."""
 _spare: deque[Corpus] = deque(maxlen=SPARE)
 
 
 class CorpusKey(NamedTuple):
-    """What makes a corpus another one."""
+    """The contents and settings by which corpora differ."""
 
     documents: tuple[tuple[str, str], ...]
-    """Digests and names."""
+    """Digest and name of each document."""
     embeddings: str
     base_url: str | None = None
     access: Access = WITH_KEY
@@ -45,15 +45,15 @@ class CorpusKey(NamedTuple):
 
 
 def find_open(key: CorpusKey) -> Corpus | None:
-    """Return a corpus that is open."""
+    """Return an open corpus, or None."""
     return _corpora.get(key)
 
 
 def open_corpus(key: CorpusKey, read: Callable[[], Sequence[Document]], progress: Progress = None) -> Corpus:
-    """Return the corpus of the documents that ``read`` returns; to be called in :data:`thread`.
+    """Return the corpus of the documents from ``read``; call this in :data:`thread`.
 
-    See :class:`dialectree.retrieval.corpus.Corpus` for what it raises; MissingPackage without the
-    packages that search or embed.
+    Raises the errors of :class:`dialectree.retrieval.corpus.Corpus`, and MissingPackage without
+    the packages that search or embed.
     """
     with explain_missing_package("searching sources", "dialectree[sources]"):
         from dialectree.retrieval.corpus import Corpus
@@ -68,10 +68,10 @@ def open_corpus(key: CorpusKey, read: Callable[[], Sequence[Document]], progress
     return corpus
 
 
-# The papers of Tree-of-Debate. Debates name one by its digest, as a person amended it.
+# The papers of Tree-of-Debate. Debates name a paper, with a person's changes, by its digest.
 
 _searches: MutableMapping[tuple[str, Embedder | None], PaperSearch] = WeakValueDictionary()
-"""The papers of all debates, by digest and by what embeds them."""
+"""The papers of all debates, by digest and embedder."""
 
 
 @asynccontextmanager
@@ -83,14 +83,14 @@ async def keep_open(
 ) -> AsyncIterator[None]:
     """Keep ``papers`` ready: cut, embed and index each once for all debates of the process.
 
-    ``embeddings`` names a model, ``openai:NAME@URL`` or ``bm25``; ``base_url`` is the address of
-    an ``openai:NAME`` without one, and ``access`` what is sent there. Raises SettingsError for an
-    unknown name, ModelUnavailable where the model cannot be had, InputError for an amended
+    ``embeddings`` names a model, ``openai:NAME@URL`` or ``bm25``. ``base_url`` is the address if
+    ``openai:NAME`` has none, and ``access`` the credentials for it. Raises SettingsError for an
+    unknown name, ModelUnavailable if the model cannot be loaded, and InputError for an amended
     segment that the paper does not have.
     """
     by = await asyncio.to_thread(_embedder, embeddings, base_url, access)
     loop = asyncio.get_running_loop()
-    searches: list[PaperSearch] = []  # the table of all papers refers to them weakly
+    searches: list[PaperSearch] = []  # keeps them alive: `_searches` has only weak references
     for paper in papers:
         if (search := _searches.get((paper.digest, by))) is None:
             address = base_url and restore_credentials(base_url)
@@ -120,10 +120,10 @@ async def search_paper(
     timing: Timing | None = None,
     access: Access = WITH_KEY,
 ) -> list[list[CorpusSegment]]:
-    """Return for each query the ``count`` best segments of the paper whose digest is ``paper``.
+    """Return the ``count`` best segments for each query in the paper whose digest is ``paper``.
 
-    The best stands first; of equals, the one that the paper has first. ``bm25`` finds only segments
-    that share a word with the query. ``timing`` grows by what embedding the queries took.
+    The best comes first; equal ones are in the paper's order. ``bm25`` finds only segments that
+    share a word with the query. Adds the time of embedding the queries to ``timing``.
     """
     search = _find(paper, embeddings, base_url, access)
     return await search.search(queries, count, timing or Timing())
@@ -136,7 +136,7 @@ def segment_texts(
     base_url: str | None = None,
     access: Access = WITH_KEY,
 ) -> dict[int, str]:
-    """Return the texts of the segments with these numbers, as far as the paper has them."""
+    """Return the texts of the segments with these numbers, without unknown numbers."""
     segments = _find(paper, embeddings, base_url, access).segments()
     return {number: segments[number].text for number in numbers if number in segments}
 
@@ -144,7 +144,7 @@ def segment_texts(
 def _find(paper: str, embeddings: str, base_url: str | None, access: Access) -> PaperSearch:
     search = _searches.get((paper, _embedder(embeddings, base_url, access)))
     if search is None:
-        raise DialectreeError(f"no debate under way has the paper {paper}")
+        raise DialectreeError(f"no running debate has the paper {paper}")
     return search
 
 

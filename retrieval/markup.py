@@ -1,4 +1,4 @@
-"""Web pages and Markdown: every text of the tree is a block, or left out with its reason."""
+"""Read web pages and Markdown: each text is a block, or is left out with a reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ tfoot tr td th form fieldset legend details summary address hr center dialog sea
 iframe object video audio canvas
 """
 _BOXES = frozenset([*_CONTAINERS.split(), *_HEADINGS, *_ITEMS, *_NOTES]) - {"small"}
-"""Elements that begin and end a line."""
+"""Elements that begin on a new line, and end their line."""
 _LEFT_OUT = {
     "script": "scripts",
     "style": "scripts",
@@ -51,7 +51,7 @@ _STYLE_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _STYLE_BLOCK = re.compile(r"/\*.*?\*/|@[^{};]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", re.DOTALL)
 _SELECTOR = re.compile(r"[.#][\w-]+")
 _APART = ("title", "desc", "text")
-"""Elements of drawings whose text stands by itself."""
+"""Elements of drawings whose text is separate from the text around it."""
 _TEXTS = "//text()[not(ancestor::script or ancestor::style or parent::title/parent::head)]"
 _MARKS_LEFT_OUT = {
     "citations": re.compile(
@@ -59,19 +59,19 @@ _MARKS_LEFT_OUT = {
         r"|\s?\\[cC]ite[a-z]*\*?(?:\[[^\[\]]*\]){0,2}\{[^{}]*\}"
     ),
     "marks of the layout": re.compile(
-        r"\[\^[^\[\]]{1,200}\]"  # a note that is nowhere
+        r"\[\^[^\[\]]{1,200}\]"  # a note without a text
         r"|^\\[A-Za-z]+\*?(?:\{[^{}]*\})*$"  # a command for the layout: \newpage
-        r"|\s*\{[#.][A-Za-z][^{}]*\}"  # the name of what stands before it: {#sec:a}
+        r"|\s*\{[#.][A-Za-z][^{}]*\}"  # the name of the part before it: {#sec:a}
     ),
 }
-"""Reasons and patterns of what Pandoc does not print as it is."""
+"""Patterns of text that Pandoc does not print unchanged, by reason."""
 _LISTED_WORKS = re.compile(r"^ {0,3}:{3,} *\{#refs\b", re.MULTILINE)
-"""Opens the works that Pandoc lists, with a heading above them or without."""
+"""Opens Pandoc's list of works, with or without a heading above it."""
 _FORMULA_FRAME = re.compile(r"\\(?:begin|end)\{[a-z]+\*?\}")
 _LOGO_WORDS = 12
-"""Words above a title, at most: the names of pictures and links."""
+"""Most words above a title: the names of pictures and links."""
 _WIDEST = 1_000
-"""Columns of a cell, as browsers count them."""
+"""Most columns that a cell spans, as in browsers."""
 
 
 def read_html(text: str, builder: DocumentBuilder) -> None:
@@ -88,9 +88,9 @@ def _read_tree(tree: HtmlElement, builder: DocumentBuilder) -> None:
 
 
 def read_markdown(text: str, builder: DocumentBuilder) -> None:
-    """Add a Markdown file, with what Pandoc adds to the language, to ``builder``.
+    """Add a Markdown file, which may use Pandoc's extensions, to ``builder``.
 
-    It is rendered, and read as a web page.
+    It is rendered, and then read as a web page.
     """
     from markdown_it import MarkdownIt
     from mdit_py_plugins.amsmath import amsmath_plugin
@@ -126,14 +126,14 @@ def read_markdown(text: str, builder: DocumentBuilder) -> None:
         link.drop_tree()
     for note in tree.xpath("//li[@class='footnote-item']"):
         note.tag = "aside"
-    for item in tree.xpath("//ol/li"):  # their numbers are the renderer's to write
+    for item in tree.xpath("//ol/li"):  # the renderer does not write their numbers
         _number(item)
     builder.title = builder.title or _find_title(tree)
     _read_tree(tree, builder)
 
 
 def _find_title(tree: HtmlElement) -> str | None:
-    """Return the only heading of its level, where no more than a logo and links stand above it."""
+    """Return the only heading of its level, if only a logo and links are above it."""
     headings = [*tree.iter("h1")]
     if len(headings) != 1:
         return None
@@ -144,7 +144,7 @@ def _find_title(tree: HtmlElement) -> str | None:
 
 
 def _name_works(text: str) -> str:
-    """Set a heading above the list of works where there is none."""
+    """Add a heading above a list of works that lacks one."""
 
     def add_heading(match: re.Match[str]) -> str:
         above = text[: match.start()].rstrip().rpartition("\n")[2]
@@ -161,7 +161,7 @@ def _read_formula(source: str) -> str:
 
 
 def _leave_out_marks(text: str, builder: DocumentBuilder) -> str:
-    """Return text without the citations and the names that Pandoc takes out of it."""
+    """Return text without the citations and names that Pandoc removes, and record them."""
     for reason, pattern in _MARKS_LEFT_OUT.items():
         for match in pattern.finditer(text):
             builder.expect(match[0])
@@ -171,7 +171,7 @@ def _leave_out_marks(text: str, builder: DocumentBuilder) -> str:
 
 
 def _add_front_matter(text: str, builder: DocumentBuilder) -> None:
-    """Add the lines of front matter, and take title and abstract out of it where it is YAML."""
+    """Add the lines of front matter; if it is YAML, read title and abstract from it."""
     with suppress(yaml.YAMLError, RecursionError, ValueError):
         fields = yaml.safe_load(text)
         if isinstance(fields, dict):
@@ -202,7 +202,7 @@ class _Page:
     def __init__(self, tree: HtmlElement, builder: DocumentBuilder) -> None:
         self._tree, self._builder = tree, builder
         self._line: list[str] = []
-        """The text of the block under way."""
+        """The text of the current block."""
         self._parents = {above for box in tree.iter(*_BOXES) for above in box.iterancestors()}
         """Elements with boxes inside."""
         self._selectors = _hiding_selectors(tree)
@@ -224,7 +224,7 @@ class _Page:
         self._flush("paragraph")
 
     def _add_title(self, element: HtmlElement) -> None:
-        """Take the title of a page for a heading, unless the page shows it once more."""
+        """Add the title of a page as a heading, unless the page shows it again."""
         text = self._inline(element)
         title = self._builder.title = " ".join(text.split()) or None
         headings = {" ".join(h1.text_content().split()) for h1 in self._tree.iter("h1")}
@@ -269,7 +269,7 @@ class _Page:
         self._builder.add(text, kind)
 
     def _inline(self, element: HtmlElement) -> str:
-        """Return the text of an element in one line; leave out what nobody sees."""
+        """Return the text of an element in one line, without its hidden text."""
         if not isinstance(element.tag, str):
             return ""
         tag = element.tag.rpartition(":")[2]
@@ -297,7 +297,7 @@ class _Page:
         return f" {text} " if tag in _BOXES or tag in _APART else text
 
     def _reason(self, element: HtmlElement) -> str | None:
-        """Return why an element is left out, if it is."""
+        """Return the reason to leave an element out, or None."""
         style = element.get("style") or ""
         closed = element.tag == "dialog" and "open" not in element.attrib
         hidden = closed or "hidden" in element.attrib or _HIDING.search(style)
@@ -314,7 +314,7 @@ class _Page:
         return not self._selectors.isdisjoint({*names, f"#{element.get('id')}"})
 
     def _is_layout(self, table: HtmlElement) -> bool:
-        """Return whether a table only places boxes: it has no two cells side by side, or tables."""
+        """Return whether a table only places boxes: it has one column, or tables inside."""
         nests = table.find(".//table//tr") is not None and table.find(".//th") is None
         if nests or table.get("role") in ("presentation", "none"):
             return True
@@ -344,7 +344,7 @@ class _Page:
         self._builder.add_table(rows, heads or None)
 
     def _row(self, cells: list[HtmlElement], spans: dict[int, tuple[int, str]]) -> list[Cell]:
-        """Return a row; ``spans`` holds for each column how many rows below its text fills."""
+        """Return a row; ``spans`` has, by column, the number of rows below that a text fills."""
         row: list[Cell] = []
 
         def fill_spans() -> None:
@@ -364,7 +364,7 @@ class _Page:
 
 
 _ATTRIBUTES = {"img": "alt", "input": "value"}
-"""Elements whose text is an attribute."""
+"""Elements whose text is in an attribute, and its name."""
 _IN_TABLES = {"thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"}
 
 _FORMULAS: dict[str, Callable[[list[str]], str]] = {
@@ -375,7 +375,7 @@ _FORMULAS: dict[str, Callable[[list[str]], str]] = {
     "msqrt": lambda parts: f"√{add_brackets(''.join(parts))}",
     "mtr": lambda parts: f"{'; '.join(parts)} ",
 }
-"""How the parts of a formula are written in a line."""
+"""Functions that write the parts of a formula in one line."""
 
 
 def _own_rows(table: HtmlElement) -> list[HtmlElement]:

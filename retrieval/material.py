@@ -1,6 +1,6 @@
-"""The material that a grounded run argues from: its sources, found by a search of the run.
+"""Provide the material of a grounded run: its sources, and a search over them.
 
-Importing this module takes none of the packages that read, index or find documents.
+Importing this module needs no package that reads, indexes or finds documents.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 async def material_of(sources: Sequence[Mapping[str, Any]], settings: GroundedSettings, run: Run) -> Material:
     """Return the material of a run whose input has these ``sources``.
 
-    With a retriever it is also what that returned to the run. A corpus is made once for all runs of
-    the process that have the same one. Raises InputError, by name, for a source whose document is
-    neither in the run's folder nor in the cache, and for too many segments; SettingsError for a
+    With a retriever, it includes the texts that this returned to the run. Runs of one process with
+    equal sources share a corpus. Raises InputError for a source whose document is neither in the
+    run's folder nor in the cache, which it names, and for too many segments; SettingsError for a
     retriever that cannot be loaded; MissingPackage without the extra ``sources``. See
-    :class:`dialectree.retrieval.corpus.Corpus` for what embeddings may raise.
+    :class:`dialectree.retrieval.corpus.Corpus` for the errors of embeddings.
     """
     document_keys = tuple((source["digest"], source["name"]) for source in sources)
     key = _corpus_key(document_keys, settings)
@@ -59,8 +59,8 @@ async def material_of(sources: Sequence[Mapping[str, Any]], settings: GroundedSe
 def prepare(documents: Sequence[Document], settings: GroundedSettings, progress: Progress = None) -> None:
     """Index the documents of a run before it begins; blocks meanwhile.
 
-    ``progress`` is told how many documents of how many are cut; nothing, where they were before.
-    Raises as :func:`material_of`.
+    ``progress`` gets the number of documents cut, and of all; it is not called for a cached corpus.
+    Raises the errors of :func:`material_of`.
     """
     key = _corpus_key([(document.digest, document.name) for document in documents], settings)
     documents_by_digest = {document.digest: document for document in documents}
@@ -108,7 +108,7 @@ def _add_reranker(material: Material, settings: GroundedSettings, run: Run) -> R
 
 
 def _document(digest: str, name: str, at: Path | None, documents: Mapping[str, Document]) -> Document:
-    """Return a document out of memory, the run's folder or the cache, under its name there."""
+    """Return a document from memory, the run's folder or the cache, called ``name``."""
     from dialectree.retrieval.sources import documents_folder, find_document_file, read_document
 
     if (document := documents.get(digest)) is not None:

@@ -1,4 +1,4 @@
-"""Mails and books: files that hold others."""
+"""Read mails and books, which contain other files."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from dialectree.retrieval.markup import read_html
 from dialectree.retrieval.text import add_text
 
 FindReader = Callable[[str, bytes], Callable[[DocumentBuilder], None] | None]
-"""Returns what adds a file, by its name and its bytes, to a builder; None if nothing reads it."""
+"""Returns the reader of a file with this name and bytes; None if its format is unknown."""
 _HEADERS = ("From", "To", "Cc", "Date")
 
 
 def read_mail(data: bytes, builder: DocumentBuilder, find_reader: FindReader) -> None:
-    """Add a mail to ``builder``: its subject, who wrote it, its text and the files with it."""
+    """Add a mail to ``builder``: its subject, its author, its text and its attachments."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     subject = str(message["Subject"] or "").strip()
     if not (subject or message["From"]):
-        raise InputError("no mail (it has neither a subject nor an author); save it again")
+        raise InputError("not a mail (without subject and author); save it again")
     for kind, text in (
         ("heading", subject),
         *(("note", f"{name}: {message[name]}") for name in _HEADERS if message[name]),
@@ -45,7 +45,7 @@ def read_mail(data: bytes, builder: DocumentBuilder, find_reader: FindReader) ->
 
 
 def _read_attachment(attachment: Any, builder: DocumentBuilder, find_reader: FindReader) -> None:
-    """Add a file that a mail brings, or its name to what is left out."""
+    """Add an attachment of a mail, or leave out its name."""
     name = attachment.get_filename() or attachment.get_content_type()
     builder.expect(name)
     if isinstance(content := attachment.get_content(), EmailMessage):
@@ -58,7 +58,7 @@ def _read_attachment(attachment: Any, builder: DocumentBuilder, find_reader: Fin
         builder.leave_out(name, "attachments")
         return
     builder.add(name, "heading")
-    # What is wrong with one file does not take the mail with it.
+    # A damaged attachment must not make the whole mail unreadable.
     part = DocumentBuilder()
     try:
         read(part)
@@ -69,7 +69,7 @@ def _read_attachment(attachment: Any, builder: DocumentBuilder, find_reader: Fin
 
 
 def read_book(data: bytes, builder: DocumentBuilder, read_chapter: Callable[[str, bytes], None]) -> None:
-    """Add an EPUB to ``builder``, chapter by chapter in the order in which it is read."""
+    """Add an EPUB to ``builder``, chapter by chapter in reading order."""
     parts = unpack_parts(data, (".xml", ".opf", ".xhtml", ".html", ".htm"), format="EPUB")
     container = parts.get("META-INF/container.xml")
     if container is None:
@@ -83,7 +83,7 @@ def read_book(data: bytes, builder: DocumentBuilder, read_chapter: Callable[[str
     }
     chapters = [files.get(read_attribute(item, "idref"), "") for item in tree.iter("{*}itemref")]
     if not _find_locked(parts).isdisjoint(chapters):
-        raise InputError("a book that is locked to a reader; give its text")
+        raise InputError("an encrypted book, which only its own reader opens; give its text")
     for name in chapters:
         if name in parts:
             read_chapter(name, parts[name])
@@ -92,7 +92,7 @@ def read_book(data: bytes, builder: DocumentBuilder, read_chapter: Callable[[str
 
 
 def _find_locked(parts: dict[str, bytes]) -> set[str]:
-    """Return the files of a book that are encrypted; many books encrypt their fonts alone."""
+    """Return the encrypted files of a book; many books encrypt only their fonts."""
     encryption = parts.get("META-INF/encryption.xml")
     references = parse_xml(encryption).iter("{*}CipherReference") if encryption else ()
     return {unquote(read_attribute(reference, "URI")) for reference in references}

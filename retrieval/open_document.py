@@ -1,4 +1,4 @@
-"""OpenDocument: texts, sheets and slides of LibreOffice, in one format of XML."""
+"""Read OpenDocument: texts, sheets and slides of LibreOffice, in one XML format."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LEFT_OUT = {
     "table-index-source": "templates",
     "bibliography-source": "templates",
 }
-"""Elements whose text nobody sees."""
+"""Elements with hidden text."""
 _MARGINS = ("{*}header", "{*}footer", "{*}header-left", "{*}footer-left", "{*}header-first")
 _WIDEST = 1_000
-"""Times that a cell or a row is repeated, at most: sheets fill their last row with empty cells."""
+"""Most repetitions of a cell or a row: sheets fill their last row with empty cells."""
 
 
 def read_open_document(data: bytes, builder: DocumentBuilder) -> None:
-    """Add an OpenDocument file to ``builder``; raises InputError where it is none."""
+    """Add an OpenDocument file to ``builder``; raise InputError for other files."""
     parts = unpack_parts(data, format="OpenDocument")
     if "content.xml" not in parts:
         raise InputError("damaged, or another kind of file (it has no content)")
@@ -33,16 +33,16 @@ def read_open_document(data: bytes, builder: DocumentBuilder) -> None:
 
 
 class _Style(NamedTuple):
-    """What a style says of its text."""
+    """The marks that a style gives its text."""
 
     raised: int = 0
-    """1 for raised and -1 for lowered text."""
+    """1 for raised, -1 for lowered, 0 for other text."""
     struck: bool = False
     hidden: bool = False
 
 
 class _Reader:
-    """The walk over the content."""
+    """Walks over the content, and adds it to a builder."""
 
     def __init__(self, builder: DocumentBuilder, trees: list[Any]) -> None:
         self._builder = builder
@@ -52,7 +52,7 @@ class _Reader:
             for style in tree.iter("{*}style")
         }
         self._notes: list[str] = []
-        """Notes of the paragraph under way: they come below it."""
+        """Notes of the current paragraph; they are added below it."""
         self._page: int | None = None
         for part in (part for tree in trees[:-1] for part in tree.iter(*_MARGINS)):
             builder.expect(" ".join(part.itertext()))

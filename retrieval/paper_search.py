@@ -1,4 +1,4 @@
-"""The search of Tree-of-Debate in one paper, as a person amended it."""
+"""Search one paper, with a person's changes, for Tree-of-Debate."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from dialectree.system import clock
 
 
 class PaperSearch:
-    """The segments of one paper, as a person amended them.
+    """The segments of one paper, with a person's changes.
 
-    A segment that was not amended scores as it did before, and an amended one as if no other were
-    amended.
+    Changes leave the scores of all other segments as they were. Each changed segment is scored as
+    if it were the only change.
     """
 
     def __init__(self, paper: AmendedPaper, corpus: Corpus, by: Embedder | None) -> None:
-        """Search ``corpus``, which holds the paper alone, as segments.
+        """Search ``corpus``, which contains only this paper, as segments.
 
         Raises InputError for an amended number that the paper does not have.
         """
@@ -39,7 +39,7 @@ class PaperSearch:
         self._amended = {id: text for id, text in amended.items() if text != corpus.segment(id).text}
 
     def segments(self) -> dict[int, CorpusSegment]:
-        """Return the segments by number, without those that are dropped."""
+        """Return the segments by number, without dropped ones."""
         return {
             segment.number: segment._replace(text=self._amended.get(segment.id) or segment.text)
             for segment in self._corpus
@@ -47,9 +47,9 @@ class PaperSearch:
         }
 
     async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[CorpusSegment]]:
-        """Return for each query the ``count`` best segments; of equals, the first ones.
+        """Return the ``count`` best segments for each query; equal ones in their order.
 
-        By words alone, segments that share none with the query are left out.
+        Without embeddings, they leave out segments that share no word with the query.
         """
         rows = await self._corpus.search(queries, count, [*self._amended], timing)
         texts = {id: text for id, text in self._amended.items() if text is not None}
@@ -69,7 +69,7 @@ class PaperSearch:
     async def _score(
         self, queries: Sequence[str], texts: Mapping[str, str], timing: Timing
     ) -> list[dict[str, float]]:
-        """Return for each query the scores of amended segments, as far as they have one."""
+        """Return the scores of amended segments for each query, without segments that have none."""
         if self._by is None:
             return await asyncio.to_thread(self._score_words, queries, texts)
         query_vectors = np.array(await self._by.queries(queries, timing), dtype=np.float32)
@@ -97,5 +97,5 @@ class PaperSearch:
 
 
 def as_document(paper: Paper) -> Document:
-    """Return the body of a paper as a document; its summary, where it has no body."""
+    """Return the body of a paper as a document, or its summary if it has no body."""
     return Document.of_passages(paper.name, paper.title, list_passages(paper), paper.version)

@@ -118,9 +118,9 @@ def test_a_file_is_drawn_in_by_any_form_of_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "named"),
     [
-        (r"\piece{none}", "draws in {?sec/none}?, which is no .tex file in its folder"),
-        (r"\input{sec/link}", "draws in sec/link, which is no .tex file"),
-        (r"\input{sec/long}", r"draws in sec/long, .* or is too large"),
+        (r"\piece{none}", "includes {?sec/none}?, which is not a .tex file in its folder"),
+        (r"\input{sec/link}", "includes sec/link, which is not a .tex file"),
+        (r"\input{sec/long}", r"includes sec/long, .* or is too large"),
     ],
 )
 def test_a_paper_without_one_of_its_files_is_refused(tmp_path: Path, body: str, named: str) -> None:
@@ -151,8 +151,8 @@ def test_a_missing_file_outside_the_body_is_a_notice(tmp_path: Path) -> None:
     )
     found = latex_reading(text, folder_of(tmp_path, there=""))
     assert [block.text for block in found.blocks] == ["So it is."]
-    outside = "outside of its sentences, which is not there"
-    assert found.notices == [f"it draws in {name} {outside}" for name in ("macros", "notes")]
+    outside = "outside of its sentences, but the file is missing"
+    assert found.notices == [f"it includes {name} {outside}" for name in ("macros", "notes")]
 
 
 def test_hostile_sources_are_read_or_refused() -> None:
